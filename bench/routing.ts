@@ -14,6 +14,7 @@ import { z } from "zod";
 import { openCountries } from "../src/adapters/countries/index.ts";
 import { openDocumentReader } from "../src/adapters/documents/index.ts";
 import { openModels } from "../src/adapters/models/index.ts";
+import { openPatternMatcher } from "../src/adapters/patterns/index.ts";
 import { createDiskStorage } from "../src/adapters/storage/disk.ts";
 import { noMetrics } from "../src/adapters/telemetry/off.ts";
 import { createWeb } from "../src/adapters/web/index.ts";
@@ -95,7 +96,7 @@ async function measure(database: Database): Promise<void> {
     quotas: config.quotas,
     ...{ retention: config.retention, wallet: config.wallet },
     ...{ countries: await openCountries(config.countries), ...openModels(config.models) },
-    documents: openDocumentReader(),
+    ...{ documents: openDocumentReader(), patterns: openPatternMatcher() },
     openChannels: () => ({ channels: {}, templateAuthorities: {}, payments: unreachablePayments, jobs: [] }),
   });
   const caller = await platform.authenticate(key);

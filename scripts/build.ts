@@ -3,9 +3,9 @@
  *
  * `tidings.js` and its chunks contain everything for a forwarding MCP server, packages included, so that Node
  * reads few files before the first answer. The service is separate. It contains its packages too, except those that
- * `external` lists. The worker threads of the database and of the reader of documents are separate files, and so is
- * the archive of an empty database, from which a new one is made. The table of countries by IP address and the word
- * vectors of the built-in embedder are copied with their licences.
+ * `external` lists. The worker threads of the database, of the reader of documents and of the matcher of regular
+ * expressions are separate files, and so is the archive of an empty database, from which a new one is made. The table
+ * of countries by IP address and the word vectors of the built-in embedder are copied with their licences.
  *
  * Only white space and comments are removed, and there are no source maps: stack traces have the function names
  * of the source. The emulator of the WhatsApp Cloud API is a program of its own.
@@ -25,6 +25,7 @@ const outdir = process.env.BUILD_DIR ?? "dist";
 const service = [
   ...["src/cli/serve.ts", "src/cli/instance.ts"],
   ...["src/database/embedded/embedded-worker.ts", "src/adapters/documents/reader-worker.ts"],
+  "src/adapters/patterns/matcher-worker.ts",
 ];
 
 /** Modules with constant values that are slow to compute, because they load the catalogue and the service. */

@@ -11,6 +11,7 @@ import type { ControlRoute } from "./adapters/channel/simulator/index.ts";
 import { openCountries } from "./adapters/countries/index.ts";
 import { openDocumentReader } from "./adapters/documents/index.ts";
 import { openModels } from "./adapters/models/index.ts";
+import { openPatternMatcher } from "./adapters/patterns/index.ts";
 import { openPayments } from "./adapters/payments/index.ts";
 import { openStorage } from "./adapters/storage/index.ts";
 import { createInstruments, instrumentTools, openTelemetry } from "./adapters/telemetry/index.ts";
@@ -97,7 +98,7 @@ async function start(options: AppOptions, database: Database): Promise<App> {
     ...{ database, now, log, web, receivers, enabledModules, concurrency, metrics: telemetry.metrics },
     ...{ stopping: stopping.signal, retention: config.retention, wallet: config.wallet, instruments },
     ...{ countries: await openCountries(config.countries), ...openModels(config.models), hiddenBy, sandbox },
-    addresses: addressesOf(config, () => address),
+    ...{ addresses: addressesOf(config, () => address), patterns: openPatternMatcher() },
     ...{ ...secrets, quotas: config.quotas, storage: openStorage(config), documents: openDocumentReader() },
     openChannels(callbacks, enqueueAll) {
       const parts = { database, enqueueAll, callbacks, now, web, whatsapp: config.whatsapp };
@@ -123,8 +124,7 @@ async function start(options: AppOptions, database: Database): Promise<App> {
   const server = createServer({
     ...{ platform, operations, routes, version, log, now, mcp, telemetry, countedHeader },
     ...{ rateLimits: config.rateLimits, bodyLimit: config.bodyLimit, trustedProxies: config.trustedProxies },
-    operatorKey: config.operatorKey,
-    metricsEndpoint: token !== undefined && scrape ? { token, scrape } : undefined,
+    ...{ operatorKey: config.operatorKey, metricsEndpoint: token && scrape ? { token, scrape } : undefined },
     async checkReady() {
       if (stopping.signal.aborted) {
         throw fail("unavailable", { reason: "it is stopping." });

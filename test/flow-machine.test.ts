@@ -45,7 +45,7 @@ const outcomes = fc.oneof<fc.Arbitrary<Outcome>[]>(
     { kind: "next", edge: { type: "done" } },
     { kind: "next", edge: { type: "condition", isTrue: true } },
     { kind: "next", edge: { type: "condition", isTrue: false } },
-    { kind: "next", edge: { type: "reply", reply }, save: { answer: 1 } },
+    { kind: "next", edge: { type: "reply", reply, matches: () => false }, save: { answer: 1 } },
     { kind: "next", edge: { type: "timeout" } },
     { kind: "wait", for: "time", until: new Date(0) },
     { kind: "wait", for: "reply", until: new Date(0) },

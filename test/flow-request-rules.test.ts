@@ -44,7 +44,7 @@ test.each([
   ["a path that leads up", { url: "https://example.com/a/%2e./b" }, "url", /segment/],
   ["an unknown placeholder", { url: `${url}/{{vars.id}}` }, "url", /vars\.id/],
   ["one in a header", { url, headers: { "X-A": "{{contact.nam}}" } }, "headers.X-A", /contact\.name/],
-  ["one in a body", { url, body: { a: ["{{contact.nam}}"] } }, "body.a.0", /contact\.name/],
+  ["one in a body", { url, body: { a: ["{{contact.nam}}"] } }, "body.a[0]", /contact\.name/],
   ["one in a member's name", { url, body: { "{{contact.name}}": 1 } }, "body", /in its name/],
   ["a body of a GET", { url, method: "GET", body: { a: 1 } }, "body", /not valid|Leave out/],
   ["a header with a line break", { url, headers: { "X-A": "a\r\nb" } }, "headers.X-A", /one line/],

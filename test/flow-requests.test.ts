@@ -91,6 +91,20 @@ describe("a request", () => {
     expect([headers["content-type"], String(body)]).toEqual(["text/plain; charset=utf-8", "for Grace"]);
   });
 
+  test.each([
+    ["application/x-www-form-urlencoded", "a={{message.text}}&b=1", "a=x%26b%3D2%22%3C&b=1"],
+    ["application/json; charset=utf-8", '{"a":"{{message.text}}"}', '{"a":"x&b=2\\"<"}'],
+    ["application/xml", "<a b='{{message.text}}'/>", "<a b='x&amp;b=2&quot;&lt;'/>"],
+    ["text/plain", "{{message.text}}", 'x&b=2"<'],
+  ])("encodes the values in a text of the type %s", async (type, body, sent) => {
+    upstream.respond = () => ({});
+    const headers = { "content-type": type, Cookie: "a={{message.text}}; b=1" };
+    await runOnce(callNodes({ url: upstream.url, headers, body }), { text: 'x&b=2"<' });
+    const [{ headers: got, body: arrived } = { headers: {}, body: "" }] = upstream.requests;
+    expect(String(arrived)).toBe(sent);
+    expect(got.cookie).toBe("a=x%26b%3D2%22%3C; b=1");
+  });
+
   test("does not leave its path for what a contact wrote", async () => {
     const { run, texts } = await runOnce(
       callNodes({ url: `${upstream.url}/users/{{message.text}}/orders` }),

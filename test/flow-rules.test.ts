@@ -23,6 +23,8 @@ const node = (node_type: NewNode["node_type"], action_config: NewNode["action_co
 });
 const buttons = { interactive: { body: "Yes?", buttons: [{ id: "yes", title: "Yes" }] } };
 
+const goto = (node_id: string, id = "g"): NewNode => ({ ...node("goto", { node_id }), id });
+
 /** Each graph with the field that is wrong, and a part of the message. */
 const invalid: readonly (readonly [string, NewNode[], string, RegExp])[] = [
   ["two first nodes", [say("a"), say("b")], "nodes[1].parent_node_id", /one first node/],
@@ -141,6 +143,102 @@ const invalid: readonly (readonly [string, NewNode[], string, RegExp])[] = [
   ],
 ];
 
+/** Graphs that come back to a node, with the node that sends without waiting; undefined: it waits. */
+const cycles: readonly (readonly [string, NewNode[], string | undefined])[] = [
+  ["a message and a goto", chain(say("a"), goto("a")), "nodes[0].id"],
+  [
+    "a goto beside the message",
+    [node("add_tag", { tag: "x" }), below("a", say("b")), below("a", goto("a"))],
+    "nodes[1].id",
+  ],
+  [
+    "the error of a template",
+    [
+      node("send_template", { name: "a_b", language: "en" }),
+      { ...edge("error", goto("a")), parent_node_id: "a" },
+    ],
+    "nodes[0].id",
+  ],
+  [
+    "a wait until the opening time, which may be now",
+    chain(say("a"), { ...node("wait", { business_hours: true }), id: "w" }, goto("a")),
+    "nodes[0].id",
+  ],
+  ["a flow that is started", chain(node("start_flow", { flow_id: "f" }), goto("a")), "nodes[0].id"],
+  ["a wait", chain(say("a"), { ...node("wait", { duration: "1m" }), id: "w" }, goto("a")), undefined],
+  ["a question", chain(node("ask", { text: "?" }), say("b"), goto("a")), undefined],
+  ["a wait for a reply", chain(say("a"), { ...node("wait_for_reply"), id: "w" }, goto("a")), undefined],
+  [
+    "a wait below the message, and a goto beside it",
+    [
+      node("add_tag", { tag: "x" }),
+      below("a", say("b")),
+      below("b", { ...node("wait", { duration: "1m" }), id: "w" }),
+      below("a", goto("a")),
+    ],
+    undefined,
+  ],
+  [
+    "buttons that are waited for",
+    [node("send_message", buttons), { ...edge("button", goto("a"), "yes") }],
+    undefined,
+  ],
+  [
+    "a condition that leads to the message in one case alone",
+    [
+      node("condition", { query: { attribute: "name", operator: "exists" } }),
+      edge("condition_true", say("b")),
+      edge("condition_false", { ...node("wait", { duration: "1m" }), id: "w" }),
+      below("w", goto("a")),
+    ],
+    undefined,
+  ],
+];
+
+test.each(cycles)("a cycle by %s is rejected if it sends without waiting", async (_, nodes, field) => {
+  const { id } = await create([say("x")], { trigger_keyword: "started" });
+  const known = nodes.map((one): NewNode => {
+    return one.node_type === "start_flow" ? { ...one, action_config: { flow_id: id } } : one;
+  });
+  const result = app.call(flows.rehearse_flow, { nodes: known });
+  const details = field === undefined ? [] : ((await expectFailure(result)).error?.details ?? []);
+  await (field === undefined ? result : undefined);
+  expect(details).toMatchObject(
+    field === undefined ? [] : [{ field, message: expect.stringMatching(/without a wait/) }],
+  );
+});
+
+test("a template that can't be sent is a warning", async () => {
+  const template = { name: "nowhere_known", language: "en" };
+  const { warnings } = await create([node("send_template", template)], { trigger_keyword: "template" });
+  expect(warnings).toMatchObject([
+    {
+      field: "nodes[0].action_config.name",
+      code: "unknown_template",
+      message: expect.stringMatching(/no template/),
+    },
+  ]);
+});
+
+test("a placeholder of a text body whose type is not known, or outside of JSON's texts, is a warning", async () => {
+  const save = async (body: unknown, type?: string) => {
+    const headers = type === undefined ? undefined : { "Content-Type": type };
+    const config = { url: "https://example.com", method: "POST", body, headers };
+    const nodes = [node("http_request", config)];
+    const { id, warnings } = await create(nodes, { trigger_keyword: "body" });
+    await app.call(flows.delete_flow, { id });
+    return warnings.map(({ field, code }) => `${field} ${code}`);
+  };
+  const warning = ["nodes[0].action_config.body placeholder_not_encoded"];
+  expect(await save("{{message.text}}", "text/csv")).toEqual(warning);
+  expect(await save("{{message.text}}", "{{contact.name}}")).toEqual(warning);
+  expect(await save('{"a":{{message.text}}}', "application/json")).toEqual(warning);
+  expect(await save('{"a":"{{message.text}}"}', "application/vnd.api+json")).toEqual([]);
+  expect(await save("a={{message.text}}", "application/x-www-form-urlencoded; charset=utf-8")).toEqual([]);
+  expect(await save("{{message.text}}")).toEqual([]);
+  expect(await save({ a: "{{message.text}}" }, "text/csv")).toEqual([]);
+});
+
 describe("a flow is rejected with", () => {
   test.each(invalid)("%s", async (_name, nodes, field, message) => {
     const { status, error } = await expectFailure(create(nodes));
@@ -205,4 +303,10 @@ test("an update keeps what it does not name, and raises the version with the nod
   const event = { trigger_type: "event", trigger_event_type: "message.received" } as const;
   const other = (await app.call(flows.update_flow, { id, ...event })).data;
   expect(other).toMatchObject({ ...event, trigger_keyword: null, trigger_match: null });
+});
+
+test("the schema and the rules of graphs name places in one notation", async () => {
+  const misspelt = [{ id: "a", node_type: "say", action_config: {} }] as unknown as NewNode[];
+  const { error } = await expectFailure(create(misspelt));
+  expect(error?.details).toMatchObject([{ field: "nodes[0].node_type" }]);
 });

@@ -114,6 +114,61 @@ describe("a secret header", () => {
   });
 });
 
+describe("what an endpoint answers hides", () => {
+  const token = "Tr0ub4dor-3";
+  const base64 = (text: string) => Buffer.from(text).toString("base64");
+
+  /** What a run keeps of a response, after a call with these secrets. */
+  async function keep(secrets: Secrets, body: unknown, type = "application/json"): Promise<unknown> {
+    await using echo = await startUpstream(() => ({ headers: { "content-type": type }, body }));
+    const { id } = await create(call(secrets, {}, echo.url));
+    const { run } = await (await start(id)).run();
+    const { answer } = (run?.variables ?? {}) as { answer?: { body: unknown } };
+    return answer?.body;
+  }
+
+  test.each<[string, Secrets, unknown, unknown]>([
+    ["a token without Bearer", { Authorization: `Bearer ${token}` }, { got: token }, { got: "***" }],
+    ["its case", { Authorization: `Bearer ${token}` }, { got: `x ${token.toUpperCase()}` }, { got: "x ***" }],
+    [
+      "the parts of user:password, sent in base64",
+      { Authorization: `Basic ${base64(`grace:${token}`)}` },
+      { user: "Grace", password: token, plan: "basic" },
+      { user: "***", password: "***", plan: "basic" },
+    ],
+    ["parts of a cookie", { Cookie: `sid=${token}; theme=dark1` }, [token, "Dark1"], ["***", "***"]],
+    ["base64", { "X-Key": token }, { a: base64(token), b: base64(`1:${token}!`) }, { a: "***", b: "***" }],
+    [
+      "base64 for URLs",
+      { "X-Key": "a?>b?>c?>d" },
+      { a: Buffer.from(" a?>b?>c?>d").toString("base64url") },
+      { a: "***" },
+    ],
+    [
+      "the form of URLs",
+      { "X-Key": "p&ss w/rd" },
+      { a: "/?k=p%26ss%20w%2Frd", b: "k=p%26ss+w%2frd" },
+      { a: "/?k=***", b: "k=***" },
+    ],
+    ["hexadecimal digits", { "X-Key": token }, { a: Buffer.from(token).toString("hex") }, { a: "***" }],
+    ["a name", { "X-Key": token }, { [token]: 1 }, { "***": 1 }],
+    ["a number", { "X-Pin": "4711" }, { pin: 4711, other: 47 }, { pin: "***", other: 47 }],
+    ["a short one, as a word", { "X-Pin": "a7" }, ["got A7.", "a79"], ["got ***.", "a79"]],
+    ["a short one in base64", { "X-Pin": "a7" }, [base64("a7")], ["***="]],
+  ])("%s", async (_, secrets, body, shown) => {
+    expect(await keep(secrets, body)).toEqual(shown);
+  });
+
+  test("a text, and the beginning of a secret where it was cut", async () => {
+    const kept = await keep(
+      { Authorization: `Bearer ${token}` },
+      `${token} ${"y ".repeat(32_758)}${token}`,
+      "text/plain",
+    );
+    expect(String(kept)).toMatch(/^\*\*\* (y )+\*\*\*$/);
+  });
+});
+
 describe("null is rejected", () => {
   const field = "nodes[0].action_config.secret_headers.Authorization";
   const expectMissing = async (result: Promise<unknown>, message = /No value of Authorization is stored/) => {

@@ -231,15 +231,15 @@ describe("the operator", () => {
   });
 
   test.each([
-    ["a country twice", [germany, { ...germany, country: "de" }, other], "rates.1.country"],
+    ["a country twice", [germany, { ...germany, country: "de" }, other], "rates[1].country"],
     ["no row for the other countries", [germany], "rates"],
     ["no rows", [], "rates"],
-    ["a negative amount", [{ ...other, utility: -0.01 }], "rates.0.utility"],
-    ["seven decimals", [{ ...other, utility: 0.0000001 }], "rates.0.utility"],
-    ["more decimals than count", [{ ...other, utility: 0.0088001 }], "rates.0.utility"],
-    ["an unknown country", [other, { ...germany, country: "XX" }], "rates.1.country"],
-    ["the name of a country", [other, { ...germany, country: "Germany" }], "rates.1.country"],
-    ["too high an amount", [{ ...other, marketing: 1_000_001 }], "rates.0.marketing"],
+    ["a negative amount", [{ ...other, utility: -0.01 }], "rates[0].utility"],
+    ["seven decimals", [{ ...other, utility: 0.0000001 }], "rates[0].utility"],
+    ["more decimals than count", [{ ...other, utility: 0.0088001 }], "rates[0].utility"],
+    ["an unknown country", [other, { ...germany, country: "XX" }], "rates[1].country"],
+    ["the name of a country", [other, { ...germany, country: "Germany" }], "rates[1].country"],
+    ["too high an amount", [{ ...other, marketing: 1_000_001 }], "rates[0].marketing"],
   ])("can't send %s, and is told which field", async (_, rates, param) => {
     expect(await expectFailure(replace("HUF", rates))).toMatchObject({ status: 400, error: { param } });
     expect(await expectFailure(get("HUF"))).toMatchObject({ status: 404 });
@@ -254,9 +254,9 @@ describe("the operator", () => {
     };
     expect(await put("HUF", [{ country: "other", marketing: 1, utility: 1 }])).toEqual([
       400,
-      "rates.0.authentication",
+      "rates[0].authentication",
     ]);
-    expect(await put("HUF", [{ ...other, marketing: "0.1" }])).toEqual([400, "rates.0.marketing"]);
+    expect(await put("HUF", [{ ...other, marketing: "0.1" }])).toEqual([400, "rates[0].marketing"]);
     expect(await put("HUF", undefined)).toEqual([400, "rates"]);
     expect(await put("QQQ", [other])).toEqual([400, "currency"]);
   });

@@ -61,7 +61,7 @@ test("only the fields that an operation has are checked", async () => {
 test("a value that can't be stored is named by its path", async () => {
   const body = '{"phone_number":"+14155550185","metadata":{"a":[{"b":"\\u0000"}]}}';
   const { error } = await send("POST", "/v1/contacts", body);
-  expect(error).toMatchObject({ code: "unstorable_text", param: "metadata.a.0.b" });
+  expect(error).toMatchObject({ code: "unstorable_text", param: "metadata.a[0].b" });
 });
 
 describe("an open object over its limit is rejected", () => {
@@ -110,7 +110,7 @@ describe("an error answer", () => {
     const body = JSON.stringify({ add_tags: tags, remove_tags: tags });
     const { error } = await send("PATCH", "/v1/conversations/conv_1", body);
     expect(error.details).toHaveLength(20);
-    expect(error.message).toContain("100 fields are invalid, and details has the first 20. add_tags.0: ");
+    expect(error.message).toContain("100 fields are invalid, and details has the first 20. add_tags[0]: ");
   });
 
   test("names 20 unknown fields and says how many there are", () => {

@@ -80,7 +80,7 @@ const rules: readonly [code: string, data: Data, field: string, message: string]
   [
     "variable_not_allowed",
     { buttons: [reply("Call {{1}}")] },
-    "template_data.buttons.0.text",
+    "template_data.buttons[0].text",
     "A button's text can't have variables.",
   ],
   [
@@ -99,7 +99,7 @@ const rules: readonly [code: string, data: Data, field: string, message: string]
   [
     "text_too_long",
     { buttons: [reply("b".repeat(26))] },
-    "template_data.buttons.0.text",
+    "template_data.buttons[0].text",
     "At most 25 characters; it has 26.",
   ],
   [
@@ -111,19 +111,19 @@ const rules: readonly [code: string, data: Data, field: string, message: string]
   [
     "url_invalid",
     { buttons: [url("Track", "https://example.com/{{1}}/track")] },
-    "template_data.buttons.0.url",
+    "template_data.buttons[0].url",
     "Send a complete address, for example https://example.com/orders/{{1}}; a variable may only be at its end.",
   ],
   [
     "url_invalid",
     { buttons: [url("Track", "example.com/orders")] },
-    "template_data.buttons.0.url",
+    "template_data.buttons[0].url",
     "Send a complete address, for example https://example.com/orders/{{1}}; a variable may only be at its end.",
   ],
   [
     "url_invalid",
     { buttons: [url("Track", "https://example.com{{1}}")] },
-    "template_data.buttons.0.url",
+    "template_data.buttons[0].url",
     "Send a complete address, for example https://example.com/orders/{{1}}; a variable may only be at its end.",
   ],
   ...[
@@ -149,7 +149,7 @@ const rules: readonly [code: string, data: Data, field: string, message: string]
   [
     "phone_number_invalid",
     { buttons: [{ ...call("Call us"), phone_number: "0415 555" }] },
-    "template_data.buttons.0.phone_number",
+    "template_data.buttons[0].phone_number",
     "Send a number with its country code, for example +14155550123.",
   ],
   [
@@ -194,7 +194,7 @@ const advice: readonly [code: string, data: Data, field: string, message: string
   [
     "button_text_cut",
     { buttons: [reply("b".repeat(21))] },
-    "template_data.buttons.0.text",
+    "template_data.buttons[0].text",
     "Some phones cut a button's text after 20 characters; it has 21.",
   ],
   [
@@ -206,7 +206,7 @@ const advice: readonly [code: string, data: Data, field: string, message: string
   [
     "example_missing",
     { body: "Hello {{1}}, your order is on its way." },
-    "variables.0.example",
+    "variables[0].example",
     "Send an example of 1, such as a real value: reviewers see its name otherwise.",
   ],
 ];

@@ -253,19 +253,19 @@ describe("values", () => {
       }),
     );
     expect(failure).toMatchObject({ status: 400, code: "invalid_request" });
-    expect(failure.error?.param).toBe("template.components.0.parameters.0.type");
+    expect(failure.error?.param).toBe("template.components[0].parameters[0].type");
     const named = { type: "text", parameter_name: "order", text: "A-17" };
     const byName = await expectFailure(
       send("+14155550113", { name: "shipped", components: [{ type: "body", parameters: [named] }] }),
     );
     expect(byName).toMatchObject({
       status: 400,
-      error: { param: "template.components.0.parameters.0.parameter_name" },
+      error: { param: "template.components[0].parameters[0].parameter_name" },
     });
     const noIndex = await expectFailure(
       send("+14155550113", { name: "shipped", components: [{ type: "button", index: null }] }),
     );
-    expect(noIndex).toMatchObject({ status: 400, error: { param: "template.components.0.index" } });
+    expect(noIndex).toMatchObject({ status: 400, error: { param: "template.components[0].index" } });
     const both = await expectFailure(
       send("+14155550113", { name: "shipped", components, variables: values }),
     );

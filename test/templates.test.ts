@@ -46,8 +46,8 @@ test("a draft has its inbox, language, variables and warnings", async () => {
       { name: "2", component: "BODY", example: "2" },
     ],
     warnings: [
-      expect.objectContaining({ code: "example_missing", field: "variables.0.example" }),
-      expect.objectContaining({ code: "example_missing", field: "variables.1.example" }),
+      expect.objectContaining({ code: "example_missing", field: "variables[0].example" }),
+      expect.objectContaining({ code: "example_missing", field: "variables[1].example" }),
     ],
     quality_rating: null,
     rejection_reason: null,
@@ -92,7 +92,7 @@ const invalid: readonly [what: string, changes: object, param: string][] = [
   [
     "a blank button",
     { template_data: { body, buttons: [{ type: "quick_reply", text: " " }] } },
-    "template_data.buttons.0.text",
+    "template_data.buttons[0].text",
   ],
   [
     "a blank header",
@@ -107,17 +107,17 @@ const invalid: readonly [what: string, changes: object, param: string][] = [
   [
     "a button of an unknown type",
     { template_data: { body, buttons: [{ type: "copy", text: "Copy" }] } },
-    "template_data.buttons.0.type",
+    "template_data.buttons[0].type",
   ],
   [
     "a url button without its address",
     { template_data: { body, buttons: [{ type: "url", text: "Track" }] } },
-    "template_data.buttons.0.url",
+    "template_data.buttons[0].url",
   ],
   [
     "a call button without its number",
     { template_data: { body, buttons: [{ type: "phone_number", text: "Call" }] } },
-    "template_data.buttons.0.phone_number",
+    "template_data.buttons[0].phone_number",
   ],
   [
     "a text header without text",

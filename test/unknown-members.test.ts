@@ -36,7 +36,7 @@ test.each(closed)("an unknown member is rejected in $label", ({ input, path }) =
   const failure = catchFailure(() => requireKnownMembers(input, value));
   expect(failure).toMatchObject({
     code: "unknown_argument",
-    detail: { param: `${path.join(".")}.no_such_member` },
+    detail: { param: `${path.join(".").replace(/\.(\d+)/g, "[$1]")}.no_such_member` },
   });
 });
 
@@ -91,10 +91,10 @@ test("members in lists are named by their place, each with its suggestion", asyn
   expect(await answer.json()).toMatchObject({
     error: {
       code: "unknown_argument",
-      value: "buttons.1.titel, buttons.1.zzz",
+      value: "buttons[1].titel, buttons[1].zzz",
       known: "id, title",
       suggestions: ["title"],
-      details: [{ field: "buttons.1.titel", fix: "Did you mean title?" }, { field: "buttons.1.zzz" }],
+      details: [{ field: "buttons[1].titel", fix: "Did you mean title?" }, { field: "buttons[1].zzz" }],
     },
   });
 });

@@ -2,12 +2,19 @@
 import { z } from "zod";
 import { broadcastEvents } from "./broadcasts/index.ts";
 import type { Scope } from "./contract/index.ts";
+import { flowEvents } from "./flows/index.ts";
 import { inboxEvents } from "./inboxes.ts";
 import { messageEvents } from "./messages/index.ts";
 import { walletEvents } from "./wallet.ts";
 
 /** The events that a webhook can subscribe to. */
-export const publicEvents = { ...messageEvents, ...inboxEvents, ...walletEvents, ...broadcastEvents };
+export const publicEvents = {
+  ...messageEvents,
+  ...inboxEvents,
+  ...walletEvents,
+  ...broadcastEvents,
+  ...flowEvents,
+};
 
 const Conversation = z.object({ conversation_id: z.string() });
 const Contact = z.object({ contact_id: z.string() });

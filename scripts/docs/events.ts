@@ -91,6 +91,14 @@ const examples: { readonly [Of in Name]: Example<Of> } = {
       simulated: false,
     },
   },
+  "flow.disabled": {
+    when: "A flow was switched off and its active runs were cancelled, because the user who saved it has lost a scope that it needs. Save it again, or enable it, as a user who has the scopes.",
+    data: {
+      flow_id: "flow_01m7zc9x1yf2tr5p3h2k8w6m4q",
+      name: "Tag new leads",
+      missing_scopes: ["contacts:manage"],
+    },
+  },
 };
 
 export function eventsPage(): Page {

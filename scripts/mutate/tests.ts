@@ -58,10 +58,12 @@ const names: Readonly<Record<string, readonly string[]>> = {
   "adapters/load-once": ["load-once"],
   "adapters/log": ["log", "secrets"],
   "adapters/models": ["models*"],
+  "adapters/patterns": ["flow-patterns"],
   "adapters/payments": ["payments", "payments-razorpay*", "payments-refunds", "payments-webhook"],
   "adapters/storage": ["upload-links", "upload-rejections", "upload-sources", "uploads"],
   "adapters/telemetry": ["metrics", "traces"],
   "adapters/web": ["web-*", "local-addresses", "flow-requests"],
+  "adapters/worker-module": ["document-reader", "flow-patterns"],
   jobs: ["jobs*", "processes"],
   database: ["database", "data-folder", "embedded", "migrations", "new-database", "transactions"],
   http: [

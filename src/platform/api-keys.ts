@@ -2,6 +2,7 @@
 import { apiKeys as contract } from "../../tools/api-keys.ts";
 import {
   allScopes,
+  formatPath,
   isAdministrative,
   missingScope,
   readScope,
@@ -45,7 +46,7 @@ const createKeyOnMachine: ModuleRoute = {
     const input = contract.create_api_key.input.safeParse(body);
     if (!input.success) {
       const [issue] = input.error.issues;
-      return { invalid: { field: issue?.path.join(".") ?? "", message: issue?.message ?? "" } };
+      return { invalid: { field: formatPath(issue?.path ?? []), message: issue?.message ?? "" } };
     }
     const { name, expires_at } = input.data;
     const secret_key = newKeySecret();

@@ -11,6 +11,9 @@ export interface Problem {
   readonly fix: string;
 }
 
+/** Of so many things that are wrong, no more are named: naming one takes time. */
+export const maxProblems = 20;
+
 /** The problems that a failure of another module names. */
 export function problemsOf({ code, message, fix, detail }: Failure, field: string): Problem[] {
   return (detail.details ?? [{ field, code, message, fix }]).map((one) => ({ ...one, fix: one.fix ?? "" }));
@@ -22,7 +25,8 @@ export function failGraph(
   problems: readonly Problem[],
 ): Failure {
   const { field = "", message = "" } = problems[0] ?? {};
-  return fail(code, { reason: `${field}: ${message}`, param: field, details: problems });
+  const details = problems.slice(0, maxProblems);
+  return fail(code, { reason: `${field}: ${message}`, param: field, details });
 }
 
 /** Parses a part of a graph, of which `field` is the place. */

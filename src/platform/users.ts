@@ -71,7 +71,7 @@ async function changeUser(context: WriteContext, id: string, { password_hash, ..
   if (is_active && !user.is_active) {
     await context.world.hooks.capacityFreed(context, organization);
   }
-  return tx
+  const changed = await tx
     .updateTable("users")
     .set({
       name,
@@ -85,6 +85,10 @@ async function changeUser(context: WriteContext, id: string, { password_hash, ..
     .where("id", "=", id)
     .returningAll()
     .executeTakeFirstOrThrow();
+  if (role !== user.role || is_active !== user.is_active) {
+    await context.world.hooks.authorityChanged(context, { organization, user_id: id });
+  }
+  return changed;
 }
 
 /** Inserts a user; undefined if a user of any organization has this e-mail address. */

@@ -73,7 +73,15 @@ export const dumpNames = readdirSync(dumpFolder)
   .sort();
 
 export async function readDumpRecord(name: string): Promise<DumpRecord> {
-  return JSON.parse(await readFile(join(dumpFolder, `${name}.json`), "utf8"));
+  const record: DumpRecord = JSON.parse(await readFile(join(dumpFolder, `${name}.json`), "utf8"));
+  return { ...record, answers: inPresentNotation(record.answers) };
+}
+
+/** Earlier versions named a place in a list variables.0.example. */
+function inPresentNotation<Answers>(answers: Answers): Answers {
+  const rename = (name: string, value: unknown) =>
+    name === "field" && typeof value === "string" ? value.replace(/\.(\d+)(?=\.|$)/g, "[$1]") : value;
+  return JSON.parse(JSON.stringify(answers), rename);
 }
 
 /** Loads a dump, and then these changes of it, into a new database of the test run's engine. */

@@ -37,7 +37,7 @@ export {
   userId,
 } from "./fields.ts";
 export { findMalformedCredential, readCredential, readRetryAfterMs } from "./headers.ts";
-export { inputMessages } from "./issues.ts";
+export { formatPath, inputMessages } from "./issues.ts";
 export { parseJson } from "./json.ts";
 export { type JsonSchema, toJsonSchema } from "./json-schema.ts";
 export { closeTexts, removeMentions } from "./mentions.ts";

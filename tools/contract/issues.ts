@@ -18,7 +18,7 @@ export const inputMessages: z.core.$ZodErrorMap = (issue) => explain(issue, issu
 
 /** The first invalid fields of an issue, which was found with `inputMessages`. */
 export function describeIssue(issue: Issue, input: unknown): ErrorDetail[] {
-  const field = issue.path.map(String).join(".");
+  const field = formatPath(issue.path);
   if (issue.code === "unrecognized_keys") {
     return issue.keys.slice(0, maxDetails).map((key) => ({
       field: field ? `${field}.${key}` : key,
@@ -35,6 +35,13 @@ export function describeIssue(issue: Issue, input: unknown): ErrorDetail[] {
   return isMissing
     ? [{ field, code: "missing", message: "This field is required.", fix: fix.replace(/^Send/, "Add it:") }]
     : [{ field, code: issue.code, message: issue.message, fix }];
+}
+
+/** A place in the input: nodes[0].action_config.text. A number is a place in a list. */
+export function formatPath(path: readonly PropertyKey[]): string {
+  return path
+    .map((name, index) => (typeof name === "number" ? `[${name}]` : `${index > 0 ? "." : ""}${String(name)}`))
+    .join("");
 }
 
 type Explainer<Code extends Issue["code"]> = (

@@ -83,6 +83,8 @@ export const Flow = z.object({
   description: z.string().nullable(),
   inbox_id: z.string().nullable(),
   is_enabled: z.boolean(),
+  /** Whether it was saved before flows had the scopes of their creator: save it again. */
+  needs_review: z.boolean(),
   trigger_type: z.enum(triggerTypes),
   trigger_keyword: z.string().nullable(),
   trigger_match: z.enum(keywordMatches).nullable(),
@@ -169,6 +171,8 @@ const Step = z.object({
   error: z.string().nullable(),
   /** Placeholders without a value. */
   missing: z.array(z.string()),
+  /** Nodes whose regular expression took too long: it counts as not matched. */
+  timed_out: z.array(z.string()),
   at: timestamp,
 });
 

@@ -32,6 +32,7 @@ import { scheduleTimeZone } from "./time-zone.ts";
 export * from "./data.ts";
 export { flowDescription } from "./describe.ts";
 export { flowErrors } from "./errors.ts";
+export { flowEvents } from "./events.ts";
 export * from "./nodes/index.ts";
 export { FlowRehearsal } from "./rehearsal.ts";
 
@@ -53,7 +54,7 @@ const nodes = z
 const trigger_type = z.enum(triggerTypes).describe("Start");
 
 const triggerFields = {
-  trigger_keyword: z.string().trim().min(1).max(255).optional().describe("For keyword; separated by commas"),
+  trigger_keyword: z.string().trim().min(1).max(255).optional().describe("For keyword; comma-separated"),
   trigger_match: z.enum(keywordMatches).optional().describe("For keyword; default word"),
   trigger_event_type: z
     .string()
@@ -107,7 +108,7 @@ export const flows = {
     path: "/v1/automation/flows",
     scope: "inbox:write",
     title: "Create flow",
-    description: "Create an automation flow. It is enabled immediately.",
+    description: "Create an automation flow, enabled at once.",
     input: z
       .object({
         name,
@@ -190,7 +191,7 @@ export const flows = {
     path: "/v1/automation/flows/{id}/trigger",
     scope: "inbox:write",
     title: "Trigger flow",
-    description: "Run a flow in a conversation now. It may send messages.",
+    description: "Run a flow in a conversation now.",
     input: z.object({ id: flowId, conversation_id: id("Conversation", "list_conversations") }),
     output: one(
       z.object({

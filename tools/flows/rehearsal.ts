@@ -145,6 +145,7 @@ const Step = z.object({
     .optional(),
   error: z.string().optional(),
   missing: z.array(z.string()).optional(),
+  timed_out: z.array(z.string()).optional(),
 });
 
 const TranscriptMessage = z.object({

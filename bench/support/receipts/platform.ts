@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { openCountries } from "../../../src/adapters/countries/index.ts";
 import { openDocumentReader } from "../../../src/adapters/documents/index.ts";
 import { openModels } from "../../../src/adapters/models/index.ts";
+import { openPatternMatcher } from "../../../src/adapters/patterns/index.ts";
 import { openStorage } from "../../../src/adapters/storage/index.ts";
 import { noMetrics } from "../../../src/adapters/telemetry/off.ts";
 import { createWebs } from "../../../src/adapters/web/index.ts";
@@ -63,7 +64,7 @@ export async function startPlatform(
     ...{ stopping: new AbortController().signal, retention: config.retention, quotas: config.quotas },
     wallet: config.wallet,
     ...{ countries: await openCountries(config.countries), ...openModels(config.models) },
-    documents: openDocumentReader(),
+    ...{ documents: openDocumentReader(), patterns: openPatternMatcher() },
     ...{ storage: openStorage(config), hiddenBy: () => undefined },
     addresses: { service: () => "http://127.0.0.1", isPublic: false, cdn: undefined },
     openChannels: () => ({

@@ -4,8 +4,6 @@
  * The time counts from when a thread runs, and a document's turn lasts until its thread has ended. A thread's heap has a limit of its own. Buffers are outside of it, for example what a PDF decompresses, so the
  * memory of the process is watched too while a document is read.
  */
-import { createRequire } from "node:module";
-import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import type {
   DocumentFile,
@@ -14,6 +12,7 @@ import type {
   Reading,
   UnreadableDocument,
 } from "../../ports/document-reader.ts";
+import { workerModule } from "../worker-module.ts";
 import { type DocumentLimits, defaultLimits, tooComplex } from "./limits.ts";
 import type { ReaderTask } from "./reader-worker.ts";
 
@@ -86,36 +85,10 @@ function startThread(workerData: ReaderTask): Worker {
     // The MCP server writes to standard output.
     stdout: true,
   };
-  const thread = import.meta.url.endsWith(".ts")
-    ? new Worker(bundleReader(), options)
-    : new Worker(new URL("./reader-worker.js", import.meta.url), options);
+  const source = new URL("./reader-worker", import.meta.url);
+  const thread = new Worker(workerModule(source, import.meta.url), options);
   thread.stdout.pipe(process.stderr, { end: false });
   return thread;
-}
-
-let bundledReader: URL | undefined;
-
-/**
- * The reader as one module of JavaScript, for development and tests: threads do not inherit the loaders of tsx and
- * vitest. It is made once in a process, because a loader takes four times as long to start as the reader.
- */
-function bundleReader(): URL {
-  bundledReader ??= toDataUrl(new URL("./reader-worker.ts", import.meta.url));
-  return bundledReader;
-}
-
-function toDataUrl(source: URL): URL {
-  const require = createRequire(import.meta.url);
-  const { buildSync } = require("esbuild") as typeof import("esbuild"); // its own types
-  const { outputFiles } = buildSync({
-    entryPoints: [fileURLToPath(source)],
-    bundle: true,
-    format: "esm",
-    platform: "node",
-    write: false,
-  });
-  const code = Buffer.concat(outputFiles.map(({ contents }) => contents));
-  return new URL(`data:text/javascript;base64,${code.toString("base64")}`);
 }
 
 /** Lets a number of callers run at once, and the others wait in order. */

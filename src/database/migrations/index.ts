@@ -32,6 +32,7 @@ import * as answers from "./0030-answers.ts";
 import * as channelAccounts from "./0031-channel-accounts.ts";
 import * as repliesAndReactions from "./0032-replies-and-reactions.ts";
 import * as channelLimits from "./0033-channel-limits.ts";
+import * as flowAuthority from "./0034-flow-authority.ts";
 import * as simulatedMoney from "./0035-simulated-money.ts";
 import * as answersAndAbsences from "./0036-answers-and-absences.ts";
 import * as readingTimes from "./0037-reading-times.ts";
@@ -69,6 +70,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0031-channel-accounts": channelAccounts,
   "0032-replies-and-reactions": repliesAndReactions,
   "0033-channel-limits": channelLimits,
+  "0034-flow-authority": flowAuthority,
   "0035-simulated-money": simulatedMoney,
   "0036-answers-and-absences": answersAndAbsences,
   "0037-reading-times": readingTimes,

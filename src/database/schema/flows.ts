@@ -55,6 +55,8 @@ export type FlowStepDetail = {
   readonly message_id: string | null;
   readonly error: string | null;
   readonly missing: readonly string[];
+  /** The nodes whose regular expression took too long; absent if there are none. */
+  readonly timed_out?: readonly string[];
 };
 
 export interface FlowTables {
@@ -87,6 +89,10 @@ export interface FlowTables {
     next_run_at: string | null;
     priority: number;
     version: number;
+    /** What it needed when it was saved; null: an earlier version saved it. */
+    scopes: string[] | null;
+    /** The user within whose role it acts; null: a key that no user created. */
+    creator_id: string | null;
     created_at: string;
     updated_at: string;
   };

@@ -1,13 +1,30 @@
 /** Reads flows with their present version, and shows them as the contract does. */
-import type { Selectable } from "kysely";
+import { type Selectable, sql } from "kysely";
 import { fail } from "../../../tools/errors.ts";
 import type { ConnectionType, NodeType } from "../../../tools/flows/index.ts";
 import type { Queries, Transaction } from "../../database/database.ts";
 import type { Tables } from "../../database/schema/index.ts";
+import type { Role } from "../kernel/index.ts";
+import type { Keyword } from "./keywords.ts";
 
 export type FlowRow = Selectable<Tables["flows"]>;
 export type VersionRow = Selectable<Tables["flow_versions"]>;
-export type FlowWithVersion = FlowRow & Omit<VersionRow, "flow_id">;
+interface Creator {
+  /** The present role of the user who saved it; null for none, and for one who was deactivated. */
+  readonly creator_role: Role | null;
+}
+export type FlowWithVersion = FlowRow & Omit<VersionRow, "flow_id"> & Creator;
+
+/** The keyword that starts a flow; empty for other triggers. */
+export function keywordOf({ trigger_keyword, trigger_match }: FlowRow): Keyword {
+  return { keyword: trigger_keyword ?? "", match: trigger_match ?? "word" };
+}
+
+/** For a query of flows. */
+export const creatorRole = sql<Role | null>`(
+  select role from users
+  where users.organization_id = flows.organization_id and users.id = flows.creator_id and users.is_active
+)`;
 
 /** Flows with the version that new runs begin with. */
 export function selectFlows(db: Queries, organization: string) {
@@ -20,6 +37,7 @@ export function selectFlows(db: Queries, organization: string) {
         .onRef("flow_versions.version", "=", "flows.version"),
     )
     .selectAll("flows")
+    .select(creatorRole.as("creator_role"))
     .select([
       "flow_versions.nodes",
       "flow_versions.end_action_type",
@@ -55,6 +73,7 @@ export function serializeFlow({ nodes, cohort_id, trigger_tag, ...flow }: FlowWi
   return {
     ...flow,
     settings: { cohort_id, tag: trigger_tag },
+    needs_review: flow.scopes === null,
     nodes: nodes.map((node) => ({
       ...node,
       // Validated by the contract when they were saved.

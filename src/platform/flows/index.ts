@@ -8,9 +8,10 @@ import { type FlowWithVersion, getFlow, lockFlow, selectFlows, serializeFlow } f
 import { rehearseFlow } from "./rehearse/index.ts";
 import { advanceJob, cancelRuns, cancelStatement, resumeJob } from "./run/index.ts";
 import { cancelRun, findActiveRun, hasRunForReply, listRuns, readRun, triggerFlow } from "./runs.ts";
-import { createFlow, updateFlow } from "./save.ts";
-import { fireJob, requireNoFlow, reschedule, startBatchJob } from "./schedule/index.ts";
+import { createFlow, inspectChanged, inspectNew, toggleFlow, updateFlow } from "./save.ts";
+import { fireJob, requireNoFlow, startBatchJob } from "./schedule/index.ts";
 import { sealedSecrets } from "./secrets.ts";
+import { checkFlowsOf, switchOffJob } from "./switch-off.ts";
 import { recordTriggers, sweepWindowsJob, triggerContactJob, triggerJob } from "./triggers/index.ts";
 import { findWarnings } from "./warnings.ts";
 
@@ -40,8 +41,13 @@ export const flows = implement(contract, {
       return { data: flowDescription };
     },
 
-    async create_flow(input, context) {
-      return { data: await showSaved(context, await createFlow(input, context)) };
+    create_flow: {
+      async prepare(input, { world }) {
+        const inspections = await inspectNew({ world }, input);
+        return async (context) => ({
+          data: await showSaved(context, await createFlow(input, context, inspections)),
+        });
+      },
     },
 
     async list_flows(paging, { db, organization }) {
@@ -54,8 +60,13 @@ export const flows = implement(contract, {
       return { data: serializeFlow(await getFlow(db, organization, id)) };
     },
 
-    async update_flow(input, context) {
-      return { data: await showSaved(context, await updateFlow(input, context)) };
+    update_flow: {
+      async prepare(input, { world, caller }) {
+        const inspections = await inspectChanged({ world }, caller?.organization_id ?? "", input);
+        return async (context) => ({
+          data: await showSaved(context, await updateFlow(input, context, inspections)),
+        });
+      },
     },
 
     async delete_flow({ id }, context) {
@@ -75,17 +86,8 @@ export const flows = implement(contract, {
     },
 
     async toggle_flow({ id }, context) {
-      const { tx, organization, now } = context;
-      const { is_enabled } = await lockFlow(tx, organization, id);
-      const toggled = await tx
-        .updateTable("flows")
-        .set({ is_enabled: !is_enabled, updated_at: now.toISOString() })
-        .where("organization_id", "=", organization)
-        .where("id", "=", id)
-        .returningAll()
-        .executeTakeFirstOrThrow();
-      await reschedule(context, toggled);
-      return { data: { id, name: toggled.name, is_enabled: toggled.is_enabled } };
+      const { name, is_enabled } = await toggleFlow(id, context);
+      return { data: { id, name, is_enabled } };
     },
 
     async list_flow_runs(input, context) {
@@ -109,12 +111,14 @@ export const flows = implement(contract, {
     resumeJob,
     fireJob,
     startBatchJob,
+    switchOffJob,
     deleteOldRunsJob,
   ],
   recordEvents: recordTriggers,
   hooks: {
     activeRun: findActiveRun,
     takesMessage: hasRunForReply,
+    authorityChanged: checkFlowsOf,
     cohortWithdrawn: requireNoFlow,
     personReplied: ({ now }, { organization_id, id }) => [
       cancelStatement(organization_id, { reason: "person_replied", conversation_id: id }, now),

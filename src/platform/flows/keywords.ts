@@ -2,14 +2,14 @@
  * Compares messages with keywords.
  *
  * Texts are compared without case, accents, compatible forms and surrounding space. Regular expressions are RE2, which takes
- * linear time whatever the expression, because a company's expression meets a stranger's text.
+ * linear time whatever the expression, because a company's expression meets a stranger's text; `patterns.ts` matches them.
  */
-import { RE2JS } from "re2js";
 import type { KeywordMatch } from "../../../tools/flows/index.ts";
 import { removeAccents } from "../query/index.ts";
+import type { MatchPattern, PatternTest } from "./patterns.ts";
 
 /** The longest text of a message. */
-const maxLength = 4096;
+export const maxLength = 4096;
 
 type Compare = (text: string, keyword: string) => boolean;
 
@@ -24,14 +24,30 @@ const comparisons: Readonly<Record<Exclude<KeywordMatch, "regex">, Compare>> = {
   },
 };
 
-/** Whether a message has one of the keywords, which are separated by commas; a regular expression is one. */
-export function matchesKeyword(message: string, keyword: string, match: KeywordMatch): boolean {
-  const text = message.slice(0, maxLength);
+/** A keyword, or several that are separated by commas; a regular expression is one. */
+export interface Keyword {
+  readonly match: KeywordMatch;
+  readonly keyword: string;
+}
+
+/** Whether a message has one of the keywords. `matches` knows the verdicts on `keywordTests`. */
+export function matchesKeyword(message: string, keyword: Keyword, matches: MatchPattern): boolean {
+  const { match } = keyword;
   if (match === "regex") {
-    return compileRegex(keyword)?.test(text.normalize("NFKC")) ?? false;
+    return keywordTests(message, keyword).some(matches);
   }
-  const normalized = normalize(text);
-  return splitKeywords(keyword).some((one) => comparisons[match](normalized, one));
+  const normalized = normalize(message.slice(0, maxLength));
+  return splitKeywords(keyword.keyword).some((one) => comparisons[match](normalized, one));
+}
+
+/** What is to be matched first for a regular expression. */
+export function keywordTests(message: string, { match, keyword }: Keyword): readonly PatternTest[] {
+  if (match !== "regex") {
+    return [];
+  }
+  // A compatible form may be longer than its character.
+  const text = message.slice(0, maxLength).normalize("NFKC").slice(0, maxLength);
+  return [{ pattern: keyword, text }];
 }
 
 /** Without empty ones. */
@@ -40,21 +56,12 @@ export function splitKeywords(keyword: string): readonly string[] {
 }
 
 /** The keyword of an edge: the match may stand before it, as in `contains:order`. */
-export function readEdgeKeyword(value: string): { readonly match: KeywordMatch; readonly keyword: string } {
+export function readEdgeKeyword(value: string): Keyword {
   const [, match, keyword] = /^(exact|word|contains|starts_with|regex):(.*)$/s.exec(value) ?? [];
   // The expression has only names of matches.
   return match === undefined || keyword === undefined
     ? { match: "word", keyword: value }
     : { match: match as KeywordMatch, keyword };
-}
-
-/** Undefined for an expression that is not valid. */
-export function compileRegex(pattern: string): RE2JS | undefined {
-  try {
-    return RE2JS.compile(pattern, RE2JS.CASE_INSENSITIVE);
-  } catch {
-    return undefined;
-  }
 }
 
 /** For comparisons of short texts. */

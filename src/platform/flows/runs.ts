@@ -5,12 +5,14 @@ import { fail } from "../../../tools/errors.ts";
 import type { flows as contract } from "../../../tools/flows/index.ts";
 import type { Queries } from "../../database/database.ts";
 import { readPage, refersTo } from "../../database/query/index.ts";
+import type { FlowWait } from "../../database/schema/index.ts";
 import { lockConversationSubject, requireConversation } from "../conversations/index.ts";
 import type { Hooks, ReadContext, WriteContext } from "../kernel/index.ts";
 import { getFlow } from "./find.ts";
 import { cancelStatement, type RunRow, requireStartable, selectActiveRuns, startRun } from "./run/index.ts";
 
 type List = z.output<typeof contract.list_flow_runs.input>;
+type WaitingFor = FlowWait["for"] | null;
 type Trigger = z.output<typeof contract.trigger_flow.input>;
 
 /** @throws Failure `flow_not_found`, `conversation_not_found`, `flow_disabled`, `flow_not_startable`, `flow_run_active`. */
@@ -41,16 +43,20 @@ export async function listRuns(
   { flow_id, conversation_id, status, ...paging }: List,
   { db, organization }: ReadContext,
 ) {
+  // Without the variables and the request of a call, which may be large.
   const query = db
     .selectFrom("flow_runs")
-    .selectAll()
+    .select(["id", "organization_id", "flow_id", "version", "conversation_id", "contact_id", "status"])
+    .select(["reason", "trigger_type", "due_at", "steps", "created_at", "ended_at"])
+    .select(sql<string | null>`coalesce(wait ->> 'node_id', pending ->> 0)`.as("node_id"))
+    .select(sql<WaitingFor>`case when status = 'waiting' then wait ->> 'for' end`.as("waiting_for"))
     .where("organization_id", "=", organization)
     .$if(flow_id !== undefined, (rows) => rows.where("flow_id", "=", flow_id ?? ""))
     .$if(conversation_id !== undefined, (rows) => rows.where("conversation_id", "=", conversation_id ?? ""))
     .$if(status !== undefined, (rows) => rows.where("status", "=", status ?? "running"))
     .orderBy("id", "desc");
   const { rows, meta } = await readPage(query, paging);
-  return { data: rows.map(serializeRun), meta };
+  return { data: rows, meta };
 }
 
 /** @throws Failure `flow_run_not_found`. */
@@ -68,6 +74,7 @@ export async function readRun({ db, organization }: ReadContext, id: string) {
     ...detail,
     next: [...detail.next],
     missing: [...detail.missing],
+    timed_out: [...(detail.timed_out ?? [])],
   }));
   return { ...serializeRun(run), variables: run.variables, path };
 }

@@ -4,7 +4,7 @@
  * A placeholder is a name and at most one default. Nothing is evaluated, and what is filled in is not read again, so a
  * contact's text can't become a placeholder.
  */
-import { type Problem, suggest } from "./graph/index.ts";
+import { maxProblems, type Problem, suggest } from "./graph/index.ts";
 
 /** What placeholders can name. */
 const names = [
@@ -20,102 +20,214 @@ const names = [
 /** A longer value is cut. */
 const maxValueLength = 1024;
 
+/** Of a list, further members have no place in a value. */
+const maxMembers = maxValueLength;
+
+/** Of one node. */
+const maxMissing = 50;
+
 const placeholder = /\{\{([^{}]*)\}\}/g;
-const inside = /^\s*([^\s|"][^|"]*?)\s*(?:\|\s*default:\s*"([^"]*)"\s*)?$/;
+
+export interface Filling {
+  /** Returns undefined for a missing value. */
+  read(name: string): unknown;
+  /** Makes a value fit its place. */
+  readonly encode?: ((value: string) => string) | undefined;
+  /** What is filled in may be many times as long as its placeholder. */
+  readonly maxLength: number;
+}
 
 export interface Rendered {
-  readonly text: string;
+  /** Undefined if it is longer than `maxLength`: it is not filled in further. */
+  readonly text: string | undefined;
   /** The placeholders without a value or a default: nothing is filled in. */
   readonly missing: readonly string[];
 }
 
-/** `read` returns undefined for a missing value; `encode` makes a value fit its place. */
-export function renderText(
-  template: string,
-  read: (name: string) => unknown,
-  encode: (value: string) => string = (value) => value,
-): Rendered {
-  const missing: string[] = [];
-  const text = template.replace(placeholder, (_, content: string) => {
-    const [, name = "", byDefault] = inside.exec(content) ?? [];
-    const value = toText(read(name)) || byDefault;
-    if (value === undefined) {
-      missing.push(name);
-    }
-    return encode((value ?? "").slice(0, maxValueLength).toWellFormed());
-  });
-  return { text, missing };
+export function renderText(template: string, filling: Filling): Rendered {
+  const missing = new Set<string>();
+  const text = join(partsOfText(template, { ...filling, missing }), filling.maxLength);
+  return { text, missing: [...missing].slice(0, maxMissing) };
 }
 
 /**
- * Fills in the texts of a JSON value. A text that is one placeholder becomes its value, of any type and length; null without
- * a value or a default.
+ * Fills in the texts of a JSON value, and returns its JSON. A text that is one placeholder becomes its value, of any type
+ * and length; null without a value or a default.
  */
-export function renderJson(
-  template: unknown,
-  read: (name: string) => unknown,
-): { readonly value: unknown; readonly missing: readonly string[] } {
-  const missing: string[] = [];
-  const renderValue = (value: unknown): unknown => {
-    if (Array.isArray(value)) {
-      return value.map(renderValue);
-    }
-    if (typeof value === "object" && value !== null) {
-      return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, renderValue(member)]));
-    }
-    const filled = typeof value === "string" ? (readOne(value, read) ?? renderText(value, read)) : { value };
-    missing.push(...("missing" in filled ? filled.missing : []));
-    return "text" in filled ? filled.text : filled.value;
-  };
-  return { value: renderValue(template), missing };
+export function renderJson(template: unknown, filling: Omit<Filling, "encode">): Rendered {
+  const missing = new Set<string>();
+  const text = join(partsOfJson(template, { ...filling, missing }), filling.maxLength);
+  return { text, missing: [...missing].slice(0, maxMissing) };
 }
 
-/** The value of a text that is one placeholder; undefined for another text. */
-function readOne(text: string, read: (name: string) => unknown) {
-  const [, content] = /^\s*\{\{([^{}]*)\}\}\s*$/.exec(text) ?? [];
-  if (content === undefined) {
+/** Undefined as soon as it is too long, so that no text becomes larger than memory. */
+function join(parts: Iterable<string>, maxLength: number): string | undefined {
+  let text = "";
+  for (const part of parts) {
+    text += part;
+    if (text.length > maxLength) {
+      return undefined;
+    }
+  }
+  return text;
+}
+
+interface Parts extends Omit<Filling, "maxLength"> {
+  readonly missing: Set<string>;
+}
+
+function* partsOfText(template: string, { read, encode, missing }: Parts): Generator<string> {
+  let end = 0;
+  for (const { 0: whole, 1: content = "", index } of template.matchAll(placeholder)) {
+    yield template.slice(end, index);
+    end = index + whole.length;
+    const { name = "", byDefault } = parsePlaceholder(content) ?? {};
+    const value = toText(read(name)) || byDefault;
+    if (value === undefined) {
+      missing.add(name);
+    }
+    const filled = (value ?? "").slice(0, maxValueLength).toWellFormed();
+    yield encode ? encode(filled) : filled;
+  }
+  yield template.slice(end);
+}
+
+function* partsOfJson(template: unknown, parts: Parts): Generator<string> {
+  if (Array.isArray(template)) {
+    yield* partsOfMembers(template, parts);
+  } else if (typeof template === "object" && template !== null) {
+    let separator = "{";
+    for (const [name, member] of Object.entries(template)) {
+      yield `${separator}${JSON.stringify(name)}:`;
+      yield* partsOfJson(member, parts);
+      separator = ",";
+    }
+    yield separator === "{" ? "{}" : "}";
+  } else if (typeof template === "string") {
+    yield* partsOfJsonText(template, parts);
+  } else {
+    yield JSON.stringify(template);
+  }
+}
+
+function* partsOfMembers(members: readonly unknown[], parts: Parts): Generator<string> {
+  let separator = "[";
+  for (const member of members) {
+    yield separator;
+    yield* partsOfJson(member, parts);
+    separator = ",";
+  }
+  yield separator === "[" ? "[]" : "]";
+}
+
+function* partsOfJsonText(template: string, parts: Parts): Generator<string> {
+  const { 1: content } = /^\s*\{\{([^{}]*)\}\}\s*$/.exec(template) ?? [];
+  if (content !== undefined) {
+    yield JSON.stringify(readWhole(content, parts));
+    return;
+  }
+  yield '"';
+  for (const part of partsOfText(template, parts)) {
+    yield encodeJson(part);
+  }
+  yield '"';
+}
+
+/** The value of a placeholder that is a whole text. */
+function readWhole(content: string, { read, missing }: Parts): unknown {
+  const { name = "", byDefault = null } = parsePlaceholder(content) ?? {};
+  const value = read(name);
+  if (value !== undefined && value !== null && value !== "") {
+    return value;
+  }
+  if (byDefault === null) {
+    missing.add(name);
+  }
+  return byDefault;
+}
+
+/** A text within a JSON text. */
+export function encodeJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}
+
+/** A name, with or without a default; undefined for anything else. By hand: an expression would read spaces twice. */
+function parsePlaceholder(
+  content: string,
+): { readonly name: string; readonly byDefault?: string } | undefined {
+  const [before = "", ...after] = content.split("|");
+  const name = before.trim();
+  if (name === "" || name.includes('"')) {
     return undefined;
   }
-  const [, name = "", byDefault] = inside.exec(content) ?? [];
-  const value = read(name);
-  const isMissing = value === undefined || value === null || value === "";
-  return isMissing
-    ? { value: byDefault ?? null, missing: byDefault === undefined ? [name] : [] }
-    : { value, missing: [] };
+  if (after.length === 0) {
+    return { name };
+  }
+  const filter = after.join("|").trim();
+  const text = filter.startsWith("default:") ? filter.slice("default:".length).trim() : "";
+  const byDefault = text.slice(1, -1);
+  const isQuoted = text.length >= 2 && text.startsWith('"') && text.endsWith('"') && !byDefault.includes('"');
+  return isQuoted ? { name, byDefault } : undefined;
 }
 
 export function hasPlaceholder(text: string): boolean {
-  return text.match(placeholder) !== null;
+  return text.search(placeholder) >= 0;
 }
 
-/** The placeholders that can't be filled in. `variables` are what the flow saves: mail, order.body.<path>. */
-export function checkText(template: string, field: string, variables: ReadonlySet<string>): Problem[] {
-  return [...template.matchAll(placeholder)].flatMap(([whole, content = ""]) => {
-    const [, name] = inside.exec(content) ?? [];
+/** The variables that a flow saves. */
+export interface SavedNames {
+  has(variable: string): boolean;
+  readonly names: readonly string[];
+}
+
+/** The names are as placeholders have them after `vars.`: mail, order.status, order.body.<path>. */
+export function createSavedNames(names: Iterable<string>): SavedNames {
+  const known = new Set(names);
+  return {
+    names: [...known],
+    has(variable) {
+      if (known.has(variable)) {
+        return true;
+      }
+      const segments = variable.split(".", 3);
+      const [first = "", second = "", third] = segments;
+      const isPath = second !== "" && !`.${variable}.`.includes("..");
+      return (
+        isPath &&
+        (known.has(`${first}.<path>`) || (third !== undefined && known.has(`${first}.${second}.<path>`)))
+      );
+    },
+  };
+}
+
+/** The placeholders that can't be filled in, each once. */
+export function checkText(template: string, field: string, variables: SavedNames): Problem[] {
+  const contents = new Set([...template.matchAll(placeholder)].map(([, content = ""]) => content));
+  const problems: Problem[] = [];
+  for (const content of contents) {
+    const { name } = parsePlaceholder(content) ?? {};
     if (name === undefined) {
       const fix = 'Send a name, with or without a default: {{contact.name | default: "there"}}.';
-      return [problem(field, `The placeholder ${whole} is not valid.`, fix)];
+      problems.push(problem(field, `The placeholder {{${content}}} is not valid.`, fix));
+    } else if (!isKnown(name, variables)) {
+      problems.push(unknownName(field, name, variables));
     }
-    return isKnown(name, variables) ? [] : [unknownName(field, name, variables)];
-  });
+    if (problems.length >= maxProblems) {
+      return problems;
+    }
+  }
+  return problems;
 }
 
-function isKnown(name: string, variables: ReadonlySet<string>): boolean {
+function isKnown(name: string, variables: SavedNames): boolean {
   if (name.startsWith("vars.")) {
-    const variable = name.slice("vars.".length);
-    return [...variables].some((saved) => covers(saved, variable));
+    return variables.has(name.slice("vars.".length));
   }
   return names.some((known) => known === name) || /^contact\.metadata\.[^<]/.test(name);
 }
 
-/** Whether a pattern such as order.body.<path> is that of the name. */
-function covers(pattern: string, name: string): boolean {
-  const [start = "", ...path] = pattern.split("<path>");
-  return path.length === 0 ? name === pattern : name.startsWith(start) && !name.split(".").includes("");
-}
-
-function unknownName(field: string, name: string, variables: ReadonlySet<string>): Problem {
-  const saved = [...variables].map((variable) => `vars.${variable}`);
+function unknownName(field: string, name: string, variables: SavedNames): Problem {
+  const saved = variables.names.map((variable) => `vars.${variable}`);
   const known = [...names.slice(0, -1), ...saved];
   const hint = saved.length === 0 ? " An ask and an http_request save a variable with save_as." : "";
   return problem(
@@ -132,8 +244,25 @@ function problem(field: string, message: string, fix: string): Problem {
 /** Undefined for a value that has no text. */
 function toText(value: unknown): string | undefined {
   if (Array.isArray(value)) {
-    return value.flatMap((one) => toText(one) ?? []).join(", ");
+    const texts: string[] = [];
+    collectTexts(value, texts, { left: maxMembers });
+    return texts.join(", ");
   }
   const hasText = typeof value === "string" || typeof value === "number" || typeof value === "boolean";
   return hasText ? String(value) : undefined;
+}
+
+function collectTexts(members: readonly unknown[], texts: string[], budget: { left: number }): void {
+  for (const member of members) {
+    if (budget.left <= 0) {
+      return;
+    }
+    budget.left -= 1;
+    if (Array.isArray(member)) {
+      collectTexts(member, texts, budget);
+    } else {
+      const text = toText(member);
+      texts.push(...(text === undefined ? [] : [text.slice(0, maxValueLength)]));
+    }
+  }
 }

@@ -3,20 +3,22 @@
  *
  * A rule about one type of node is in the `check` of its handler, and what it may contain in its schema.
  */
-import { type ConnectionType, nodes as declarations, type NodeType } from "../../../tools/flows/index.ts";
+import { type ConnectionType, nodes as declarations } from "../../../tools/flows/index.ts";
 import {
   awaitsButton,
   choicesOf,
+  findSendingCycles,
   type Graph,
   type GraphNode,
   listNames,
+  maxProblems,
   type Problem,
   parsePart,
   suggest,
 } from "./graph/index.ts";
-import { compileRegex, readEdgeKeyword, splitKeywords } from "./keywords.ts";
-import { handlerOf, invalidRegex } from "./nodes/index.ts";
-import { checkText } from "./texts.ts";
+import { readEdgeKeyword, splitKeywords } from "./keywords.ts";
+import { handlerOf } from "./nodes/index.ts";
+import { checkText, createSavedNames, type SavedNames } from "./texts.ts";
 
 const buttonHint =
   "Children of type button stand below wait_for_reply, or a node whose interactive message has buttons.";
@@ -56,6 +58,7 @@ const rules = {
   knownParents: (graph) =>
     graph.nodes
       .filter(({ parent_node_id: parent }) => parent !== null && !graph.byId.has(parent))
+      .slice(0, maxProblems)
       .map((node) => unknownNode(graph, node, "parent_node_id", node.parent_node_id ?? "")),
 
   noCycles: (graph) =>
@@ -106,11 +109,23 @@ const rules = {
       ),
 
   gotoTargets: (graph) =>
-    graph.nodes.flatMap((node) => {
-      const { node_id } = node.action_config;
-      const isUnknown = node.node_type === "goto" && typeof node_id === "string" && !graph.byId.has(node_id);
-      return isUnknown ? [unknownNode(graph, node, "action_config.node_id", node_id)] : [];
-    }),
+    graph.nodes
+      .map((node) => ({ node, node_id: node.node_type === "goto" ? node.action_config.node_id : undefined }))
+      .flatMap(({ node, node_id }) =>
+        typeof node_id === "string" && !graph.byId.has(node_id) ? [{ node, node_id }] : [],
+      )
+      .slice(0, maxProblems)
+      .map(({ node, node_id }) => unknownNode(graph, node, "action_config.node_id", node_id)),
+
+  noSendingCycles: (graph) =>
+    findSendingCycles(graph).map((node) =>
+      problem(
+        node,
+        "id",
+        `${node.id} sends again and again: the run comes back to it without a wait.`,
+        "Put wait, wait_for_reply or ask between, or lead elsewhere.",
+      ),
+    ),
 
   nodeChecks: ({ nodes }) =>
     nodes.flatMap((node) => {
@@ -120,13 +135,18 @@ const rules = {
 
   placeholders(graph) {
     const variables = savedVariables(graph);
-    return graph.nodes.flatMap((node) => {
+    const problems: Problem[] = [];
+    for (const node of graph.nodes) {
       const { config } = readConfig(node);
       const texts = config === undefined ? {} : (handlerOf(node.node_type).texts?.(config) ?? {});
-      return Object.entries(texts).flatMap(([field, text]) =>
-        checkText(text ?? "", `${configField(node)}.${field}`, variables),
-      );
-    });
+      for (const [field, text] of Object.entries(texts)) {
+        problems.push(...checkText(text ?? "", `${configField(node)}.${field}`, variables));
+        if (problems.length >= maxProblems) {
+          return problems;
+        }
+      }
+    }
+    return problems;
   },
 } satisfies Record<string, Rule>;
 
@@ -135,10 +155,7 @@ const edgeRules: {
   readonly [Type in ConnectionType]?: (node: GraphNode, parent: GraphNode | undefined) => Problem[];
 } = {
   keyword(node) {
-    const { match, keyword } = readEdgeKeyword(node.connection_value ?? "");
-    if (match === "regex" && !compileRegex(keyword)) {
-      return [invalidRegex(fieldOf(node, "connection_value"))];
-    }
+    const { keyword } = readEdgeKeyword(node.connection_value ?? "");
     const isEmpty = keyword.trim() === "" || splitKeywords(keyword).length === 0;
     return isEmpty
       ? [
@@ -176,8 +193,8 @@ function edgesBelow(graph: Graph, node: GraphNode): readonly ConnectionType[] {
 }
 
 /** What the nodes save, as placeholders name it after `vars.`. */
-export function savedVariables({ nodes }: Graph): ReadonlySet<string> {
-  return new Set(
+function savedVariables({ nodes }: Graph): SavedNames {
+  return createSavedNames(
     nodes.flatMap((node) => {
       const { config } = readConfig(node);
       // The name in a config with another error is not an error as well.
@@ -256,9 +273,4 @@ function problem(node: GraphNode, field: string, message: string, fix: string): 
 
 function wrong(message: string, fix: string) {
   return { code: "invalid_graph", message, fix };
-}
-
-/** The types of node that a graph has. */
-export function typesOf({ nodes }: Graph): ReadonlySet<NodeType> {
-  return new Set(nodes.map(({ node_type }) => node_type));
 }

@@ -1,11 +1,15 @@
 /** What is valid in a flow, and probably not what its author wants. */
+import { sql } from "kysely";
+import { nodes } from "../../../tools/flows/index.ts";
 import type { Queries } from "../../database/database.ts";
 import { findIdleTeams } from "../teams/index.ts";
+import { isSendable } from "../templates/index.ts";
 import type { FlowWithVersion } from "./find.ts";
 import { type Problem, toGraph } from "./graph/index.ts";
 import { splitKeywords } from "./keywords.ts";
+import { handlerOf } from "./nodes/index.ts";
 import { referencesOf } from "./references.ts";
-import { configField } from "./validate.ts";
+import { configField, readConfig } from "./validate.ts";
 
 /** Of a flow that is saved. */
 export async function findWarnings(
@@ -17,17 +21,28 @@ export async function findWarnings(
     ({ thing }) => thing === "team",
   );
   return [
+    ...findNodeWarnings(flow),
     ...(await findIdleTeams(db, flow.organization_id, { references, now })),
     ...(await findMissingPolicies(db, flow)),
     ...(await findSharedKeywords(db, flow)),
+    ...(await findUnsendableTemplates(db, flow)),
   ];
+}
+
+function findNodeWarnings(flow: FlowWithVersion): readonly Problem[] {
+  return toGraph(flow.nodes).nodes.flatMap((node) => {
+    const { config } = readConfig(node);
+    return config === undefined
+      ? []
+      : (handlerOf(node.node_type).warnings?.(config, configField(node)) ?? []);
+  });
 }
 
 /** Where an agent is to be found, and neither a target nor a policy says which. */
 async function findMissingPolicies(db: Queries, flow: FlowWithVersion): Promise<readonly Problem[]> {
-  const { nodes, end_action_type, end_action_config, organization_id } = flow;
+  const { end_action_type, end_action_config, organization_id } = flow;
   const fields = [
-    ...toGraph(nodes).nodes.flatMap((node) => {
+    ...toGraph(flow.nodes).nodes.flatMap((node) => {
       const isOpen = node.node_type === "assign" && Object.keys(node.action_config).length === 0;
       return isOpen || node.node_type === "chatbot" ? configField(node) : [];
     }),
@@ -52,6 +67,42 @@ async function findMissingPolicies(db: Queries, flow: FlowWithVersion): Promise<
         message: "No routing policy is active, so no agent is assigned when a person is needed.",
         fix: "Create a policy with create_routing_policy. The node assign can name a team_id or user_id instead.",
       }));
+}
+
+/** Templates that can't be sent: their nodes fail until they are approved. */
+async function findUnsendableTemplates(db: Queries, flow: FlowWithVersion): Promise<readonly Problem[]> {
+  const wanted = toGraph(flow.nodes).nodes.flatMap((node) => {
+    const { config } = node.node_type === "send_template" ? readConfig(node) : {};
+    return config === undefined ? [] : [{ ...nodes.send_template.config.parse(config), node }];
+  });
+  if (wanted.length === 0) {
+    return [];
+  }
+  const names = wanted.flatMap(({ name }) => name?.toLowerCase() ?? []);
+  const ids = wanted.flatMap(({ template_id }) => template_id ?? []);
+  const stored = await db
+    .selectFrom("templates")
+    .selectAll()
+    .where("organization_id", "=", flow.organization_id)
+    .where(sql<boolean>`(lower(name) = any(${names}::text[]) or id = any(${ids}::text[]))`)
+    .execute();
+  return wanted.flatMap(({ node, template_id, name, language }) => {
+    const known = stored.filter((one) =>
+      template_id === undefined
+        ? one.name.toLowerCase() === name?.toLowerCase() && one.language === language
+        : one.id === template_id,
+    );
+    const usable = known.filter(({ inbox_id }) => flow.inbox_id === null || inbox_id === flow.inbox_id);
+    const [field, label] =
+      template_id === undefined ? ["name", `${name} in ${language}`] : ["template_id", template_id];
+    const message =
+      known.length === 0
+        ? `There is no template ${label}, so this node fails.`
+        : `The template ${label} is not approved for this flow's inbox, so this node fails.`;
+    const fix = "Find the approved ones with list_templates, or submit it with submit_template.";
+    const code = known.length === 0 ? "unknown_template" : "template_not_approved";
+    return usable.some(isSendable) ? [] : [{ field: `${configField(node)}.${field}`, code, message, fix }];
+  });
 }
 
 async function findSharedKeywords(db: Queries, flow: FlowWithVersion): Promise<readonly Problem[]> {

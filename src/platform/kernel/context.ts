@@ -16,6 +16,7 @@ import type { DocumentReader } from "../../ports/document-reader.ts";
 import type { Embedder } from "../../ports/embedder.ts";
 import type { LanguageModel } from "../../ports/language-model.ts";
 import type { Log } from "../../ports/log.ts";
+import type { PatternMatcher } from "../../ports/patterns.ts";
 import type { PaymentProcessor } from "../../ports/payments.ts";
 import type { Storage } from "../../ports/storage.ts";
 import type { Metrics } from "../../ports/telemetry.ts";
@@ -53,6 +54,8 @@ export interface World {
   /** Tokens of it, of input and output, that an organization may use in a calendar month; undefined: no limit. */
   readonly monthlyTokens: number | undefined;
   readonly documents: DocumentReader;
+  /** Called outside any transaction. */
+  readonly patterns: PatternMatcher;
   /** The public base URLs of this service and its CDN, for links to files. */
   readonly addresses: {
     service(): string;
@@ -248,6 +251,11 @@ export interface Hooks {
       readonly assigned: readonly string[];
       readonly closed: readonly string[];
     },
+  ): Promise<void>;
+  /** A user has another role, or was activated or deactivated. */
+  authorityChanged(
+    change: Change,
+    user: { readonly organization: string; readonly user_id: string },
   ): Promise<void>;
   /** A team is being deleted. Called before its members are locked, and again afterwards. */
   teamDeleted(

@@ -70,6 +70,11 @@ export function combineHooks(parts: readonly Partial<Hooks>[]): Hooks {
         await conversationsTaken?.(...args);
       }
     },
+    async authorityChanged(...args) {
+      for (const { authorityChanged } of parts) {
+        await authorityChanged?.(...args);
+      }
+    },
     async teamDeleted(...args) {
       for (const { teamDeleted } of parts) {
         await teamDeleted?.(...args);

@@ -57,7 +57,7 @@ export async function replaceTable(
   }: { readonly currency: string; readonly rates: readonly Rate[]; readonly now: Date },
 ): Promise<void> {
   for (const [index, { country }] of rates.entries()) {
-    requireCountry(country === otherCountries ? null : country, `rates.${index}.country`);
+    requireCountry(country === otherCountries ? null : country, `rates[${index}].country`);
   }
   const effective_from = now.toISOString();
   // Locks the table of this currency: requests that arrive together replace it one after the other.

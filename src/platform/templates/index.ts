@@ -40,6 +40,8 @@ export {
   variableNames,
 } from "./sending/index.ts";
 
+export { isSendable } from "./states.ts";
+
 export const templates = implement(contract, {
   tables: ["templates"],
   operations: {

@@ -75,7 +75,7 @@ const rules: readonly Rule[] = [
       ...buttons.flatMap(({ text }, index) =>
         problem(
           hasVariable(text),
-          `template_data.buttons.${index}.text`,
+          `template_data.buttons[${index}].text`,
           "A button's text can't have variables.",
         ),
       ),
@@ -98,7 +98,7 @@ const rules: readonly Rule[] = [
       ...tooLong("template_data.header.text", header?.text, limits.header),
       ...tooLong("template_data.footer", footer, limits.footer),
       ...buttons.flatMap(({ text }, index) =>
-        tooLong(`template_data.buttons.${index}.text`, text, limits.button),
+        tooLong(`template_data.buttons[${index}].text`, text, limits.button),
       ),
     ],
   },
@@ -127,7 +127,7 @@ const rules: readonly Rule[] = [
       buttons.flatMap(({ type, url = "" }, index) =>
         problem(
           type === "url" && !isValidUrl(url),
-          `template_data.buttons.${index}.url`,
+          `template_data.buttons[${index}].url`,
           "Send a complete address, for example https://example.com/orders/{{1}}; a variable may only be at its end.",
         ),
       ),
@@ -149,7 +149,7 @@ const rules: readonly Rule[] = [
       buttons.flatMap(({ type, phone_number = "" }, index) =>
         problem(
           type === "phone_number" && !/^\+[1-9]\d{6,14}$/.test(phone_number.replace(/[\s()-]/g, "")),
-          `template_data.buttons.${index}.phone_number`,
+          `template_data.buttons[${index}].phone_number`,
           "Send a number with its country code, for example +14155550123.",
         ),
       ),
@@ -194,7 +194,7 @@ const rules: readonly Rule[] = [
       buttons.flatMap(({ text }, index) =>
         problem(
           text.length > limits.wellShownButton && text.length <= limits.button,
-          `template_data.buttons.${index}.text`,
+          `template_data.buttons[${index}].text`,
           `Some phones cut a button's text after ${limits.wellShownButton} characters; it has ${text.length}.`,
         ),
       ),
@@ -222,7 +222,7 @@ const rules: readonly Rule[] = [
       variables.flatMap(({ name, example }, index) =>
         problem(
           example === undefined || example === name,
-          `variables.${index}.example`,
+          `variables[${index}].example`,
           `Send an example of ${name}, such as a real value: reviewers see its name otherwise.`,
         ),
       ),
@@ -251,8 +251,8 @@ function textsOf({
     { field: "template_data.body", text: body },
     { field: "template_data.footer", text: footer },
     ...buttons.flatMap(({ text, url = "" }, index) => [
-      { field: `template_data.buttons.${index}.text`, text },
-      { field: `template_data.buttons.${index}.url`, text: url },
+      { field: `template_data.buttons[${index}].text`, text },
+      { field: `template_data.buttons[${index}].url`, text: url },
     ]),
   ];
 }

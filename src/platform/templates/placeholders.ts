@@ -50,7 +50,7 @@ export function placesOf({ header, body, buttons = [] }: TemplateData): readonly
     place("BODY", "template_data.body", body),
     ...buttons.flatMap(({ type, url = "" }, index) =>
       type === "url"
-        ? [{ ...place("BUTTONS", `template_data.buttons.${index}.url`, url), button_index: index }]
+        ? [{ ...place("BUTTONS", `template_data.buttons[${index}].url`, url), button_index: index }]
         : [],
     ),
   ];

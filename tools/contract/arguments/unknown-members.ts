@@ -66,7 +66,7 @@ function* unknownIn(schema: z.core.$ZodType, value: unknown, path: string): Gene
   const inner = unwrap(schema);
   if (inner instanceof z.ZodArray && Array.isArray(value)) {
     for (const [index, item] of value.entries()) {
-      yield* unknownIn(inner.element, item, `${path}.${index}`);
+      yield* unknownIn(inner.element, item, `${path}[${index}]`);
     }
   } else if (inner instanceof z.ZodObject && isRecord(value)) {
     yield* unknownMembers(inner, value, `${path}.`);

@@ -48,6 +48,7 @@ export const controlNodes = {
     summary: "Starts another flow. If both may wait for replies, this run ends.",
     examples: [{ flow_id: "<flow id>" }],
     config: z.strictObject({ flow_id: z.string().min(1).max(64) }),
+    sends: true,
     edges: fallible,
   }),
 

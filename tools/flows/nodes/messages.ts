@@ -70,6 +70,7 @@ export const messageNodes = {
     config: z
       .strictObject({ text: text.optional(), media: media.optional(), interactive: Interactive.optional() })
       .refine(...exactlyOne(["text", "media", "interactive"])),
+    sends: true,
     edges: [...replyEdges, "error"],
   }),
 
@@ -92,6 +93,7 @@ export const messageNodes = {
         ({ name, language }) => (name === undefined) === (language === undefined),
         "Send name together with language, or template_id.",
       ),
+    sends: true,
     edges: fallible,
   }),
 
@@ -124,6 +126,7 @@ export const messageNodes = {
         timeout,
       })
       .refine(...exactlyOne(["text", "interactive"])),
+    sends: true,
     edges: [...replyEdges, "error"],
   }),
 

@@ -26,6 +26,8 @@ export interface NodeDeclaration<Config extends z.ZodType = z.ZodType> {
   readonly config: Config;
   /** Required of the caller who saves such a node, besides the scope of the operation. */
   readonly scope?: Scope;
+  /** Whether it may send a message. */
+  readonly sends?: true;
   /** The connection types of its children. */
   readonly edges: readonly ConnectionType[];
 }

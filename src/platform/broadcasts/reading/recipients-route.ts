@@ -1,6 +1,7 @@
 /** Serves all recipients of a broadcast as CSV, read in batches while it is sent. */
 import { z } from "zod";
 import { type RecipientStatus, recipientStatuses } from "../../../../tools/broadcasts/index.ts";
+import { formatPath } from "../../../../tools/contract/index.ts";
 import { refersTo } from "../../../database/query/index.ts";
 import { type ModuleRoute, runForCaller, type World } from "../../kernel/index.ts";
 import { type BroadcastRow, getBroadcast } from "../find.ts";
@@ -25,7 +26,7 @@ export const recipientsRoute: ModuleRoute = {
     const { data: filter, error } = Query.safeParse(query);
     if (error) {
       const [issue] = error.issues;
-      return { invalid: { field: issue?.path.join(".") ?? "", message: issue?.message ?? "" } };
+      return { invalid: { field: formatPath(issue?.path ?? []), message: issue?.message ?? "" } };
     }
     const broadcast = await getBroadcast(world.database.queries, organization, id);
     return {

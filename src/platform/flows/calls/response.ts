@@ -1,6 +1,7 @@
 /** Reads the result of a call: what a run keeps of a response, or the code of the error. */
 import type { FlowCallResult } from "../../../database/schema/index.ts";
 import type { FailedRequest, ForbiddenRequest, WebResponse } from "../../../ports/web.ts";
+import { createRedact, type Redact } from "./redact.ts";
 
 /** A longer body is cut, and so is text. */
 export const maxResponseBytes = 65_536;
@@ -8,16 +9,13 @@ export const maxResponseBytes = 65_536;
 /** PostgreSQL's parser of JSON is recursive. */
 const maxDepth = 100;
 
-/** A shorter secret may be a part of other words. */
-const minSecretLength = 6;
-
 /** `secrets` are left out of the response: endpoints that echo requests exist, and variables are shown. */
 export function toCallResult(response: WebResponse, secrets: readonly string[]): FlowCallResult {
   if (response.outcome !== "answered") {
     return { error: response.outcome === "failed" ? failureCode(response) : forbiddenCode(response) };
   }
-  const { status, headers, body } = response;
-  return { status, body: readBody(body, headers["content-type"] ?? "", secrets) };
+  const { status, headers } = response;
+  return { status, body: readBody(response, headers["content-type"] ?? "", createRedact(secrets)) };
 }
 
 function failureCode({ reason }: FailedRequest): string {
@@ -29,15 +27,22 @@ function forbiddenCode({ reason }: ForbiddenRequest): string {
 }
 
 /** A JSON value, or a text; null if it is empty. */
-function readBody(body: Uint8Array, type: string, secrets: readonly string[]): unknown {
+function readBody(
+  { body, isCut }: Extract<WebResponse, { readonly outcome: "answered" }>,
+  type: string,
+  redact: Redact,
+): unknown {
   const text = new TextDecoder().decode(body);
-  const redact = createRedact(secrets);
   if (text.trim() === "") {
     return null;
   }
   const isJson = /[/+]json\b/i.test(type) || /^\s*[[{]/.test(text);
   const parsed = isJson ? parseJson(text) : undefined;
-  return parsed === undefined ? redact(text) : redactValue(parsed, redact);
+  if (parsed !== undefined) {
+    return redactValue(parsed, redact);
+  }
+  const storable = toStorable(text);
+  return isCut ? redact.cut(storable) : redact(storable);
 }
 
 /** Undefined for a text that is not JSON, or too deep. */
@@ -59,25 +64,24 @@ function isTooDeep(value: unknown): boolean {
   return level.length > 0;
 }
 
-/** Also leaves out what PostgreSQL can't store: zero bytes and halves of surrogate pairs. */
-function createRedact(secrets: readonly string[]): (text: string) => string {
-  const hidden = secrets.filter(({ length }) => length >= minSecretLength);
-  return (text) =>
-    hidden
-      .reduce((shown, secret) => shown.replaceAll(secret, "***"), text.replaceAll("\0", ""))
-      .toWellFormed();
+/** Without what PostgreSQL can't store: zero bytes and halves of surrogate pairs. */
+function toStorable(text: string): string {
+  return text.replaceAll("\0", "").toWellFormed();
 }
 
-function redactValue(value: unknown, redact: (text: string) => string): unknown {
+function redactValue(value: unknown, redact: Redact): unknown {
   if (typeof value === "string") {
-    return redact(value);
+    return redact(toStorable(value));
   }
   if (Array.isArray(value)) {
     return value.map((one) => redactValue(one, redact));
   }
-  return typeof value === "object" && value !== null
-    ? Object.fromEntries(
-        Object.entries(value).map(([name, member]) => [redact(name), redactValue(member, redact)]),
-      )
-    : value;
+  if (typeof value === "object" && value !== null) {
+    const members = Object.entries(value);
+    return Object.fromEntries(
+      members.map(([name, member]) => [redact(toStorable(name)), redactValue(member, redact)]),
+    );
+  }
+  const hidden = typeof value === "number" ? redact(String(value)) : "";
+  return typeof value === "number" && hidden !== String(value) ? hidden : value;
 }

@@ -1,6 +1,15 @@
 /** The graph of a flow, without what its nodes do. */
 
-export { failGraph, listNames, type Problem, parsePart, problemsOf, suggest } from "../../problems.ts";
+export {
+  failGraph,
+  listNames,
+  maxProblems,
+  type Problem,
+  parsePart,
+  problemsOf,
+  suggest,
+} from "../../problems.ts";
+export { findSendingCycles } from "./cycles.ts";
 export {
   awaitsButton,
   type Choice,
@@ -10,4 +19,4 @@ export {
   isInteractive,
   toGraph,
 } from "./graph.ts";
-export { chosen, type Edge, nextNodes, type Reply } from "./next.ts";
+export { answerOf, chosen, type Edge, nextNodes, type Reply } from "./next.ts";

@@ -1,6 +1,7 @@
 /** Which nodes follow a node, by what it resulted in. */
 import type { ConnectionType } from "../../../../tools/flows/index.ts";
 import { matchesKeyword, normalize, readEdgeKeyword } from "../keywords.ts";
+import type { MatchPattern } from "../patterns.ts";
 import { choicesOf, type Graph, type GraphNode } from "./graph.ts";
 
 /** A message of the contact. */
@@ -16,7 +17,7 @@ export interface Reply {
 export type Edge =
   | { readonly type: "done" }
   | { readonly type: "condition"; readonly isTrue: boolean }
-  | { readonly type: "reply"; readonly reply: Reply }
+  | { readonly type: "reply"; readonly reply: Reply; readonly matches: MatchPattern }
   | { readonly type: "timeout" }
   | { readonly type: "error" };
 
@@ -54,8 +55,8 @@ const selections: { readonly [Type in Edge["type"]]: Select<Type> } = {
   condition: (children, { isTrue }) => ofType(isTrue ? "condition_true" : "condition_false")(children),
   timeout: ofType("timeout"),
   error: ofType("error"),
-  reply(children, { reply }, node) {
-    const first = children.find((child) => matchesReply(child, reply, node));
+  reply(children, edge, node) {
+    const first = children.find((child) => matchesReply(child, edge, node));
     return first ? [first] : [];
   },
 };
@@ -65,15 +66,20 @@ const specific = selections as Readonly<Record<Edge["type"], Select<Edge["type"]
 
 function matchesReply(
   { connection_type, connection_value }: GraphNode,
-  reply: Reply,
+  { reply, matches }: Extract<Edge, { readonly type: "reply" }>,
   node: GraphNode,
 ): boolean {
   const value = connection_value ?? "";
   if (connection_type === "keyword") {
-    const { match, keyword } = readEdgeKeyword(value);
-    return reply.text !== null && matchesKeyword(reply.text, keyword, match);
+    return reply.text !== null && matchesKeyword(reply.text, readEdgeKeyword(value), matches);
   }
   return connection_type === "button" && chosen(node, reply) === value;
+}
+
+/** The text of a reply as an answer: what was written, or the title of the button or row. */
+export function answerOf(node: Pick<GraphNode, "action_config">, { button, text }: Reply): string {
+  const title = choicesOf(node).find(({ id }) => id === button)?.title;
+  return (text ?? title ?? "").trim();
 }
 
 /** The id of the choice: of the button, or of the one whose title was typed. */

@@ -1,10 +1,12 @@
 /** Reads the answer to a question, by the type that it must have. */
 import type { AnswerType, Validation } from "../../../../tools/flows/index.ts";
-import { compileRegex, normalize } from "../keywords.ts";
+import { maxLength, normalize } from "../keywords.ts";
+import type { MatchPattern, PatternTest } from "../patterns.ts";
 
 interface Question extends Validation {
   /** The answers that are accepted. */
   readonly accepted: readonly string[];
+  readonly matches: MatchPattern;
 }
 
 /** The value of an answer; undefined for one that is not valid. */
@@ -48,22 +50,26 @@ const readers: Readonly<Record<AnswerType, Read>> = {
 
   choice: (text, { accepted }) => accepted.find((one) => normalize(one) === normalize(text)),
 
-  regex: (text, { pattern = "" }) => (compileRegex(pattern)?.test(text) ? text : undefined),
+  regex: (text, { pattern = "", matches }) => (matches(answerTest(text, pattern)) ? text : undefined),
 };
 
 /** `titles` are those of the buttons or rows of the question. */
 export function readAnswer(
-  text: string | null,
+  answer: string,
   validation: Validation | undefined,
-  titles: readonly string[],
+  { titles, matches }: { readonly titles: readonly string[]; readonly matches: MatchPattern },
 ): string | number | undefined {
-  const answer = text?.trim() ?? "";
   if (answer === "") {
     return undefined;
   }
   return validation
-    ? readers[validation.type](answer, { ...validation, accepted: validation.choices ?? titles })
+    ? readers[validation.type](answer, { ...validation, accepted: validation.choices ?? titles, matches })
     : answer;
+}
+
+/** How an answer is matched with the expression of its validation. */
+export function answerTest(answer: string, pattern: string): PatternTest {
+  return { pattern, text: answer.slice(0, maxLength) };
 }
 
 function isWithin(size: number, { min, max }: Validation): boolean {

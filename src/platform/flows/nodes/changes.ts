@@ -1,4 +1,6 @@
 /** What the nodes do that change the conversation and its contact. */
+import { maxMetadata } from "../../../../tools/contract/index.ts";
+import { fail } from "../../../../tools/errors.ts";
 import { durationMs } from "../../../../tools/flows/index.ts";
 import { done, type NodeHandlers, type Reference } from "./node.ts";
 
@@ -43,7 +45,11 @@ export const changeHandlers: NodeHandlers<
   set_attribute: {
     texts: ({ value }) => ({ value: typeof value === "string" ? value : undefined }),
     async enter({ name, value }, { actions, render }) {
-      await actions.setAttribute(name, typeof value === "string" ? render(value) : value);
+      const filled = typeof value === "string" ? render(value, { maxLength: maxMetadata }) : value;
+      if (filled === undefined) {
+        throw fail("attributes_too_large");
+      }
+      await actions.setAttribute(name, filled);
       return done();
     },
   },

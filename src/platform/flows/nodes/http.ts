@@ -5,12 +5,17 @@
 import { durationMs, type NodeConfig } from "../../../../tools/flows/index.ts";
 import type { Problem } from "../graph/index.ts";
 import { hasPlaceholder, renderText } from "../texts.ts";
-import { done, type NodeHandlers } from "./node.ts";
+import { bodyEncoder, contentTypeOf, findUnencoded, headerEncoder } from "./http-encoding.ts";
+import { done, type NodeContext, type NodeHandlers, type Outcome } from "./node.ts";
 
 type Config = NodeConfig<"http_request">;
 
-/** With its placeholders filled in: each text may become a variable's whole response. */
+/** With placeholders filled in: each text may become a variable's whole response. */
 const maxBodyLength = 262_144;
+
+/** What common servers accept. */
+const maxUrlLength = 8_192;
+const maxHeaderLength = 8_192;
 
 export const httpHandlers: NodeHandlers<"http_request"> = {
   http_request: {
@@ -22,6 +27,8 @@ export const httpHandlers: NodeHandlers<"http_request"> = {
 
     saves: ({ save_as }) =>
       save_as === undefined ? [] : [`${save_as}.status`, `${save_as}.body`, `${save_as}.body.<path>`],
+
+    warnings: findUnencoded,
 
     check: ({ url, body }, field) => [...checkPath(url, field), ...checkKeys(body, field)],
 
@@ -35,28 +42,7 @@ export const httpHandlers: NodeHandlers<"http_request"> = {
 
     secrets: ({ secret_headers = {} }) => secret_headers,
 
-    enter(config, { render, renderJson }) {
-      const { url: template, body, timeout, headers = {}, secret_headers = {} } = config;
-      const isText = typeof body === "string";
-      const content = body === undefined ? null : isText ? render(body) : JSON.stringify(renderJson(body));
-      const url = render(template, encodeURIComponent);
-      if (hasDotSegment(url) || (content ?? "").length > maxBodyLength) {
-        return { kind: "error", code: "http_request_invalid" };
-      }
-      const names = [...Object.keys(headers), ...Object.keys(secret_headers)];
-      const isTyped = content === null || names.some((name) => name.toLowerCase() === "content-type");
-      const type = isText ? "text/plain; charset=utf-8" : "application/json";
-      const request = {
-        method: config.method ?? (content === null ? "GET" : "POST"),
-        ...{ url, body: content, timeout_ms: durationMs(timeout) },
-        headers: {
-          ...(isTyped ? {} : { "content-type": type }),
-          ...mapValues(headers, (text) => render(text, encodeHeader)),
-        },
-        secret_headers: Object.keys(secret_headers),
-      };
-      return { kind: "call", request };
-    },
+    enter: createRequest,
 
     receive({ save_as }, result) {
       if ("error" in result) {
@@ -69,19 +55,54 @@ export const httpHandlers: NodeHandlers<"http_request"> = {
   },
 };
 
+/** An error if a part of the request becomes too long, or its path leads up. */
+function createRequest(config: Config, context: NodeContext): Outcome {
+  const { url: template, timeout, headers = {}, secret_headers = {} } = config;
+  const url = context.render(template, { encode: encodeURIComponent, maxLength: maxUrlLength });
+  const body = fillBody(config, context);
+  const filled = Object.entries(headers).map(([name, text]) => {
+    const form = { encode: headerEncoder(name), maxLength: maxHeaderLength };
+    return [name, context.render(text, form)] as const;
+  });
+  const isTooLong = body === undefined || filled.some(([, text]) => text === undefined);
+  if (url === undefined || isTooLong || hasDotSegment(url)) {
+    return { kind: "error", code: "http_request_invalid" };
+  }
+  const names = [...Object.keys(headers), ...Object.keys(secret_headers)];
+  const isTyped = body === null || names.some((name) => name.toLowerCase() === "content-type");
+  const request = {
+    method: config.method ?? (body === null ? "GET" : "POST"),
+    ...{ url, body, timeout_ms: durationMs(timeout) },
+    headers: {
+      ...(isTyped ? {} : { "content-type": contentTypeOf(config) ?? "" }),
+      ...Object.fromEntries(filled.map(([name, text = ""]) => [name, text])),
+    },
+    secret_headers: Object.keys(secret_headers),
+  };
+  return { kind: "call", request };
+}
+
+/** Null: there is none. Undefined: it is too long. */
+function fillBody(config: Config, { render, renderJson }: NodeContext): string | null | undefined {
+  const { body } = config;
+  if (body === undefined) {
+    return null;
+  }
+  return typeof body === "string"
+    ? render(body, { encode: bodyEncoder(config), maxLength: maxBodyLength })
+    : renderJson(body, maxBodyLength);
+}
+
 /** The texts in a body, by their place. */
 function textsIn(value: unknown, place: string): [string, string][] {
   if (typeof value === "string") {
     return [[place, value]];
   }
   return typeof value === "object" && value !== null
-    ? Object.entries(value).flatMap(([name, member]) => textsIn(member, `${place}.${name}`))
+    ? Object.entries(value).flatMap(([name, member]) =>
+        textsIn(member, Array.isArray(value) ? `${place}[${name}]` : `${place}.${name}`),
+      )
     : [];
-}
-
-/** A line break would begin another header, and other characters than those of ASCII have no common encoding there. */
-function encodeHeader(value: string): string {
-  return value.replace(/[^\x20-\x7e]+/g, encodeURIComponent);
 }
 
 /**
@@ -131,7 +152,7 @@ function problem(field: string, message: string, fix: string): Problem {
 }
 
 function fillWithAnything(template: string): string {
-  return renderText(template, () => "x").text;
+  return renderText(template, { read: () => "x", maxLength: Number.POSITIVE_INFINITY }).text ?? "";
 }
 
 function mapValues<Value, Mapped>(

@@ -5,7 +5,10 @@
  * of the outside adds it to `Actions` (`node.ts`), which `run/actions.ts` implements, as does the rehearsal.
  */
 import { type NodeType, nodes } from "../../../../tools/flows/index.ts";
-import type { GraphNode } from "../graph/index.ts";
+import { answerOf, type Graph, type GraphNode, type Reply } from "../graph/index.ts";
+import { keywordTests, readEdgeKeyword } from "../keywords.ts";
+import type { PatternTest } from "../patterns.ts";
+import { answerTest } from "./answers.ts";
 import { changeHandlers } from "./changes.ts";
 import { controlHandlers } from "./control.ts";
 import { httpHandlers } from "./http.ts";
@@ -14,7 +17,6 @@ import type { NodeContext, NodeHandler, NodeHandlers, Outcome, WaitEnd } from ".
 
 export { targetsOf } from "./changes.ts";
 export { flowAttributes } from "./control.ts";
-export { invalidRegex } from "./messages.ts";
 export type { Actions, AssignTarget, NodeContext, Outcome, Outgoing, Reference, WaitEnd } from "./node.ts";
 
 const handlers: NodeHandlers = { ...messageHandlers, ...controlHandlers, ...changeHandlers, ...httpHandlers };
@@ -23,6 +25,25 @@ const handlers: NodeHandlers = { ...messageHandlers, ...controlHandlers, ...chan
 export function handlerOf(type: NodeType): NodeHandler<unknown> {
   // The table has the handler for this type; TypeScript does not connect it with the type of its action_config.
   return handlers[type] as NodeHandler<unknown>;
+}
+
+interface ReplyTest extends PatternTest {
+  /** The node that has the expression. */
+  readonly node_id: string;
+}
+
+/** The regular expressions that a reply is matched with: the node's own, and those of the edges below it. */
+export function replyTests(graph: Graph, node: GraphNode, reply: Reply): readonly ReplyTest[] {
+  const config: unknown = nodes[node.node_type].config.parse(node.action_config);
+  const own = handlerOf(node.node_type).patterns?.(config) ?? [];
+  return [
+    ...own.map(({ pattern }) => ({ ...answerTest(answerOf(node, reply), pattern), node_id: node.id })),
+    ...graph.childrenOf(node.id).flatMap(({ id, connection_type, connection_value }) => {
+      const text = connection_type === "keyword" ? reply.text : null;
+      const tests = text === null ? [] : keywordTests(text, readEdgeKeyword(connection_value ?? ""));
+      return tests.map((test) => ({ ...test, node_id: id }));
+    }),
+  ];
 }
 
 /** Runs a node, or continues it after a wait. The action_config was validated when it was saved. */

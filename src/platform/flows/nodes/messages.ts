@@ -1,13 +1,16 @@
 /** What the nodes do that send messages and ask questions. */
+import { fail } from "../../../../tools/errors.ts";
 import { durationMs, type NodeConfig } from "../../../../tools/flows/index.ts";
 import type { Interactive } from "../../../../tools/messages/index.ts";
-import { choicesOf, chosen } from "../graph/index.ts";
-import { compileRegex } from "../keywords.ts";
+import { answerOf, choicesOf, chosen } from "../graph/index.ts";
 import { readAnswer } from "./answers.ts";
 import { done, type NodeContext, type NodeHandlers, type Outcome, type Outgoing } from "./node.ts";
 
 /** As long as WhatsApp lets a text be answered; the node that waits has no timeout of its own. */
 const buttonTimeout = "24h";
+
+/** Of the longest text that a message can have. */
+const maxTextLength = 4096;
 
 export const messageHandlers: NodeHandlers<"send_message" | "send_template" | "ask" | "wait_for_reply"> = {
   send_message: {
@@ -30,22 +33,21 @@ export const messageHandlers: NodeHandlers<"send_message" | "send_template" | "a
       Object.fromEntries(Object.entries(variables).map(([name, text]) => [`variables.${name}`, text])),
     references: ({ template_id }) =>
       template_id === undefined ? [] : [{ thing: "template", id: template_id, field: "template_id" }],
-    async enter(config, { actions, render }) {
-      const { variables } = config;
-      const filled =
-        variables &&
-        Object.fromEntries(Object.entries(variables).map(([name, text]) => [name, render(text)]));
-      return done(await actions.sendTemplate({ ...config, variables: filled }));
+    async enter(config, context) {
+      const filled = Object.entries(config.variables ?? {}).map(([name, text]) => [
+        name,
+        fillIn(text, context),
+      ]);
+      const variables = config.variables && Object.fromEntries(filled);
+      return done(await context.actions.sendTemplate({ ...config, variables }));
     },
   },
 
   ask: {
     texts: ({ text, interactive, retry_text }) => ({ text, retry_text, ...textsOf(interactive) }),
     saves: ({ save_as }) => (save_as === undefined ? [] : [save_as]),
-    check: ({ validate }, field) =>
-      validate?.pattern === undefined || compileRegex(validate.pattern)
-        ? []
-        : [invalidRegex(`${field}.validate.pattern`)],
+    patterns: ({ validate }) =>
+      validate?.pattern === undefined ? [] : [{ field: "validate.pattern", pattern: validate.pattern }],
     async enter(config, context) {
       const message_id = await context.actions.send(compose(config, context));
       return waitForReply(context, { timeout: config.timeout, message_id });
@@ -56,10 +58,10 @@ export const messageHandlers: NodeHandlers<"send_message" | "send_template" | "a
       }
       const { node, attempts } = context;
       const titles = choicesOf(node).map(({ title }) => title);
-      const text = end.reply.text ?? titleOf(node, end.reply.button);
-      const answer = readAnswer(text, config.validate, titles);
+      const { reply, matches } = end;
+      const answer = readAnswer(answerOf(node, reply), config.validate, { titles, matches });
       if (answer !== undefined) {
-        const choice = choicesOf(node).find(({ id }) => id === chosen(node, end.reply));
+        const choice = choicesOf(node).find(({ id }) => id === chosen(node, reply));
         const save = config.save_as === undefined ? {} : { [config.save_as]: choice?.title ?? answer };
         return { kind: "next", edge: end, save };
       }
@@ -103,42 +105,37 @@ type Content = Pick<NodeConfig<"send_message">, "text" | "interactive"> & {
   readonly media?: NodeConfig<"send_message">["media"];
 };
 
-function compose({ text = "", media, interactive }: Content, { render }: NodeContext): Outgoing {
+function compose({ text = "", media, interactive }: Content, context: NodeContext): Outgoing {
   if (media) {
     const { type, media_url, caption, file_name } = media;
     return {
       ...{ type, media_url },
-      ...(caption === undefined ? {} : { caption: render(caption) }),
+      ...(caption === undefined ? {} : { caption: fillIn(caption, context) }),
       ...(file_name === undefined ? {} : { file_name }),
     };
   }
   if (interactive) {
     const { body, header, footer } = interactive;
     const texts = {
-      body: render(body),
-      ...(header === undefined ? {} : { header: render(header) }),
-      ...(footer === undefined ? {} : { footer: render(footer) }),
+      body: fillIn(body, context),
+      ...(header === undefined ? {} : { header: fillIn(header, context) }),
+      ...(footer === undefined ? {} : { footer: fillIn(footer, context) }),
     };
     return { type: "interactive", interactive: { ...interactive, ...texts } };
   }
-  return { type: "text", text: { body: render(text) } };
+  return { type: "text", text: { body: fillIn(text, context) } };
+}
+
+/** @throws Failure `flow_message_invalid`. */
+function fillIn(template: string, { render }: NodeContext): string {
+  const text = render(template, { maxLength: maxTextLength });
+  if (text === undefined) {
+    throw fail("flow_message_invalid");
+  }
+  return text;
 }
 
 function textsOf(interactive: Interactive | undefined) {
   const { body, header, footer } = interactive ?? {};
   return { "interactive.body": body, "interactive.header": header, "interactive.footer": footer };
-}
-
-function titleOf(node: NodeContext["node"], button: string | null): string | null {
-  return choicesOf(node).find(({ id }) => id === button)?.title ?? null;
-}
-
-export function invalidRegex(field: string) {
-  return {
-    field,
-    code: "invalid_regex",
-    message:
-      "It is not a regular expression of the RE2 syntax, which has no look-around and no back-references.",
-    fix: "Send an expression such as ^order #?\\d+$.",
-  };
 }

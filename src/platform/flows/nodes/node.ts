@@ -9,6 +9,8 @@ import type { NodeConfig, NodeType } from "../../../../tools/flows/index.ts";
 import type { messages } from "../../../../tools/messages/index.ts";
 import type { FlowCallRequest, FlowCallResult } from "../../../database/schema/index.ts";
 import type { Edge, GraphNode, Problem, Reply } from "../graph/index.ts";
+import type { MatchPattern } from "../patterns.ts";
+import type { Filling } from "../texts.ts";
 
 export type Outgoing = Omit<InputOf<typeof messages.send_message>, "to" | "inbox_id">;
 
@@ -46,7 +48,7 @@ export interface Actions {
 /** Why a wait ended. */
 export type WaitEnd =
   | { readonly type: "timeout" }
-  | { readonly type: "reply"; readonly reply: Reply }
+  | { readonly type: "reply"; readonly reply: Reply; readonly matches: MatchPattern }
   | { readonly type: "response"; readonly result: FlowCallResult };
 
 /** What a node is run with. */
@@ -58,10 +60,10 @@ export interface NodeContext {
   readonly attempts: number;
   /** Whether button edges wait for the reply to this message. */
   readonly awaitsButton: boolean;
-  /** Fills in placeholders; `encode` makes each value fit its place. */
-  render(text: string, encode?: (value: string) => string): string;
-  /** Fills in the texts of a JSON value. A text that is one placeholder becomes its value, of any type; null without one. */
-  renderJson(value: unknown): unknown;
+  /** Fills in placeholders. Undefined if the text becomes longer than `maxLength`. */
+  render(text: string, form: Pick<Filling, "encode" | "maxLength">): string | undefined;
+  /** Fills in the texts of a JSON value and returns its JSON; undefined if that becomes longer. */
+  renderJson(value: unknown, maxLength: number): string | undefined;
   matches(query: Readonly<Record<string, unknown>>): boolean;
 }
 
@@ -105,9 +107,13 @@ export interface NodeHandler<Config> {
   texts?(config: Config): Readonly<Record<string, string | undefined>>;
   /** What it saves, as placeholders name it after `vars.`: mail, order.status, order.body.<path>. */
   saves?(config: Config): readonly string[];
+  /** The regular expressions that answers are matched with. */
+  patterns?(config: Config): readonly { readonly pattern: string; readonly field: string }[];
   references?(config: Config): readonly Reference[];
   /** What else may be wrong; `field` is the place of the action_config. */
   check?(config: Config, field: string): readonly Problem[];
+  /** What is valid, and probably not what its author wants; `field` as above. */
+  warnings?(config: Config, field: string): readonly Problem[];
   /** The URL that it requests with its headers, for a check. Placeholders are filled in with any text. */
   requests?(config: Config): { readonly url: string; readonly headers: Readonly<Record<string, string>> };
   /** Its headers whose values are stored apart, sealed; null: as before. */

@@ -1,10 +1,13 @@
 /** Rehearses a flow: the operation `rehearse_flow`. It reads, and writes nothing. */
 import type { z } from "zod";
 import type { flows as contract, FlowRehearsal } from "../../../../tools/flows/index.ts";
-import type { ReadContext } from "../../kernel/index.ts";
-import { type FlowWithVersion, getFlow } from "../find.ts";
+import { type ReadContext, requireScope } from "../../kernel/index.ts";
+import { scopesOfNodes } from "../authority/index.ts";
+import { type FlowWithVersion, getFlow, keywordOf } from "../find.ts";
 import { isInteractive, toGraph } from "../graph/index.ts";
-import { matchesKeyword } from "../keywords.ts";
+import { keywordTests, matchesKeyword } from "../keywords.ts";
+import { inspectGraph } from "../pattern-rules.ts";
+import { createVerdicts, type Verdicts } from "../patterns.ts";
 import { prepareVersion, readEndAction, toStoredNode } from "../save.ts";
 import { createRehearsalActions } from "./actions.ts";
 import { runRehearsal } from "./run.ts";
@@ -33,10 +36,12 @@ export async function rehearseFlow(input: Input, context: ReadContext): Promise<
     actor: { type: "flow", id: flow_id ?? "rehearsal", name: flow?.name ?? "rehearsal", scopes: new Set() },
   };
   const inbound = message === undefined ? undefined : receive(stage, message);
-  const plan = { graph, endAction: version, script, responses, actions: createRehearsalActions(stage) };
+  const verdicts = createVerdicts(world);
+  const actions = createRehearsalActions(stage);
+  const plan = { graph, endAction: version, script, responses, actions, verdicts };
   const { unused_script, ...run } = await runRehearsal(stage, plan, inbound);
   return {
-    ...{ ...run, would_trigger: wouldTrigger(flow, message), messages: stage.scene.messages },
+    ...{ ...run, would_trigger: await wouldTrigger(flow, message, verdicts), messages: stage.scene.messages },
     ...{ started_at: start.toISOString(), ended_at: stage.now.toISOString() },
     ...{ changes: changesBetween(first, stage.scene), unused_script: [...unused_script] },
   };
@@ -47,19 +52,30 @@ async function readVersion(
   { nodes = [], end_action_type, end_action_config = {} }: Input,
   context: ReadContext,
 ) {
-  return prepareVersion(context, {
-    nodes: nodes.map(toStoredNode),
+  const stored = nodes.map(toStoredNode);
+  const version = {
+    nodes: stored,
     end_action_type: end_action_type ?? "none",
     end_action_config: readEndAction(end_action_config),
+  };
+  const prepared = await prepareVersion(context, version, {
+    inspections: await inspectGraph(context, stored),
   });
+  requireScope(context.caller, { all: scopesOfNodes(toGraph(stored)) });
+  return prepared;
 }
 
-function wouldTrigger(flow: FlowWithVersion | undefined, message: string | undefined): boolean | null {
+async function wouldTrigger(
+  flow: FlowWithVersion | undefined,
+  message: string | undefined,
+  verdicts: Verdicts,
+): Promise<boolean | null> {
   if (flow?.trigger_type !== "keyword" || message === undefined) {
     return null;
   }
-  const { trigger_keyword, trigger_match, is_enabled } = flow;
-  return is_enabled && matchesKeyword(message, trigger_keyword ?? "", trigger_match ?? "word");
+  const keyword = keywordOf(flow);
+  await verdicts.learn(keywordTests(message, keyword));
+  return flow.is_enabled && matchesKeyword(message, keyword, verdicts.matches);
 }
 
 /** The values that differ, as they are at the end. */

@@ -7,6 +7,7 @@ import type { FlowCallResult } from "../../../database/schema/index.ts";
 import type { Choice, Graph } from "../graph/index.ts";
 import { normalize } from "../keywords.ts";
 import type { Actions } from "../nodes/index.ts";
+import type { Verdicts } from "../patterns.ts";
 import {
   beginRun,
   type EndAction,
@@ -17,6 +18,7 @@ import {
   type InboundText,
   nextOf,
   type RunState,
+  testsOf,
 } from "../run/index.ts";
 import { idOf, moveTo, receive, type Stage } from "./stage.ts";
 
@@ -34,6 +36,7 @@ interface Plan {
   readonly script: Script;
   /** What calls result in, by the id of the node. */
   readonly responses: Responses;
+  readonly verdicts: Verdicts;
 }
 
 /** A run in progress. */
@@ -63,6 +66,8 @@ export async function runRehearsal(stage: Stage, plan: Plan, message: InboundTex
     } else if (stage.scene.contact.blocked_at !== null) {
       course.state = { ...ended(course.state), status: "cancelled", reason: "blocked" };
     } else {
+      // Steps need not wait for anything: other work goes on between them.
+      await new Promise(setImmediate);
       await takeStep(course);
     }
   }
@@ -85,14 +90,15 @@ async function takeStep(course: Course): Promise<void> {
 }
 
 async function evaluate(course: Course, failureCode: string | null): Promise<void> {
-  const { stage, graph, state, actions, endAction, message } = course;
+  const { stage, graph, state, actions, endAction, message, verdicts } = course;
   const node = nextOf(graph, state);
+  await verdicts.learn(node && node !== "end" ? testsOf(graph, node, state, message) : []);
   const evaluation = { state, now: stage.now, actions, endAction, failureCode };
   const result =
     node === "end" || !node
       ? await evaluateEnd(evaluation)
       : await evaluateNode({
-          ...{ ...evaluation, graph, node, sources: { ...stage.scene, message } },
+          ...{ ...evaluation, graph, node, verdicts, sources: { ...stage.scene, message } },
           latestMessage: async () => latestInbound(stage),
         });
   course.state = result.state;
@@ -163,7 +169,7 @@ function takeEntry(course: Course): boolean {
 type StepResult = NonNullable<Awaited<ReturnType<typeof evaluateEnd>>["step"]>;
 
 function describeStep(stage: Stage, { detail, ...step }: StepResult, state: RunState): Path[number] {
-  const { next, message_id, error, missing } = detail;
+  const { next, message_id, error, missing, timed_out } = detail;
   const { did } = stage.scene;
   const { wait, due_at, status } = state;
   const at = stage.now.toISOString();
@@ -177,6 +183,7 @@ function describeStep(stage: Stage, { detail, ...step }: StepResult, state: RunS
     ...(status === "waiting" && wait ? { wait: { for: wait.for, until: due_at, ended_by: "timeout" } } : {}),
     ...(error === null ? {} : { error }),
     ...(missing.length > 0 ? { missing: [...missing] } : {}),
+    ...(timed_out ? { timed_out: [...timed_out] } : {}),
   };
 }
 

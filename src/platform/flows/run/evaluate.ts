@@ -10,9 +10,11 @@ import {
   flowAttributes,
   type NodeContext,
   type Outcome,
+  replyTests,
   runNode,
   type WaitEnd,
 } from "../nodes/index.ts";
+import type { MatchPattern, Verdicts } from "../patterns.ts";
 import { renderJson, renderText } from "../texts.ts";
 import { doEndAction } from "./end-action.ts";
 import { applyOutcome, ended, nextOf, type RunState } from "./machine.ts";
@@ -35,32 +37,56 @@ interface NodeEvaluation extends Evaluation {
   readonly graph: Graph;
   readonly node: GraphNode;
   readonly sources: Omit<Sources, "variables">;
+  /** Knows those on `testsOf`. */
+  readonly verdicts: Verdicts;
   /** The id of the contact's latest message, of which only a later one is a reply. */
   latestMessage(): Promise<string | null>;
+}
+
+/** The regular expressions whose verdicts a node needs, because a reply has ended its wait. */
+export function testsOf(graph: Graph, node: GraphNode, { wait }: RunState, message: InboundText | undefined) {
+  return wait?.ended_by === "reply" && message ? replyTests(graph, node, message) : [];
 }
 
 /** A Failure that the node throws is for the caller to record, by another evaluation with its code. */
 export async function evaluateNode(
   evaluation: NodeEvaluation,
 ): Promise<{ readonly state: RunState; readonly step: NewStep }> {
-  const { state: before, graph, node, endAction, failureCode } = evaluation;
+  const { state: before, graph, node, endAction, failureCode, verdicts } = evaluation;
+  const { message } = evaluation.sources;
   const missing: string[] = [];
-  const end = before.wait ? endOf(before.wait, evaluation.sources.message) : null;
+  const end = before.wait ? endOf(before.wait, message, verdicts.matches) : null;
   const outcome: Outcome =
     failureCode === null
-      ? await runNode(node, createContext(evaluation, missing), end)
+      ? limitVariables(before, await runNode(node, createContext(evaluation, missing), end))
       : { kind: "error", code: failureCode };
   const isForReply = outcome.kind === "wait" && outcome.for === "reply";
   const latestMessage = isForReply ? await evaluation.latestMessage() : null;
   const result = applyOutcome(graph, before, { node, outcome, latestMessage });
+  const tests = testsOf(graph, node, before, message);
+  const timed_out = tests.filter(verdicts.isTimedOut).map(({ node_id }) => node_id);
   const isOver = nextOf(graph, result.state) === "end" && endAction.end_action_type === "none";
   return {
     state: isOver ? { ...result.state, status: "completed" } : result.state,
     step: {
       ...{ number: result.state.steps, node_id: node.id, node_type: node.node_type, outcome: result.outcome },
-      detail: { ...result.detail, missing },
+      detail: {
+        ...result.detail,
+        missing: [...new Set(missing)],
+        ...(timed_out.length > 0 ? { timed_out } : {}),
+      },
     },
   };
+}
+
+/** As JSON, which is written with each step: several large responses of endpoints. */
+const maxVariables = 262_144;
+
+/** An error if the variables of the run would be too large; then nothing is saved. */
+function limitVariables({ variables }: RunState, outcome: Outcome): Outcome {
+  const save = "save" in outcome ? outcome.save : undefined;
+  const isTooLarge = save && JSON.stringify({ ...variables, ...save }).length > maxVariables;
+  return isTooLarge ? { kind: "error", code: "variables_too_large" } : outcome;
 }
 
 /** Does the end action and ends the run. There is no step without an end action. */
@@ -101,15 +127,15 @@ function createContext(
   return {
     ...{ node, now, actions, attempts: state.wait?.attempts ?? 0 },
     awaitsButton: awaitsButton(graph, node.id),
-    render(template, encode) {
-      const rendered = renderText(template, read, encode);
+    render(template, form) {
+      const rendered = renderText(template, { ...form, read });
       missing.push(...rendered.missing);
       return rendered.text;
     },
-    renderJson(template) {
-      const rendered = renderJson(template, read);
+    renderJson(template, maxLength) {
+      const rendered = renderJson(template, { read, maxLength });
       missing.push(...rendered.missing);
-      return rendered.value;
+      return rendered.text;
     },
     matches: (query) =>
       matchesQuery(
@@ -121,9 +147,13 @@ function createContext(
 }
 
 /** A reply whose message is gone counts as none. */
-function endOf({ ended_by, result }: FlowWait, message: InboundText | undefined): WaitEnd {
+function endOf(
+  { ended_by, result }: FlowWait,
+  message: InboundText | undefined,
+  matches: MatchPattern,
+): WaitEnd {
   if (ended_by === "response" && result) {
     return { type: "response", result };
   }
-  return ended_by === "reply" && message ? { type: "reply", reply: message } : { type: "timeout" };
+  return ended_by === "reply" && message ? { type: "reply", reply: message, matches } : { type: "timeout" };
 }

@@ -67,7 +67,7 @@ export function endWait(
 export interface Step {
   readonly state: RunState;
   readonly outcome: string;
-  readonly detail: Omit<FlowStepDetail, "missing">;
+  readonly detail: Omit<FlowStepDetail, "missing" | "timed_out">;
 }
 
 /** The state after a node. `latestMessage` is the contact's latest one: a reply must come after it. */

@@ -14,7 +14,12 @@ export interface RunKey {
   readonly run_id: string;
 }
 
-export function keyOf({ organization_id, conversation_id, contact_id, id }: RunRow): RunKey {
+export function keyOf({
+  organization_id,
+  conversation_id,
+  contact_id,
+  id,
+}: Pick<RunRow, "organization_id" | "conversation_id" | "contact_id" | "id">): RunKey {
   return { organization_id, conversation_id, contact_id, run_id: id };
 }
 

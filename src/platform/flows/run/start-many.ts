@@ -6,7 +6,7 @@ import type { FlowWithVersion } from "../find.ts";
 import { toGraph } from "../graph/index.ts";
 import { beginRun } from "./machine.ts";
 import type { RunRow } from "./rows.ts";
-import { createAdvanceJob, lockVersion, maxRunsPerHour } from "./start.ts";
+import { createAdvanceJob, lockVersion, maxRunsPerHour, patternTimeout } from "./start.ts";
 
 interface Start {
   /** Locked until the commit. */
@@ -64,6 +64,7 @@ async function selectFree(
   const { rows } = await sql<{ id: string }>`
     select contact_id as id from flow_runs
     where organization_id = ${organization} and contact_id = any(${contact_ids}::text[]) and created_at > ${since}
+      and reason is distinct from ${patternTimeout}
     group by contact_id
     having count(*) >= ${maxRunsPerHour.inAll} or count(*) filter (where flow_id = ${flow_id}) >= ${maxRunsPerHour.ofOneFlow}
     union all

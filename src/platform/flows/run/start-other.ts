@@ -2,7 +2,9 @@
 import { fail } from "../../../../tools/errors.ts";
 import type { ConversationRow } from "../../conversations/index.ts";
 import type { OrganizationChange } from "../../kernel/index.ts";
+import { scopesOfNodes } from "../authority/index.ts";
 import { getFlow } from "../find.ts";
+import { toGraph } from "../graph/index.ts";
 import { ended } from "./machine.ts";
 import { type RunRow, storeRun } from "./rows.ts";
 import { startRun } from "./start.ts";
@@ -18,10 +20,23 @@ export async function startOtherFlow(
     flow_id,
     run,
     conversation,
-  }: { readonly flow_id: string; readonly run: RunRow; readonly conversation: ConversationRow },
+    scopes,
+  }: {
+    readonly flow_id: string;
+    readonly run: RunRow;
+    readonly conversation: ConversationRow;
+    /** Those of the run's flow; null: an earlier version saved it. */
+    readonly scopes: readonly string[] | null;
+  },
 ): Promise<boolean> {
   const flow = await getFlow(change.tx, change.organization, flow_id);
   requireStartable(flow, conversation);
+  const missing = scopesOfNodes(toGraph(flow.nodes)).find((scope) => scopes?.includes(scope) === false);
+  if (missing !== undefined) {
+    throw fail("flow_not_startable", {
+      reason: `its nodes need the scope ${missing}, without which the flow that starts it was saved.`,
+    });
+  }
   const isTakenOver = run.is_interactive && flow.is_interactive;
   if (isTakenOver) {
     // Before the other run is inserted: only one may be active.

@@ -8,7 +8,7 @@ import { freshId, type OrganizationChange } from "../../kernel/index.ts";
 import { type FlowWithVersion, getFlow } from "../find.ts";
 import { toGraph } from "../graph/index.ts";
 import { advanceJobType } from "./job-types.ts";
-import { beginRun } from "./machine.ts";
+import { beginRun, type RunState } from "./machine.ts";
 import { type RunKey, type RunRow, selectActiveRuns } from "./rows.ts";
 
 /**
@@ -71,29 +71,48 @@ export async function insertRun(
   if (hasTooMany) {
     return { skipped: "too_many_runs" };
   }
-  const { pending, variables, ...state } = beginRun(toGraph(flow.nodes));
-  const inserted = await tx
+  const newRun = { flow, conversation, trigger_type, trigger_key, message_id };
+  const inserted = await insert({ tx, now, organization }, newRun, beginRun(toGraph(flow.nodes)));
+  return inserted
+    ? { organization_id: organization, conversation_id, contact_id, run_id: inserted.id }
+    : { skipped: "started_before" };
+}
+
+/** The reason of a run that has not begun. It counts to no limit, because a message can have one of each flow. */
+export const patternTimeout = "pattern_timeout";
+
+/** Records that a flow was not started, because matching its regular expression took too long. */
+export async function recordTimeout(
+  change: Pick<OrganizationChange, "tx" | "now" | "organization">,
+  newRun: NewRun,
+): Promise<void> {
+  const state = { ...beginRun(toGraph([])), status: "failed", reason: patternTimeout } as const;
+  await insert(change, newRun, state);
+}
+
+/** Undefined if the event has started the flow before. */
+async function insert(
+  { tx, now, organization }: Pick<OrganizationChange, "tx" | "now" | "organization">,
+  { flow, conversation, ...trigger }: NewRun,
+  { pending, variables, ...state }: RunState,
+) {
+  const at = now.toISOString();
+  const isOver = state.status === "failed";
+  return tx
     .insertInto("flow_runs")
     .values({
-      ...{
-        organization_id: organization,
-        id: freshId({ now }, "run"),
-        flow_id: flow.id,
-        version: flow.version,
-      },
-      ...{ conversation_id, contact_id, trigger_type, trigger_key, is_interactive, message_id },
-      ...state,
+      ...{ organization_id: organization, id: freshId({ now }, "run") },
+      ...{ flow_id: flow.id, version: flow.version, is_interactive: flow.is_interactive },
+      ...{ conversation_id: conversation.id, contact_id: conversation.contact_id, ...trigger, ...state },
       wait: null,
       pending: JSON.stringify(pending),
       variables: JSON.stringify(variables),
-      created_at: now.toISOString(),
+      created_at: at,
+      ended_at: isOver ? at : null,
     })
     .onConflict((conflict) => conflict.doNothing())
     .returning("id")
     .executeTakeFirst();
-  return inserted
-    ? { organization_id: organization, conversation_id, contact_id, run_id: inserted.id }
-    : { skipped: "started_before" };
 }
 
 /** Keeps the flow's present version from being replaced and deleted until the commit. */
@@ -148,6 +167,7 @@ async function hasTooManyRuns(
     .where("organization_id", "=", organization)
     .where("contact_id", "=", contact_id)
     .where("created_at", ">", since)
+    .where("reason", "is distinct from", patternTimeout)
     .executeTakeFirstOrThrow();
   return of_one >= maxRunsPerHour.ofOneFlow || in_all >= maxRunsPerHour.inAll;
 }

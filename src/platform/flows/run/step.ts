@@ -12,9 +12,11 @@ import { together } from "../../../database/transaction.ts";
 import { newJob } from "../../../jobs/job.ts";
 import { lockSubject, type Subject } from "../../conversations/index.ts";
 import type { OrganizationChange, World } from "../../kernel/index.ts";
-import { toGraph } from "../graph/index.ts";
+import { createSwitchOffJob, heldScopes, lostScopes } from "../authority/index.ts";
+import { type Graph, toGraph } from "../graph/index.ts";
+import { type Attempt, createVerdicts, transactWithVerdicts, type Verdicts } from "../patterns.ts";
 import { createActions } from "./actions.ts";
-import { evaluateEnd, evaluateNode } from "./evaluate.ts";
+import { evaluateEnd, evaluateNode, testsOf } from "./evaluate.ts";
 import { callJobType, resumeJobType } from "./job-types.ts";
 import { ended, nextOf, type RunState } from "./machine.ts";
 import { insertSteps, keyOf, lockRun, type NewStep, type RunKey, type RunRow, storeRun } from "./rows.ts";
@@ -37,10 +39,9 @@ export async function advance(world: World, key: RunKey, signal: AbortSignal): P
 /** Runs the next nodes in one transaction. @returns whether there is more to do now. */
 async function takeSteps(world: World, key: RunKey): Promise<boolean> {
   const reached = { steps: 0 };
+  const verdicts = createVerdicts(world);
   try {
-    return await world.database.transaction((tx) =>
-      executeSteps(tx, { world, key, limit: maxStepsAtOnce, reached }),
-    );
+    return await execute({ world, key, limit: maxStepsAtOnce, reached, verdicts });
   } catch (error) {
     if (!(error instanceof Failure)) {
       throw error;
@@ -49,7 +50,7 @@ async function takeSteps(world: World, key: RunKey): Promise<boolean> {
   const last = reached.steps;
   let isMore = true;
   while (isMore && reached.steps <= last) {
-    isMore = await takeStep(world, key, reached);
+    isMore = await takeStep({ world, key, limit: 1, reached, verdicts });
   }
   return isMore;
 }
@@ -60,16 +61,14 @@ interface Reached {
   steps: number;
 }
 
-async function takeStep(world: World, key: RunKey, reached: Reached): Promise<boolean> {
-  const step = { world, key, limit: 1, reached };
+async function takeStep(step: StepOptions): Promise<boolean> {
   try {
-    return await world.database.transaction((tx) => executeSteps(tx, step));
+    return await execute(step);
   } catch (error) {
     if (!(error instanceof Failure)) {
       throw error;
     }
-    const failure = { code: error.code, step: reached.steps };
-    return world.database.transaction((tx) => executeSteps(tx, { ...step, failure }));
+    return execute({ ...step, failure: { code: error.code, step: step.reached.steps } });
   }
 }
 
@@ -78,50 +77,69 @@ interface StepOptions {
   readonly key: RunKey;
   readonly limit: number;
   readonly reached: Reached;
+  readonly verdicts: Verdicts;
   /** What the node resulted in, which is not run again. */
   readonly failure?: { readonly code: string; readonly step: number };
 }
 
-async function executeSteps(tx: Transaction, options: StepOptions): Promise<boolean> {
-  const { world, key, limit, reached, failure } = options;
+function execute(options: StepOptions): Promise<boolean> {
+  return transactWithVerdicts(options.world, options.verdicts, (tx) => executeSteps(tx, options));
+}
+
+/** The result says whether there is more to do. */
+async function executeSteps(tx: Transaction, options: StepOptions): Promise<Attempt<boolean>> {
+  const { world, key, limit, reached, failure, verdicts } = options;
   const begun = await begin(tx, world, key);
   if (!begun) {
-    return false;
+    return { result: false };
   }
   const { run, version, message, change } = begun;
   reached.steps = run.steps;
   if (failure && failure.step !== run.steps) {
     // Another process has run the node in between.
-    return true;
+    return { result: true };
   }
   const graph = toGraph(version.nodes);
+  const first = nextOf(graph, run);
+  // Only the first node can have been ended by a reply.
+  const tests = first && first !== "end" ? testsOf(graph, first, run, message) : [];
+  if (!verdicts.isKnown(tests)) {
+    return { unknown: tests };
+  }
   const steps: NewStep[] = [];
   let state: RunState = run;
   for (let count = 0; count < limit && state.status === "running"; count += 1) {
     // A node may have changed them.
     const subject = count === 0 ? begun : await requireSubject(tx, key);
-    const { conversation } = subject;
-    const current = { ...run, ...state };
-    const evaluation = {
-      ...{ state, now: change.now, endAction: version, failureCode: failure?.code ?? null },
-      actions: createActions(change, { ...subject, run: current }, (flow_id) =>
-        startOtherFlow(change, { flow_id, run: current, conversation }),
-      ),
-    };
-    const node = nextOf(graph, state);
-    const result =
-      node === "end" || !node
-        ? await evaluateEnd(evaluation)
-        : await evaluateNode({
-            ...{ ...evaluation, graph, node, sources: { ...subject, message } },
-            latestMessage: () => latestInbound(tx, conversation),
-          });
+    const result = await evaluate({ ...begun, ...subject }, state, { graph, options });
     state = result.state;
     steps.push(...(result.step ? [result.step] : []));
     reached.steps = state.steps;
   }
   await store(change, run, { state, steps });
-  return state.status === "running";
+  return { result: state.status === "running" };
+}
+
+/** Runs the next node, or the end action. */
+function evaluate(
+  { run, version, message, change, contact, conversation }: Begun,
+  state: RunState,
+  { graph, options: { verdicts, failure } }: { readonly graph: Graph; readonly options: StepOptions },
+) {
+  const current = { ...run, ...state };
+  const evaluation = {
+    ...{ state, now: change.now, endAction: version, failureCode: failure?.code ?? null },
+    actions: createActions(change, { contact, conversation, run: current }, (flow_id) =>
+      startOtherFlow(change, { flow_id, run: current, conversation, scopes: version.scopes }),
+    ),
+  };
+  const node = nextOf(graph, state);
+  return node === "end" || !node
+    ? evaluateEnd(evaluation)
+    : evaluateNode({
+        ...{ ...evaluation, graph, node, verdicts, sources: { contact, conversation, message } },
+        latestMessage: () => latestInbound(change.tx, conversation),
+      });
 }
 
 interface Begun extends Subject {
@@ -142,12 +160,16 @@ async function begin(tx: Transaction, world: World, key: RunKey): Promise<Begun 
     readRunVersion(tx, run),
     readInbound(tx, run.organization_id, run.message_id),
   );
-  if (!version || !contact || !conversation || contact.blocked_at !== null) {
-    const reason = !contact || !conversation ? "contact_erased" : version ? "blocked" : "flow_deleted";
+  const isUnauthorized = version !== undefined && lostScopes(version).length > 0;
+  if (!version || !contact || !conversation || contact.blocked_at !== null || isUnauthorized) {
+    const stopped = isUnauthorized ? "authority_lost" : version ? "blocked" : "flow_deleted";
+    const reason = !contact || !conversation ? "contact_erased" : stopped;
     await storeRun({ tx, now }, run, { ...ended(run), status: "cancelled", reason });
+    await world.jobs.enqueueAll(tx, isUnauthorized ? [createSwitchOffJob(run)] : []);
     return undefined;
   }
-  const actor = { type: "flow", id: run.flow_id, name: version.name, scopes: new Set<never>() } as const;
+  const scopes = new Set(heldScopes(version));
+  const actor = { type: "flow", id: run.flow_id, name: version.name, scopes } as const;
   const change = { tx, world, now, actor, organization: run.organization_id };
   return { run, version, message, change, contact, conversation };
 }

@@ -7,6 +7,7 @@ import type { ConversationRow } from "../../conversations/index.ts";
 import type { OrganizationChange } from "../../kernel/index.ts";
 import { countryOf, readFact } from "../../query/index.ts";
 import { factsOf } from "../../routing/index.ts";
+import { creatorRole } from "../find.ts";
 import type { Reply } from "../graph/index.ts";
 import { normalize, splitKeywords } from "../keywords.ts";
 import type { RunRow } from "./rows.ts";
@@ -164,7 +165,8 @@ export async function readRunVersion(tx: Transaction, { organization_id, flow_id
     .selectFrom("flow_versions")
     .innerJoin("flows", (join) => join.on(refersTo("flow_versions.flow_id", "flows")))
     .selectAll("flow_versions")
-    .select("flows.name")
+    .select(["flows.name", "flows.scopes", "flows.creator_id"])
+    .select(creatorRole.as("creator_role"))
     .where("flow_versions.organization_id", "=", organization_id)
     .where("flow_versions.flow_id", "=", flow_id)
     .where("flow_versions.version", "=", version)

@@ -12,6 +12,7 @@ import type { Tables } from "../../../database/schema/index.ts";
 import { type JobType, newJob } from "../../../jobs/job.ts";
 import { normalizeContacts } from "../../cohorts/index.ts";
 import { defineJob, system, type World } from "../../kernel/index.ts";
+import { createSwitchOffJob, lostScopes } from "../authority/index.ts";
 import { type FlowWithVersion, selectFlows } from "../find.ts";
 import { startRuns } from "../run/index.ts";
 import { readAudience } from "./audience.ts";
@@ -74,8 +75,13 @@ async function startBatch(tx: Transaction, world: World, batch: Batch): Promise<
     return true;
   }
   const flow = await selectFlows(tx, organization).where("flows.id", "=", firing.flow_id).executeTakeFirst();
+  const isLost = flow !== undefined && lostScopes(flow).length > 0;
+  await world.jobs.enqueueAll(tx, isLost ? [createSwitchOffJob(firing)] : []);
   const audience =
-    flow && isScheduled(flow) && (await readAudience({ tx, now, flow }, batch.after_id, batchSize));
+    flow &&
+    isScheduled(flow) &&
+    !isLost &&
+    (await readAudience({ tx, now, flow }, batch.after_id, batchSize));
   if (!audience) {
     world.log.warn(batch, "A scheduled flow was stopped before it had started for all");
     await endFiring(tx, firing, { status: "stopped", now });

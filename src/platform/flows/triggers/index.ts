@@ -1,4 +1,5 @@
 /** What starts flows but for schedules. `sources.ts` has the events. */
+export { hasTrigger, readTrigger, storedTrigger, triggerColumns } from "./columns.ts";
 export { recordTriggers } from "./record.ts";
 export { triggerJob } from "./trigger.ts";
 export { triggerContactJob } from "./trigger-contact.ts";

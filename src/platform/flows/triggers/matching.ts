@@ -2,8 +2,10 @@
 import type { Transaction } from "../../../database/database.ts";
 import type { ConversationRow } from "../../conversations/index.ts";
 import type { OrganizationChange } from "../../kernel/index.ts";
-import { type FlowWithVersion, selectFlows } from "../find.ts";
-import { matchesKeyword } from "../keywords.ts";
+import { createSwitchOffJob, lostScopes } from "../authority/index.ts";
+import { type FlowWithVersion, keywordOf, selectFlows } from "../find.ts";
+import { keywordTests, matchesKeyword } from "../keywords.ts";
+import type { MatchPattern, PatternTest } from "../patterns.ts";
 import { insertRun, type RunKey } from "../run/index.ts";
 
 /** What flows are compared with. */
@@ -13,6 +15,8 @@ export interface Occurrence {
   readonly text: string | null;
   /** The tags that were added. */
   readonly tags: readonly string[];
+  /** Knows the verdicts on `testsOfTrigger` of each flow. */
+  readonly matches: MatchPattern;
 }
 
 /** The enabled flows, the highest priority first, then the oldest. */
@@ -40,9 +44,13 @@ const matchers: Readonly<Record<FlowWithVersion["trigger_type"], Matcher>> = {
   event: ({ trigger_event_type, trigger_tag }, { event_type, tags }) =>
     trigger_event_type === event_type && (trigger_tag === null || tags.includes(trigger_tag)),
   schedule: () => false,
-  keyword: ({ trigger_keyword, trigger_match }, { text }) =>
-    text !== null && matchesKeyword(text, trigger_keyword ?? "", trigger_match ?? "word"),
+  keyword: (flow, { text, matches }) => text !== null && matchesKeyword(text, keywordOf(flow), matches),
 };
+
+/** The regular expressions that decide whether a message starts a flow. */
+export function testsOfTrigger(flow: FlowWithVersion, text: string | null): readonly PatternTest[] {
+  return flow.trigger_type === "keyword" && text !== null ? keywordTests(text, keywordOf(flow)) : [];
+}
 
 type Matcher = (flow: FlowWithVersion, occurrence: Occurrence) => boolean;
 
@@ -63,6 +71,11 @@ export async function start(
   change: OrganizationChange,
   { flow, conversation, event_id, message_id }: Start,
 ): Promise<RunKey | "started_before" | undefined> {
+  if (lostScopes(flow).length > 0) {
+    const key = { organization_id: change.organization, flow_id: flow.id };
+    await change.world.jobs.enqueueAll(change.tx, [createSwitchOffJob(key)]);
+    return undefined;
+  }
   const { trigger_type } = flow;
   const trigger_key = message_id ?? event_id;
   const started = await insertRun(change, { flow, conversation, trigger_type, trigger_key, message_id });

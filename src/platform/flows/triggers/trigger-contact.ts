@@ -46,7 +46,7 @@ async function react(
     return;
   }
   const flows = await findEnabled(tx, organization);
-  for (const flow of matchingOf(flows, { ...occurrence, text: null })) {
+  for (const flow of matchingOf(flows, { ...occurrence, text: null, matches: () => false })) {
     const conversation = await lockConversation(change, flow, contact_id);
     if (!conversation || conversation.status === "spam") {
       logSkipped(change, flow, { contact_id, reason: conversation ? "spam" : "no_inbox" });

@@ -11,6 +11,8 @@ import { together } from "../../../database/transaction.ts";
 import { lockConversationSubject, type Subject } from "../../conversations/index.ts";
 import type { OrganizationChange } from "../../kernel/index.ts";
 import { defineJob, system } from "../../kernel/index.ts";
+import type { FlowWithVersion } from "../find.ts";
+import { type Attempt, createVerdicts, transactWithVerdicts, type Verdicts } from "../patterns.ts";
 import {
   advance,
   cancelRuns,
@@ -19,10 +21,11 @@ import {
   keyOf,
   type RunRow,
   readInbound,
+  recordTimeout,
   selectActiveRuns,
   storeRun,
 } from "../run/index.ts";
-import { findEnabled, isForInbox, logSkipped, matchingOf, start } from "./matching.ts";
+import { findEnabled, isForInbox, logSkipped, matchingOf, start, testsOfTrigger } from "./matching.ts";
 
 const Payload = z.object({
   organization_id: z.string(),
@@ -41,15 +44,14 @@ export const triggerJob = defineJob<Payload>({
 
   async run(payload, world, { signal }) {
     const { organization_id: organization, conversation_id } = payload;
-    const running = await world.database.transaction(async (tx) => {
+    const verdicts = createVerdicts(world);
+    const running = await transactWithVerdicts(world, verdicts, async (tx) => {
       const change = { tx, world, now: world.now(), actor: system, organization };
       const subject = await lockConversationSubject(tx, organization, conversation_id);
-      if (!subject) {
-        return [];
-      }
-      await react(change, subject, payload);
+      const attempt = subject && (await react(change, subject, { payload, verdicts }));
       // Also those of an earlier attempt.
-      return selectRunning(tx, payload).execute();
+      const runs = async () => ({ result: subject ? await selectRunning(tx, payload).execute() : [] });
+      return attempt && "unknown" in attempt ? attempt : runs();
     });
     for (const run of running) {
       if (await advance(world, keyOf(run), signal)) {
@@ -73,27 +75,65 @@ export const triggerJob = defineJob<Payload>({
 
 /** The runs of the conversation that have something to do, in the order of their start. */
 function selectRunning(tx: Transaction, { organization_id, conversation_id }: Payload) {
-  return selectActiveRuns(tx, organization_id, conversation_id).where("status", "=", "running").orderBy("id");
+  return tx
+    .selectFrom("flow_runs")
+    .select(["organization_id", "conversation_id", "contact_id", "id"])
+    .where("organization_id", "=", organization_id)
+    .where("conversation_id", "=", conversation_id)
+    .where("status", "=", "running")
+    .orderBy("id");
 }
 
-async function react(change: OrganizationChange, subject: Subject, payload: Payload): Promise<void> {
+interface Reaction {
+  readonly payload: Payload;
+  readonly verdicts: Verdicts;
+}
+
+/** Writes nothing if it needs verdicts that are not known yet. */
+async function react(
+  change: OrganizationChange,
+  subject: Subject,
+  { payload, verdicts }: Reaction,
+): Promise<Attempt<void>> {
   const { tx, organization } = change;
   const { conversation, contact } = subject;
   if (contact.blocked_at !== null) {
     await cancelRuns(change, { reason: "blocked", conversation_id: conversation.id });
-    return;
+    return { result: undefined };
   }
   const { last_user_message_at = conversation.last_user_message_at, failed_id } = payload;
   const isRenewed = conversation.last_user_message_at !== last_user_message_at;
   if (conversation.status === "spam" || isRenewed || (await isOfFlow(tx, organization, failed_id))) {
-    return;
+    return { result: undefined };
   }
-  const active = await selectActiveRuns(tx, organization, conversation.id).forUpdate().execute();
+  const [message, enabled] = await together(
+    readInbound(tx, organization, payload.message_id),
+    findEnabled(tx, organization),
+  );
+  const text = message?.text ?? null;
+  const flows = enabled.filter((flow) => isForInbox(flow, conversation));
+  const unknown = flows.flatMap((flow) => testsOfTrigger(flow, text));
+  if (!verdicts.isKnown(unknown)) {
+    return { unknown };
+  }
+  // The others wait for no reply.
+  const active = await selectActiveRuns(tx, organization, conversation.id)
+    .where("is_interactive", "=", true)
+    .forUpdate()
+    .execute();
   if (payload.message_id !== null) {
     await giveReply(change, active, payload.message_id);
   }
+  const { event_id, message_id } = payload;
+  for (const flow of flows.filter((one) => testsOfTrigger(one, text).some(verdicts.isTimedOut))) {
+    const trigger_key = message_id ?? event_id;
+    await recordTimeout(change, { flow, conversation, trigger_type: "keyword", trigger_key, message_id });
+  }
+  const occurrence = { event_type: payload.event_type, text, tags: [], matches: verdicts.matches };
   // Also if the reply has ended it: it was active when the contact wrote.
-  await startMatching(change, subject, { payload, isBusy: active.some((run) => run.is_interactive) });
+  const isBusy = active.length > 0;
+  await startMatching(change, subject, { payload, isBusy, matching: matchingOf(flows, occurrence) });
+  return { result: undefined };
 }
 
 /** Whether a flow sent this message. */
@@ -128,17 +168,18 @@ async function giveReply(
 async function startMatching(
   change: OrganizationChange,
   { conversation }: Subject,
-  { payload, isBusy }: { readonly payload: Payload; readonly isBusy: boolean },
+  {
+    payload: { event_id, message_id },
+    isBusy,
+    matching,
+  }: {
+    readonly payload: Payload;
+    readonly isBusy: boolean;
+    readonly matching: readonly FlowWithVersion[];
+  },
 ): Promise<void> {
-  const { tx, organization } = change;
-  const { event_id, event_type, message_id } = payload;
-  const [message, flows] = await together(
-    readInbound(tx, organization, message_id),
-    findEnabled(tx, organization),
-  );
-  const matching = matchingOf(flows, { event_type, text: message?.text ?? null, tags: [] });
   let isTaken = isBusy;
-  for (const flow of matching.filter((one) => isForInbox(one, conversation))) {
+  for (const flow of matching) {
     if (isTaken && flow.is_interactive) {
       logSkipped(change, flow, { conversation_id: conversation.id, reason: "interactive_run_active" });
     } else if (await start(change, { flow, conversation, event_id, message_id })) {

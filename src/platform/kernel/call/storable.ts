@@ -1,4 +1,5 @@
 /** Checks that PostgreSQL can store an input as it was sent: valid text, limited nesting. */
+import { formatPath } from "../../../../tools/contract/index.ts";
 import { failField } from "../../../../tools/errors.ts";
 
 /** Deeper than attributes written by people, and far below the depth at which recursive code fails. */
@@ -14,15 +15,15 @@ export function requireStorable(input: unknown): void {
   if (found) {
     const { code, path } = found;
     throw code === "nested_too_deeply"
-      ? failField(path[0] ?? "", code, { limit: maxDepth })
-      : failField(path.join("."), code);
+      ? failField(String(path[0] ?? ""), code, { limit: maxDepth })
+      : failField(formatPath(path), code);
   }
 }
 
 interface Unstorable {
   readonly code: "nested_too_deeply" | "unstorable_text";
   /** The names from the input to the value. */
-  readonly path: readonly string[];
+  readonly path: readonly (string | number)[];
 }
 
 function findUnstorable(value: unknown, depth: number): Unstorable | undefined {
@@ -41,7 +42,7 @@ function findUnstorable(value: unknown, depth: number): Unstorable | undefined {
     }
     const found = findUnstorable(member, depth + 1);
     if (found) {
-      return { ...found, path: [String(name), ...found.path] };
+      return { ...found, path: [name, ...found.path] };
     }
   }
   return undefined;

@@ -1,11 +1,11 @@
 /** What starts a flow, as a request sends it and as its columns. */
-import { failField } from "../../../tools/errors.ts";
-import { FlowSettings, type TriggerType } from "../../../tools/flows/index.ts";
-import type { FlowRow } from "./find.ts";
-import { failGraph, parsePart } from "./graph/index.ts";
-import { compileRegex, splitKeywords } from "./keywords.ts";
-import { invalidRegex } from "./nodes/index.ts";
-import { type Schedule, scheduleColumns, storedSchedule } from "./schedule/index.ts";
+import { failField } from "../../../../tools/errors.ts";
+import { FlowSettings, type TriggerType } from "../../../../tools/flows/index.ts";
+import type { FlowRow } from "../find.ts";
+import { failGraph, parsePart } from "../graph/index.ts";
+import { splitKeywords } from "../keywords.ts";
+import { checkPattern, type Inspections } from "../pattern-rules.ts";
+import { type Schedule, scheduleColumns, storedSchedule } from "../schedule/index.ts";
 
 interface Trigger extends Omit<Schedule, "settings"> {
   readonly trigger_type: TriggerType;
@@ -62,8 +62,11 @@ export function storedTrigger(flow: FlowRow, input: Partial<Trigger>): Trigger {
   };
 }
 
-/** @throws Failure `flow_invalid`. */
-export function triggerColumns(trigger: Trigger, now: Date): TriggerColumns {
+/** `inspections` has the keyword, if it is a regular expression. @throws Failure `flow_invalid`, `unavailable`. */
+export function triggerColumns(
+  trigger: Trigger,
+  { now, inspections }: { readonly now: Date; readonly inspections: Inspections },
+): TriggerColumns {
   const { trigger_type, trigger_event_type = null, settings } = trigger;
   const known: readonly string[] = fieldsOf[trigger_type];
   const surplus = allFields.find((name) => trigger[name] !== undefined && !known.includes(name));
@@ -78,7 +81,7 @@ export function triggerColumns(trigger: Trigger, now: Date): TriggerColumns {
   }
   return {
     ...{ trigger_type, trigger_event_type, trigger_tag: settings?.tag ?? null },
-    ...(trigger_type === "keyword" ? keywordColumns(trigger) : noKeyword),
+    ...(trigger_type === "keyword" ? keywordColumns(trigger, inspections) : noKeyword),
     ...(trigger_type === "schedule" ? scheduleColumns(trigger, now) : noSchedule),
   };
 }
@@ -90,10 +93,11 @@ const noSchedule = {
   cohort_id: null,
 };
 
-function keywordColumns({ trigger_keyword = "", trigger_match }: Trigger) {
+function keywordColumns({ trigger_keyword = "", trigger_match }: Trigger, inspections: Inspections) {
   const match = trigger_match ?? "word";
-  if (match === "regex" && !compileRegex(trigger_keyword)) {
-    throw failTrigger("trigger_keyword", invalidRegex("trigger_keyword").message);
+  const problems = match === "regex" ? checkPattern(trigger_keyword, "trigger_keyword", inspections) : [];
+  if (problems.length > 0) {
+    throw failGraph("flow_invalid", problems);
   }
   if (match !== "regex" && splitKeywords(trigger_keyword).length === 0) {
     throw failTrigger("trigger_keyword", "trigger_keyword has no keyword.");

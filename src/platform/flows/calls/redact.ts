@@ -1,0 +1,123 @@
+/**
+ * Hides secrets in what an endpoint answers: endpoints that repeat requests exist, and variables are shown.
+ *
+ * A secret is hidden as a whole and in its parts, because an endpoint may show a token without "Bearer", or the user of
+ * "user:password". Each is hidden in any case, and as it is in URLs, JSON, base64 and hexadecimal digits.
+ */
+
+/** Not secret in themselves, and common words. */
+const schemes = new Set([
+  "basic",
+  "bearer",
+  "digest",
+  "token",
+  "apikey",
+  "key",
+  "oauth",
+  "negotiate",
+  "hmac",
+]);
+
+const shown = "***";
+
+/** A shorter part may be a part of other words: it is hidden as a word. */
+const minInnerLength = 4;
+
+/** Of base64 at any place: fewer characters may be chance. */
+const minBase64Length = 6;
+
+/** Of one secret, the longest. */
+const maxParts = 20;
+
+export interface Redact {
+  (text: string): string;
+  /** Also hides the beginning of a secret at the end of a text that was cut. */
+  cut(text: string): string;
+}
+
+export function createRedact(secrets: readonly string[]): Redact {
+  const parts = [...new Set(secrets.flatMap(partsOf))];
+  const forms = [...new Set(parts.flatMap(formsOf))];
+  const inner = forms.filter(({ length }) => length >= minInnerLength);
+  const words = [...forms.filter(({ length }) => length < minInnerLength), ...parts.map(toBase64)];
+  const encoded = [...new Set(parts.flatMap(base64Of))].filter(({ length }) => length >= minBase64Length);
+  const expression = toExpression(inner, words);
+  const redact = (text: string) =>
+    expression ? hideEncoded(text, encoded).replace(expression, shown) : text;
+  const cut = (text: string) => {
+    const start = Math.min(...inner.map((form) => findBeginning(text, form)));
+    return start < text.length ? `${redact(text.slice(0, start))}${shown}` : redact(text);
+  };
+  return Object.assign(redact, { cut });
+}
+
+/** The secret, what stands between its separators, and what that is decoded from base64. */
+function partsOf(secret: string): readonly string[] {
+  const split = (text: string) => [text.trim(), ...text.split(/[\s:;,="']+/)];
+  const own = split(secret);
+  const decoded = own.flatMap((part) => {
+    const text = /^[\w+/=-]{8,}$/.test(part) ? Buffer.from(part, "base64").toString("latin1") : "";
+    return /^[\x20-\x7e]+$/.test(text) ? split(text) : [];
+  });
+  return [...new Set([...own, ...decoded])]
+    .filter((part) => part !== "" && !schemes.has(part.toLowerCase()))
+    .sort((one, other) => other.length - one.length)
+    .slice(0, maxParts);
+}
+
+function formsOf(part: string): readonly string[] {
+  const url = encodeURIComponent(part);
+  return [
+    ...[part, url, url.replaceAll("%20", "+"), JSON.stringify(part).slice(1, -1)],
+    Buffer.from(part).toString("hex"),
+  ];
+}
+
+/** The characters of base64 that stand for the part wherever it begins in a text. */
+function base64Of(part: string): readonly string[] {
+  return [0, 1, 2].flatMap((offset) => {
+    const bytes = Buffer.concat([Buffer.alloc(offset), Buffer.from(part)]);
+    const text = bytes.toString("base64url");
+    // The first characters also depend on what stands before, and the last one on what follows.
+    const inner = text.slice([0, 2, 3][offset], bytes.length % 3 === 0 ? undefined : -1);
+    return [inner, inner.replaceAll("-", "+").replaceAll("_", "/")];
+  });
+}
+
+function toBase64(part: string): string {
+  return Buffer.from(part).toString("base64").replace(/=+$/, "");
+}
+
+/** Hides each run of characters of base64 that has one of these in it. */
+function hideEncoded(text: string, encoded: readonly string[]): string {
+  return text.replace(/[\w+/-]{6,}={0,2}/g, (run) =>
+    encoded.some((one) => run.includes(one)) ? shown : run,
+  );
+}
+
+/** Undefined if there is nothing to hide. Words are found between other characters than letters and digits. */
+function toExpression(inner: readonly string[], words: readonly string[]): RegExp | undefined {
+  const longestFirst = (texts: readonly string[]) =>
+    [...new Set(texts)].sort((one, other) => other.length - one.length).map(escapePattern);
+  const alternatives = [
+    ...longestFirst(inner),
+    ...longestFirst(words).map((word) => `(?<![a-z0-9])${word}(?![a-z0-9])`),
+  ];
+  return alternatives.length === 0 ? undefined : new RegExp(alternatives.join("|"), "gi");
+}
+
+function escapePattern(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
+}
+
+/** Where the end of a text is the beginning of a secret; its length if it is not. */
+function findBeginning(text: string, form: string): number {
+  const [end, beginning] = [text.slice(-form.length).toLowerCase(), form.toLowerCase()];
+  const head = beginning.slice(0, minInnerLength);
+  for (let at = end.indexOf(head); at >= 0; at = end.indexOf(head, at + 1)) {
+    if (beginning.startsWith(end.slice(at))) {
+      return text.length - end.length + at;
+    }
+  }
+  return text.length;
+}
