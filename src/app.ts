@@ -24,7 +24,7 @@ import type { Database } from "./database/database.ts";
 import { migrate } from "./database/migrate.ts";
 import { createCountedHeader } from "./http/admission/index.ts";
 import { createServer } from "./http/server.ts";
-import { readGauges } from "./jobs/gauges.ts";
+import { gaugeSources } from "./jobs/gauges.ts";
 import type { RunningJobs } from "./jobs/jobs.ts";
 import { createMcpHttpHandler } from "./mcp/http.ts";
 import { createToolFilters, executeToolName, searchToolsName, tools } from "./mcp/tool-list/index.ts";
@@ -79,7 +79,7 @@ export async function startApp(options: AppOptions): Promise<App> {
 
 async function start(options: AppOptions, database: Database): Promise<App> {
   const { config, log, localKey, onFirstStart, runsJobs = true, enabledModules = modules } = options;
-  const { now, sandbox } = await openClock(database, config.isClockMovable, options.now);
+  const { now, sandbox, sharedClock } = await openClock(database, config.isClockMovable, options.now);
   const { toolFilter, hiddenBy } = createToolFilters(tools, config.toolFilter);
   const secrets = await bootstrap(database, {
     ...{ owner: config.owner, localKey, now: now(), onFirstStart, secrets: config },
@@ -97,7 +97,7 @@ async function start(options: AppOptions, database: Database): Promise<App> {
     ...{ database, now, log, web, receivers, enabledModules, concurrency, metrics: telemetry.metrics },
     ...{ stopping: stopping.signal, retention: config.retention, wallet: config.wallet, instruments },
     ...{ countries: await openCountries(config.countries), ...openModels(config.models), hiddenBy, sandbox },
-    addresses: addressesOf(config, () => address),
+    ...{ addresses: addressesOf(config, () => address), sharedClock },
     ...{ ...secrets, quotas: config.quotas, storage: openStorage(config), documents: openDocumentReader() },
     openChannels(callbacks, enqueueAll) {
       const parts = { database, enqueueAll, callbacks, now, whatsapp: config.whatsapp };
@@ -117,8 +117,7 @@ async function start(options: AppOptions, database: Database): Promise<App> {
     ...{ maxBodyBytes: config.bodyLimit, resultLimit: config.resultLimit, toolFilter },
     instrument: instrumentTools(new Set([...names, searchToolsName, executeToolName]), telemetry),
   });
-  const gauges = () => readGauges(database.queries, now());
-  const scrape = telemetry.scrape?.({ gauges, pool: database.pool });
+  const scrape = telemetry.scrape?.(gaugeSources({ database, now, sharedClock }));
   const routes = [...platform.routes, ...controls, ...createProofRoutes(localKey, () => address)];
   const server = createServer({
     ...{ platform, operations, routes, version, log, now, mcp, telemetry, countedHeader },

@@ -15,6 +15,7 @@ import type {
 } from "../ports/http-route.ts";
 import type { PaymentCallbacks } from "../ports/payments.ts";
 import type { TemplateAuthorityCallbacks } from "../ports/template-authority.ts";
+import type { SharedClock } from "../time/shared-clock.ts";
 import { apiKeys } from "./api-keys.ts";
 import { auth, authenticate } from "./auth/index.ts";
 import { billing } from "./billing/index.ts";
@@ -138,6 +139,8 @@ export interface PlatformParts
   /** How many jobs of one lane run at once in this process. */
   readonly concurrency?: number;
   readonly instruments?: Instruments;
+  /** The clock behind `now`; undefined if it follows no database. */
+  readonly sharedClock?: SharedClock | undefined;
   /** Opens the channels and the payment processor. They report to `callbacks` and may have jobs of their own. */
   openChannels(
     callbacks: Callbacks,
@@ -167,6 +170,7 @@ export function createPlatform(parts: PlatformParts): Platform {
     concurrency,
     instruments = noInstruments,
     openChannels,
+    sharedClock,
     ...outside
   } = parts;
   const { database, now, log } = outside;
@@ -185,7 +189,9 @@ export function createPlatform(parts: PlatformParts): Platform {
   const definitions = [...moduleJobs.map((job) => toJobDefinition(job, () => world)), ...channelJobs].map(
     (job) => instruments.job(job),
   );
-  const processes = new Processes({ database, now, log, isAlone: database.engine === "embedded" });
+  const processes = new Processes({
+    ...{ database, now, log, isAlone: database.engine === "embedded", clock: sharedClock },
+  });
   const jobs = createJobs({
     ...{ database, now, definitions, log, processes, instrument: instruments.insertion },
     ...(concurrency && { concurrency }),

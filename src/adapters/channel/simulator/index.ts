@@ -113,7 +113,7 @@ type Sender = Required<Omit<SimulatorOptions, "callbacks">> & { readonly control
 async function send(
   { store, controls, now, findRefusal, wait }: Sender,
   message: OutboundMessage,
-  { signal, startNow }: SendOptions,
+  { signal, startNow, requireClaim }: SendOptions,
 ): Promise<SendResult> {
   const faults = await controls.getFaults(message.organization_id);
   if (faults.accept_delay_ms > 0) {
@@ -130,6 +130,7 @@ async function send(
     return { outcome: "refused", failure: refusal };
   }
   await startNow();
+  requireClaim();
   const ledgerMessage = toLedgerMessage(message, store.newId(now()), now());
   const accepted = { failure: injected?.failure ?? null, isBulk: message.is_bulk };
   await store.accept(ledgerMessage, scheduleAcceptReceipts(ledgerMessage, faults, accepted));
