@@ -5,7 +5,6 @@
  */
 import { setMaxListeners } from "node:events";
 import { toolNames } from "../tools/contract/index.ts";
-import { fail } from "../tools/errors.ts";
 import { openChannels } from "./adapters/channel/index.ts";
 import type { ControlRoute } from "./adapters/channel/simulator/index.ts";
 import { openCountries } from "./adapters/countries/index.ts";
@@ -66,8 +65,8 @@ const shutdownMs = 10_000;
 const concurrency = 32; // jobs of one lane at once; webhook deliveries mostly wait
 
 export async function startApp(options: AppOptions): Promise<App> {
-  const { databaseUrl: url, dataDir } = options.config;
-  const database = options.database ?? (await openDatabase({ ...options, url, dataDir }));
+  const { databaseUrl: url, dataDir, databaseWaitMs: waitMs } = options.config;
+  const database = options.database ?? (await openDatabase({ ...options, url, dataDir, waitMs }));
   try {
     await migrate(database);
     return await start(options, database);
@@ -124,12 +123,7 @@ async function start(options: AppOptions, database: Database): Promise<App> {
     ...{ rateLimits: config.rateLimits, bodyLimit: config.bodyLimit, trustedProxies: config.trustedProxies },
     operatorKey: config.operatorKey,
     metricsEndpoint: token !== undefined && scrape ? { token, scrape } : undefined,
-    async checkReady() {
-      if (stopping.signal.aborted) {
-        throw fail("unavailable", { reason: "it is stopping." });
-      }
-      await database.queries.selectFrom("settings").select("name").limit(1).execute();
-    },
+    checkReady: platform.checkDatabase,
   });
   address = await server.listen(options.listen ?? config);
   if (runsJobs) {
@@ -138,6 +132,7 @@ async function start(options: AppOptions, database: Database): Promise<App> {
   return {
     ...{ address, jobs: platform.jobs, database },
     async [Symbol.asyncDispose]() {
+      await server.drain(config.drainDelayMs);
       stopping.abort();
       // No job may start from here on: one that the signal ended would be claimed again and again.
       await Promise.all([platform.jobs.stop(shutdownMs), mcp.close().then(() => server.close(shutdownMs))]);

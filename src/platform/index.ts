@@ -1,6 +1,7 @@
 /** The platform: all modules connected with their jobs, events and channels. */
 
 import { type Operation, toolMappingsOf } from "../../tools/contract/index.ts";
+import { fail } from "../../tools/errors.ts";
 import type { Event, EventName } from "../../tools/events.ts";
 import type { EnqueueAll, JobDefinition, Jobs } from "../jobs/job.ts";
 import { createJobs, type RunningJobs } from "../jobs/jobs.ts";
@@ -117,6 +118,8 @@ export interface Platform {
   readonly jobs: RunningJobs;
   /** The use of rate limits, shared with the other processes of the database. */
   readonly sharedUse: SharedUse;
+  /** Throws if the database can't be used. */
+  checkDatabase(): Promise<void>;
 }
 
 /** What `createPlatform` needs from outside; the other members of `World` follow from the modules. */
@@ -215,7 +218,18 @@ export function createPlatform(parts: PlatformParts): Platform {
     callbacks,
     jobs,
     sharedUse: processes.sharedUse,
+    checkDatabase: () => checkDatabase(world, processes).catch(throwDatabaseFailure),
   };
+}
+
+/** By the last heartbeat; a process that writes none sends a query. */
+async function checkDatabase({ database }: World, { isBeating }: Processes): Promise<void> {
+  if (isBeating === false) {
+    throw fail("unavailable", { reason: "the last heartbeat could not be written to the database." });
+  }
+  if (isBeating === undefined) {
+    await database.queries.selectFrom("settings").select("name").limit(1).execute();
+  }
 }
 
 const noInstruments: Instruments = {
@@ -281,6 +295,13 @@ function bindRoute<Body extends BodyKind>(
   world: World,
 ): RouteWithBody<Body> {
   return route.credential === "none"
-    ? { ...route, handle: (request: HttpRequest<Body>) => route.handle(request, world) }
-    : { ...route, handle: (request: CredentialRequest<Body>) => route.handle(request, world) };
+    ? {
+        ...route,
+        handle: (request: HttpRequest<Body>) => route.handle(request, world).catch(throwDatabaseFailure),
+      }
+    : {
+        ...route,
+        handle: (request: CredentialRequest<Body>) =>
+          route.handle(request, world).catch(throwDatabaseFailure),
+      };
 }

@@ -65,6 +65,8 @@ export class Processes {
   #beatAt = 0;
   #loop: Promise<void> | undefined;
   #isFailing = false;
+  /** When the database answered a heartbeat, by the monotonic clock. */
+  #answeredAt = Number.NEGATIVE_INFINITY;
   #onRelease: () => void = () => undefined;
   readonly #reportDifference: () => void;
 
@@ -77,6 +79,14 @@ export class Processes {
     this.sharedUse = options.isAlone ? unsharedUse : this.#exchange;
     const { clock, log } = options;
     this.#reportDifference = clock ? createDifferenceReport(clock, log) : () => undefined;
+  }
+
+  /** Whether the last heartbeat was written, and recently; undefined if this process writes none. */
+  get isBeating(): boolean | undefined {
+    if (!this.#loop) {
+      return undefined;
+    }
+    return !this.#isFailing && performance.now() - this.#answeredAt < deadAfterMs;
   }
 
   /** Whether the time of this process can be compared with that of the others. While it can't, it claims no jobs. */
@@ -104,6 +114,7 @@ export class Processes {
     }
     const at = now();
     const others = await this.#exchangeRows(at);
+    this.#answeredAt = performance.now();
     // Without heartbeats of its own, this process could not see those of the others.
     const isLate = at.getTime() - this.#beatAt > 2 * beatMs;
     const peers = others.map((row) => this.#observe(row, isLate));
