@@ -18,6 +18,9 @@ const maxNames = 1000;
 
 const closeTimeoutMs = 5_000;
 
+/** The server ends the transaction of a process that is frozen: others wait for its locks. */
+const maxIdleMs = 15_000;
+
 const defaultTimeoutMs = 10_000;
 
 /**
@@ -132,8 +135,9 @@ function wrap(client: pg.PoolClient, { generation, counts, canCancel }: Shared):
   const setLimit = () => {
     if (canCancel && limitMs !== statementLimitMs()) {
       limitMs = statementLimitMs();
+      const settings = `set statement_timeout = ${limitMs}; set idle_in_transaction_session_timeout = ${maxIdleMs}`;
       // Sent with the statement. If it fails, the transaction has failed, and the limit is set again after its rollback.
-      client.query(`set statement_timeout = ${limitMs}`).catch(() => undefined);
+      client.query(settings).catch(() => undefined);
     }
   };
 
