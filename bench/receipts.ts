@@ -28,6 +28,7 @@ const maxAttempts = 3;
 const target = 2_000;
 
 const channel: Channel = {
+  isSimulated: true,
   async send({ token }) {
     return { outcome: "accepted", channel_message_id: channelIdOf(numberOf(token)) };
   },

@@ -17,6 +17,7 @@ import { findDifferences } from "../src/platform/wallet/audit.ts";
 import { meanwhile } from "../test/support/meanwhile.ts";
 import { runOnServer, withDatabase } from "../test/support/postgres.ts";
 import { inboxes } from "../tools/inboxes.ts";
+import { ledger } from "../tools/ledger.ts";
 import { messages } from "../tools/messages/index.ts";
 import { operator } from "../tools/operator.ts";
 import { operatorWallet, wallet } from "../tools/wallet.ts";
@@ -155,7 +156,7 @@ async function firstPrice(client: Client, fund: () => Promise<unknown>) {
   await fund();
   const input = { to: "+14155000000", type: "text", text: { body: "first" } } as const;
   const { data } = await client.call(messages.send_message, input);
-  const { data: entries } = await client.call(wallet.list_ledger_entries, { message_id: data.id });
+  const { data: entries } = await client.call(ledger.list_ledger_entries, { message_id: data.id });
   return entries.at(-1)?.amount;
 }
 

@@ -44,6 +44,7 @@ const moduleOrder = [
     "broadcasts",
     "knowledge-base",
     "chatbot",
+    "ledger",
     "flows",
     "bootstrap",
     "operator",

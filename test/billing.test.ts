@@ -216,8 +216,8 @@ describe("the chatbot add-on, with TIDINGS_WALLET=block", () => {
     expect((await other.read()).trial_units_remaining).toBe(100);
   });
 
-  test("is active again with the payment that pays what it owes", async () => {
-    const { key, subscribe, answers, leaveTrialUnits, read } = await createTenant();
+  test("is active again with the money that pays what it owes, and never with simulated money", async () => {
+    const { key, subscribe, answers, leaveTrialUnits, read, add, readWallet } = await createTenant();
     const { order, pay, verify } = createPaymentHelpers(app, { key });
     await subscribe(1);
     await leaveTrialUnits(1);
@@ -225,6 +225,13 @@ describe("the chatbot add-on, with TIDINGS_WALLET=block", () => {
     expect((await read()).status).toBe("grace");
     const { order_id } = await order(3);
     await verify(await pay(order_id));
+    expect(await readWallet()).toMatchObject({
+      available: -3,
+      spent: 3,
+      simulated: { available: 3, spent: 0 },
+    });
+    expect((await read()).status).toBe("grace");
+    await add(3);
     expect((await read()).status).toBe("active");
   });
 });

@@ -1,8 +1,9 @@
 /** What a broadcast costs: held at its execution, settled by its messages, and refused or cut if the wallet can't pay. */
-import { beforeAll, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { broadcasts } from "../tools/broadcasts/index.ts";
 import { inboxes } from "../tools/inboxes.ts";
-import { wallet } from "../tools/wallet.ts";
+import { ledger } from "../tools/ledger.ts";
+import { webhooks } from "../tools/webhooks.ts";
 import { useTestApp } from "./support/app.ts";
 import { createBroadcastHelpers, phoneNumbers } from "./support/broadcasts.ts";
 import { expectFailure } from "./support/expect-failure.ts";
@@ -79,7 +80,7 @@ test("the price of all recipients is held, and released of those who are cancell
 
 test("a failed message releases its part, and a retry holds it again", async () => {
   const countCharges = async () =>
-    (await app.call(wallet.list_ledger_entries, { type: "charge" })).data.filter(
+    (await app.call(ledger.list_ledger_entries, { type: "charge" })).data.filter(
       ({ amount }) => amount === price,
     ).length;
   const before = await countCharges();
@@ -109,5 +110,51 @@ test("a scheduled broadcast that the wallet can't pay fails at its time", async 
   await app.advanceTime(61_000);
   expect(await get(id)).toMatchObject({
     ...{ execution_status: "failed", failure_reason: "insufficient_funds", recipient_count: 0 },
+  });
+});
+
+describe("a scheduled broadcast that could not be paid", () => {
+  async function fail() {
+    await leave(1);
+    const { cursor } = (await app.call(webhooks.list_events, {})).data;
+    const scheduled_at = new Date(app.now().getTime() + 60_000).toISOString();
+    const { id } = await create({ ...content, scheduled_at });
+    await app.advanceTime(61_000);
+    const { events } = (await app.call(webhooks.list_events, { after: cursor })).data;
+    const reported = events.filter(({ type }) => type === "broadcast.not_started");
+    return { id, scheduled_at, reported: reported.map(({ data }) => data) };
+  }
+
+  test("is reported by an event, and executed again once there is money", async () => {
+    const { id, scheduled_at, reported } = await fail();
+    expect(reported).toEqual([
+      {
+        ...{ broadcast_id: id, name: "Offer", scheduled_at },
+        ...{ execution_status: "failed", reason: "insufficient_funds" },
+      },
+    ]);
+    expect(await expectFailure(execute(id))).toMatchObject({ status: 402 });
+    await leave(5);
+    expect((await app.call(broadcasts.estimate_broadcast, { id })).data.is_affordable).toBe(true);
+    expect(await execute(id)).toMatchObject({ execution_status: "processing", failure_reason: null });
+    await deliver();
+    expect(await get(id)).toMatchObject({ execution_status: "completed", stats: { sent: 5 } });
+  });
+
+  test("is a draft after a change, scheduled with a new time, and can be deleted", async () => {
+    const { id } = await fail();
+    const { data: draft } = await app.call(broadcasts.update_broadcast, { id, name: "Later" });
+    expect(draft).toMatchObject({ execution_status: "draft", scheduled_at: null, failure_reason: null });
+    await leave(5);
+    const scheduled_at = new Date(app.now().getTime() + 60_000).toISOString();
+    const { data: again } = await app.call(broadcasts.update_broadcast, { id, scheduled_at });
+    expect(again.execution_status).toBe("scheduled");
+    await app.advanceTime(61_000);
+    await deliver();
+    expect((await get(id)).execution_status).toBe("completed");
+
+    const other = await fail();
+    await app.call(broadcasts.delete_broadcast, { id: other.id });
+    expect(await expectFailure(get(other.id))).toMatchObject({ status: 404 });
   });
 });

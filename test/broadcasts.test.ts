@@ -4,6 +4,7 @@ import { broadcasts } from "../tools/broadcasts/index.ts";
 import { contacts } from "../tools/contacts.ts";
 import { useTestApp } from "./support/app.ts";
 import { createBroadcastHelpers, phoneNumbers } from "./support/broadcasts.ts";
+import { expectFailure } from "./support/expect-failure.ts";
 import { openPhone } from "./support/simulator.ts";
 
 const app = useTestApp();
@@ -40,6 +41,28 @@ test("a broadcast sends its template once to each contact of its cohort, and cou
     ...["delivered", "delivered", "delivered", "delivered"],
     "read",
   ]);
+});
+
+test("a broadcast to nobody answers processing, and then completes", async () => {
+  const { cohort } = await createCohort([]);
+  const template = await approve({ name: "unread", template_data: { body: "We have an offer." } });
+  const { id } = await create({ name: "Nobody", cohort_id: cohort.id, template_id: template.id });
+  expect(await execute(id)).toMatchObject({ execution_status: "processing", recipient_count: 0 });
+  await app.runDueJobs();
+  expect(await get(id)).toMatchObject({ execution_status: "completed", completed_at: expect.any(String) });
+});
+
+test("a broadcast names the field of what it does not find", async () => {
+  const { cohort } = await createCohort([]);
+  const template = await approve({ name: "missing", template_data: { body: "We have an offer." } });
+  const input = { name: "Missing", cohort_id: cohort.id, template_id: template.id };
+  const failureOf = async (fields: object) => {
+    const { status, code, error } = await expectFailure(create({ ...input, ...fields }));
+    return [status, code, error?.param];
+  };
+  expect(await failureOf({ inbox_id: "inb_x" })).toEqual([404, "inbox_not_found", "inbox_id"]);
+  expect(await failureOf({ cohort_id: "coh_x" })).toEqual([404, "cohort_not_found", "cohort_id"]);
+  expect(await failureOf({ template_id: "tpl_x" })).toEqual([404, "template_not_found", "template_id"]);
 });
 
 test("contacts are excluded who opted out, are blocked, or lack a value", async () => {

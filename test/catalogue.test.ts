@@ -150,7 +150,7 @@ function idsOf(path: string, input: Operation["input"]): [field: string, thing: 
 }
 
 test.each(foreign)(
-  "%s answers 404 for another tenant's id, and changes nothing there",
+  "%s answers 404 for another tenant's id, names its field, and changes nothing there",
   async (name, operation) => {
     const ids = idsOf(operation.path, operation.input);
     const least = sample(toJsonSchema(operation.input, "input")) as Record<string, unknown>;
@@ -161,7 +161,9 @@ test.each(foreign)(
     const known = await request(operation, { ...rest, ...theirs });
     const unknown = await request(operation, { ...rest, ...none });
     expect(known.status).toBe(404);
-    expect(withoutRequestId(await known.json())).toEqual(withoutRequestId(await unknown.json()));
+    const failure = (await known.json()) as { error: { param?: string } };
+    expect(ids.map(([field]) => field)).toContain(failure.error.param);
+    expect(withoutRequestId(failure)).toEqual(withoutRequestId(await unknown.json()));
     expect(await readTenantRows(app, otherTenant.organization_id)).toEqual(before);
   },
 );

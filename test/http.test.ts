@@ -93,6 +93,32 @@ test("a key is accepted in X-API-Key and as Bearer", async () => {
   expect(await answer.json()).toMatchObject({ error: { code: "credential_invalid" } });
 });
 
+test.each(["sk_live_unknown", "Basic abc", "Bearer", "Bearer sk_live one"])(
+  "Authorization: %s is answered 401 with both correct headers",
+  async (authorization) => {
+    const answer = await app.fetch("/v1/contacts", { key: null, headers: { authorization } });
+    expect(answer.status).toBe(401);
+    expect(await answer.json()).toMatchObject({
+      error: {
+        code: "credential_malformed",
+        message: "The header Authorization does not have the form of a credential.",
+        fix: "Send X-API-Key: <key>, or Authorization: Bearer <key or access token>.",
+      },
+    });
+  },
+);
+
+test("X-API-Key with a scheme is answered 401 with both correct headers", async () => {
+  const headers = { "x-api-key": "Bearer sk_live_unknown" };
+  const answer = await app.fetch("/v1/contacts", { key: null, headers });
+  expect(answer.status).toBe(401);
+  const { error } = (await answer.json()) as { error: object };
+  expect(error).toMatchObject({
+    code: "credential_malformed",
+    message: "The header X-API-Key does not have the form of a credential.",
+  });
+});
+
 test("unknown fields of a body are ignored", async () => {
   const json = { phone_number: "+14155550181", nonsense: true };
   expect((await app.fetch("/v1/contacts", { method: "POST", json })).status).toBe(201);

@@ -29,7 +29,8 @@ describe("MCP over HTTP", () => {
 
   test.each([
     [{}, "credential_missing"],
-    [{ authorization: "Basic abc" }, "credential_missing"],
+    [{ authorization: "Basic abc" }, "credential_malformed"],
+    [{ authorization: "sk_live_all" }, "credential_malformed"],
     [{ "x-api-key": "sk_live_revoked" }, "credential_invalid"],
   ])("%j is answered 401 with a challenge", async (credential, code) => {
     const response = await post(credential as Record<string, string>);

@@ -32,6 +32,26 @@ test("a failed migration is named in the error and rolled back", async () => {
   await migrate(database);
 });
 
+test("a database that a newer version wrote is called newer, and nothing of it changes", async () => {
+  await using fresh = await createTestDatabase();
+  const { DATABASE_URL: url, TIDINGS_DATA_DIR: dataDir = "" } = fresh.env;
+  await using database = await openDatabase({ url, dataDir, log: silentLog });
+  await migrate(database);
+  await migrate(database, { ...migrations, "9999-later": { up: async () => undefined } });
+  try {
+    await expect(migrate(database)).rejects.toThrow(
+      "A newer version of Tidings wrote this database: it has the migration 9999-later, which this version does not know.",
+    );
+    const { rows } = await sql`select from kysely_migration where name = '9999-later'`.execute(
+      database.queries,
+    );
+    expect(rows).toHaveLength(1);
+  } finally {
+    // Other tests use the database after this one.
+    await sql`delete from kysely_migration where name = '9999-later'`.execute(database.queries);
+  }
+});
+
 /** Opens an empty database of the server several times. */
 async function withInstances(count: number, use: (instances: readonly Database[]) => Promise<void>) {
   const name = `tidings_migrate_${randomBytes(6).toString("hex")}`;

@@ -35,8 +35,8 @@ describe("a refund", () => {
   test("takes the wallet below zero if the money was spent", async () => {
     const { id, order_id, refund, balance } = await startPaid(1);
     await sql`
-      insert into ledger_entries (organization_id, id, reference, type, from_account, to_account, amount, currency, created_at)
-      values (${id}, 'txn_spent', 'spent', 'charge', 'wallet', 'spent', 900000, 'USD', now())
+      insert into ledger_entries (organization_id, id, reference, type, from_account, to_account, amount, currency, simulated, created_at)
+      values (${id}, 'txn_spent', 'spent', 'charge', 'wallet', 'spent', 900000, 'USD', true, now())
     `.execute(app.server.database.queries);
     await refund(order_id, { webhook: true });
     await app.runDueJobs();

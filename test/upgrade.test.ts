@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Queries } from "../src/database/database.ts";
 import { migrations } from "../src/database/migrations/index.ts";
 import { createClock, startEmulator } from "../src/emulators/whatsapp/index.ts";
+import { findDifferences } from "../src/platform/wallet/audit.ts";
 import { contacts } from "../tools/contacts.ts";
 import { conversations } from "../tools/conversations.ts";
 import { messages } from "../tools/messages/index.ts";
@@ -11,6 +12,12 @@ import { templates } from "../tools/templates/index.ts";
 import { webhooks } from "../tools/webhooks.ts";
 import { startTestApp } from "./support/app.ts";
 import { findColumns } from "./support/find-columns.ts";
+import {
+  expectSimulatedMoney,
+  joinMoney,
+  readSimulatedMoney,
+  readUnexplainedHolds,
+} from "./support/simulated-split.ts";
 import { openPhone } from "./support/simulator.ts";
 import {
   dumpNames,
@@ -39,7 +46,16 @@ describe.each(dumpNames)("a database of version %s", (name) => {
     for (const path of Object.keys(record.answers)) {
       answers[path] = await readAnswer(app, path, key);
     }
-    expect(answers).toMatchObject(record.answers);
+    expect(joinMoney(answers)).toMatchObject(record.answers);
+  });
+
+  test("has its simulated money apart from its real money, both as the ledger says", async () => {
+    const { queries } = opened.app.server.database;
+    expect(await readSimulatedMoney(queries)).toEqual(await expectSimulatedMoney(queries));
+    expect(await readUnexplainedHolds(queries)).toEqual([0, 0]);
+    for (const { id } of await queries.selectFrom("organizations").select("id").execute()) {
+      expect(await findDifferences(queries, id)).toEqual([]);
+    }
   });
 
   test("has its queued work done, with each message and event sent once", async () => {
@@ -71,6 +87,7 @@ describe.each(dumpNames)("a database of version %s", (name) => {
     const { data } = await app.call(conversations.get_conversation, { id }, { key });
     expect(data).toMatchObject({ status: "open", snoozed_until: null });
     expect(await listQueuedJobs(app.server.database.queries)).toEqual([]);
+    expect(await readUnexplainedHolds(app.server.database.queries)).toEqual([0, 0]);
     expect(await countDeadJobs(app.server.database.queries)).toBe(dead);
   });
 
@@ -141,10 +158,53 @@ describe.skipIf(whatsAppDumps.length === 0)("a WhatsApp inbox", () => {
   );
 });
 
+describe("simulated payments of an earlier version", () => {
+  const aMessage = "select id from public.messages where charge ->> 'status' = 'settled' order by id limit 1";
+
+  test("that are spent leave nothing simulated, and the rest of the charges is real", async () => {
+    await using opened = await openDump(
+      "0031",
+      `insert into public.ledger_entries (organization_id, id, reference, type, from_account, to_account, amount, currency,
+          message_id, created_at)
+        select organization_id, 'txn_50', 'txn_50', 'charge', 'wallet', 'spent', 50000000, currency, message_id, created_at
+        from public.ledger_entries where message_id = (${aMessage}) limit 1;
+      update public.messages set charge = jsonb_set(charge, '{price}', to_jsonb((charge ->> 'price')::bigint + 50000000))
+        where id = (${aMessage});`,
+    );
+    const { queries } = opened.app.server.database;
+    const simulated = await readSimulatedMoney(queries);
+    expect(simulated).toEqual({ balance: 0, held: 0, spent: 20_000_000 });
+    expect(simulated).toEqual(await expectSimulatedMoney(queries));
+    expect(await readUnexplainedHolds(queries)).toEqual([0, 0]);
+  });
+
+  test("that pay for a part of what is held hold no more than they can", async () => {
+    // Of 20, this leaves the price of one message.
+    await using opened = await openDump(
+      "0031",
+      `with spent as (
+          select sum((charge ->> 'price')::bigint) as amount from public.messages where charge ->> 'status' = 'settled'
+        ), added as (select 19990000 - amount as amount from spent)
+        update public.messages set charge = jsonb_set(charge, '{price}', to_jsonb((charge ->> 'price')::bigint + added.amount))
+        from added where id = (${aMessage});`,
+    );
+    const { queries } = opened.app.server.database;
+    expect(await readSimulatedMoney(queries)).toMatchObject({ balance: 10_000, held: 10_000 });
+    expect(await readUnexplainedHolds(queries)).toEqual([0, 0]);
+  });
+
+  test("of a real processor all stay real", async () => {
+    await using opened = await openDump("0031", "update public.payment_orders set processor = 'razorpay';");
+    const { queries } = opened.app.server.database;
+    expect(await readSimulatedMoney(queries)).toEqual({ balance: 0, held: 0, spent: 0 });
+    expect(await readUnexplainedHolds(queries)).toEqual([0, 0]);
+  });
+});
+
 /** Starts the app on the dump, a second after the dumped service stopped. */
-async function openDump(name: string) {
+async function openDump(name: string, changes?: string) {
   const record = await readDumpRecord(name);
-  const database = await loadDump(name);
+  const database = await loadDump(name, changes);
   const startsAt = new Date(Date.parse(record.stopped_at) + 1_000);
   const emulator = await startEmulator({ clock: createClock(startsAt.getTime()) });
   const app = await startTestApp({

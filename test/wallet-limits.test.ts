@@ -96,7 +96,11 @@ describe("with TIDINGS_WALLET=credit_limit", () => {
     await send();
     await send();
     expect((await expectFailure(send())).error).toMatchObject({ required: price, available: 0 });
-    expect((await limit(null)).data).toMatchObject({ credit_limit: 1, available: 1 - 2 * price });
+    expect((await limit(null)).data).toMatchObject({
+      credit_limit: 1,
+      available: 1,
+      simulated: { available: 1 - 2 * price },
+    });
     expect((await send()).status).toBe("queued");
   });
 });

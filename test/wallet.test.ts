@@ -5,10 +5,11 @@ import { modules } from "../src/platform/index.ts";
 import type { World } from "../src/platform/kernel/index.ts";
 import { receiveReceipts } from "../src/platform/messages/index.ts";
 import { findDifferences, reportDifferences } from "../src/platform/wallet/audit.ts";
+import { ledger } from "../tools/ledger.ts";
 import { messages } from "../tools/messages/index.ts";
 import { organization } from "../tools/organization.ts";
 import { prices } from "../tools/prices.ts";
-import { operatorWallet, wallet } from "../tools/wallet.ts";
+import { operatorWallet } from "../tools/wallet.ts";
 import { silentLog, useTestApp } from "./support/app.ts";
 import { asOperator, createOrganizationFor } from "./support/operator.ts";
 import { setFaults } from "./support/simulator.ts";
@@ -168,7 +169,7 @@ test("a message that cost nothing keeps its price after a change of the currency
   const { data } = await app.call(messages.send_message, text, other);
   await app.call(organization.update_organization, { currency: "USD" }, other);
   await receive(data.id, "delivered", { category: "marketing", is_free: false }, other.id);
-  const { data: entries } = await app.call(wallet.list_ledger_entries, { message_id: data.id }, other);
+  const { data: entries } = await app.call(ledger.list_ledger_entries, { message_id: data.id }, other);
   expect(entries).toEqual([]);
   const { conversation_id, id: message_id } = data;
   const found = await app.call(messages.get_message, { conversation_id, message_id }, other);
@@ -180,7 +181,7 @@ test("the price is nothing in a currency without prices", async () => {
   await app.call(organization.update_organization, { currency: "XAF" }, other);
   const text = { to: "+14155550182", type: "text", text: { body: "hello" } } as const;
   const { data } = await app.call(messages.send_message, text, other);
-  const { data: entries } = await app.call(wallet.list_ledger_entries, { message_id: data.id }, other);
+  const { data: entries } = await app.call(ledger.list_ledger_entries, { message_id: data.id }, other);
   expect(entries).toEqual([]);
 });
 
@@ -213,6 +214,7 @@ test("the audit reports an organization that has lost all its balances", async (
   expect(reported).toContainEqual({
     organization_id: id,
     account: "wallet",
+    simulated: false,
     balance: 0,
     sum_of_entries: 3_000_000,
   });

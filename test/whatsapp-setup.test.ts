@@ -2,7 +2,6 @@
 import { sql } from "kysely";
 import { beforeEach, describe, expect, test } from "vitest";
 import { inboxes } from "../tools/inboxes.ts";
-import { payments } from "../tools/payments.ts";
 import { startTestApp, type TestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { meanwhile } from "./support/meanwhile.ts";
@@ -177,11 +176,6 @@ test("a repeated creation whose credentials can't be read any more is rejected, 
   });
   const channels = (await own.call(inboxes.list_inboxes, {})).data.map(({ channel }) => channel);
   expect(channels).not.toContain("whatsapp");
-});
-
-test("simulated payments can't fund an organization with a WhatsApp inbox", async () => {
-  const failure = await expectFailure(app.call(payments.create_payment_order, { amount: 10 }));
-  expect(failure.code).toBe("simulated_payments");
 });
 
 test("where the wallet must pay, a WhatsApp inbox is never exempt", async () => {

@@ -71,7 +71,7 @@ export const billing = {
     path: "/v1/billing/addons/chatbot/subscribe",
     scope: "tokens:create",
     title: "Subscribe chatbot add-on",
-    description: "Start the paid chatbot add-on, at first as a trial. Cancel it with cancel_chatbot_addon.",
+    description: "Start the paid chatbot add-on, at first as a trial.",
     input: z.object({
       billing_unit: z.enum(billingUnits).describe("What is charged for"),
       cost_per_unit: money.min(0).describe("Price of one unit"),

@@ -18,6 +18,7 @@ import {
   Failure,
   type FailureDetail,
   fieldFailure,
+  findMalformedCredential,
   requestErrors,
   serviceErrors,
 } from "./contract/index.ts";
@@ -26,6 +27,7 @@ import { flowErrors } from "./flows/index.ts";
 import { importErrors } from "./imports.ts";
 import { inboxErrors } from "./inboxes.ts";
 import { knowledgeErrors } from "./knowledge-base/index.ts";
+import { ledgerErrors } from "./ledger.ts";
 import { toolErrors } from "./mcp.ts";
 import { messageErrors } from "./messages/index.ts";
 import { operatorErrors } from "./operator.ts";
@@ -58,6 +60,7 @@ export const errors = {
   ...conversationErrors,
   ...webhookErrors,
   ...messageErrors,
+  ...ledgerErrors,
   ...walletErrors,
   ...paymentErrors,
   ...billingErrors,
@@ -85,6 +88,12 @@ export function fail(code: ErrorCode, detail?: FailureDetail, cause?: unknown): 
 /** A failure in one field: `throw failField("to", "contact_not_found")`. */
 export function failField(field: string, code: ErrorCode, detail?: FailureDetail): Failure {
   return fieldFailure(field, code, errors[code], detail);
+}
+
+/** Why a request has no credential: none was sent, or one in a wrong form. */
+export function failCredential(headers: Parameters<typeof findMalformedCredential>[0]): Failure {
+  const header = findMalformedCredential(headers);
+  return header === undefined ? fail("credential_missing") : fail("credential_malformed", { header });
 }
 
 /** The failure whose body was stored. */

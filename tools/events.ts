@@ -1,12 +1,13 @@
 /** Every event of the service, with the shape of its data and the scope that reads it. */
 import { z } from "zod";
+import { broadcastEvents } from "./broadcasts/index.ts";
 import type { Scope } from "./contract/index.ts";
 import { inboxEvents } from "./inboxes.ts";
 import { messageEvents } from "./messages/index.ts";
 import { walletEvents } from "./wallet.ts";
 
 /** The events that a webhook can subscribe to. */
-export const publicEvents = { ...messageEvents, ...inboxEvents, ...walletEvents };
+export const publicEvents = { ...messageEvents, ...inboxEvents, ...walletEvents, ...broadcastEvents };
 
 const Conversation = z.object({ conversation_id: z.string() });
 const Contact = z.object({ contact_id: z.string() });

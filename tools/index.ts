@@ -12,6 +12,7 @@ import { flows } from "./flows/index.ts";
 import { imports } from "./imports.ts";
 import { inboxes } from "./inboxes.ts";
 import { knowledgeBase } from "./knowledge-base/index.ts";
+import { ledger } from "./ledger.ts";
 import { mcp } from "./mcp.ts";
 import { messages } from "./messages/index.ts";
 import { operator } from "./operator.ts";
@@ -50,6 +51,7 @@ export const resources = {
   billing,
   payments,
   wallet,
+  ledger,
   pricing,
   organization,
   "api-keys": apiKeys,

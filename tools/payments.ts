@@ -31,7 +31,7 @@ export const payments = {
     effect: "outward",
     title: "Create payment order",
     description:
-      "Create an order for a wallet top-up, which a person pays in the processor's checkout. It charges nothing by itself. Credit the wallet afterwards with verify_payment.",
+      "Create an order for a wallet top-up, which a person pays in the processor's checkout. Credit the wallet afterwards with verify_payment.",
     input: z.object({
       amount: z
         .number()
@@ -45,6 +45,8 @@ export const payments = {
         amount: z.number(),
         currency: z.string(),
         processor_key_id: z.string(),
+        /** Whether no money moves: only simulated inboxes spend what it credits. */
+        simulated: z.boolean(),
       }),
     ),
     status: 201,
@@ -57,7 +59,7 @@ export const payments = {
     scope: "tokens:create",
     effect: "outward",
     title: "Verify payment",
-    description: "Credit the wallet with a payment, given what checkout returned. Safe to repeat.",
+    description: "Credit the wallet with a payment, given what checkout returned.",
     input: z.object({
       processor_order_id: reference.describe("order_id of the payment order"),
       processor_payment_id: reference.describe("Payment id from checkout"),
@@ -68,7 +70,9 @@ export const payments = {
         status: z.enum(paymentStatuses),
         amount: z.number(),
         currency: z.string(),
+        /** Of the real or the simulated money, whichever was credited. */
         new_balance: z.number(),
+        simulated: z.boolean(),
         message: z.string(),
       }),
     ),
@@ -120,12 +124,6 @@ export const paymentErrors = {
     422,
     "The payment processor refused the order: {reason}",
     "Correct the amount, or ask the operator of this service about the processor's account.",
-  ),
-  simulated_payments: errorEntry(
-    "business_rule",
-    422,
-    "Payments are simulated here, and the organization has an inbox on a real channel: simulated money can't pay for real messages.",
-    "Ask the operator of this service to set up a payment processor, or to add money to the wallet.",
   ),
   payment_order_not_found: errorEntry(
     "not_found",

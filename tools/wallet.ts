@@ -1,4 +1,4 @@
-/** The wallet: an organization's prepaid balance, and the ledger of everything that moved it. */
+/** The wallet: an organization's prepaid balance. What moved it is in ledger.ts. */
 import { z } from "zod";
 import { type ErrorEntry, errorEntry, one, operation, paged, paging, timestamp } from "./contract/index.ts";
 import { money } from "./money.ts";
@@ -21,11 +21,11 @@ export const ledgerEntryTypes = [
   "top_up",
   "refund",
   "adjustment",
+  "split",
 ] as const;
 export type LedgerEntryType = (typeof ledgerEntryTypes)[number];
 
-export const Wallet = z.object({
-  currency: z.string(),
+const Balances = z.object({
   /** Paid in and not spent, with what is held. */
   balance: z.number(),
   /** Reserved for messages that were accepted and are not delivered. */
@@ -33,25 +33,19 @@ export const Wallet = z.object({
   /** What can be spent: the balance without what is held, and with the credit limit. */
   available: z.number(),
   spent: z.number(),
+  /** Whether less than the threshold is available. */
+  is_low: z.boolean(),
+});
+
+/** The real money, with the simulated money beside it. */
+export const Wallet = Balances.extend({
+  currency: z.string(),
   mode: z.enum(walletModes),
   /** 0 unless the mode is credit_limit. */
   credit_limit: z.number(),
   low_balance_threshold: z.number().nullable(),
-  is_low: z.boolean(),
-});
-
-const LedgerEntry = z.object({
-  id: z.string(),
-  type: z.enum(ledgerEntryTypes),
-  amount: z.number(),
-  currency: z.string(),
-  from_account: z.enum(ledgerAccounts),
-  to_account: z.enum(ledgerAccounts),
-  /** Null: no message is the cause. */
-  message_id: z.string().nullable(),
-  /** Of an adjustment. */
-  reason: z.string().nullable(),
-  created_at: timestamp,
+  /** What simulated payments paid in and simulated inboxes spent. */
+  simulated: Balances,
 });
 
 export const wallet = {
@@ -66,29 +60,15 @@ export const wallet = {
     output: one(Wallet),
     tier: "extended",
   }),
-
-  list_ledger_entries: operation({
-    method: "GET",
-    path: "/v1/billing/ledger",
-    scope: "tokens:read",
-    title: "List ledger entries",
-    description:
-      "List what moved money between the accounts of the wallet, newest first: holds, charges, releases, top-ups, refunds and adjustments.",
-    input: z.object({
-      type: z.enum(ledgerEntryTypes).optional().describe("Only this type"),
-      message_id: z.string().min(1).max(64).optional().describe("Only entries of this message"),
-      ...paging(25),
-    }),
-    output: paged(LedgerEntry),
-    tier: "extended",
-  }),
 };
 
 export const walletEvents = {
   "wallet.low_balance": {
     scope: "tokens:read",
-    data: Wallet.pick({ currency: true, balance: true, held: true, available: true }).extend({
+    data: Wallet.pick({ currency: true, balance: true, held: true, available: true, mode: true }).extend({
       threshold: z.number(),
+      /** Whether it is the simulated money. */
+      simulated: z.boolean(),
     }),
   },
 } as const;
@@ -99,6 +79,8 @@ const Adjustment = z.object({
   id: z.string(),
   amount: z.number(),
   reason: z.string(),
+  /** Whether it is simulated money. */
+  simulated: z.boolean(),
   created_at: timestamp,
 });
 
@@ -130,6 +112,10 @@ export const operatorWallet = {
         .refine((amount) => amount !== 0, "Send an amount other than 0.")
         .describe("In the organization's currency; negative to take money out"),
       reason: z.string().trim().min(1).max(1000).describe("Why; shown to the organization"),
+      simulated: z
+        .boolean()
+        .default(false)
+        .describe("true: simulated money, which only simulated inboxes spend"),
     }),
     output: one(z.object({ adjustment: Adjustment, wallet: Wallet })),
     status: 201,
@@ -170,7 +156,7 @@ export const walletErrors = {
     "payment_required",
     402,
     "{required} {currency} is needed, and {available} {currency} is available.",
-    "Top up the wallet: create_payment_order (POST /v1/billing/payments/orders) makes an order that a person pays. get_wallet (GET /v1/billing/wallet) shows what is available; execute_broadcast takes allow_partial.",
+    "Top up the wallet: create_payment_order (POST /v1/billing/payments/orders) makes an order that a person pays; one that is simulated pays for simulated inboxes alone. get_wallet (GET /v1/billing/wallet) shows what is available; execute_broadcast takes allow_partial.",
   ),
   price_unknown: errorEntry(
     "business_rule",

@@ -76,9 +76,20 @@ const examples: { readonly [Of in Name]: Example<Of> } = {
       reason: "The access token has expired",
     },
   },
+  "broadcast.not_started": {
+    when: "A scheduled broadcast was not sent: it failed, for example with `insufficient_funds`, and can be executed or scheduled again; or it is paused with `missed_schedule`, because the service was down at its time.",
+    data: {
+      ...{ broadcast_id: "bc_01m7zc7d7bf9qbkz12jfyy9z79", name: "Autumn offer" },
+      scheduled_at: "2026-11-21T09:00:00.000Z",
+      ...{ execution_status: "failed", reason: "insufficient_funds" },
+    },
+  },
   "wallet.low_balance": {
-    when: "Less is available than the organization's `low_balance_threshold`. Sent once, and again only after it was above.",
-    data: { currency: "USD", balance: 21.4, held: 2.16, available: 19.24, threshold: 20 },
+    when: "Less is available than the organization's `low_balance_threshold`. Sent once, and again only after it was above; for the real and, where it was ever used, the `simulated` money. With the `mode` `off` messages are sent all the same.",
+    data: {
+      ...{ currency: "USD", balance: 21.4, held: 2.16, available: 19.24, mode: "block", threshold: 20 },
+      simulated: false,
+    },
   },
 };
 

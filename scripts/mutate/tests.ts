@@ -25,6 +25,7 @@ const names: Readonly<Record<string, readonly string[]>> = {
   ],
   "platform/knowledge-base": ["knowledge*"],
   "platform/mcp": ["mcp", "rest-tools"],
+  "platform/ledger": ["ledger", "wallet", "payments"],
   "platform/media": ["upload-links", "template-messages", "whatsapp-sending"],
   "platform/messages": [
     ...["message*", "receipts", "inbound-batches", "wait", "person-quota", "contact-blocking*"],
@@ -46,7 +47,7 @@ const names: Readonly<Record<string, readonly string[]>> = {
   "platform/templates": ["template*", "whatsapp-templates", "quotas"],
   "platform/uploads": ["upload*", "quotas"],
   "platform/users": ["users", "roles"],
-  "platform/wallet": ["wallet*", "charge-random"],
+  "platform/wallet": ["wallet*", "simulated-money", "charge-random"],
   "platform/webhooks": ["webhook*", "test-webhook", "quotas", "erasure"],
   "adapters/channel": [
     ...["simulator*", "whatsapp-bodies", "whatsapp-captured", "whatsapp-sending", "whatsapp-setup"],

@@ -35,12 +35,32 @@ async function runMigrations(database: Database, known: Readonly<Record<string, 
     if (error === undefined) {
       return;
     }
+    await requireKnown(database, known);
     if (number === maxAttempts || !retryable.has(sqlState(error) ?? "")) {
       const failed = results?.find((result) => result.status === "Error");
       const what = failed ? `Migration ${failed.migrationName} failed` : "The database can't be migrated";
       throw new Error(`${what}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
     }
     await sleep(retryMs.min + Math.random() * (retryMs.max - retryMs.min));
+  }
+}
+
+/** @throws Error if a newer version has migrated the database; Kysely calls its migrations corrupted. */
+async function requireKnown(database: Database, known: Readonly<Record<string, Migration>>): Promise<void> {
+  const { rows: tables } = await sql<{ name: string | null }>`
+    select to_regclass('kysely_migration') as name
+  `.execute(database.queries);
+  if (!tables[0]?.name) {
+    return;
+  }
+  const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(
+    database.queries,
+  );
+  const unknown = rows.find(({ name }) => !(name in known));
+  if (unknown) {
+    throw new Error(
+      `A newer version of Tidings wrote this database: it has the migration ${unknown.name}, which this version does not know. Start the newer version, or set another database or data folder.`,
+    );
   }
 }
 

@@ -1,7 +1,7 @@
 /** Telemetry of the REST transport: a span and a metric for each request, and `GET /metrics`. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { fail } from "../../tools/errors.ts";
+import { fail, failCredential } from "../../tools/errors.ts";
 import type { Metrics, Span, Tracer } from "../ports/telemetry.ts";
 
 declare module "fastify" {
@@ -76,7 +76,7 @@ export function addMetrics(app: FastifyInstance, { token, scrape }: MetricsEndpo
   app.get("/metrics", { config: { credential: "none" } }, async ({ headers }, reply) => {
     const [, presented] = /^Bearer +(\S+)\s*$/i.exec(headers.authorization ?? "") ?? [];
     if (presented === undefined) {
-      throw fail("credential_missing");
+      throw failCredential(headers);
     }
     // Comparing digests leaks neither the length of the token nor a matching prefix.
     if (!timingSafeEqual(digest(presented), expected)) {

@@ -8,7 +8,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { toNodeHandler } from "@modelcontextprotocol/node";
 import { type AuthInfo, createMcpHandler, preloadSchemas } from "@modelcontextprotocol/server";
 import { Failure, parseJson, readCredential, readScope, type Scope } from "../../tools/contract/index.ts";
-import { fail } from "../../tools/errors.ts";
+import { fail, failCredential } from "../../tools/errors.ts";
 import { createHostGuard, type HostPolicy, handleCors, writeFailure } from "./guards.ts";
 import { createServerFactory, defaultToolFilter, type McpServerOptions } from "./server.ts";
 import { loadArguments, type McpCaller } from "./tool-call/index.ts";
@@ -129,7 +129,7 @@ async function identify(admission: McpAdmission): Promise<McpIdentity> {
 function tokenOf({ headers }: IncomingMessage): string {
   const credential = readCredential(headers);
   if (credential === undefined) {
-    throw fail("credential_missing");
+    throw failCredential(headers);
   }
   return credential;
 }

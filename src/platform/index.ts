@@ -49,6 +49,7 @@ import {
   type World,
 } from "./kernel/index.ts";
 import { knowledgeBase } from "./knowledge-base/index.ts";
+import { ledger } from "./ledger/index.ts";
 import { mcp } from "./mcp.ts";
 import { messages, receiveChange, receiveMessage, receiveReceipts } from "./messages/index.ts";
 import { operator } from "./operator/index.ts";
@@ -87,6 +88,7 @@ export const modules: Modules = {
   billing,
   payments,
   wallet,
+  ledger,
   pricing,
   organization,
   "api-keys": apiKeys,

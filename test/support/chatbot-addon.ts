@@ -2,6 +2,7 @@
 import { recordUnit, requireAllowance } from "../../src/platform/billing/index.ts";
 import type { World } from "../../src/platform/kernel/index.ts";
 import { billing } from "../../tools/billing.ts";
+import { ledger } from "../../tools/ledger.ts";
 import { operatorWallet, wallet } from "../../tools/wallet.ts";
 import type { TestApp } from "./app.ts";
 import { asOperator, createOrganizationFor } from "./operator.ts";
@@ -55,6 +56,6 @@ export async function createAddonTenant(app: TestApp, readWorld: (app: TestApp) 
       app.call(operatorWallet.adjust_wallet, { id, amount, reason: "Paid by invoice" }, asOperator),
     readWallet: async () => (await app.call(wallet.get_wallet, {}, { key })).data,
     listEntries: async (type: "usage" | "fee") =>
-      (await app.call(wallet.list_ledger_entries, { type, per_page: 100 }, { key })).data,
+      (await app.call(ledger.list_ledger_entries, { type, per_page: 100 }, { key })).data,
   };
 }

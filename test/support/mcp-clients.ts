@@ -11,7 +11,7 @@ import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
 import { createClient } from "../../src/client/index.ts";
 import { createMcpHttpHandler, type McpAdmission, type McpHttpOptions } from "../../src/mcp/http.ts";
 import { allScopes, readCredential, type Scope } from "../../tools/contract/index.ts";
-import { fail } from "../../tools/errors.ts";
+import { fail, failCredential } from "../../tools/errors.ts";
 import { silentLog } from "./app.ts";
 import { programPath } from "./process.ts";
 import { listenerOf } from "./receiver.ts";
@@ -90,7 +90,7 @@ export function admitAll({ headers }: IncomingMessage): McpAdmission {
     async identify() {
       const credentialId = readCredential(headers);
       if (credentialId === undefined) {
-        throw fail("credential_missing");
+        throw failCredential(headers);
       }
       const scopes = scopesOf(credentialId);
       if (!scopes) {

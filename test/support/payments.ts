@@ -1,4 +1,5 @@
 /** Payments in a test: creates orders, pays them at the simulated processor, and verifies them. */
+import { ledger } from "../../tools/ledger.ts";
 import { organization } from "../../tools/organization.ts";
 import { payments } from "../../tools/payments.ts";
 import { wallet } from "../../tools/wallet.ts";
@@ -27,8 +28,14 @@ export function createPaymentHelpers(app: TestApp, as: { readonly key?: string }
     }
     return ((await answer.json()) as { data: Checkout }).data;
   };
+  /** Whether the processor of the app's orders is simulated. */
+  let isSimulated = true;
   return {
-    order: async (amount = 500) => (await app.call(payments.create_payment_order, { amount }, as)).data,
+    async order(amount = 500) {
+      const { data } = await app.call(payments.create_payment_order, { amount }, as);
+      isSimulated = data.simulated;
+      return data;
+    },
     /** Without the webhook unless `options` ask for it. */
     pay: (order_id: string, options: object = {}) => control(order_id, "pay", { webhook: false, ...options }),
     refund: (order_id: string, options: object = {}) =>
@@ -36,11 +43,15 @@ export function createPaymentHelpers(app: TestApp, as: { readonly key?: string }
     verify: async (checkout: Checkout) => (await app.call(payments.verify_payment, checkout, as)).data,
     list: async (paging: { page?: number; limit?: number } = {}) =>
       (await app.call(payments.list_payments, paging, as)).data,
-    balance: async () => (await app.call(wallet.get_wallet, {}, as)).data.balance,
+    /** Of the money that the orders credit. */
+    async balance() {
+      const { data } = await app.call(wallet.get_wallet, {}, as);
+      return isSimulated ? data.simulated.balance : data.balance;
+    },
     /** The entries that payments caused, oldest first, as `type amount`. */
     async entries(): Promise<string[]> {
       const lists = await Promise.all(
-        (["top_up", "refund"] as const).map((type) => app.call(wallet.list_ledger_entries, { type }, as)),
+        (["top_up", "refund"] as const).map((type) => app.call(ledger.list_ledger_entries, { type }, as)),
       );
       const entries = lists.flatMap(({ data }) => data).sort((a, b) => (a.id < b.id ? -1 : 1));
       return entries.map(({ type, amount }) => `${type} ${amount}`);

@@ -76,11 +76,11 @@ export async function readDumpRecord(name: string): Promise<DumpRecord> {
   return JSON.parse(await readFile(join(dumpFolder, `${name}.json`), "utf8"));
 }
 
-/** Loads a dump into a new database of the test run's engine. */
-export async function loadDump(name: string): Promise<TestDatabase> {
+/** Loads a dump, and then these changes of it, into a new database of the test run's engine. */
+export async function loadDump(name: string, changes = ""): Promise<TestDatabase> {
   const dump = await readFile(join(dumpFolder, `${name}.sql`), "utf8");
   // The new database is migrated. An empty embedded one would take four seconds to create.
-  const script = `drop schema public cascade; create schema public; ${dump}`;
+  const script = `drop schema public cascade; create schema public; ${dump}; ${changes}`;
   const database = await createTestDatabase();
   const { DATABASE_URL: url, TIDINGS_DATA_DIR: dataDir = "" } = database.env;
   if (url !== undefined) {

@@ -1,5 +1,6 @@
-/** The wallet in a test: sends messages, adds money, and reads what the ledger says. */
+/** The simulated money in a test, which pays the simulated inbox: sends messages, adds money, and reads the ledger. */
 
+import { ledger } from "../../tools/ledger.ts";
 import { messages } from "../../tools/messages/index.ts";
 import { prices } from "../../tools/prices.ts";
 import { type LedgerEntryType, operatorWallet, wallet } from "../../tools/wallet.ts";
@@ -30,16 +31,19 @@ export function createWalletHelpers(app: TestApp) {
     organization,
     send: async (to = "+14155550180") =>
       (await app.call(messages.send_message, { to, type: "text", text: { body: "hello" } })).data,
-    read: async () => (await app.call(wallet.get_wallet, {})).data,
+    async read() {
+      const { data } = await app.call(wallet.get_wallet, {});
+      return { ...data, ...data.simulated };
+    },
     /** The entries of a message, oldest first, as `type amount`. */
     async entriesOf(message_id: string): Promise<string[]> {
-      const { data } = await app.call(wallet.list_ledger_entries, { message_id });
+      const { data } = await app.call(ledger.list_ledger_entries, { message_id });
       return data.map(({ type, amount }) => `${type} ${amount}`).reverse();
     },
-    list: async (type?: LedgerEntryType) => (await app.call(wallet.list_ledger_entries, { type })).data,
+    list: async (type?: LedgerEntryType) => (await app.call(ledger.list_ledger_entries, { type })).data,
     async add(amount: number, reason = "Paid by invoice") {
       // A difference of two amounts can have more decimals than the API takes.
-      const input = { id: await organization(), amount: Number(amount.toFixed(6)), reason };
+      const input = { id: await organization(), amount: Number(amount.toFixed(6)), reason, simulated: true };
       return (await app.call(operatorWallet.adjust_wallet, input, asOperator)).data;
     },
   };

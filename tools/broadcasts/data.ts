@@ -3,9 +3,11 @@ import { z } from "zod";
 import { limitedObject, timestamp } from "../contract/index.ts";
 import { MessageError } from "../messages/index.ts";
 import { templateCategories } from "../templates/index.ts";
+import { walletModes } from "../wallet.ts";
 
 /**
- * draft → scheduled → processing ⇄ paused → completed; cancelled from any of the first four; failed if it could not start.
+ * draft → scheduled → processing ⇄ paused → completed; cancelled from any of the first four; failed if it could not start:
+ * nothing was sent, and it may be changed and executed as a draft.
  */
 export const executionStatuses = [
   "draft",
@@ -143,6 +145,10 @@ export const Estimate = z.object({
   costs: z.array(z.object({ country: z.string().nullable(), recipients: z.int(), cost: z.number() })),
   available: z.number(),
   available_after: z.number().nullable(),
+  /** off: it is executed even if less is available. */
+  mode: z.enum(walletModes),
+  /** Whether simulated money pays, and available is of that. */
+  simulated: z.boolean(),
   /** False: the wallet would reject it. */
   is_affordable: z.boolean(),
   /** Recipients above the inbox's daily limit, who get the message on later days. */

@@ -24,6 +24,7 @@ import {
 
 export * from "./data.ts";
 export { broadcastErrors } from "./errors.ts";
+export { broadcastEvents } from "./events.ts";
 
 const broadcastId = id("Broadcast", "list_broadcasts");
 const name = z.string().trim().min(1).max(255).describe("Name");
@@ -121,7 +122,7 @@ export const broadcasts = {
     scope: "broadcasts:send",
     title: "Execute broadcast",
     description:
-      "Send a draft or scheduled broadcast now to its cohort. This can't be undone. Follow it with wait_for_broadcast.",
+      "Send a draft, scheduled or failed broadcast now to its cohort. This can't be undone. Follow it with wait_for_broadcast.",
     input: z.object({
       id: broadcastId,
       allow_partial: z.boolean().default(false).describe("Send to as many as the wallet can pay for"),

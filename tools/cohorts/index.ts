@@ -124,7 +124,7 @@ export const cohorts = {
     scope: "broadcasts:create",
     title: "Create cohort",
     description:
-      "Save an audience for broadcasts. Count what its query selects first with preview_cohort. A csv cohort is built in the background: see get_cohort.",
+      "Save an audience for broadcasts; preview_cohort counts a query. It is counted, or built from a csv file, afterwards: see get_cohort.",
     input: NewCohort,
     output: one(Cohort),
     status: 201,

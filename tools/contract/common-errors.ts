@@ -103,6 +103,12 @@ export const accessErrors = {
     "No credential was sent.",
     "Send an API key in the X-API-Key header, or Authorization: Bearer with a key or an access token.",
   ),
+  credential_malformed: errorEntry(
+    "authentication",
+    401,
+    "The header {header} does not have the form of a credential.",
+    "Send X-API-Key: <key>, or Authorization: Bearer <key or access token>.",
+  ),
   credential_invalid: errorEntry(
     "authentication",
     401,

@@ -1,14 +1,23 @@
 /** Reads HTTP headers: the credential of a request, and `Retry-After`. */
 
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
 /** The value of `X-API-Key`, or of `Authorization: Bearer` with an API key or an access token. */
-export function readCredential(
-  headers: Readonly<Record<string, string | string[] | undefined>>,
-): string | undefined {
+export function readCredential(headers: Headers): string | undefined {
   const { "x-api-key": key, authorization = "" } = headers;
   if (typeof key === "string" && key !== "") {
-    return key;
+    return /\s/.test(key) ? undefined : key;
   }
   return /^Bearer +(\S+)\s*$/i.exec(String(authorization))?.[1];
+}
+
+/** The header with something that is no credential, such as a key without its scheme; undefined without one. */
+export function findMalformedCredential(headers: Headers): string | undefined {
+  if (readCredential(headers) !== undefined) {
+    return undefined;
+  }
+  const { "x-api-key": key = "", authorization = "" } = headers;
+  return String(key) !== "" ? "X-API-Key" : String(authorization) !== "" ? "Authorization" : undefined;
 }
 
 /** The delay of `Retry-After` in ms from `now`, at least 0; undefined if it is neither seconds nor a date. */

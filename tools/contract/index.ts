@@ -36,7 +36,7 @@ export {
   timestamp,
   userId,
 } from "./fields.ts";
-export { readCredential, readRetryAfterMs } from "./headers.ts";
+export { findMalformedCredential, readCredential, readRetryAfterMs } from "./headers.ts";
 export { inputMessages } from "./issues.ts";
 export { parseJson } from "./json.ts";
 export { type JsonSchema, toJsonSchema } from "./json-schema.ts";

@@ -52,6 +52,17 @@ export const MessageError = z.object({
   hint: z.string(),
 });
 
+/** held: until it is delivered; settled: charged; released: it costs nothing, unless it is delivered yet. */
+const Price = z.object({
+  amount: z.number(),
+  currency: z.string(),
+  category: z.string(),
+  country: z.string().nullable(),
+  status: z.enum(["held", "settled", "released"]),
+  /** Whether simulated money pays it. */
+  simulated: z.boolean(),
+});
+
 export const Message = z.object({
   id: z.string(),
   conversation_id: z.string(),
@@ -82,6 +93,8 @@ export const Message = z.object({
   /** Who sent it; null for inbound messages and in older records. */
   sent_by: Actor.nullable(),
   error: MessageError.nullable(),
+  /** What it costs, by the estimate until the channel names its own; null: it has no price. */
+  price: Price.nullable(),
   sent_at: timestamp.nullable(),
   delivered_at: timestamp.nullable(),
   read_at: timestamp.nullable(),

@@ -32,6 +32,7 @@ import * as answers from "./0030-answers.ts";
 import * as channelAccounts from "./0031-channel-accounts.ts";
 import * as repliesAndReactions from "./0032-replies-and-reactions.ts";
 import * as channelLimits from "./0033-channel-limits.ts";
+import * as simulatedMoney from "./0035-simulated-money.ts";
 import * as processClocks from "./0038-process-clocks.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -67,5 +68,6 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0031-channel-accounts": channelAccounts,
   "0032-replies-and-reactions": repliesAndReactions,
   "0033-channel-limits": channelLimits,
+  "0035-simulated-money": simulatedMoney,
   "0038-process-clocks": processClocks,
 };

@@ -38,6 +38,8 @@ export interface BroadcastTables {
     excluded: Json<Readonly<Record<string, number>>>;
     /** Null: there are no prices. */
     currency: string | null;
+    /** Whether simulated money pays the current run. */
+    simulated: Generated<boolean>;
     /** Rises with each execution and retry: names the hold of its price. */
     runs: Generated<number>;
     started_at: string | null;

@@ -125,6 +125,9 @@ export interface ChatbotTables {
     model: string | null;
     input_tokens: number | null;
     output_tokens: number | null;
+    /** The most that the answer under way may use, which counts until `reserved_until`. */
+    reserved_tokens: number | null;
+    reserved_until: string | null;
     created_at: string;
     ended_at: string | null;
   };

@@ -1,4 +1,5 @@
 /** The tables of the wallet and its ledger. Amounts are in millionths of the currency's unit. */
+import type { Generated } from "kysely";
 
 type Account = "wallet" | "held" | "spent" | "top_ups" | "adjustments";
 
@@ -15,6 +16,8 @@ export type MessageCharge = {
   readonly price: number;
   /** What is held for it now. */
   readonly held: number;
+  /** Whether simulated money pays it; absent, of an earlier version: it does not. */
+  readonly simulated?: boolean;
 };
 
 /** What the channel says that a message is charged as. */
@@ -28,26 +31,40 @@ export interface WalletTables {
     organization_id: string;
     id: string;
     reference: string;
-    type: "hold" | "charge" | "release" | "correction" | "usage" | "fee" | "top_up" | "refund" | "adjustment";
+    type:
+      | "hold"
+      | "charge"
+      | "release"
+      | "correction"
+      | "usage"
+      | "fee"
+      | "top_up"
+      | "refund"
+      | "adjustment"
+      | "split";
     from_account: Account;
     to_account: Account;
     amount: number;
     currency: string;
     message_id: string | null;
+    simulated: boolean;
     created_at: string;
   };
-  ledger_balances: { organization_id: string; part: number } & Record<Account, number>;
+  ledger_balances: { organization_id: string; simulated: boolean; part: number } & Record<Account, number>;
   wallet_adjustments: {
     organization_id: string;
     id: string;
     amount: number;
     reason: string;
+    simulated: Generated<boolean>;
     created_at: string;
   };
   wallet_states: {
     organization_id: string;
     /** Null: what is available is not below the threshold. */
     low_since: string | null;
+    /** As low_since, of the simulated money. */
+    simulated_low_since: string | null;
   };
   released_charges: {
     organization_id: string;

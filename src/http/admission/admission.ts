@@ -9,7 +9,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { Failure, readCredential } from "../../../tools/contract/index.ts";
-import { fail } from "../../../tools/errors.ts";
+import { fail, failCredential } from "../../../tools/errors.ts";
 import type { Platform } from "../../platform/index.ts";
 import type { Clock } from "../../ports/clock.ts";
 import { type AttemptWindows, createAttemptWindows } from "./attempt-windows.ts";
@@ -84,7 +84,7 @@ export function createAdmission({ rateLimits, platform, now, operatorKey }: Admi
     const credential = readCredential(exchange.headers);
     if (credential === undefined) {
       countAnonymous(exchange);
-      throw fail("credential_missing");
+      throw failCredential(exchange.headers);
     }
     return lookUp(exchange, credential, (id) => count(exchange, id, 1));
   };

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type Credential, readCredential } from "../../../tools/contract/index.ts";
-import { fail } from "../../../tools/errors.ts";
+import { failCredential } from "../../../tools/errors.ts";
 import type { Platform } from "../../platform/index.ts";
 import type { Admission, Exchange } from "./admission.ts";
 import type { Caller } from "./known-callers.ts";
@@ -68,11 +68,11 @@ function toExchange({ headers, ip }: FastifyRequest, reply: FastifyReply): Excha
   return { headers, address: ip, setHeader: (name, value) => reply.header(name, value) };
 }
 
-/** @throws Failure `credential_missing` or `credential_invalid`. */
+/** @throws Failure `credential_missing`, `credential_malformed` or `credential_invalid`. */
 async function authenticate(platform: AdmitOptions["platform"], { headers }: FastifyRequest) {
   const credential = readCredential(headers);
   if (credential === undefined) {
-    throw fail("credential_missing");
+    throw failCredential(headers);
   }
   return platform.authenticate(credential);
 }

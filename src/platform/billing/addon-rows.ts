@@ -5,7 +5,13 @@ import { fromMicros } from "../../../tools/money.ts";
 import type { Queries, Transaction } from "../../database/database.ts";
 import type { Tables } from "../../database/schema/index.ts";
 import type { World } from "../kernel/index.ts";
-import { lockWallet, readAvailable, recordTransfers, type Transfer } from "../wallet/index.ts";
+import {
+  lockWallet,
+  type MoneyAccount,
+  readAvailable,
+  recordTransfers,
+  type Transfer,
+} from "../wallet/index.ts";
 import { type AddonAccount, type AddonCharge, type AddonState, passTime, periodEnd } from "./addon-states.ts";
 
 export type AddonRow = Selectable<Tables["chatbot_addons"]>;
@@ -13,6 +19,14 @@ export type AddonRow = Selectable<Tables["chatbot_addons"]>;
 /** The newest one, which may be cancelled. */
 export async function findAddon(db: Queries, organization: string): Promise<AddonRow | undefined> {
   return selectNewest(db, organization).executeTakeFirst();
+}
+
+/**
+ * What pays the add-on. Simulated money never does, whatever the inbox of an answer: one add-on answers on real channels
+ * too, and through `chat` anywhere.
+ */
+export function realMoney(organization: string): MoneyAccount {
+  return { organization, simulated: false };
 }
 
 interface AddonChange {
@@ -38,7 +52,9 @@ export async function changeAddon(
   if (!row) {
     return undefined;
   }
-  const available = isLimited ? await readAvailable(tx, world, organization) : Number.POSITIVE_INFINITY;
+  const available = isLimited
+    ? await readAvailable(tx, world, realMoney(organization))
+    : Number.POSITIVE_INFINITY;
   const before = { state: toState(row), prices: pricesOf(row), available, charges: [] };
   const { state, charges } = await apply(passTime(before, now), row);
   const transfers = charges.map((charge) => toTransfer(row, charge, usage));
@@ -91,7 +107,8 @@ export function toTransfer(
 ): Transfer {
   const accounts = { from_account: "wallet", to_account: "spent" } as const;
   const { type, amount } = charge;
-  const entry = { organization_id, type, amount, currency, ...accounts };
+  const { simulated } = realMoney(organization_id);
+  const entry = { organization_id, type, amount, currency, simulated, ...accounts };
   if (charge.type === "fee") {
     return { ...entry, reference: `${id}:fee:${charge.period}`, message_id: null };
   }

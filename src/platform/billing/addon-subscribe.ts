@@ -5,7 +5,7 @@ import { fromMicros, toMicros } from "../../../tools/money.ts";
 import type { Transaction } from "../../database/database.ts";
 import { freshId, type World } from "../kernel/index.ts";
 import { failInsufficient, lockWallet, readAvailable, recordTransfers } from "../wallet/index.ts";
-import { type AddonRow, changeAddon, findAddon, toColumns, toTransfer } from "./addon-rows.ts";
+import { type AddonRow, changeAddon, findAddon, realMoney, toColumns, toTransfer } from "./addon-rows.ts";
 import { cancelAddon, chargeFee, feeDue, hasEnded, startAddon } from "./addon-states.ts";
 import { findMinimumPrice } from "./minimum-prices.ts";
 
@@ -73,11 +73,13 @@ async function insert(
     monthlyFee: toMicros(amounts.monthly_fee),
   };
   const available =
-    world.wallet.mode === "off" ? Number.POSITIVE_INFINITY : await readAvailable(tx, world, organization_id);
+    world.wallet.mode === "off"
+      ? Number.POSITIVE_INFINITY
+      : await readAvailable(tx, world, realMoney(organization_id));
   const started = { state: startAddon(now, { hasTrial }), prices, available, charges: [] };
   const required = feeDue(started);
   if (required > 0 && required > available) {
-    throw await failInsufficient(tx, world, { organization: organization_id, required });
+    throw await failInsufficient(tx, world, { ...realMoney(organization_id), required });
   }
   const { state, charges } = chargeFee(started, now);
   const row = await tx

@@ -6,7 +6,7 @@
 import type { Queries, Transaction } from "../../database/database.ts";
 import { defineRetentionJob, type World } from "../kernel/index.ts";
 import { failInsufficient, readAvailable } from "../wallet/index.ts";
-import { type AddonRow, changeAddon, findAddon, pricesOf, toState } from "./addon-rows.ts";
+import { type AddonRow, changeAddon, findAddon, pricesOf, realMoney, toState } from "./addon-rows.ts";
 import { feeDue, hasEnded, isUsable, passTime, useUnit } from "./addon-states.ts";
 
 /** A session lasts this long from its first answer. */
@@ -54,12 +54,14 @@ export async function requireAllowance(
     return;
   }
   const available =
-    world.wallet.mode === "off" ? Number.POSITIVE_INFINITY : await readAvailable(db, world, organization);
+    world.wallet.mode === "off"
+      ? Number.POSITIVE_INFINITY
+      : await readAvailable(db, world, realMoney(organization));
   const account = { state: toState(row), prices: pricesOf(row), available, charges: [] };
   const { state } = passTime(account, now);
   if (!isUsable(state, now)) {
     const required = Math.max(feeDue({ ...account, state }), row.cost_per_unit);
-    throw await failInsufficient(db, world, { organization, required });
+    throw await failInsufficient(db, world, { ...realMoney(organization), required });
   }
 }
 

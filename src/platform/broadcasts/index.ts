@@ -24,11 +24,10 @@ import {
   resumeBroadcast,
   retryBroadcast,
   scheduleStart,
+  startable,
   startBroadcastJob,
 } from "./sending/index.ts";
 import { requireNoBroadcast, requireNoDraft } from "./uses.ts";
-
-const editable = ["draft", "scheduled"] as const;
 
 export const broadcasts = implement(contract, {
   tables: ["broadcasts", "broadcast_recipients"],
@@ -76,18 +75,21 @@ export const broadcasts = implement(contract, {
       { tx, world, organization, now },
     ) {
       requireSchedulable(scheduled_at, now);
-      const before = await lockBroadcast(tx, organization, { id, allowed: editable, action: "changed" });
+      const before = await lockBroadcast(tx, organization, { id, allowed: startable, action: "changed" });
       await requireCohort(tx, organization, changes.cohort_id ?? before.cohort_id);
       const content = { ...contentOf(before), ...changes, inbox_id: undefined };
       const { template } = await prepareContent(tx, organization, {
         ...content,
         variable_mapping: variable_mapping ?? content.variable_mapping,
       });
-      const time = scheduled_at === undefined ? before.scheduled_at : scheduled_at;
+      // The time of one that failed has passed.
+      const former = before.execution_status === "failed" ? null : before.scheduled_at;
+      const time = scheduled_at === undefined ? former : scheduled_at;
       const changed = await changeBroadcast(tx, before, {
         ...{ ...changes, inbox_id: template.inbox_id, scheduled_at: time, now },
         variable_mapping: variable_mapping && JSON.stringify(variable_mapping),
         execution_status: time === null ? "draft" : "scheduled",
+        failure_reason: null,
       });
       if (scheduled_at !== undefined) {
         await scheduleStart({ tx, world }, changed);
@@ -96,7 +98,7 @@ export const broadcasts = implement(contract, {
     },
 
     async delete_broadcast({ id }, { tx, organization }) {
-      await lockBroadcast(tx, organization, { id, allowed: ["draft"], action: "deleted" });
+      await lockBroadcast(tx, organization, { id, allowed: ["draft", "failed"], action: "deleted" });
       await tx
         .deleteFrom("broadcasts")
         .where("organization_id", "=", organization)
@@ -112,7 +114,7 @@ export const broadcasts = implement(contract, {
           const { tx, organization } = context;
           const broadcast = await lockBroadcast(tx, organization, {
             id,
-            allowed: editable,
+            allowed: startable,
             action: "executed",
           });
           const executed = await executeBroadcast({ ...context, broadcast }, { allowPartial: allow_partial });

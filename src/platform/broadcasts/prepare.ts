@@ -3,6 +3,7 @@ import type { VariableMapping } from "../../../tools/broadcasts/index.ts";
 import { fail, failField } from "../../../tools/errors.ts";
 import type { Transaction } from "../../database/database.ts";
 import { type Cohort, requireCohort } from "../cohorts/index.ts";
+import { getOrDefaultInbox } from "../inboxes/index.ts";
 import {
   type ApprovedTemplate,
   composeTemplate,
@@ -40,7 +41,7 @@ export interface Prepared {
 }
 
 /**
- * @throws Failure `template_not_found`, `template_not_approved`, `variables_unmapped`, and those of the header's file.
+ * @throws Failure `inbox_not_found`, `template_not_found`, `template_not_approved`, `variables_unmapped`, and those of the header's file.
  */
 export async function prepareContent(
   tx: Transaction,
@@ -50,6 +51,7 @@ export async function prepareContent(
   const template = await requireApprovedById(tx, organization, template_id);
   const { name, language, version } = template;
   if (inbox_id !== undefined && inbox_id !== template.inbox_id) {
+    await getOrDefaultInbox(tx, organization, inbox_id);
     const reason = `it belongs to the inbox ${template.inbox_id}.`;
     throw fail("template_not_approved", { name, language, reason, param: "inbox_id" });
   }

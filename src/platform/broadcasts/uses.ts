@@ -30,7 +30,7 @@ export const requireNoDraft: Hooks["cohortWithdrawn"] = async ({ tx }, { organiz
     .where("organization_id", "=", organization)
     .where("cohort_id", "=", cohort_id)
     .where("started_at", "is", null)
-    .where("execution_status", "in", ["draft", "scheduled", "paused"])
+    .where("execution_status", "in", ["draft", "scheduled", "paused", "failed"])
     .executeTakeFirstOrThrow();
   if (count > 0) {
     const uses = `${count === 1 ? "1 broadcast is" : `${count} broadcasts are`} not sent yet`;

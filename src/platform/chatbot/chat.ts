@@ -40,7 +40,8 @@ export const chat = outward({
       findTurn(queries, { organization_id: organization, id: turn_id }),
       readHistory(queries, { organization, conversation_id }),
     ]);
-    return composeReply(world, { organization, config, question: turn?.question ?? "", history, signal });
+    const question = turn?.question ?? "";
+    return composeReply(world, { organization, turn_id, config, question, history, signal });
   },
 
   async record(reply, { turn_id, conversation_id }, { tx, world, organization, now }) {

@@ -6,13 +6,15 @@ import { type QueryWord, searchKnowledge } from "../knowledge-base/index.ts";
 import { type ConfigRow, graphOf } from "./config.ts";
 import { type GraphResult, runGraph } from "./graph/index.ts";
 import { type HistoryMessage, maxAnswer, type Passage, respond } from "./responders/index.ts";
-import { isAtTokenLimit } from "./usage.ts";
+import { reserveTokens } from "./usage.ts";
 
 /** What is sent to a contact if the graph has no text of its own. */
 const handoffText = "I can't answer that. A person will get back to you.";
 
 export interface ReplyRequest {
   readonly organization: string;
+  /** The turn that the reply is for. */
+  readonly turn_id: string;
   readonly config: ConfigRow;
   readonly question: string;
   /** Oldest first. */
@@ -34,7 +36,7 @@ export interface Reply {
 
 /** @throws the reason of `signal`. */
 export async function composeReply(world: World, request: ReplyRequest): Promise<Reply> {
-  const { organization, config, question, history, signal } = request;
+  const { organization, turn_id, config, question, history, signal } = request;
   const { embedder, languageModel } = world;
   let terms: readonly QueryWord[] = [];
   const result = await runGraph(graphOf(config), question, {
@@ -44,13 +46,12 @@ export async function composeReply(world: World, request: ReplyRequest): Promise
       return found.results;
     },
     async respond(passages, { instructions, max_tokens: maxTokens }) {
-      if (languageModel && passages.length > 0 && (await isAtTokenLimit(world, organization))) {
-        return { outcome: "unknown", reason: "token_limit", model: languageModel.model, usage: null };
-      }
+      const turn = { organization_id: organization, id: turn_id };
+      const reserve = (tokens: number) => reserveTokens(world, turn, tokens);
       return respond(
         languageModel,
         { text: question, history, passages, terms },
-        { instructions, maxTokens, embedder, signal },
+        { instructions, maxTokens, reserve, embedder, signal },
       );
     },
   });

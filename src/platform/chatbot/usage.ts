@@ -1,8 +1,9 @@
 /** The tokens of the language model that an organization's chatbot uses: recorded for each turn, limited for each month. */
 import { sql } from "kysely";
 import type { Queries, Transaction } from "../../database/database.ts";
+import { onlyRow } from "../../database/query/index.ts";
 import type { TokenUsage } from "../../ports/language-model.ts";
-import type { World } from "../kernel/index.ts";
+import { lockOrganization, type World } from "../kernel/index.ts";
 
 /** The input and output of this calendar month (UTC). */
 export async function countTokens(db: Queries, organization: string, now: Date): Promise<number> {
@@ -15,14 +16,54 @@ export async function countTokens(db: Queries, organization: string, now: Date):
   return rows[0]?.tokens ?? 0;
 }
 
-/** Whether the model may not be called again this month. Answers that are under way may exceed the limit. */
-export async function isAtTokenLimit(
-  { database, monthlyTokens, now }: World,
-  organization: string,
+/** Longer than any call of a model may take: what a process that died had reserved counts no longer. */
+const reservedMs = 10 * 60_000;
+
+/**
+ * Reserves the most that a turn's answer may use, until its use is recorded. Returns false if that would exceed the
+ * month's limit, together with what was used and what other answers under way may use.
+ */
+export async function reserveTokens(
+  world: World,
+  turn: { readonly organization_id: string; readonly id: string },
+  tokens: number,
 ): Promise<boolean> {
-  return (
-    monthlyTokens !== undefined && (await countTokens(database.queries, organization, now())) >= monthlyTokens
-  );
+  const { monthlyTokens } = world;
+  if (monthlyTokens === undefined) {
+    return true;
+  }
+  const { organization_id, id } = turn;
+  return world.database.transaction(async (tx) => {
+    // Of two at once, the second one sees the first.
+    await lockOrganization(tx, organization_id);
+    const now = world.now();
+    const used = await countTokens(tx, organization_id, now);
+    if (used + (await countReserved(tx, turn, now)) + tokens > monthlyTokens) {
+      return false;
+    }
+    const reserved_until = new Date(now.getTime() + reservedMs).toISOString();
+    await tx
+      .updateTable("chatbot_turns")
+      .set({ reserved_tokens: tokens, reserved_until })
+      .where("organization_id", "=", organization_id)
+      .where("id", "=", id)
+      .execute();
+    return true;
+  });
+}
+
+/** By the other turns. */
+async function countReserved(
+  tx: Transaction,
+  { organization_id, id }: { readonly organization_id: string; readonly id: string },
+  now: Date,
+): Promise<number> {
+  const { rows } = await sql<{ tokens: number }>`
+    select coalesce(sum(reserved_tokens), 0)::float8 as tokens from chatbot_turns
+    where organization_id = ${organization_id} and id <> ${id} and reserved_until > ${now.toISOString()}::timestamptz
+      and status = 'pending' and input_tokens is null and reserved_tokens is not null
+  `.execute(tx);
+  return onlyRow(rows).tokens;
 }
 
 /** Also for an answer that is not sent. */

@@ -3,7 +3,8 @@ import { fail, failField } from "../../../tools/errors.ts";
 import { freshId, requireBelowQuota, type WriteContext } from "../kernel/index.ts";
 import { getAccessibleUpload } from "../uploads/index.ts";
 import { buildCohortJob } from "./build.ts";
-import { serializeCohort } from "./members.ts";
+import { countCohortJob } from "./count.ts";
+import { parseCohortQuery, serializeCohort } from "./members.ts";
 
 interface NewCohort {
   readonly name: string;
@@ -14,17 +15,20 @@ interface NewCohort {
   readonly upload_id?: string | undefined;
 }
 
-export async function createCohort(input: NewCohort, contact_count: number, context: WriteContext) {
+export async function createCohort(input: NewCohort, context: WriteContext) {
   const { tx, organization, now } = context;
   const { name, description = null, type, query, csv_url = null, upload_id = null } = input;
   await requireBelowQuota(context, "cohorts", tx.selectFrom("cohorts"));
   await requireSource(input, context);
+  if (type === "query") {
+    parseCohortQuery(query);
+  }
   const cohort = await tx
     .insertInto("cohorts")
     .values({
       organization_id: organization,
       id: freshId({ now }, "coh"),
-      ...{ name, description, type, csv_url, upload_id, contact_count },
+      ...{ name, description, type, csv_url, upload_id },
       query: JSON.stringify(query),
       status: type === "csv" ? "building" : "ready",
       errors: "[]",
@@ -35,6 +39,9 @@ export async function createCohort(input: NewCohort, contact_count: number, cont
     .executeTakeFirstOrThrow();
   if (type === "csv") {
     await enqueueBuild(cohort, context);
+  } else {
+    const { organization_id, id: cohort_id } = cohort;
+    await context.world.jobs.enqueue(tx, countCohortJob, { organization_id, cohort_id });
   }
   return { data: serializeCohort(cohort) };
 }

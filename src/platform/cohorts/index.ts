@@ -5,6 +5,7 @@ import { containsText, readPage, withTimeLimit } from "../../database/query/inde
 import { normalizeContacts, selectContacts, serializeContact } from "../contacts/index.ts";
 import { implement, type World, type WriteContext } from "../kernel/index.ts";
 import { buildCohortJob } from "./build.ts";
+import { countCohortJob } from "./count.ts";
 import { createCohort } from "./create.ts";
 import { describeAttributes } from "./describe.ts";
 import { countMembers, isMember, parseCohortQuery, requireCohort, serializeCohort } from "./members.ts";
@@ -16,13 +17,7 @@ export { type Cohort, cohortMembers, countMembers, recordCount, requireCohort } 
 export const cohorts = implement(contract, {
   tables: ["cohorts", "cohort_members"],
   operations: {
-    create_cohort: {
-      async prepare(input, { world, caller }) {
-        const query = input.type === "query" ? input.query : undefined;
-        const count = await countQuery(world, caller?.organization_id, query);
-        return (context) => createCohort(input, count ?? 0, context);
-      },
-    },
+    create_cohort: createCohort,
 
     async list_cohorts({ search, ...paging }, { db, organization }) {
       const query = db
@@ -83,7 +78,7 @@ export const cohorts = implement(contract, {
       return { data: { deleted: true as const } };
     },
   },
-  jobs: [buildCohortJob],
+  jobs: [buildCohortJob, countCohortJob],
   erase: {
     async now({ tx }, { organization_id, contact_id }) {
       await tx

@@ -1,4 +1,6 @@
 /** A message as the contract shows it. */
+import { fromMicros } from "../../../tools/money.ts";
+import type { MessageCharge } from "../../database/schema/index.ts";
 import type { World } from "../kernel/index.ts";
 import { createLink } from "../uploads/index.ts";
 import type { MessageRow } from "./progress.ts";
@@ -23,7 +25,14 @@ export function serializeMessage<Row extends Omit<MessageRow, "transaction_id">>
     unsupported: shown,
     reactions,
     status,
+    price: row.charge && priceOf(row.charge),
   };
+}
+
+/** One that was released costs nothing. */
+function priceOf({ price, status, currency, category, country, simulated = false }: MessageCharge) {
+  const amount = fromMicros(status === "released" ? 0 : price);
+  return { amount, currency, category, country, status, simulated };
 }
 
 type Media = NonNullable<MessageRow["content"]["media"]>;

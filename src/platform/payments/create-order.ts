@@ -10,7 +10,6 @@ import type { Transaction } from "../../database/database.ts";
 import { freshId, type OutwardContext, outward, type WriteContext } from "../kernel/index.ts";
 import { getOrganization } from "../organization.ts";
 import { findDecimals, fromMinor, toMinor } from "./amounts.ts";
-import { requireFundable } from "./funding.ts";
 import { lockOrder, nextCheckOf } from "./orders.ts";
 import { callProcessor } from "./processor.ts";
 
@@ -40,7 +39,6 @@ export const createPaymentOrder = outward({
     if (minor < minimum) {
       throw failField("amount", "amount_below_minimum", { minimum: fromMinor(minimum, currency), currency });
     }
-    await requireFundable(tx, world, organization);
     const order = { amount: minor, currency };
     const unconfirmed = await takeUnconfirmed(context, order);
     const id = unconfirmed ?? (await insertOrder(context, order));
@@ -79,8 +77,8 @@ export const createPaymentOrder = outward({
         .where("id", "=", id)
         .execute();
     }
-    const { keyId: processor_key_id } = world.payments;
-    return { data: { order_id, amount: fromMinor(amount, currency), currency, processor_key_id } };
+    const { keyId: processor_key_id, isSimulated: simulated } = world.payments;
+    return { data: { order_id, amount: fromMinor(amount, currency), currency, processor_key_id, simulated } };
   },
 });
 

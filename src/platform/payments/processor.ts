@@ -2,7 +2,6 @@
 import { fail } from "../../../tools/errors.ts";
 import type { PaymentProcessor, ProcessorPayment } from "../../ports/payments.ts";
 import type { World } from "../kernel/index.ts";
-import { canBeCredited } from "./funding.ts";
 import { fits, type OrderRow } from "./states.ts";
 
 /** For all attempts at one step. A caller waits at most 30 s for a response. */
@@ -28,12 +27,7 @@ export async function captureIfOpen(
   payment: ProcessorPayment,
 ): Promise<ProcessorPayment> {
   const { organization_id } = order;
-  if (
-    payment.status !== "authorized" ||
-    order.status === "paid" ||
-    !fits(order, payment) ||
-    !(await canBeCredited(world.database.queries, world, organization_id))
-  ) {
+  if (payment.status !== "authorized" || order.status === "paid" || !fits(order, payment)) {
     return payment;
   }
   const { id: payment_id, amount, currency } = payment;

@@ -10,7 +10,6 @@ import { type JobType, newJob } from "../../jobs/job.ts";
 import type { ProcessorPayment } from "../../ports/payments.ts";
 import type { World } from "../kernel/index.ts";
 import { creditPayment, debitRefund } from "./credit.ts";
-import { canBeCredited } from "./funding.ts";
 import { lockOrder, nextCheckOf, type OrderKey, type Settling } from "./orders.ts";
 import { disposeOf, mergeState, type OrderRow, type PaymentRow } from "./states.ts";
 
@@ -37,8 +36,7 @@ export async function settlePayment(
     const order = await lockOrder(tx, key);
     const stored = await storePayment(settling, order, payment);
     const isDecided = stored.disposition !== null || !stored.is_captured;
-    const isAllowed = isDecided || (await canBeCredited(tx, world, order.organization_id));
-    const decided = isDecided || !isAllowed ? stored : await decide(settling, order, { stored, payment });
+    const decided = isDecided ? stored : await decide(settling, order, { stored, payment });
     return decided.disposition === "credited" ? debitRefunds(settling, decided) : decided;
   });
 }

@@ -10,7 +10,6 @@ import { fail } from "../../../tools/errors.ts";
 import { type OutwardContext, outward } from "../kernel/index.ts";
 import { readWallet } from "../wallet/index.ts";
 import { fromMinor } from "./amounts.ts";
-import { requireFundable } from "./funding.ts";
 import { findOrder, type OrderKey, readOrder } from "./orders.ts";
 import { callProcessor, captureIfOpen } from "./processor.ts";
 import { settlePayment } from "./settle.ts";
@@ -45,11 +44,13 @@ export const verifyPayment = outward({
   find: verify,
 
   async record(payment, _, { tx, world, organization }) {
-    const { balance } = await readWallet(tx, world, organization);
+    const wallet = await readWallet(tx, world, organization);
+    const { isSimulated: simulated } = world.payments;
+    const { balance: new_balance } = simulated ? wallet.simulated : wallet;
     const { status, currency } = payment;
     const amount = fromMinor(payment.amount, currency);
-    const message = describe(payment);
-    return { data: { status, amount, currency, new_balance: balance, message } };
+    const message = describe(payment, simulated);
+    return { data: { status, amount, currency, new_balance, simulated, message } };
   },
 });
 
@@ -65,7 +66,6 @@ async function verify(intent: Intent, { world, organization }: OutwardContext): 
   if (payment.disposition === "credited") {
     return payment;
   }
-  await requireFundable(world.database.queries, world, organization);
   throw await explain(payment, { world, key });
 }
 
@@ -112,7 +112,7 @@ async function explain(
     : fail("payment_not_captured", { payment_id, payment_status: status });
 }
 
-function describe({ status, amount_refunded, amount, currency }: PaymentRow): string {
+function describe({ status, amount_refunded, amount, currency }: PaymentRow, simulated: boolean): string {
   if (status === "refunded") {
     return "The payment was credited, and refunded later.";
   }
@@ -120,5 +120,7 @@ function describe({ status, amount_refunded, amount, currency }: PaymentRow): st
   const refunded = `${fromMinor(amount_refunded, currency)} ${currency}`;
   return amount_refunded > 0
     ? `${paid} was credited, of which ${refunded} was refunded later.`
-    : `${paid} was credited to the wallet.`;
+    : simulated
+      ? `${paid} of simulated money was credited: only simulated inboxes spend it.`
+      : `${paid} was credited to the wallet.`;
 }

@@ -189,7 +189,7 @@ async function getMember(
     .forUpdate()
     .executeTakeFirst();
   if (!member) {
-    throw fail("team_member_not_found");
+    throw fail("team_member_not_found", { param: "user_id" });
   }
   return member;
 }

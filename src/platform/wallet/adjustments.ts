@@ -13,20 +13,21 @@ interface NewAdjustment {
   /** In the currency's unit; negative to take money out. */
   readonly amount: number;
   readonly reason: string;
+  readonly simulated: boolean;
   readonly now: Date;
 }
 
 export async function adjustWallet(
   tx: Transaction,
   world: World,
-  { organization: organization_id, currency, amount, reason, now }: NewAdjustment,
+  { organization: organization_id, currency, amount, reason, simulated, now }: NewAdjustment,
 ) {
   const id = newId("adj", now);
   const micros = toMicros(amount);
   await lockWallet(tx, organization_id);
   const adjustment = await tx
     .insertInto("wallet_adjustments")
-    .values({ organization_id, id, amount: micros, reason, created_at: now.toISOString() })
+    .values({ organization_id, id, amount: micros, reason, simulated, created_at: now.toISOString() })
     .returningAll()
     .executeTakeFirstOrThrow();
   const [from_account, to_account] =
@@ -37,9 +38,10 @@ export async function adjustWallet(
     type: "adjustment",
     currency,
     message_id: null,
+    simulated,
   } as const;
   await recordTransfers(tx, [{ ...transfer, from_account, to_account, amount: Math.abs(micros) }], now);
-  if (micros > 0) {
+  if (micros > 0 && !simulated) {
     await world.hooks.walletCredited(tx, world, { organization: organization_id, now });
   }
   return serialize(adjustment);

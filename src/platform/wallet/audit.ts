@@ -11,6 +11,7 @@ import { defineScheduledJob, type World } from "../kernel/index.ts";
 export interface Difference {
   readonly organization_id: string;
   readonly account: LedgerAccount;
+  readonly simulated: boolean;
   /** In millionths of the currency's unit. */
   readonly balance: number;
   readonly sum_of_entries: number;
@@ -37,21 +38,21 @@ export async function findDifferences(db: Queries, organization: string): Promis
   const accounts = sql.join(ledgerAccounts.map((name) => sql`(${sql.lit(name)}, ${sql.ref(name)})`));
   const { rows } = await sql<Difference>`
     with moved as (
-      select account, sum(amount) as amount from (
-        select to_account as account, amount from ledger_entries where organization_id = ${organization}
+      select account, simulated, sum(amount) as amount from (
+        select to_account, simulated, amount from ledger_entries where organization_id = ${organization}
         union all
-        select from_account, -amount from ledger_entries where organization_id = ${organization}
-      ) as movement (account, amount) group by account
+        select from_account, simulated, -amount from ledger_entries where organization_id = ${organization}
+      ) as movement (account, simulated, amount) group by account, simulated
     ), balance as (
-      select account, sum(amount) as amount
+      select account, simulated, sum(amount) as amount
       from ledger_balances cross join lateral (values ${accounts}) as part (account, amount)
-      where organization_id = ${organization} group by account
+      where organization_id = ${organization} group by account, simulated
     )
-    select ${organization} as organization_id, account, coalesce(balance.amount, 0)::bigint as balance,
+    select ${organization} as organization_id, account, simulated, coalesce(balance.amount, 0)::bigint as balance,
       coalesce(moved.amount, 0)::bigint as sum_of_entries
-    from moved full join balance using (account)
+    from moved full join balance using (account, simulated)
     where coalesce(balance.amount, 0) <> coalesce(moved.amount, 0)
-    order by account
+    order by account, simulated
   `.execute(db);
   return rows;
 }

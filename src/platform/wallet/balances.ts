@@ -10,10 +10,16 @@ import type { World } from "../kernel/index.ts";
 /** In millionths of the currency's unit. Money comes from top_ups and adjustments, whose balances are below zero. */
 export type Balances = Readonly<Record<LedgerAccount, number>>;
 
-/** The sums of an organization's balances, by the alias `total`. */
-export const totals = (organization: string) => sql<Balances>`
+/** The real or the simulated money of an organization. */
+export interface MoneyAccount {
+  readonly organization: string;
+  readonly simulated: boolean;
+}
+
+/** The sums of the balances, by the alias `total`. */
+const totals = ({ organization, simulated }: MoneyAccount) => sql<Balances>`
   select ${sql.join(ledgerAccounts.map((name) => sql`coalesce(sum(${sql.ref(name)}), 0)::bigint as ${sql.ref(name)}`))}
-  from ledger_balances where organization_id = ${organization}`;
+  from ledger_balances where organization_id = ${organization} and simulated = ${simulated}`;
 
 type WalletWorld = Pick<World, "wallet">;
 
@@ -30,36 +36,56 @@ export async function readWallet(
   world: WalletWorld,
   organization: string,
 ): Promise<z.input<typeof Wallet>> {
-  const { rows } = await sql<Balances & WalletSettings>`
-    select total.*, organizations.currency, organizations.low_balance_threshold, ${creditLimit(world)} as credit_limit
-    from organizations cross join (${totals(organization)}) as total
+  const { rows } = await sql<WalletRow>`
+    select to_jsonb(real) as real, to_jsonb(simulated) as simulated, organizations.currency,
+      organizations.low_balance_threshold, ${creditLimit(world)} as credit_limit
+    from organizations cross join (${totals({ organization, simulated: false })}) as real
+      cross join (${totals({ organization, simulated: true })}) as simulated
     where organizations.id = ${organization}
   `.execute(db);
   const [row] = rows;
   if (!row) {
     throw new Error(`There is no organization ${organization}`);
   }
-  const { wallet, held, spent, currency, low_balance_threshold: threshold, credit_limit } = row;
-  const available = wallet + credit_limit;
+  const { currency, low_balance_threshold: threshold, credit_limit } = row;
   return {
     currency,
+    ...describe(row.real, row),
+    mode: world.wallet.mode,
+    credit_limit: fromMicros(credit_limit),
+    low_balance_threshold: threshold === null ? null : fromMicros(threshold),
+    simulated: describe(row.simulated, row),
+  };
+}
+
+interface WalletRow {
+  readonly real: Balances;
+  readonly simulated: Balances;
+  readonly currency: string;
+  readonly low_balance_threshold: number | null;
+  readonly credit_limit: number;
+}
+
+function describe(
+  { wallet, held, spent }: Balances,
+  { credit_limit, low_balance_threshold: threshold }: WalletRow,
+) {
+  const available = wallet + credit_limit;
+  return {
     balance: fromMicros(wallet + held),
     held: fromMicros(held),
     available: fromMicros(available),
     spent: fromMicros(spent),
-    mode: world.wallet.mode,
-    credit_limit: fromMicros(credit_limit),
-    low_balance_threshold: threshold === null ? null : fromMicros(threshold),
     is_low: threshold !== null && available < threshold,
   };
 }
 
-/** What the wallet can pay, in millionths of the currency's unit. */
-export async function readAvailable(db: Queries, world: WalletWorld, organization: string): Promise<number> {
+/** What the real or the simulated money can pay, in millionths of the currency's unit. */
+export async function readAvailable(db: Queries, world: WalletWorld, account: MoneyAccount): Promise<number> {
   const { rows } = await sql<{ available: number }>`
     select total.wallet + ${creditLimit(world)} as available
-    from organizations cross join (${totals(organization)}) as total
-    where organizations.id = ${organization}
+    from organizations cross join (${totals(account)}) as total
+    where organizations.id = ${account.organization}
   `.execute(db);
   return onlyRow(rows).available;
 }
@@ -73,10 +99,4 @@ export async function holdingOrganizations(db: Queries): Promise<readonly string
     .having(({ fn }) => fn.sum("held"), ">", 0)
     .execute();
   return rows.map(({ organization_id }) => organization_id);
-}
-
-interface WalletSettings {
-  readonly currency: string;
-  readonly low_balance_threshold: number | null;
-  readonly credit_limit: number;
 }

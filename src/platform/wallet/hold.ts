@@ -5,17 +5,29 @@ import { fail } from "../../../tools/errors.ts";
 import { fromMicros } from "../../../tools/money.ts";
 import type { Queries, Transaction } from "../../database/database.ts";
 import { lockOrganization, type World } from "../kernel/index.ts";
-import { creditLimit, readWallet } from "./balances.ts";
+import { creditLimit, type MoneyAccount, readAvailable, readWallet } from "./balances.ts";
 import { type Transfer, transferInsertion } from "./transfers.ts";
 
 type WalletWorld = Pick<World, "wallet">;
 
-/** Whether the wallet must pay for the messages of an inbox. A simulated one is charged, and rejected only on request. */
-export function mustPay(
-  { wallet }: WalletWorld,
+/** How the messages of an inbox are paid. */
+export interface Payment {
+  /** Whether with simulated money: a real channel never spends it. */
+  readonly simulated: boolean;
+  /** Whether a message is rejected that can't be paid. */
+  readonly isLimited: boolean;
+}
+
+/** The messages of a simulated inbox are charged too, and rejected only on request. */
+export function paymentOf(
+  { wallet, channels }: Pick<World, "wallet" | "channels">,
   inbox: { readonly channel: string; readonly settings: Record<string, unknown> },
-): boolean {
-  return wallet.mode !== "off" && (inbox.channel !== "simulator" || inbox.settings.wallet === "enforced");
+): Payment {
+  const simulated = channels[inbox.channel]?.isSimulated ?? false;
+  return {
+    simulated,
+    isLimited: wallet.mode !== "off" && (!simulated || inbox.settings.wallet === "enforced"),
+  };
 }
 
 /**
@@ -29,13 +41,14 @@ export async function lockWallet(tx: Transaction, organization: string): Promise
 /** The statement that holds an amount. With `isLimited` it inserts nothing if less than the amount is available. */
 export function holdInsertion(
   world: WalletWorld,
-  hold: Pick<Transfer, "organization_id" | "reference" | "amount" | "currency" | "message_id">,
+  hold: Pick<Transfer, "organization_id" | "reference" | "amount" | "currency" | "message_id" | "simulated">,
   { now, isLimited }: { readonly now: Date; readonly isLimited: boolean },
 ): RawBuilder<unknown> {
-  const { organization_id, amount } = hold;
+  const { organization_id, amount, simulated } = hold;
   const isCovered = sql<boolean>`
     ${amount}::bigint <= (
-      select coalesce(sum(wallet), 0) from ledger_balances where organization_id = ${organization_id}
+      select coalesce(sum(wallet), 0) from ledger_balances
+      where organization_id = ${organization_id} and simulated = ${simulated}
     ) + (select ${creditLimit(world)} from organizations where id = ${organization_id})`;
   const transfer = { ...hold, type: "hold", from_account: "wallet", to_account: "held" } as const;
   return transferInsertion([transfer], now, isLimited ? isCovered : undefined);
@@ -44,8 +57,15 @@ export function holdInsertion(
 export async function failInsufficient(
   db: Queries,
   world: WalletWorld,
-  { organization, required }: { readonly organization: string; readonly required: number },
+  { required, ...account }: MoneyAccount & { readonly required: number },
 ): Promise<Failure> {
-  const { available, currency } = await readWallet(db, world, organization);
-  return fail("insufficient_funds", { required: fromMicros(required), available, currency });
+  const available = await readAvailable(db, world, account);
+  const { currency, mode } = await readWallet(db, world, account.organization);
+  return fail("insufficient_funds", {
+    required: fromMicros(required),
+    available: fromMicros(available),
+    currency,
+    mode,
+    simulated: account.simulated,
+  });
 }

@@ -1,6 +1,8 @@
 /**
  * Emits an event when what is available falls below the threshold that the organization has set, once until it is above
  * again. Compared every minute: a comparison with each message would cost as much as its other statements.
+ *
+ * The real and the simulated money each have a state. Simulated money that was never used is not compared.
  */
 import { sql } from "kysely";
 import { fromMicros } from "../../../tools/money.ts";
@@ -14,16 +16,10 @@ export const watchBalancesJob = defineScheduledJob({
 
   run(world) {
     return world.database.transaction(async (tx) => {
-      for (const { organization_id, currency, threshold, wallet, held, credit } of await markLow(tx, world)) {
-        const amounts = { balance: wallet + held, held, available: wallet + credit, threshold };
-        const inUnits = Object.entries(amounts).map(([name, micros]) => [name, fromMicros(micros)]);
-        emit(tx, world, {
-          type: "wallet.low_balance",
-          organization_id,
-          order: organization_id,
-          // The entries of `amounts`.
-          data: { currency, ...(Object.fromEntries(inUnits) as typeof amounts) },
-        });
+      for (const simulated of [false, true]) {
+        for (const low of await markLow(tx, world, simulated)) {
+          emitLow(tx, world, { ...low, simulated });
+        }
       }
     });
   },
@@ -38,26 +34,57 @@ interface LowWallet {
   readonly credit: number;
 }
 
+function emitLow(
+  tx: Transaction,
+  world: World,
+  {
+    organization_id,
+    currency,
+    threshold,
+    wallet,
+    held,
+    credit,
+    simulated,
+  }: LowWallet & { simulated: boolean },
+): void {
+  emit(tx, world, {
+    type: "wallet.low_balance",
+    organization_id,
+    order: organization_id,
+    data: {
+      currency,
+      balance: fromMicros(wallet + held),
+      held: fromMicros(held),
+      available: fromMicros(wallet + credit),
+      mode: world.wallet.mode,
+      threshold: fromMicros(threshold),
+      simulated,
+    },
+  });
+}
+
 /** Records which organizations with a threshold are below it, and returns those that were not before. */
-async function markLow(tx: Transaction, world: World): Promise<readonly LowWallet[]> {
+async function markLow(tx: Transaction, world: World, simulated: boolean): Promise<readonly LowWallet[]> {
+  const lowSince = sql.ref(simulated ? "simulated_low_since" : "low_since");
   const { rows } = await sql<LowWallet>`
     with watched as (
       select organizations.id as organization_id, currency, low_balance_threshold as threshold, total.wallet, total.held,
         ${creditLimit(world)} as credit, total.wallet + ${creditLimit(world)} < low_balance_threshold as is_low
       from organizations cross join lateral (
-        select coalesce(sum(wallet), 0)::bigint as wallet, coalesce(sum(held), 0)::bigint as held
-        from ledger_balances where ledger_balances.organization_id = organizations.id
+        select coalesce(sum(wallet), 0)::bigint as wallet, coalesce(sum(held), 0)::bigint as held, count(*) > 0 as is_used
+        from ledger_balances
+        where ledger_balances.organization_id = organizations.id and ledger_balances.simulated = ${simulated}
       ) as total
-      where low_balance_threshold is not null
+      where low_balance_threshold is not null and (is_used or not ${simulated})
     ), marked as (
-      insert into wallet_states (organization_id, low_since)
+      insert into wallet_states (organization_id, ${lowSince})
       select organization_id, ${world.now().toISOString()} from watched where is_low
-      on conflict (organization_id) do update set low_since = excluded.low_since
-      where wallet_states.low_since is null
+      on conflict (organization_id) do update set ${lowSince} = excluded.${lowSince}
+      where wallet_states.${lowSince} is null
       returning organization_id
     ), unmarked as (
-      update wallet_states set low_since = null
-      where low_since is not null and organization_id not in (select organization_id from watched where is_low)
+      update wallet_states set ${lowSince} = null
+      where ${lowSince} is not null and organization_id not in (select organization_id from watched where is_low)
     )
     select watched.* from watched join marked using (organization_id)
   `.execute(tx);

@@ -1,6 +1,8 @@
 /**
  * Writes ledger entries. Each moves an amount from one account to another, so the accounts always add up to zero.
  *
+ * Simulated money is a ledger of its own: no entry moves it to real money, or back.
+ *
  * Entries are never changed or deleted, and a reference exists once: the same cause can't count twice. A trigger adds
  * each entry to the balances in the same statement (migration 0016).
  */
@@ -21,6 +23,8 @@ export interface Transfer {
   /** The organization's. */
   readonly currency: string;
   readonly message_id: string | null;
+  /** Whether it moves simulated money; both of its accounts are then of that. */
+  readonly simulated: boolean;
 }
 
 /** The statement that writes any number of transfers; one whose reference exists is not written again. */
@@ -32,11 +36,11 @@ export function transferInsertion(
   const rows = transfers.map((transfer) => ({ id: newId("txn", now), ...transfer }));
   return sql`
     insert into ledger_entries (organization_id, id, reference, type, from_account, to_account, amount, currency,
-      message_id, created_at)
-    select organization_id, id, reference, type, from_account, to_account, amount, currency, message_id,
+      message_id, simulated, created_at)
+    select organization_id, id, reference, type, from_account, to_account, amount, currency, message_id, simulated,
       ${now.toISOString()}::timestamptz
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as transfer (organization_id text, id text, reference text,
-      type text, from_account text, to_account text, amount bigint, currency text, message_id text)
+      type text, from_account text, to_account text, amount bigint, currency text, message_id text, simulated boolean)
     where ${isAllowed}
     on conflict (organization_id, reference) do nothing
   `;

@@ -84,6 +84,7 @@ export function createSimulator(options: SimulatorOptions): Simulator {
 
   return {
     channel: {
+      isSimulated: true,
       send: (message, rest) => send({ store, controls, now, findRefusal, wait }, message, rest),
       async find(token, organization_id) {
         const message = await store.find(organization_id, token);

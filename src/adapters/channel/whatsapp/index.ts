@@ -23,6 +23,7 @@ export interface OpenWhatsApp {
 export function openWhatsApp(address: WhatsAppAddress, now: Clock): OpenWhatsApp {
   const settings = { ...address, mediaHosts: metaMediaHosts };
   const channel: Channel = {
+    isSimulated: false,
     send: createSend(settings, now),
     // The API has no look-up of messages.
     find: async () => ({ outcome: "unknown" }),

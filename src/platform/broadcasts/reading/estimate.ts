@@ -2,15 +2,15 @@
 import { sql } from "kysely";
 import type { ExclusionReason } from "../../../../tools/broadcasts/index.ts";
 import { InboxSettings } from "../../../../tools/inboxes.ts";
-import { fromMicros, toMicros } from "../../../../tools/money.ts";
+import { fromMicros } from "../../../../tools/money.ts";
 import type { Transaction } from "../../../database/database.ts";
 import { getOrDefaultInbox } from "../../inboxes/index.ts";
 import type { World } from "../../kernel/index.ts";
 import { allCountries, type Rates, readRates } from "../../prices/index.ts";
-import { mustPay, readWallet } from "../../wallet/index.ts";
+import { paymentOf, readAvailable } from "../../wallet/index.ts";
 import { type BroadcastRow, requireState } from "../find.ts";
 import { contentOf, type Prepared, prepareContent, requireReadyCohort } from "../prepare.ts";
-import { type DailyLimit, leftToday, selectCandidates } from "../sending/index.ts";
+import { type DailyLimit, leftToday, selectCandidates, startable } from "../sending/index.ts";
 
 interface EstimateContext {
   readonly tx: Transaction;
@@ -21,7 +21,7 @@ interface EstimateContext {
 /** @throws Failure if the broadcast could not be executed for another reason than its cost. */
 export async function estimateBroadcast(context: EstimateContext, broadcast: BroadcastRow) {
   const { tx, world, now } = context;
-  requireState(broadcast, { allowed: ["draft", "scheduled"], action: "estimated" });
+  requireState(broadcast, { allowed: startable, action: "estimated" });
   const { organization_id: organization } = broadcast;
   const prepared = await prepareContent(tx, organization, contentOf(broadcast));
   const rates = await readRates(tx, organization, allCountries);
@@ -29,16 +29,20 @@ export async function estimateBroadcast(context: EstimateContext, broadcast: Bro
   const included = groups.filter(({ reason }) => reason === null);
   const recipient_count = included.reduce((total, { count }) => total + count, 0);
   const inbox = await getOrDefaultInbox(tx, organization, prepared.template.inbox_id);
-  const { available } = await readWallet(tx, world, organization);
+  const payment = paymentOf(world, inbox);
+  const { simulated } = payment;
+  const available = await readAvailable(tx, world, { organization, simulated });
   const cost = rates.table && included.reduce((total, group) => total + (group.cost ?? 0), 0);
-  const available_after = cost === null ? null : fromMicros(toMicros(available) - cost);
+  const available_after = cost === null ? null : available - cost;
   return {
     ...{ recipient_count, excluded: countExcluded(groups) },
     ...{ category: prepared.template.version.category, currency: rates.currency },
     cost: cost === null ? null : fromMicros(cost),
     costs: cost === null ? [] : included.map(costOf),
-    ...{ available, available_after },
-    is_affordable: !mustPay(world, inbox) || (available_after !== null && available_after >= 0),
+    available: fromMicros(available),
+    available_after: available_after === null ? null : fromMicros(available_after),
+    ...{ mode: world.wallet.mode, simulated },
+    is_affordable: !payment.isLimited || (available_after !== null && available_after >= 0),
     ...estimateTime({ inbox, recipient_count, today: await leftToday(tx, inbox, now) }),
   };
 }

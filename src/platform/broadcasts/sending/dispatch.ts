@@ -130,7 +130,11 @@ async function dispatchBatch(tx: Transaction, world: World, organization: string
     return "batch";
   }
   // Those that another transaction has locked.
-  return (await hasPending(tx, broadcast)) ? "wait" : "end";
+  if (await hasPending(tx, broadcast)) {
+    return "wait";
+  }
+  await completeIfDone(tx, { organization, ids: [id], now: world.now() });
+  return "end";
 }
 
 /** An inbox with a rate has no more queued than it sends in some seconds. */
@@ -188,7 +192,7 @@ async function sendBatch(
   world: World,
   { broadcast, inbox, recipients, template }: Batch,
 ): Promise<void> {
-  const { organization_id: organization, id: broadcast_id, currency } = broadcast;
+  const { organization_id: organization, id: broadcast_id, currency, simulated } = broadcast;
   const now = world.now();
   const compose = await createComposer(tx, template, broadcast.header_media_url ?? undefined);
   const composed = recipients.map((recipient) => ({ recipient, ...composeFor(recipient, compose) }));
@@ -201,7 +205,7 @@ async function sendBatch(
     const charge: MessageCharge | null =
       price === null || currency === null
         ? null
-        : { status: "held", currency, country, category, price, held: price };
+        : { status: "held", currency, country, category, price, held: price, simulated };
     return content && to !== null ? [{ contact_id, to, template: content, charge }] : [];
   });
   const sent_by = { type: "system", id: broadcast_id, name: broadcast.name } as const;

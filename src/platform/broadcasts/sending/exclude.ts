@@ -51,7 +51,7 @@ async function recordExcluded(
   { tx, now, broadcast }: ExcludeContext,
   recipients: readonly Excluded[],
 ): Promise<void> {
-  const { organization_id, id, currency } = broadcast;
+  const { organization_id, id, currency, simulated } = broadcast;
   const added: Record<string, number> = {};
   for (const { reason } of recipients) {
     added[reason] = (added[reason] ?? 0) + 1;
@@ -72,6 +72,7 @@ async function recordExcluded(
     const release = { type: "release", from_account: "held", to_account: "wallet", amount } as const;
     // The recipients' own status makes sure that each is released once.
     const reference = `${id}:release:${newId("batch", now)}`;
-    await recordTransfers(tx, [{ organization_id, reference, currency, message_id: null, ...release }], now);
+    const cause = { organization_id, reference, currency, message_id: null, simulated };
+    await recordTransfers(tx, [{ ...cause, ...release }], now);
   }
 }

@@ -4,7 +4,9 @@ import { type BroadcastRow, changeBroadcast, getBroadcast } from "../find.ts";
 import { contentOf, prepareContent } from "../prepare.ts";
 import { enqueueDispatch } from "./dispatch.ts";
 import { type FreezeContext, freezeRecipients } from "./freeze.ts";
-import { completeIfDone } from "./progress.ts";
+
+/** Nothing of a broadcast in these states was sent. */
+export const startable = ["draft", "scheduled", "failed"] as const;
 
 export interface ExecuteContext extends FreezeContext {
   readonly actor: Actor;
@@ -17,13 +19,16 @@ export async function executeBroadcast(
 ): Promise<BroadcastRow> {
   const { tx, now, broadcast, actor } = context;
   const prepared = await prepareContent(tx, broadcast.organization_id, contentOf(broadcast));
-  const { total, excluded, currency } = await freezeRecipients(context, prepared, { allowPartial });
+  const frozen = await freezeRecipients(context, prepared, { allowPartial });
+  const { total, excluded, currency, simulated } = frozen;
   const { name, language, version } = prepared.template;
   const executed = await changeBroadcast(tx, broadcast, {
     ...{
       execution_status: "processing",
+      failure_reason: null,
       total,
       currency,
+      simulated,
       runs: broadcast.runs + 1,
       started_at: now.toISOString(),
     },
@@ -35,10 +40,9 @@ export async function executeBroadcast(
   return startDispatch({ ...context, broadcast: executed });
 }
 
-/** Enqueues the dispatch; a broadcast without recipients completes at once. */
-export async function startDispatch({ tx, world, now, broadcast }: FreezeContext): Promise<BroadcastRow> {
+/** Enqueues the dispatch, which also completes a broadcast without recipients. */
+export async function startDispatch({ tx, world, broadcast }: FreezeContext): Promise<BroadcastRow> {
   const { organization_id, id } = broadcast;
   await enqueueDispatch({ tx, world }, { organization_id, broadcast_id: id });
-  await completeIfDone(tx, { organization: organization_id, ids: [id], now });
   return getBroadcast(tx, organization_id, id);
 }

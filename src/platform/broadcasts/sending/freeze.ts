@@ -8,7 +8,14 @@ import { recordCount } from "../../cohorts/index.ts";
 import { getOrDefaultInbox } from "../../inboxes/index.ts";
 import type { World } from "../../kernel/index.ts";
 import { allCountries, readRates } from "../../prices/index.ts";
-import { failInsufficient, holdInsertion, lockWallet, mustPay, readAvailable } from "../../wallet/index.ts";
+import {
+  failInsufficient,
+  holdInsertion,
+  lockWallet,
+  type Payment,
+  paymentOf,
+  readAvailable,
+} from "../../wallet/index.ts";
 import type { BroadcastRow } from "../find.ts";
 import { type Prepared, requireReadyCohort } from "../prepare.ts";
 import { selectCandidates } from "./candidates.ts";
@@ -27,6 +34,8 @@ export interface Frozen {
   readonly total: number;
   readonly excluded: Counts;
   readonly currency: string | null;
+  /** Whether simulated money pays. */
+  readonly simulated: boolean;
 }
 
 /**
@@ -52,36 +61,38 @@ export async function freezeRecipients(
   `.execute(tx);
   const counted = await countRecipients(tx, broadcast);
   await recordCount(tx, cohort, counted.members);
-  if (counted.cost === null && (await isLimited(context))) {
+  const payment = await paymentOfBroadcast(context);
+  if (counted.cost === null && payment.isLimited) {
     throw fail("price_unknown", { currency: rates.currency });
   }
-  const isPaid = await holdCost(context, { amount: counted.cost ?? 0, currency: rates.currency });
-  if (isPaid) {
-    return {
-      total: counted.total,
-      excluded: counted.excluded,
-      currency: counted.cost === null ? null : rates.currency,
-    };
+  const { currency } = rates;
+  const { simulated } = payment;
+  const required = counted.cost ?? 0;
+  if (await holdCost(context, payment, { amount: required, currency })) {
+    const { total, excluded, cost } = counted;
+    return { total, excluded, currency: cost === null ? null : currency, simulated };
   }
   if (!allowPartial) {
-    throw await failInsufficient(tx, context.world, { organization, required: counted.cost ?? 0 });
+    throw await failInsufficient(tx, context.world, { organization, simulated, required });
   }
-  await excludeUnpaid(context);
+  await excludeUnpaid(context, payment);
   const rest = await countRecipients(tx, broadcast);
   if (rest.total === 0) {
-    throw await failInsufficient(tx, context.world, { organization, required: counted.cost ?? 0 });
+    throw await failInsufficient(tx, context.world, { organization, simulated, required });
   }
-  await holdCost(context, { amount: rest.cost ?? 0, currency: rates.currency });
-  return { total: rest.total, excluded: rest.excluded, currency: rates.currency };
+  await holdCost(context, payment, { amount: rest.cost ?? 0, currency });
+  return { total: rest.total, excluded: rest.excluded, currency, simulated };
 }
 
-async function isLimited({ tx, world, broadcast }: FreezeContext): Promise<boolean> {
-  return mustPay(world, await getOrDefaultInbox(tx, broadcast.organization_id, broadcast.inbox_id));
+/** How the messages of a broadcast are paid. */
+export async function paymentOfBroadcast({ tx, world, broadcast }: FreezeContext): Promise<Payment> {
+  return paymentOf(world, await getOrDefaultInbox(tx, broadcast.organization_id, broadcast.inbox_id));
 }
 
 /** Holds the cost of a run, once for each. Returns false if the wallet must pay and can't. */
 export async function holdCost(
   context: FreezeContext,
+  { simulated, isLimited }: Payment,
   { amount, currency }: { readonly amount: number; readonly currency: string },
 ): Promise<boolean> {
   const { tx, world, now, broadcast } = context;
@@ -89,22 +100,22 @@ export async function holdCost(
     return true;
   }
   const { organization_id, id, runs } = broadcast;
-  const limited = await isLimited(context);
-  if (limited) {
+  if (isLimited) {
     await lockWallet(tx, organization_id);
   }
-  const hold = { organization_id, reference: `${id}:hold:${runs + 1}`, amount, currency, message_id: null };
+  const reference = `${id}:hold:${runs + 1}`;
+  const hold = { organization_id, reference, amount, currency, message_id: null, simulated };
   const { rows } = await sql<{ is_held: boolean }>`
-    with hold as (${holdInsertion(world, hold, { now, isLimited: limited })} returning 1)
+    with hold as (${holdInsertion(world, hold, { now, isLimited })} returning 1)
     select exists (select from hold) as is_held
   `.execute(tx);
   return onlyRow(rows).is_held;
 }
 
 /** Excludes the last ones by contact id, as many as are necessary for the others to be paid. */
-async function excludeUnpaid({ tx, world, broadcast }: FreezeContext): Promise<void> {
+async function excludeUnpaid({ tx, world, broadcast }: FreezeContext, { simulated }: Payment): Promise<void> {
   const { organization_id, id } = broadcast;
-  const available = await readAvailable(tx, world, organization_id);
+  const available = await readAvailable(tx, world, { organization: organization_id, simulated });
   await sql`
     update broadcast_recipients set status = 'excluded', reason = 'insufficient_funds', variables = null
     from (

@@ -4,7 +4,7 @@ export { selectCandidates, selectValues } from "./candidates.ts";
 export { cancelBroadcast, pauseBroadcast, resumeBroadcast } from "./control.ts";
 export { type DailyLimit, leftToday } from "./daily-limit.ts";
 export { dispatchBroadcastJob } from "./dispatch.ts";
-export { executeBroadcast } from "./execute.ts";
+export { executeBroadcast, startable } from "./execute.ts";
 export { countProgress } from "./progress.ts";
 export { retryBroadcast } from "./retry.ts";
 export { requireSchedulable, scheduleStart, startBroadcastJob } from "./schedule.ts";

@@ -5,7 +5,7 @@ import { replaceBroadcastMessages } from "../../messages/index.ts";
 import { failInsufficient } from "../../wallet/index.ts";
 import { type BroadcastRow, changeBroadcast, getBroadcast, lockBroadcast, requireState } from "../find.ts";
 import { type ExecuteContext, startDispatch } from "./execute.ts";
-import { holdCost } from "./freeze.ts";
+import { holdCost, paymentOfBroadcast } from "./freeze.ts";
 
 interface RetryInput {
   readonly id: string;
@@ -32,8 +32,11 @@ export async function retryBroadcast(
   }
   const { currency, failed, queued, total, excluded, runs } = locked;
   const held = { amount: cost, currency: currency ?? "" };
-  if (currency !== null && !(await holdCost({ ...context, broadcast: locked }, held))) {
-    throw await failInsufficient(tx, world, { organization, required: cost });
+  const executing = { ...context, broadcast: locked };
+  const payment = await paymentOfBroadcast(executing);
+  const { simulated } = payment;
+  if (currency !== null && !(await holdCost(executing, payment, held))) {
+    throw await failInsufficient(tx, world, { organization, simulated, required: cost });
   }
   const { cancelled = 0, ...others } = excluded;
   const counts =
@@ -47,7 +50,7 @@ export async function retryBroadcast(
           }),
         };
   const changed = await changeBroadcast(tx, locked, {
-    ...{ ...counts, execution_status: "processing", completed_at: null, runs: runs + 1, now },
+    ...{ ...counts, execution_status: "processing", completed_at: null, runs: runs + 1, simulated, now },
   });
   return startDispatch({ ...context, broadcast: changed });
 }

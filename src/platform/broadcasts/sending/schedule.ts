@@ -4,7 +4,7 @@ import { Failure } from "../../../../tools/contract/index.ts";
 import { failField } from "../../../../tools/errors.ts";
 import type { Transaction } from "../../../database/database.ts";
 import { normalizeContacts } from "../../contacts/index.ts";
-import { defineJob, system, type World } from "../../kernel/index.ts";
+import { defineJob, emit, system, type World } from "../../kernel/index.ts";
 import { type BroadcastRow, changeBroadcast, getBroadcast } from "../find.ts";
 import { executeBroadcast } from "./execute.ts";
 
@@ -74,11 +74,9 @@ async function start(
   }
   const now = world.now();
   if (now.getTime() - Date.parse(scheduled_at) > maxLateMs) {
-    await changeBroadcast(tx, broadcast, {
-      execution_status: "paused",
-      paused_reason: "missed_schedule",
-      now,
-    });
+    const paused_reason = "missed_schedule";
+    await changeBroadcast(tx, broadcast, { execution_status: "paused", paused_reason, now });
+    emitNotStarted(tx, world, { ...broadcast, execution_status: "paused", reason: paused_reason });
     return;
   }
   await executeBroadcast({ tx, world, now, broadcast, actor: system }, { allowPartial: false });
@@ -107,6 +105,23 @@ async function markFailed(
         failure_reason: reason,
         now: world.now(),
       });
+      emitNotStarted(tx, world, { ...broadcast, execution_status: "failed", reason });
     }
   });
+}
+
+interface NotStarted extends Pick<BroadcastRow, "organization_id" | "id" | "name" | "scheduled_at"> {
+  readonly execution_status: "failed" | "paused";
+  readonly reason: string;
+}
+
+function emitNotStarted(
+  tx: Transaction,
+  world: World,
+  { organization_id, id: broadcast_id, name, scheduled_at, execution_status, reason }: NotStarted,
+): void {
+  if (scheduled_at !== null) {
+    const data = { broadcast_id, name, scheduled_at, execution_status, reason };
+    emit(tx, world, { type: "broadcast.not_started", organization_id, order: broadcast_id, data });
+  }
 }

@@ -85,7 +85,8 @@ async function decide(world: World, turn: TurnRow, signal: AbortSignal): Promise
     ...(turn.message_id === null ? {} : { before: turn.message_id }),
   };
   const history = await readHistory(queries, earlier);
-  return { reply: await composeReply(world, { organization, config, question, history, signal }) };
+  const request = { organization, turn_id: turn.id, config, question, history, signal };
+  return { reply: await composeReply(world, request) };
 }
 
 interface Application {

@@ -1,6 +1,6 @@
 /** Answers with a language model, from passages alone. Whatever is wrong with its answer, a person takes over. */
 import { randomBytes } from "node:crypto";
-import type { LanguageModel } from "../../../ports/language-model.ts";
+import type { CompletionRequest, LanguageModel } from "../../../ports/language-model.ts";
 import type { Answer, Question } from "./answer.ts";
 import { checkAnswer } from "./check.ts";
 import { writePrompt } from "./prompt.ts";
@@ -9,6 +9,8 @@ export interface ModelOptions {
   readonly instructions: string | undefined;
   /** Of the answer, in tokens of the model. */
   readonly maxTokens: number;
+  /** Reserves tokens, the most that the answer may use; false: they exceed a limit, and the model is not called. */
+  readonly reserve?: (tokens: number) => Promise<boolean>;
   readonly signal: AbortSignal;
 }
 
@@ -16,7 +18,7 @@ export interface ModelOptions {
 export async function respondWithModel(
   languageModel: LanguageModel,
   question: Question,
-  { instructions, maxTokens, signal }: ModelOptions,
+  { instructions, maxTokens, reserve, signal }: ModelOptions,
 ): Promise<Answer> {
   const { model } = languageModel;
   const { passages } = question;
@@ -26,6 +28,9 @@ export async function respondWithModel(
   const marker = randomBytes(12).toString("hex");
   const prompt = writePrompt(question, { marker, instructions });
   const { system, messages } = prompt;
+  if (reserve && !(await reserve(estimateInput(prompt) + maxTokens))) {
+    return { outcome: "unknown", reason: "token_limit", model, usage: null };
+  }
   const completion = await languageModel.complete({ system, messages, maxOutputTokens: maxTokens, signal });
   if (completion.outcome === "failed") {
     return { outcome: "unknown", reason: `model_${completion.reason}`, model, usage: null };
@@ -36,4 +41,16 @@ export async function respondWithModel(
   return "reason" in checked
     ? { outcome: "unknown", reason: checked.reason, model, usage }
     : { outcome: "answered", ...checked, model, usage };
+}
+
+/** A token of English has about four bytes of UTF-8, one of other languages about three. */
+const bytesPerToken = 3;
+
+/** Rather too many than too few. */
+function estimateInput({ system, messages }: Pick<CompletionRequest, "system" | "messages">): number {
+  const bytes = [system, ...messages.map(({ content }) => content)].reduce(
+    (sum, text) => sum + Buffer.byteLength(text),
+    0,
+  );
+  return Math.ceil(bytes / bytesPerToken);
 }

@@ -22,8 +22,9 @@ export function createRehearsalActions(stage: Stage): Actions {
     const input = addressMessage(message, { contact, conversation });
     const composed = await composeMessage(input, stage, { contact, inbox, conversation });
     const required = held + composed.held;
-    if (composed.held > 0 && required > (await readAvailable(db, world, organization))) {
-      throw await failInsufficient(db, world, { organization, required: composed.held });
+    const { simulated } = composed;
+    if (composed.held > 0 && required > (await readAvailable(db, world, { organization, simulated }))) {
+      throw await failInsufficient(db, world, { organization, simulated, required: composed.held });
     }
     const { choices: sent, ...shown } = describeContent(composed.content);
     return show(

@@ -22,6 +22,7 @@ import { throwDatabaseFailure } from "./database-errors.ts";
 import { createDelegatedTools, createToolLists } from "./delegated-tools.ts";
 import { createResponse, createTenantContext, executeWrite, type OperationCall } from "./execute-write.ts";
 import type { CallResponse } from "./idempotency.ts";
+import { nameParam } from "./name-param.ts";
 import { runOutward } from "./run-outward.ts";
 import { runPublic } from "./run-public.ts";
 import { runStreamed } from "./run-streamed.ts";
@@ -92,7 +93,12 @@ export function createCall(modules: readonly Module[], world: World): Call {
   );
   const listTools = createToolLists(catalogue, world.hiddenBy);
 
-  const call: Call = (request) => runForCaller(request.caller?.organization_id ?? null, () => run(request));
+  const call: Call = (request) => {
+    const operation = boundOperations.get(request.operation)?.operation;
+    return runForCaller(request.caller?.organization_id ?? null, () => run(request)).catch((error) => {
+      throw nameParam(error, operation, request.input);
+    });
+  };
 
   const run: Call = async (request) => {
     const bound = boundOperations.get(request.operation);

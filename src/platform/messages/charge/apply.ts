@@ -59,9 +59,9 @@ export function toTransfers(
   cause: string,
   movements: readonly Movement[],
 ): readonly Transfer[] {
-  const { currency } = charge;
+  const { currency, simulated = false } = charge;
   return movements.map((movement) => ({
-    ...{ organization_id, currency, message_id: id },
+    ...{ organization_id, currency, simulated, message_id: id },
     reference: `${id}:${cause}:${movement.from_account}-${movement.to_account}`,
     ...movement,
   }));

@@ -3,6 +3,7 @@
 import type { Queries } from "../../../database/database.ts";
 import type { MessageCharge } from "../../../database/schema/index.ts";
 import { marketOf, priceOf, readRates } from "../../prices/index.ts";
+import type { Payment } from "../../wallet/index.ts";
 
 /** The category of every message that is not a template. */
 const service = "service";
@@ -10,7 +11,7 @@ const service = "service";
 export interface Estimate {
   readonly currency: string;
   /** Without a template, of a free-form message. Null: there are no prices in the organization's currency. */
-  chargeOf(templateCategory: string | undefined): MessageCharge | null;
+  chargeOf(templateCategory: string | undefined, payment: Pick<Payment, "simulated">): MessageCharge | null;
 }
 
 /** Reads the prices with one statement. `to` is a number in E.164 form, or an id that tells no country. */
@@ -20,9 +21,11 @@ export async function readEstimate(db: Queries, organization: string, to: string
   const { currency } = rates;
   return {
     currency,
-    chargeOf(category = service) {
+    chargeOf(category = service, { simulated }) {
       const price = priceOf(rates, country, category);
-      return price === null ? null : { status: "held", currency, country, category, price, held: price };
+      return price === null
+        ? null
+        : { status: "held", currency, country, category, price, held: price, simulated };
     },
   };
 }

@@ -10,6 +10,7 @@ import type { Tables } from "../../../database/schema/index.ts";
 import { changeConsent } from "../../contacts/index.ts";
 import type { Change } from "../../kernel/index.ts";
 import { removeAccents } from "../../query/index.ts";
+import { paymentOf } from "../../wallet/index.ts";
 import { readEstimate } from "../charge/index.ts";
 import { enqueueMessage } from "../outbound/index.ts";
 import { startWords, stopWords } from "./consent-words.ts";
@@ -43,14 +44,15 @@ export async function applyConsentWords(change: Change, inbound: InboundText): P
   }
   const estimate = await readEstimate(tx, contact.organization_id, to);
   // The law requires the confirmation, so it is sent whatever the wallet holds.
-  const priced = { charge: estimate.chargeOf(undefined), isLimited: false };
+  const charge = estimate.chargeOf(undefined, paymentOf(change.world, inbox));
   await enqueueMessage(change, {
     inbox,
     conversation,
     to,
     type: "text",
     content: { text: { body } },
-    ...priced,
+    charge,
+    isLimited: false,
   });
 }
 

@@ -88,9 +88,9 @@ async function insertMessage(
 ): Promise<void> {
   const { tx, world, now, actor } = change;
   const { organization_id, id, charge } = message;
-  const amount = charge?.held ?? 0;
+  const { held: amount = 0, currency = "", simulated = false } = charge ?? {};
   const reference = `${id}:hold`;
-  const hold = { organization_id, reference, amount, currency: charge?.currency ?? "", message_id: id };
+  const hold = { organization_id, reference, amount, currency, message_id: id, simulated };
   const holding =
     amount > 0 ? sql`${holdInsertion(world, hold, { now, isLimited })} returning 1` : sql`select 1`;
   const conversation = { organization_id, id: message.conversation_id };
@@ -110,6 +110,6 @@ async function insertMessage(
     `.execute(tx),
   );
   if (!onlyRow(rows).is_held) {
-    throw await failInsufficient(tx, world, { organization: organization_id, required: amount });
+    throw await failInsufficient(tx, world, { organization: organization_id, simulated, required: amount });
   }
 }

@@ -12,7 +12,7 @@ import type { OrganizationChange } from "../../kernel/index.ts";
 import { type MediaType, toMediaContent } from "../../media.ts";
 import { normalizePhone } from "../../phone/index.ts";
 import { composeTemplate, findTemplates, requireApproved, suggestTemplates } from "../../templates/index.ts";
-import { mustPay } from "../../wallet/index.ts";
+import { paymentOf } from "../../wallet/index.ts";
 import { type Estimate, readEstimate } from "../charge/index.ts";
 import type { MessageRow } from "../progress.ts";
 import { enqueueMessage } from "./enqueue.ts";
@@ -73,21 +73,23 @@ type Sending = Pick<OrganizationChange, "world" | "organization" | "now" | "acto
 
 /**
  * Composes a message without sending it, and applies the rules of sending to it; the recipient need not be stored.
- * @returns `held` in millionths of the currency: what must be available; 0 if the wallet need not pay.
+ * @returns `held` in millionths of the currency: what must be available of the real or the `simulated` money; 0 if the
+ * wallet need not pay.
  * @throws Failure those of `sendMessage`, but for `insufficient_funds`.
  */
 export async function composeMessage(
   input: Input,
   sending: Sending,
   { contact, inbox, conversation }: Recipient,
-): Promise<{ readonly content: MessageRow["content"]; readonly held: number }> {
+): Promise<{ readonly content: MessageRow["content"]; readonly held: number; readonly simulated: boolean }> {
   const { db, organization } = sending;
   const contentFor = await readContent(db, organization, input);
   const estimate = await readEstimate(db, organization, input.to);
   const content = await contentFor(inbox.id);
   const outgoing = { contact, inbox, conversation, content, estimate };
   const { charge, isLimited } = await requireSendable(sending, outgoing);
-  return { content, held: isLimited ? (charge?.held ?? 0) : 0 };
+  const { held = 0, simulated = false } = charge ?? {};
+  return { content, held: isLimited ? held : 0, simulated };
 }
 
 interface Checked extends Recipient {
@@ -108,8 +110,9 @@ async function requireSendable(
   if (!isFree && isWindowStrict(inbox)) {
     throw await failOutsideWindow(sending, { inbox, conversation });
   }
-  const charge = estimate.chargeOf(content.template?.category);
-  const isLimited = mustPay(sending.world, inbox);
+  const payment = paymentOf(sending.world, inbox);
+  const { isLimited } = payment;
+  const charge = estimate.chargeOf(content.template?.category, payment);
   if (isLimited && charge === null) {
     throw fail("price_unknown", { currency: estimate.currency });
   }

@@ -1,0 +1,17 @@
+/** Names the field whose id was not found, in the failures that do not name it themselves. */
+import { Failure, type Operation } from "../../../../tools/contract/index.ts";
+
+/** For `cohort_not_found`, the field `cohort_id` of the input, or else its `id`. Other errors stay as they are. */
+export function nameParam(error: unknown, operation: Operation | undefined, input: unknown): unknown {
+  if (!(error instanceof Failure) || error.entry.type !== "not_found" || error.detail.param !== undefined) {
+    return error;
+  }
+  const [, thing] = /^(\w+)_not_found$/.exec(error.code) ?? [];
+  const sent = typeof input === "object" ? { ...input } : {};
+  const param = [`${thing}_id`, "id"].find((name) => name in sent && name in (operation?.input.shape ?? {}));
+  if (param === undefined) {
+    return error;
+  }
+  const { code, entry, detail, cause, isReplay } = error;
+  return new Failure(code, entry, { detail: { ...detail, param }, cause, isReplay });
+}

@@ -1,0 +1,20 @@
+/** The ledger as an organization reads it: the entries with their causes, and what was spent. */
+import { ledger as contract } from "../../../tools/ledger.ts";
+import { withTimeLimit } from "../../database/query/index.ts";
+import { implement } from "../kernel/index.ts";
+import { listEntries } from "./entries.ts";
+import { readPeriod, readSpend } from "./spend.ts";
+
+export const ledger = implement(contract, {
+  operations: {
+    list_ledger_entries: (input, { db, organization }) => listEntries(db, organization, input),
+
+    async get_spend({ by, simulated, ...days }, { world, organization, now }) {
+      const period = readPeriod(days, now);
+      const data = await withTimeLimit(world.database, (db) =>
+        readSpend(db, organization, { ...period, by, simulated }),
+      );
+      return { data };
+    },
+  },
+});
