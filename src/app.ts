@@ -5,7 +5,6 @@
  */
 import { setMaxListeners } from "node:events";
 import { toolNames } from "../tools/contract/index.ts";
-import { fail } from "../tools/errors.ts";
 import { openChannels } from "./adapters/channel/index.ts";
 import type { ControlRoute } from "./adapters/channel/simulator/index.ts";
 import { openCountries } from "./adapters/countries/index.ts";
@@ -25,7 +24,7 @@ import type { Database } from "./database/database.ts";
 import { migrate } from "./database/migrate.ts";
 import { createCountedHeader } from "./http/admission/index.ts";
 import { createServer } from "./http/server.ts";
-import { readGauges } from "./jobs/gauges.ts";
+import { gaugeSources } from "./jobs/gauges.ts";
 import type { RunningJobs } from "./jobs/jobs.ts";
 import { createMcpHttpHandler } from "./mcp/http.ts";
 import { createToolFilters, executeToolName, searchToolsName, tools } from "./mcp/tool-list/index.ts";
@@ -67,8 +66,8 @@ const shutdownMs = 10_000;
 const concurrency = 32; // jobs of one lane at once; webhook deliveries mostly wait
 
 export async function startApp(options: AppOptions): Promise<App> {
-  const { databaseUrl: url, dataDir } = options.config;
-  const database = options.database ?? (await openDatabase({ ...options, url, dataDir }));
+  const { databaseUrl: url, dataDir, databaseWaitMs: waitMs } = options.config;
+  const database = options.database ?? (await openDatabase({ ...options, url, dataDir, waitMs }));
   try {
     await migrate(database);
     return await start(options, database);
@@ -80,7 +79,7 @@ export async function startApp(options: AppOptions): Promise<App> {
 
 async function start(options: AppOptions, database: Database): Promise<App> {
   const { config, log, localKey, onFirstStart, runsJobs = true, enabledModules = modules } = options;
-  const { now, sandbox } = await openClock(database, config.isClockMovable, options.now);
+  const { now, sandbox, sharedClock } = await openClock(database, config.isClockMovable, options.now);
   const { toolFilter, hiddenBy } = createToolFilters(tools, config.toolFilter);
   const secrets = await bootstrap(database, {
     ...{ owner: config.owner, localKey, now: now(), onFirstStart, secrets: config },
@@ -98,7 +97,7 @@ async function start(options: AppOptions, database: Database): Promise<App> {
     ...{ database, now, log, web, receivers, enabledModules, concurrency, metrics: telemetry.metrics },
     ...{ stopping: stopping.signal, retention: config.retention, wallet: config.wallet, instruments },
     ...{ countries: await openCountries(config.countries), ...openModels(config.models), hiddenBy, sandbox },
-    ...{ addresses: addressesOf(config, () => address), patterns: openPatternMatcher() },
+    ...{ addresses: addressesOf(config, () => address), patterns: openPatternMatcher(), sharedClock },
     ...{ ...secrets, quotas: config.quotas, storage: openStorage(config), documents: openDocumentReader() },
     openChannels(callbacks, enqueueAll) {
       const parts = { database, enqueueAll, callbacks, now, web, whatsapp: config.whatsapp };
@@ -118,19 +117,14 @@ async function start(options: AppOptions, database: Database): Promise<App> {
     ...{ maxBodyBytes: config.bodyLimit, resultLimit: config.resultLimit, toolFilter },
     instrument: instrumentTools(new Set([...names, searchToolsName, executeToolName]), telemetry),
   });
-  const gauges = () => readGauges(database.queries, now());
-  const scrape = telemetry.scrape?.({ gauges, pool: database.pool });
+  const scrape = telemetry.scrape?.(gaugeSources({ database, now, sharedClock }));
   const routes = [...platform.routes, ...controls, ...createProofRoutes(localKey, () => address)];
   const server = createServer({
     ...{ platform, operations, routes, version, log, now, mcp, telemetry, countedHeader },
     ...{ rateLimits: config.rateLimits, bodyLimit: config.bodyLimit, trustedProxies: config.trustedProxies },
-    ...{ operatorKey: config.operatorKey, metricsEndpoint: token && scrape ? { token, scrape } : undefined },
-    async checkReady() {
-      if (stopping.signal.aborted) {
-        throw fail("unavailable", { reason: "it is stopping." });
-      }
-      await database.queries.selectFrom("settings").select("name").limit(1).execute();
-    },
+    operatorKey: config.operatorKey,
+    metricsEndpoint: token !== undefined && scrape ? { token, scrape } : undefined,
+    checkReady: platform.checkDatabase,
   });
   address = await server.listen(options.listen ?? config);
   if (runsJobs) {
@@ -139,6 +133,7 @@ async function start(options: AppOptions, database: Database): Promise<App> {
   return {
     ...{ address, jobs: platform.jobs, database },
     async [Symbol.asyncDispose]() {
+      await server.drain(config.drainDelayMs);
       stopping.abort();
       // No job may start from here on: one that the signal ended would be claimed again and again.
       await Promise.all([platform.jobs.stop(shutdownMs), mcp.close().then(() => server.close(shutdownMs))]);

@@ -23,7 +23,7 @@ const { create, runsOf } = createFlowHelpers(app);
 const firstAttempt: Attempt = {
   ...{ id: "job_1", organization_id: null, number: 1, isLast: false, dueAt: "2026-01-01T00:00:00.000Z" },
   ...{ isTakeover: false, traceparent: null, signal: new AbortController().signal },
-  ...{ startNow: async () => undefined, backOff() {} },
+  ...{ startNow: async () => undefined, requireClock() {}, backOff() {} },
 };
 
 const hours = "What are your opening hours?";

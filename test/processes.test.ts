@@ -4,7 +4,8 @@ import { describe, expect, test } from "vitest";
 import type { Database } from "../src/database/database.ts";
 import type { Attempt, JobDefinition } from "../src/jobs/job.ts";
 import type { Processes } from "../src/jobs/processes/index.ts";
-import { anyPayload, makeJob, useJobsFixture } from "./support/jobs-fixture.ts";
+import { SharedClock } from "../src/time/shared-clock.ts";
+import { anyPayload, makeJob, recordRuns, useJobsFixture } from "./support/jobs-fixture.ts";
 import { meanwhile } from "./support/meanwhile.ts";
 
 const second = 1_000;
@@ -291,3 +292,39 @@ function recordStatements(statements: string[]): Database {
   });
   return { ...fixture.database, queries: recording };
 }
+
+describe("a process that can't compare its clock with the others'", () => {
+  test("claims no job until its next heartbeat", async () => {
+    let frozenMs = 0;
+    const clock = new SharedClock({
+      monotonicMs: () => performance.now() + frozenMs,
+      wallMs: () => Date.now() + frozenMs,
+    });
+    const processes = fixture.createProcess({ clock, now: clock.now });
+    const { runs, definition } = recordRuns("a.b");
+    const poller = fixture.createPoller(definition, { processes, now: clock.now });
+    await fixture.enqueue(fixture.create([definition]), makeJob("a.b"));
+    await processes.beat();
+    frozenMs += 16 * second;
+    expect(await poller.poll({ canClaim: true })).toMatchObject({ claimed: 0, isDrained: false });
+    await processes.beat();
+    expect(await poller.poll({ canClaim: true })).toMatchObject({ claimed: 1 });
+    await expect.poll(() => runs).toHaveLength(1);
+    await poller.poll({ canClaim: false });
+  });
+
+  test("has a warning when its machine's clock is wrong, and the database's time", async () => {
+    const wrongByMs = 35 * second;
+    const clock = new SharedClock({
+      monotonicMs: () => performance.now(),
+      wallMs: () => Date.now() + wrongByMs,
+    });
+    const processes = fixture.createProcess({ clock, now: clock.now });
+    await processes.beat();
+    expect(fixture.logged).toEqual(["The clock of this machine differs from the database's, which is used"]);
+    const { rows } = await sql<{ readonly time: string }>`select clock_timestamp() as time`.execute(
+      fixture.database.queries,
+    );
+    expect(Math.abs(Date.parse(rows[0]?.time ?? "") - clock.now().getTime())).toBeLessThan(10 * second);
+  });
+});

@@ -30,15 +30,26 @@ Usage: tidings <command>
             tidings <command> --help shows the options of one.
 
       --forward-to <address>   Where listen sends the events.
+      --stop-with-parent       serve stops when the process that started it has ended, as npm start needs.
   -h, --help     Show this.
   -v, --version  Show the version.
 
 Settings are environment variables:
 `;
 
-const commandOptions = { "forward-to": { type: "string" }, ...optionTypes, ...emulatorOptionTypes } as const;
+const commandOptions = {
+  "forward-to": { type: "string" },
+  "stop-with-parent": { type: "boolean" },
+  ...optionTypes,
+  ...emulatorOptionTypes,
+} as const;
 
-type Options = ManageOptions & EmulatorArguments & { readonly "forward-to"?: string | undefined };
+interface ServiceOptions {
+  readonly "forward-to"?: string | undefined;
+  readonly "stop-with-parent"?: boolean | undefined;
+}
+
+type Options = ManageOptions & EmulatorArguments & ServiceOptions;
 
 interface Command {
   readonly options?: readonly string[];
@@ -52,7 +63,10 @@ interface Command {
 const commands: Readonly<Record<string, Command>> = {
   help: { run: help },
   version: { run: async () => console.log(version) },
-  serve: { run: async () => (await import("./serve.ts")).runServe() },
+  serve: {
+    options: ["stop-with-parent"],
+    run: async (options) => (await import("./serve.ts")).runServe(options["stop-with-parent"]),
+  },
   mcp: { run: async () => (await import("./mcp.ts")).runMcp() },
   listen: {
     options: ["forward-to"],

@@ -13,7 +13,7 @@ import { type Instance, openInstance } from "./instance.ts";
 import { createProxy } from "./proxy/index.ts";
 import { version } from "./version.ts";
 
-export async function runServe(): Promise<void> {
+export async function runServe(stopsWithParent = false): Promise<void> {
   const { config, warnings } = readConfig();
   const log = createLog(config.logLevel, appSecrets(config));
   for (const warning of warnings) {
@@ -34,7 +34,10 @@ export async function runServe(): Promise<void> {
     const instanceAddress = await opened.address();
     return [opened, opened.role === "owner" ? instanceAddress : await serveProxy(opened, config)] as const;
   });
-  stopOnSignal(instance, log);
+  const stop = stopOnSignal(instance, log);
+  if (stopsWithParent) {
+    stopAfter(process.ppid, stop);
+  }
   console.log(
     startMessage(address, instance, { dataDir: folder.path, isEmbedded: config.databaseUrl === undefined }),
   );
@@ -83,8 +86,8 @@ async function explainListenError<Result>(
   }
 }
 
-/** The first signal shuts down gracefully; the second exits at once. */
-function stopOnSignal(instance: Instance, log: Log): void {
+/** The first signal shuts down gracefully; the second exits at once. Returns the function that both call. */
+function stopOnSignal(instance: Instance, log: Log): () => void {
   let isStopping = false;
   const stop = () => {
     if (isStopping) {
@@ -101,6 +104,29 @@ function stopOnSignal(instance: Instance, log: Log): void {
   };
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
+  return stop;
+}
+
+/** How often the parent process is looked up. */
+const parentEveryMs = 500;
+
+/** `npm start` puts a shell between npm and this process: a signal ends the shell, which does not pass it on. */
+function stopAfter(parent: number, stop: () => void): void {
+  const timer = setInterval(() => {
+    if (process.ppid !== parent || !isRunning(parent)) {
+      clearInterval(timer);
+      stop();
+    }
+  }, parentEveryMs);
+  timer.unref();
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
 }
 
 function startMessage(address: string, { role }: Instance, location: DataLocation): string {

@@ -1,7 +1,7 @@
 /** The errors of a call: an error response, or no response. */
 import { STATUS_CODES } from "node:http";
 import type { ErrorBody } from "../../tools/contract/index.ts";
-import type { CallDeadline } from "./deadline.ts";
+import type { Deadline } from "../time/deadline.ts";
 
 export type ErrorFields = ErrorBody["error"];
 
@@ -69,7 +69,10 @@ export class NoResponseError extends Error {
     this.mayHaveRun = kind.mayHaveRun;
   }
 
-  static from(error: unknown, { host, signal, timeoutMs }: CallDeadline): NoResponseError {
+  static from(
+    error: unknown,
+    { host, deadline: { signal, timeoutMs } }: { readonly host: string; readonly deadline: Deadline },
+  ): NoResponseError {
     const code = error instanceof Error && "code" in error ? String(error.code) : "";
     const kind = signal.aborted ? timedOut : (kinds[code] ?? otherError);
     return new NoResponseError(kind.message(host, timeoutMs), kind, error);

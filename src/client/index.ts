@@ -8,12 +8,13 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { InputOf, Operation, OutputOf } from "../../tools/contract/index.ts";
+import { type Deadline, withDeadline } from "../time/deadline.ts";
 import { type Connections, createConnections } from "./connections.ts";
-import { type CallDeadline, startCallDeadline, timeoutFor, waitMsOf } from "./deadline.ts";
 import { CallFailure, NoResponseError } from "./failure.ts";
 import type { FileToSend } from "./multipart.ts";
 import { type HttpRequest, writeRequest } from "./request.ts";
 import { readFailure, readResponse } from "./response.ts";
+import { timeoutFor, waitMsOf } from "./timeout.ts";
 
 export { CallFailure, type FileToSend, NoResponseError, timeoutFor, waitMsOf };
 
@@ -69,25 +70,21 @@ export function createClient(options: ClientOptions): Client {
       const headers = { ...options.headers, ...callOptions.headers };
       const request = writeRequest(operation, fields, { ...callOptions, headers });
       const defaultTimeoutMs = timeoutFor(waitMsOf(operation, fields), 30_000);
-      const deadline = startCallDeadline(
-        callOptions.timeoutMs ?? options.timeoutMs ?? defaultTimeoutMs,
-        callOptions.signal,
-      );
+      const { timeoutMs = options.timeoutMs ?? defaultTimeoutMs, signal } = callOptions;
       const key = callOptions.key ?? options.key;
-      try {
-        const answer = await callWithRetries({
+      const answer = await withDeadline(timeoutMs, signal ? [signal] : [], (deadline) =>
+        callWithRetries({
           ...options,
           ...callOptions,
           key,
           request,
           deadline,
           connections,
-        });
-        // As the operation declares; not parsed, so check the response of a service that is not Tidings.
-        return answer as OutputOf<Op>;
-      } finally {
-        deadline.stop();
-      }
+          host: "the service",
+        }),
+      );
+      // As the operation declares; not parsed, so check the response of a service that is not Tidings.
+      return answer as OutputOf<Op>;
     },
     close: connections.close,
   };
@@ -96,8 +93,10 @@ export function createClient(options: ClientOptions): Client {
 interface PendingCall extends ClientOptions, Pick<CallOptions, "maxRetryWaitMs"> {
   readonly key: ClientOptions["key"];
   readonly request: HttpRequest;
-  readonly deadline: CallDeadline;
+  readonly deadline: Deadline;
   readonly connections: Connections;
+  /** Named in the error message when there is no response. */
+  host: string;
 }
 
 /** Retries until there is a response, an error that is not retryable, or no time left. */
@@ -108,8 +107,8 @@ async function callWithRetries(call: PendingCall): Promise<unknown> {
     try {
       return await attempt(call);
     } catch (error) {
-      deadline.throwIfAborted();
-      const failure = error instanceof CallFailure ? error : NoResponseError.from(error, deadline);
+      throwIfAborted(deadline);
+      const failure = error instanceof CallFailure ? error : NoResponseError.from(error, call);
       mayHaveRun ||= failure.mayHaveRun;
       failure.mayHaveRun = mayHaveRun;
       const waitMs = retryDelayMs(failure, backoffMs * 2 ** number);
@@ -122,8 +121,15 @@ async function callWithRetries(call: PendingCall): Promise<unknown> {
       ) {
         throw failure;
       }
-      await sleep(waitMs, deadline.signal).catch(() => deadline.throwIfAborted());
+      await sleep(waitMs, deadline.signal).catch(() => throwIfAborted(deadline));
     }
+  }
+}
+
+/** Throws the caller's reason if the caller aborted. */
+function throwIfAborted({ ended, signal }: Deadline): void {
+  if (ended === "aborted") {
+    signal.throwIfAborted();
   }
 }
 
@@ -136,16 +142,10 @@ function retryDelayMs({ retryAfterSeconds }: CallFailure | NoResponseError, back
   return retryAfterSeconds === undefined ? backoffMs * jitter : retryAfterSeconds * 1000;
 }
 
-async function attempt({
-  request,
-  baseUrl,
-  key,
-  userAgent,
-  deadline,
-  connections,
-}: PendingCall): Promise<unknown> {
+async function attempt(call: PendingCall): Promise<unknown> {
+  const { request, baseUrl, key, userAgent, deadline, connections } = call;
   const base = new URL(typeof baseUrl === "string" ? baseUrl : await deadline.within(baseUrl()));
-  deadline.host = base.host;
+  call.host = base.host;
   const credential = typeof key === "function" ? await deadline.within(key()) : key;
   const connection = await connections.dispatcherFor(base);
   const { statusCode, headers, body } = await connection.request({

@@ -106,6 +106,14 @@ export const Environment = z.object({
     .enum(logLevels, expected(`one of ${logLevels.join(", ")}`))
     .default("info")
     .describe(`Level of the log on stderr: ${logLevels.join(", ")}`),
+  TIDINGS_DATABASE_WAIT: wholeNumber(0, 3_600)
+    .default(60)
+    .describe("Seconds for which a start waits for PostgreSQL when it refuses the connection"),
+  TIDINGS_DRAIN_DELAY: wholeNumber(0, 300)
+    .default(0)
+    .describe(
+      "Seconds between a signal to stop and the closing of the port: `/readyz` answers 503 in them, and requests are answered",
+    ),
   TIDINGS_RATE_LIMIT: wholeNumber(1, 1_000_000)
     .default(50)
     .describe("Sustained requests a second for each credential"),

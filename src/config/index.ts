@@ -106,6 +106,8 @@ function toConfig(env: z.output<typeof Environment>) {
     port: env.PORT,
     dataDir: env.TIDINGS_DATA_DIR,
     databaseUrl: env.DATABASE_URL,
+    databaseWaitMs: env.TIDINGS_DATABASE_WAIT * 1000,
+    drainDelayMs: env.TIDINGS_DRAIN_DELAY * 1000,
     secret: env.TIDINGS_SECRET,
     previousSecret: env.TIDINGS_PREVIOUS_SECRET,
     isSecretLost: isTrue(env.TIDINGS_SECRET_LOST),

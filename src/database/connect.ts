@@ -18,6 +18,7 @@ import {
 } from "./database.ts";
 import { startEmbedded } from "./embedded/index.ts";
 import { startMaintenance } from "./maintenance.ts";
+import { isOutage } from "./outage.ts";
 import type { Ownership } from "./ownership/index.ts";
 import { createPool, sqlState } from "./pool.ts";
 import { connectionError, postgresSettings, requireVersion } from "./postgres.ts";
@@ -33,6 +34,8 @@ export interface DatabaseOptions {
   readonly ownership?: Ownership | undefined;
   /** The most connections to PostgreSQL; default 10. The embedded engine has one. */
   readonly poolSize?: number;
+  /** How long to wait for a PostgreSQL server that refuses the connection; default 0. */
+  readonly waitMs?: number;
   readonly log: Log;
   /** Called when the embedded engine crashes: every later query fails until the process is restarted. */
   readonly onFailure?: ((error: Error) => void) | undefined;
@@ -44,6 +47,8 @@ export interface DatabaseOptions {
  */
 const retryable = new Set(["40001", "40P01", "23503", "0A000", "26000", "42P05", "57P01"]);
 const maxAttempts = 3;
+/** Between two attempts to connect at the start. */
+const retryConnectMs = 1_000;
 
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   return options.url === undefined ? await openEmbedded(options) : await openPostgres(options.url, options);
@@ -58,7 +63,7 @@ async function openEmbedded({ dataDir, ownership, log, onFailure }: DatabaseOpti
       onFailure?.(error);
     },
   });
-  const pool = createPool(engine.settings, log);
+  const pool = createPool(engine.settings, { log, canCancel: false });
   const connection = await connect(pool);
   const { queries } = connection;
   const maintenance = startMaintenance(queries, log);
@@ -74,20 +79,35 @@ async function openEmbedded({ dataDir, ownership, log, onFailure }: DatabaseOpti
   });
 }
 
-async function openPostgres(url: string, { poolSize = 10, log }: DatabaseOptions): Promise<Database> {
-  try {
-    const pool = createPool(postgresSettings(url, poolSize), log);
-    const connection = await connect(pool);
-    const { queries } = connection;
-    await requireVersion(queries).catch(async (error: unknown) => {
-      await queries.destroy();
-      throw error;
-    });
-    log.info({ poolSize }, "PostgreSQL is connected");
-    return assemble("postgres", connection, pool.use, () => queries.destroy());
-  } catch (cause) {
-    throw connectionError(url, cause);
+async function openPostgres(url: string, options: DatabaseOptions): Promise<Database> {
+  const { waitMs = 0, log } = options;
+  const begin = performance.now();
+  for (let number = 1; ; number += 1) {
+    try {
+      return await connectToPostgres(url, options);
+    } catch (cause) {
+      const failure = connectionError(url, cause);
+      if (!isOutage(cause) || performance.now() - begin >= waitMs) {
+        throw failure;
+      }
+      if (number === 1) {
+        log.warn({ wait_seconds: waitMs / 1000 }, `${failure.message} Waiting for it.`);
+      }
+      await sleep(retryConnectMs);
+    }
   }
+}
+
+async function connectToPostgres(url: string, { poolSize = 10, log }: DatabaseOptions): Promise<Database> {
+  const pool = createPool(postgresSettings(url, poolSize), { log, canCancel: true });
+  const connection = await connect(pool);
+  const { queries } = connection;
+  await requireVersion(queries).catch(async (error: unknown) => {
+    await queries.destroy();
+    throw error;
+  });
+  log.info({ poolSize }, "PostgreSQL is connected");
+  return assemble("postgres", connection, pool.use, () => queries.destroy());
 }
 
 /** Kysely, with the parts that a transaction is made of. */

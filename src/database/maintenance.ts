@@ -9,6 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
 import type { Log } from "../ports/log.ts";
 import type { Queries } from "./database.ts";
+import { withoutStatementLimit } from "./outage.ts";
 
 /** The default of autovacuum_naptime. */
 const intervalMs = 60_000;
@@ -16,7 +17,7 @@ const intervalMs = 60_000;
 /** Runs until it is disposed. */
 export function startMaintenance(queries: Queries, log: Log): AsyncDisposable {
   const stopped = new AbortController();
-  const done = run(queries, log, stopped.signal);
+  const done = withoutStatementLimit(() => run(queries, log, stopped.signal));
   return {
     async [Symbol.asyncDispose]() {
       stopped.abort();

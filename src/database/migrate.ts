@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Kysely, type Migration, Migrator, sql } from "kysely";
 import type { Database } from "./database.ts";
 import { migrations } from "./migrations/index.ts";
+import { withoutStatementLimit } from "./outage.ts";
 import { sqlState } from "./pool.ts";
 
 /** Less than the time after which PostgreSQL looks for deadlocks: a migration gives way to requests, never they to it. */
@@ -16,10 +17,14 @@ const retryMs = { min: 200, max: 1_000 };
  * Runs all pending migrations in one transaction. Processes of the previous version may be writing to the tables: if a
  * lock is not free, the transaction is rolled back and tried again later.
  */
-export async function migrate(
+export function migrate(
   database: Database,
   known: Readonly<Record<string, Migration>> = migrations,
 ): Promise<void> {
+  return withoutStatementLimit(() => runMigrations(database, known));
+}
+
+async function runMigrations(database: Database, known: Readonly<Record<string, Migration>>): Promise<void> {
   const limited = Object.entries(known).map(([name, migration]) => [name, limitLockTime(migration)]);
   const migrator = new Migrator({
     db: database.queries,

@@ -11,11 +11,15 @@ import pg from "pg";
 import type { Log } from "../ports/log.ts";
 import type { PoolUsage } from "../ports/telemetry.ts";
 import { FairQueue } from "./fair-queue.ts";
+import { answerMarginMs, NoAnswerError, statementLimitMs } from "./outage.ts";
 
 /** Prepared statements of one connection, each of which takes memory of the engine. The service has a few hundred. */
 const maxNames = 1000;
 
 const closeTimeoutMs = 5_000;
+
+/** The server ends the transaction of a process that is frozen: others wait for its locks. */
+const maxIdleMs = 15_000;
 
 const defaultTimeoutMs = 10_000;
 
@@ -46,8 +50,17 @@ interface Connection {
   readonly place: { release(): void };
 }
 
+interface PoolOptions {
+  readonly log: Log;
+  /** Whether the engine cancels a statement at a time limit of its session. */
+  readonly canCancel: boolean;
+}
+
 /** The pool for Kysely's dialect, with its usage for the metrics. */
-export function createPool(settings: pg.PoolConfig, log: Log): PostgresPool & { use(): PoolUsage } {
+export function createPool(
+  settings: pg.PoolConfig,
+  { log, canCancel }: PoolOptions,
+): PostgresPool & { use(): PoolUsage } {
   const pool = new pg.Pool({
     ...settings,
     pipeline: true,
@@ -75,7 +88,7 @@ export function createPool(settings: pg.PoolConfig, log: Log): PostgresPool & { 
         release();
         throw error;
       });
-      const connection = connections.get(client) ?? wrap(client, generation, counts);
+      const connection = connections.get(client) ?? wrap(client, { generation, counts, canCancel });
       connections.set(client, connection);
       connection.place.release = release;
       return connection.client;
@@ -100,12 +113,33 @@ const types = new pg.TypeOverrides();
 types.setTypeParser(pg.types.builtins.INT8, Number);
 types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (text) => new Date(text).toISOString());
 
-function wrap(client: pg.PoolClient, generation: Generation, counts: Counts): Connection {
-  const send = createSender(client, counts);
+const rolledBack = { command: "ROLLBACK", rowCount: 0, rows: [] };
+
+interface Shared {
+  readonly generation: Generation;
+  readonly counts: Counts;
+  readonly canCancel: boolean;
+}
+
+function wrap(client: pg.PoolClient, { generation, counts, canCancel }: Shared): Connection {
+  const send = createSender(client, counts, canCancel);
   const names = new Set<string>();
   const place = { release() {} };
   let isInvalid = false;
   let isInTransaction = false;
+  /** The limit of the session; undefined at first, and if a rollback may have undone its last change. */
+  let limitMs: number | undefined;
+  /** The embedded engine has not answered: what is sent now waits behind that statement. */
+  let isStuck = false;
+
+  const setLimit = () => {
+    if (canCancel && limitMs !== statementLimitMs()) {
+      limitMs = statementLimitMs();
+      const settings = `set statement_timeout = ${limitMs}; set idle_in_transaction_session_timeout = ${maxIdleMs}`;
+      // Sent with the statement. If it fails, the transaction has failed, and the limit is set again after its rollback.
+      client.query(settings).catch(() => undefined);
+    }
+  };
 
   const run = async (text: string, values: readonly unknown[]) => {
     const used = generation.number;
@@ -126,6 +160,16 @@ function wrap(client: pg.PoolClient, generation: Generation, counts: Counts): Co
   const connection = {
     async query(text: string, values: readonly unknown[]): Promise<unknown> {
       isInTransaction = text === "begin" || (isInTransaction && text !== "commit" && text !== "rollback");
+      if (text === "rollback") {
+        limitMs = undefined;
+      } else {
+        setLimit();
+      }
+      if (text === "rollback" && isStuck) {
+        isStuck = false;
+        run(text, values).catch(() => undefined);
+        return rolledBack;
+      }
       try {
         const result = await run(text, values);
         // PostgreSQL answers a commit after a caught failure with ROLLBACK and without an error.
@@ -135,9 +179,13 @@ function wrap(client: pg.PoolClient, generation: Generation, counts: Counts): Co
         return result;
       } catch (error) {
         isInvalid ||= invalidating.has(sqlState(error) ?? "");
+        if (error instanceof NoAnswerError) {
+          isInvalid ||= canCancel;
+          isStuck = !canCancel;
+        }
         // The connection is gone, and the transaction with it: report the first failure, not this one.
         if (text === "rollback" && sqlState(error) === undefined) {
-          return { command: "ROLLBACK", rowCount: 0, rows: [] };
+          return rolledBack;
         }
         throw error;
       }
@@ -153,12 +201,18 @@ function wrap(client: pg.PoolClient, generation: Generation, counts: Counts): Co
 
 /**
  * Sends and counts statements. Those of one tick travel in one packet; those that are sent while another one is under
- * way are one wait with it.
+ * way are one wait with it. Without an answer in time, they fail.
  */
-function createSender(client: pg.PoolClient, counts: Counts) {
+function createSender(client: pg.PoolClient, counts: Counts, canReconnect: boolean) {
   const { stream } = client.connection;
   let isCorked = false;
   let underWay = 0;
+  const answers = createAnswerTimer((error) => {
+    // A connection to a server is given up with all its statements. The embedded engine has only this one.
+    if (canReconnect) {
+      stream.destroy(error);
+    }
+  });
   return async (query: pg.QueryConfig): Promise<pg.QueryResult> => {
     if (!isCorked) {
       isCorked = true;
@@ -171,11 +225,43 @@ function createSender(client: pg.PoolClient, counts: Counts) {
     counts.statements += 1;
     counts.waits += Number(underWay === 0);
     underWay += 1;
+    answers.restart();
     try {
-      return await client.query(query);
+      return await answers.within(client.query(query));
     } finally {
       underWay -= 1;
+      if (underWay === 0) {
+        answers.stop();
+      } else {
+        answers.restart();
+      }
     }
+  };
+}
+
+/** Fails what waits when no statement was answered for the limit of the last one. */
+function createAnswerTimer(onTimeout: (error: NoAnswerError) => void) {
+  const waiting = new Set<(error: NoAnswerError) => void>();
+  let timer: NodeJS.Timeout | undefined;
+  const fail = () => {
+    const error = new NoAnswerError("The database did not answer in time.");
+    onTimeout(error);
+    for (const reject of waiting) {
+      reject(error);
+    }
+  };
+  return {
+    restart() {
+      clearTimeout(timer);
+      const limitMs = statementLimitMs();
+      timer = limitMs === 0 ? undefined : setTimeout(fail, limitMs + answerMarginMs);
+    },
+    stop: () => clearTimeout(timer),
+    within: <Result>(answer: Promise<Result>) =>
+      new Promise<Result>((resolve, reject) => {
+        waiting.add(reject);
+        answer.then(resolve, reject).finally(() => waiting.delete(reject));
+      }),
   };
 }
 

@@ -3,16 +3,26 @@ import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { Failure } from "../../tools/contract/index.ts";
 import { fail } from "../../tools/errors.ts";
 import type { Log } from "../ports/log.ts";
+import { createUnavailableLog } from "./unavailable-log.ts";
 
-/** Sends the failure of a request. */
-export function sendFailure(log: Log, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  const failure = toFailure(error, request);
-  if (failure.status >= 500) {
-    log.error(
-      { err: failure.cause ?? error, request_id: request.id, route: request.routeOptions.url },
-      "request failed",
-    );
-  }
+/** Returns the function that sends the failure of a request. */
+export function createSendFailure(log: Log) {
+  const logUnavailable = createUnavailableLog(log);
+  return (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
+    const failure = toFailure(error, request);
+    if (failure.status === 503) {
+      logUnavailable(failure.cause ?? failure);
+    } else if (failure.status >= 500) {
+      log.error(
+        { err: failure.cause ?? error, request_id: request.id, route: request.routeOptions.url },
+        "request failed",
+      );
+    }
+    sendFailure(failure, request, reply);
+  };
+}
+
+function sendFailure(failure: Failure, request: FastifyRequest, reply: FastifyReply): void {
   if (failure.status === 401) {
     reply.header("www-authenticate", 'Bearer realm="tidings"');
   }

@@ -1,6 +1,7 @@
 /** The REST transport: a Fastify server with the catalogue's routes, other public routes, health checks, /metrics and /mcp. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
 import type { Failure, JsonSchema, Operation } from "../../tools/contract/index.ts";
 import { fail } from "../../tools/errors.ts";
@@ -19,7 +20,7 @@ import {
   type RateLimits,
 } from "./admission/index.ts";
 import { drainRequest } from "./drain.ts";
-import { sendFailure } from "./error-response.ts";
+import { createSendFailure } from "./error-response.ts";
 import { createLargeBodies, largeBodyBytes } from "./large-bodies.ts";
 import { mountRoutes } from "./mount-routes.ts";
 import { describeApi } from "./openapi.ts";
@@ -60,13 +61,26 @@ export interface ServerOptions {
 export interface HttpServer {
   /** @returns the address, `http://host:port`; the loopback one if it listens on every interface. */
   listen(at: { readonly host: string; readonly port: number }): Promise<string>;
+  /** Answers /readyz with 503 from now on, and waits until load balancers have noticed. */
+  drain(delayMs: number): Promise<void>;
   /** Waits for running requests; closes the remaining connections after `graceMs`. */
   close(graceMs: number): Promise<void>;
 }
 
 export function createServer(options: ServerOptions): HttpServer {
-  const app = createApp(options);
+  let isDraining = false;
+  const checkReady = async () => {
+    if (isDraining) {
+      throw fail("unavailable", { reason: "it is stopping." });
+    }
+    await options.checkReady();
+  };
+  const app = createApp({ ...options, checkReady });
   return {
+    async drain(delayMs) {
+      isDraining = true;
+      await sleep(delayMs);
+    },
     async listen({ host, port }) {
       await app.listen({ host, port });
       const bound = app.server.address() as AddressInfo; // a TCP port, as just requested
@@ -93,6 +107,7 @@ function isEveryInterface(address: string): boolean {
 
 function createApp(options: ServerOptions): FastifyInstance {
   const { log, operations } = options;
+  const sendFailure = createSendFailure(log);
   const app = Fastify({
     logger: false,
     bodyLimit: Math.min(options.bodyLimit, maxPublicBodyBytes),
@@ -105,11 +120,11 @@ function createApp(options: ServerOptions): FastifyInstance {
     http: { requireHostHeader: false },
     // Lets ids that are too long reach their schema, whose error is clearer than the router's.
     routerOptions: { maxParamLength: 16_384 },
-    frameworkErrors: (error, request, reply) => sendFailure(log, error, request, reply),
+    frameworkErrors: sendFailure,
     clientErrorHandler: handleClientError,
   });
   addJsonParser(app);
-  app.setErrorHandler((error, request, reply) => sendFailure(log, error, request, reply));
+  app.setErrorHandler(sendFailure);
   app.setNotFoundHandler((request) => {
     throw fail("route_not_found", { method: request.method, path: request.url.split("?")[0] });
   });

@@ -26,6 +26,7 @@ export interface AttemptContext {
   readonly log: Log;
   readonly signal: AbortSignal;
   readonly backOff: () => void;
+  readonly requireClock: () => void;
 }
 
 /** Undefined when the row is gone already. */
@@ -50,6 +51,7 @@ export async function attemptJob(
     signal: context.signal,
     startNow: createStart(context, job),
     backOff: context.backOff,
+    requireClock: context.requireClock,
   };
   try {
     const run = () => definition.run(readPayload(definition, job), attempt);

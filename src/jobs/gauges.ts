@@ -1,11 +1,25 @@
 /** Reads the length of the queue for the metrics endpoint; cheap enough to run every few seconds. */
 import { sql } from "kysely";
-import type { Queries } from "../database/database.ts";
-import type { Gauges } from "../ports/telemetry.ts";
+import type { Database, Queries } from "../database/database.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { GaugeSources, Gauges } from "../ports/telemetry.ts";
+import type { SharedClock } from "../time/shared-clock.ts";
 import { allLanes, laneNameOf, lanesIn } from "./priority.ts";
 
 /** Longer lanes are reported as this long: an exact count would cost more than it is worth. */
 const maxCounted = 10_000;
+
+interface GaugedProcess {
+  readonly database: Database;
+  readonly now: Clock;
+  readonly sharedClock: SharedClock | undefined;
+}
+
+export const gaugeSources = ({ database, now, sharedClock }: GaugedProcess): GaugeSources => ({
+  gauges: () => readGauges(database.queries, now()),
+  pool: database.pool,
+  machineAheadMs: () => sharedClock?.machineAheadMs,
+});
 
 /** Running jobs count as later: their `run_at` is the end of their lease. */
 export async function readGauges(queries: Queries, now: Date): Promise<Gauges> {

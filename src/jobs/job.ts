@@ -91,6 +91,8 @@ export interface Attempt {
    * called before the work that the rate limits, and again if that is 50 ms later: a start counts 100 ms longer than a second.
    */
   readonly startNow: (maxAgeMs: number) => Promise<void>;
+  /** Throws while the process's time can't be compared with that of the others, for example after its machine was suspended. */
+  readonly requireClock: () => void;
   /** Reports that the lane's destination is failing: the lane starts fewer jobs until one ends without this call. */
   backOff(): void;
 }

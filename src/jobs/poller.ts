@@ -17,7 +17,7 @@ import { rangeOf } from "./priority.ts";
 import type { Processes } from "./processes/index.ts";
 import { renewLeases, type Settlement, settleJobs } from "./settle.ts";
 
-export interface PollerOptions extends Omit<AttemptContext, "backOff"> {
+export interface PollerOptions extends Omit<AttemptContext, "backOff" | "requireClock"> {
   readonly priority: Priority;
   readonly definitions: ReadonlyMap<string, JobDefinition>;
   /** Undefined: this process writes no heartbeat, so its claims last until their lease ends. */
@@ -78,7 +78,7 @@ export class Poller {
     await this.#options.prepare();
     const now = this.#options.now();
     const capacity = this.#lanes.capacity(now);
-    const limit = canClaim ? capacity.limit : 0;
+    const limit = canClaim && this.#isClockCurrent() ? capacity.limit : 0;
     const { jobs, isDrained, after, dueAt } = await this.#transact(now, { ...capacity, limit });
     this.#after = after ?? this.#after;
     for (const job of jobs) {
@@ -87,6 +87,11 @@ export class Poller {
     const hasMore = limit > 0 && !isDrained;
     const waitMs = hasMore ? 0 : this.#waitMs(this.#options.now(), dueAt);
     return { claimed: jobs.length, isDrained, hasFullLane: this.#lanes.hasFull, waitMs };
+  }
+
+  /** While it is not, the leases of other processes may seem to have ended. */
+  #isClockCurrent(): boolean {
+    return this.#options.processes?.isClockCurrent ?? true;
   }
 
   async #transact(now: Date, capacity: Capacity): Promise<Claimed> {
@@ -161,7 +166,12 @@ export class Poller {
     const backOff = () => {
       mustBackOff = true;
     };
-    const settlement = await attemptJob({ ...this.#options, backOff }, definition, job);
+    const requireClock = () => {
+      if (!this.#isClockCurrent()) {
+        throw new Error("The clock of this process was not compared with the database's for too long.");
+      }
+    };
+    const settlement = await attemptJob({ ...this.#options, backOff, requireClock }, definition, job);
     this.#leases.remove(job);
     end({ mustBackOff, now: this.#options.now() });
     if (settlement) {

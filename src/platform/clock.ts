@@ -11,7 +11,9 @@ import { clock as contract } from "../../tools/clock.ts";
 import { fail } from "../../tools/errors.ts";
 import { durationMs } from "../../tools/flows/nodes/index.ts";
 import type { Database } from "../database/database.ts";
+import { openSharedClock } from "../jobs/processes/index.ts";
 import type { Clock, Sandbox } from "../ports/clock.ts";
+import type { SharedClock } from "../time/shared-clock.ts";
 import { implement, type World } from "./kernel/index.ts";
 import { readSetting, replaceSetting } from "./settings.ts";
 
@@ -95,14 +97,18 @@ export interface OpenClock {
   readonly now: Clock;
   /** Undefined: the clock shows the real time. */
   readonly sandbox: Sandbox | undefined;
+  /** The clock behind `now` that follows the database's; undefined if the given one or the machine's is used. */
+  readonly sharedClock: SharedClock | undefined;
 }
 
 /** Opens the clock of this database. @throws Error if it was moved and may not be any more. */
 export async function openClock(
   database: Database,
   isMovable: boolean,
-  realTime: Clock = () => new Date(),
+  given: Clock | undefined,
 ): Promise<OpenClock> {
+  const sharedClock = given ? undefined : await openSharedClock(database);
+  const realTime = given ?? sharedClock?.now ?? (() => new Date());
   const stored = await readSetting(database, settingName);
   if (!isMovable) {
     if (stored !== undefined) {
@@ -110,7 +116,7 @@ export async function openClock(
         "The clock of this database was moved forward. Set TIDINGS_SANDBOX_CLOCK=on, or use another database.",
       );
     }
-    return { now: realTime, sandbox: undefined };
+    return { now: realTime, sandbox: undefined, sharedClock };
   }
   let ahead = Number(stored ?? 0);
   const sandbox: Sandbox = {
@@ -122,5 +128,5 @@ export async function openClock(
       ahead = needed;
     },
   };
-  return { now: () => new Date(realTime().getTime() + ahead), sandbox };
+  return { now: () => new Date(realTime().getTime() + ahead), sandbox, sharedClock };
 }

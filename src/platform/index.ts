@@ -1,6 +1,7 @@
 /** The platform: all modules connected with their jobs, events and channels. */
 
 import { type Operation, toolMappingsOf } from "../../tools/contract/index.ts";
+import { fail } from "../../tools/errors.ts";
 import type { Event, EventName } from "../../tools/events.ts";
 import type { EnqueueAll, JobDefinition, Jobs } from "../jobs/job.ts";
 import { createJobs, type RunningJobs } from "../jobs/jobs.ts";
@@ -15,6 +16,7 @@ import type {
 } from "../ports/http-route.ts";
 import type { PaymentCallbacks } from "../ports/payments.ts";
 import type { TemplateAuthorityCallbacks } from "../ports/template-authority.ts";
+import type { SharedClock } from "../time/shared-clock.ts";
 import { apiKeys } from "./api-keys.ts";
 import { auth, authenticate } from "./auth/index.ts";
 import { billing } from "./billing/index.ts";
@@ -118,6 +120,8 @@ export interface Platform {
   readonly jobs: RunningJobs;
   /** The use of rate limits, shared with the other processes of the database. */
   readonly sharedUse: SharedUse;
+  /** Throws if the database can't be used. */
+  checkDatabase(): Promise<void>;
 }
 
 /** What `createPlatform` needs from outside; the other members of `World` follow from the modules. */
@@ -140,6 +144,8 @@ export interface PlatformParts
   /** How many jobs of one lane run at once in this process. */
   readonly concurrency?: number;
   readonly instruments?: Instruments;
+  /** The clock behind `now`; undefined if it follows no database. */
+  readonly sharedClock?: SharedClock | undefined;
   /** Opens the channels and the payment processor. They report to `callbacks` and may have jobs of their own. */
   openChannels(
     callbacks: Callbacks,
@@ -169,6 +175,7 @@ export function createPlatform(parts: PlatformParts): Platform {
     concurrency,
     instruments = noInstruments,
     openChannels,
+    sharedClock,
     ...outside
   } = parts;
   const { database, now, log } = outside;
@@ -187,7 +194,9 @@ export function createPlatform(parts: PlatformParts): Platform {
   const definitions = [...moduleJobs.map((job) => toJobDefinition(job, () => world)), ...channelJobs].map(
     (job) => instruments.job(job),
   );
-  const processes = new Processes({ database, now, log, isAlone: database.engine === "embedded" });
+  const processes = new Processes({
+    ...{ database, now, log, isAlone: database.engine === "embedded", clock: sharedClock },
+  });
   const jobs = createJobs({
     ...{ database, now, definitions, log, processes, instrument: instruments.insertion },
     ...(concurrency && { concurrency }),
@@ -211,7 +220,18 @@ export function createPlatform(parts: PlatformParts): Platform {
     callbacks,
     jobs,
     sharedUse: processes.sharedUse,
+    checkDatabase: () => checkDatabase(world, processes).catch(throwDatabaseFailure),
   };
+}
+
+/** By the last heartbeat; a process that writes none sends a query. */
+async function checkDatabase({ database }: World, { isBeating }: Processes): Promise<void> {
+  if (isBeating === false) {
+    throw fail("unavailable", { reason: "the last heartbeat could not be written to the database." });
+  }
+  if (isBeating === undefined) {
+    await database.queries.selectFrom("settings").select("name").limit(1).execute();
+  }
 }
 
 const noInstruments: Instruments = {
@@ -277,6 +297,13 @@ function bindRoute<Body extends BodyKind>(
   world: World,
 ): RouteWithBody<Body> {
   return route.credential === "none"
-    ? { ...route, handle: (request: HttpRequest<Body>) => route.handle(request, world) }
-    : { ...route, handle: (request: CredentialRequest<Body>) => route.handle(request, world) };
+    ? {
+        ...route,
+        handle: (request: HttpRequest<Body>) => route.handle(request, world).catch(throwDatabaseFailure),
+      }
+    : {
+        ...route,
+        handle: (request: CredentialRequest<Body>) =>
+          route.handle(request, world).catch(throwDatabaseFailure),
+      };
 }

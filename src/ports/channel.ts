@@ -69,6 +69,11 @@ export interface SendOptions {
   readonly signal: AbortSignal;
   /** To be called right before the request that the inbox's rate limits: what comes before, such as an upload, may take long. */
   readonly startNow: () => Promise<void>;
+  /**
+   * Throws if another process may send the message by now, for example because this one was frozen. To be called after
+   * `startNow`, with no wait before the request. The error is passed on: the message was not sent.
+   */
+  readonly requireClaim: () => void;
 }
 
 /**

@@ -75,6 +75,8 @@ export interface PoolUsage {
 export interface GaugeSources {
   gauges(): Promise<Gauges>;
   pool(): PoolUsage;
+  /** How far the machine's clock is ahead of the database's; undefined if the machine's is used. */
+  machineAheadMs(): number | undefined;
 }
 
 export interface Telemetry {

@@ -1,4 +1,5 @@
 /** Real processes: two on one database or data folder, takeover and shutdown. */
+import { spawn } from "node:child_process";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { expect, test } from "vitest";
@@ -23,10 +24,33 @@ async function serveTwo(): Promise<readonly [ServedProcess, ServedProcess]> {
 
 test("SIGTERM ends an idle service with exit code 0", async () => {
   await using processes = await openProcesses();
-  const { process } = await processes.serve();
-  await process.end("SIGTERM");
-  expect(process.child.exitCode).toBe(0);
+  const { process: served } = await processes.serve();
+  await served.end("SIGTERM");
+  expect(served.child.exitCode).toBe(0);
 });
+
+test("a service that npm started ends with the shell between them, whatever ended that", async () => {
+  await using processes = await openProcesses();
+  const command = `"${process.execPath}" "${programPath}" serve --stop-with-parent & echo "pid $!"; wait`;
+  const shell = spawn("sh", ["-c", command], {
+    env: { ...process.env, ...processes.env, PORT: "0" },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let output = "";
+  shell.stdout.on("data", (chunk) => (output += String(chunk)));
+  await expect.poll(() => output, { timeout: 40_000 }).toContain("/v1");
+  const pid = Number(/^pid (\d+)$/m.exec(output)?.[1]);
+  shell.kill("SIGKILL");
+  await expect.poll(() => isRunning(pid)).toBe(false);
+});
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
 
 test("a key revoked in one process is rejected at the next request to every other", async () => {
   const [one, other] = await serveTwo();

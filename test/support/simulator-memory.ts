@@ -61,6 +61,7 @@ export function createMemorySimulator() {
 export const sendOptions: SendOptions = {
   signal: new AbortController().signal,
   startNow: async () => undefined,
+  requireClaim: () => undefined,
 };
 
 export function outboundMessage(message: Partial<OutboundMessage> = {}): OutboundMessage {

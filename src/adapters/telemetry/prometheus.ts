@@ -102,6 +102,11 @@ function createScrape(registry: Registry, sources: GaugeSources): () => Promise<
     "Round trips to the database; statements that are sent together are one",
     [],
   );
+  const clock = gauge(
+    "clock_difference_seconds",
+    "How far the clock of this machine is ahead of the database's, whose time is used",
+    [],
+  );
   const read = cacheGauges(sources.gauges);
 
   const set = ({ lanes, deadLetters }: Gauges) => {
@@ -126,6 +131,7 @@ function createScrape(registry: Registry, sources: GaugeSources): () => Promise<
     const { inUse, waiting: queued, ...sent } = sources.pool();
     pool.set({ what: "in_use" }, inUse);
     pool.set({ what: "waiting" }, queued);
+    clock.set((sources.machineAheadMs() ?? 0) / 1000);
     // The pool counts; a counter here can't be set, only increased.
     statements.reset();
     statements.inc(sent.statements);

@@ -1,7 +1,7 @@
 /** Runs one exchange: checks the request, sends it within the deadline, and passes the response to a reader. */
 import type { Agent, Dispatcher } from "undici";
 import type { FailedRequest, ForbiddenRequest, ResponseHead, WebRequest } from "../../ports/web.ts";
-import { type ExchangeDeadline, startExchangeDeadline } from "./deadline.ts";
+import { type Deadline, withDeadline } from "../../time/deadline.ts";
 import { toWebFailure } from "./failures.ts";
 import { checkRequestHeaders, readHeaders, writeHeaders } from "./headers.ts";
 import { checkUrl, type WebRules } from "./rules.ts";
@@ -36,20 +36,13 @@ export async function runExchange<Result>(
   if (forbidden) {
     return forbidden;
   }
-  const deadline = startExchangeDeadline(request.timeoutMs, [
-    stopping,
-    ...(request.signal ? [request.signal] : []),
-  ]);
-  try {
-    return await requestAndRead(exchange, url, deadline);
-  } finally {
-    deadline.stop();
-  }
+  const signals = request.signal ? [stopping, request.signal] : [stopping];
+  return withDeadline(request.timeoutMs, signals, (deadline) => requestAndRead(exchange, url, deadline));
 }
 
-async function requestAndRead<Result>(exchange: Exchange<Result>, url: URL, deadline: ExchangeDeadline) {
+async function requestAndRead<Result>(exchange: Exchange<Result>, url: URL, deadline: Deadline) {
   const toFailure = (error: unknown) => toWebFailure(error, url.hostname, deadline);
-  const answer = await deadline.within(requestHead(exchange, url, deadline.signal)).catch(toFailure);
+  const answer = await deadline.within(requestHead(exchange, url, deadline)).catch(toFailure);
   if ("outcome" in answer) {
     return answer;
   }
@@ -71,9 +64,10 @@ async function requestAndRead<Result>(exchange: Exchange<Result>, url: URL, dead
 async function requestHead(
   { request, open }: Pick<Exchange<unknown>, "request" | "open">,
   url: URL,
-  signal: AbortSignal,
+  { signal, throwIfEnded }: Deadline,
 ): Promise<Dispatcher.ResponseData> {
   const agent = await open();
+  throwIfEnded();
   return agent.request({
     origin: url.origin,
     path: url.pathname + url.search,

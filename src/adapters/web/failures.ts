@@ -1,7 +1,7 @@
 /** Maps the errors of an exchange to the failures of the port. */
 import type { FailedRequest, ForbiddenRequest } from "../../ports/web.ts";
+import type { Deadline } from "../../time/deadline.ts";
 import { ForbiddenAddressError, UnresolvedHostError } from "./connect.ts";
-import type { ExchangeDeadline } from "./deadline.ts";
 import { forbid } from "./rules.ts";
 
 type Reason = FailedRequest["reason"];
@@ -19,7 +19,7 @@ export class MalformedResponseError extends Error {
 export function toWebFailure(
   error: unknown,
   host: string,
-  deadline: ExchangeDeadline,
+  deadline: Deadline,
 ): FailedRequest | ForbiddenRequest {
   if (error instanceof ForbiddenAddressError) {
     return forbid("address", `${host} has no public address.`);

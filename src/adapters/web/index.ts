@@ -111,5 +111,4 @@ async function streamBody<Value>(
 }
 
 export { collectBody } from "./body.ts";
-export { type ExchangeDeadline, startExchangeDeadline } from "./deadline.ts";
 export { createWebRules } from "./rules.ts";

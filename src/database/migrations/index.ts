@@ -36,6 +36,7 @@ import * as flowAuthority from "./0034-flow-authority.ts";
 import * as simulatedMoney from "./0035-simulated-money.ts";
 import * as answersAndAbsences from "./0036-answers-and-absences.ts";
 import * as readingTimes from "./0037-reading-times.ts";
+import * as processClocks from "./0038-process-clocks.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
@@ -74,4 +75,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0035-simulated-money": simulatedMoney,
   "0036-answers-and-absences": answersAndAbsences,
   "0037-reading-times": readingTimes,
+  "0038-process-clocks": processClocks,
 };

@@ -38,6 +38,8 @@ export interface JobTables {
     id: string;
     started_at: string;
     heartbeat_at: string;
+    /** By the clock of the database. */
+    written_at: Generated<string>;
     /** Points that each active credential used of its rate limit. */
     use: Json<Readonly<Record<string, number>>>;
   };

@@ -12,9 +12,12 @@ import type { Database } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
+import type { SharedClock } from "../../time/shared-clock.ts";
 import { createSignal } from "../signal.ts";
+import { createDifferenceReport } from "./measure-clock.ts";
 import { createUseExchange, type SharedUse, type UseCounts, unsharedUse } from "./shared-use.ts";
 
+export { openSharedClock } from "./measure-clock.ts";
 export type { SharedUse };
 
 const beatMs = 1_000;
@@ -32,6 +35,8 @@ export interface ProcessesOptions {
   readonly log: Log;
   /** Whether no other process can use the database at the same time. */
   readonly isAlone: boolean;
+  /** The clock behind `now`, which is measured with each heartbeat; undefined if `now` follows no database. */
+  readonly clock?: SharedClock | undefined;
 }
 
 interface ProcessRow {
@@ -39,6 +44,9 @@ interface ProcessRow {
   readonly heartbeat_at: string;
   readonly use: UseCounts;
 }
+
+/** The database's time, with another process, or alone if there is none. */
+type ReadRow = { readonly time: string } & (ProcessRow | { readonly id: null });
 
 /** Another process, as it was read with the last heartbeat. */
 interface Peer extends ProcessRow {
@@ -57,7 +65,10 @@ export class Processes {
   #beatAt = 0;
   #loop: Promise<void> | undefined;
   #isFailing = false;
+  /** When the database answered a heartbeat, by the monotonic clock. */
+  #answeredAt = Number.NEGATIVE_INFINITY;
   #onRelease: () => void = () => undefined;
+  readonly #reportDifference: () => void;
 
   constructor(options: ProcessesOptions) {
     const startedAt = options.now();
@@ -66,6 +77,21 @@ export class Processes {
     this.#startedAt = startedAt.toISOString();
     this.#exchange = createUseExchange(options.now);
     this.sharedUse = options.isAlone ? unsharedUse : this.#exchange;
+    const { clock, log } = options;
+    this.#reportDifference = clock ? createDifferenceReport(clock, log) : () => undefined;
+  }
+
+  /** Whether the last heartbeat was written, and recently; undefined if this process writes none. */
+  get isBeating(): boolean | undefined {
+    if (!this.#loop) {
+      return undefined;
+    }
+    return !this.#isFailing && performance.now() - this.#answeredAt < deadAfterMs;
+  }
+
+  /** Whether the time of this process can be compared with that of the others. While it can't, it claims no jobs. */
+  get isClockCurrent(): boolean {
+    return this.#options.clock?.isCurrent ?? true;
   }
 
   /** Sets the function that is called when jobs of a dead process have become due. */
@@ -88,6 +114,7 @@ export class Processes {
     }
     const at = now();
     const others = await this.#exchangeRows(at);
+    this.#answeredAt = performance.now();
     // Without heartbeats of its own, this process could not see those of the others.
     const isLate = at.getTime() - this.#beatAt > 2 * beatMs;
     const peers = others.map((row) => this.#observe(row, isLate));
@@ -137,16 +164,24 @@ export class Processes {
   }
 
   async #exchangeRows(at: Date): Promise<readonly ProcessRow[]> {
+    const { clock, database } = this.#options;
     const use = JSON.stringify(this.#exchange.read());
-    const { rows } = await sql<ProcessRow>`
+    const sentAt = clock?.monotonicMs() ?? 0;
+    const { rows } = await sql<ReadRow>`
       with beat as (
         insert into processes (id, started_at, heartbeat_at, use)
         values (${this.id}, ${this.#startedAt}, ${at.toISOString()}, ${use}::jsonb)
-        on conflict (id) do update set heartbeat_at = excluded.heartbeat_at, use = excluded.use
+        on conflict (id) do update
+          set heartbeat_at = excluded.heartbeat_at, use = excluded.use, written_at = clock_timestamp()
       )
-      select id, heartbeat_at, use from processes where id <> ${this.id}
-    `.execute(this.#options.database.queries);
-    return rows;
+      select read.time, other.id, other.heartbeat_at, other.use
+      from (select clock_timestamp() as time) as read left join processes as other on other.id <> ${this.id}
+    `.execute(database.queries);
+    if (clock && rows[0]) {
+      clock.observe({ sentAt, receivedAt: clock.monotonicMs(), time: Date.parse(rows[0].time) });
+      this.#reportDifference();
+    }
+    return rows.flatMap((row) => (row.id === null ? [] : [row]));
   }
 
   /** Reports the use of a process since its last heartbeat. What it used before it was first seen is past. */

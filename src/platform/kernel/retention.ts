@@ -1,4 +1,5 @@
 /** How long rows are kept whose number would grow without end, and the jobs that delete them. */
+import { withoutStatementLimit } from "../../database/outage.ts";
 import { deleteOld } from "../../database/query/index.ts";
 import { defineScheduledJob, type ModuleJob, type Retention } from "./job.ts";
 
@@ -19,7 +20,7 @@ export function defineRetentionJob({
       for (const { table, column, days } of rules) {
         const kept = typeof days === "number" ? days : retention[days];
         const before = new Date(now().getTime() - kept * dayMs);
-        await deleteOld(database.queries, { table, column, before });
+        await withoutStatementLimit(() => deleteOld(database.queries, { table, column, before }));
       }
     },
   });

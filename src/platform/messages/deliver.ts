@@ -12,6 +12,7 @@ import { fail } from "../../../tools/errors.ts";
 import type { Attempt, Outcome } from "../../jobs/job.ts";
 import type { Channel, ChannelFailure, OutboundMessage, SendResult } from "../../ports/channel.ts";
 import type { MessageContent, TemplateMessage } from "../../ports/message-content.ts";
+import { type Deadline, withDeadline } from "../../time/deadline.ts";
 import { isBsuid } from "../contacts/index.ts";
 import { recordHealth, recordSendFailure } from "../inboxes/index.ts";
 import { defineJob, type World } from "../kernel/index.ts";
@@ -118,13 +119,13 @@ async function sendToChannel(
   if (sinceClaimMs >= sendTimeoutMs) {
     throw new Error("This process was blocked after the claim: another one may be sending the message.");
   }
-  const options = {
-    signal: AbortSignal.any([attempt.signal, AbortSignal.timeout(sendTimeoutMs - sinceClaimMs)]),
-    startNow: () => attempt.startNow(maxStartAgeMs.atRequest),
-  };
   const channel = channelOf(world, claim);
   const isLost = channel.provider !== undefined && !claim.account;
-  const result = isLost ? lostAccount : await channel.send(message, options);
+  const result = isLost
+    ? lostAccount
+    : await withDeadline(sendTimeoutMs - sinceClaimMs, [attempt.signal], (deadline) =>
+        sendInTime(channel, { message, attempt, deadline }),
+      );
   if (result.outcome === "accepted") {
     await markSent(world, payload, result);
     return claim.wasStopped ? recordSendable(world, claim) : undefined;
@@ -145,6 +146,42 @@ async function sendToChannel(
   }
   return undefined;
 }
+
+interface Send {
+  readonly message: OutboundMessage;
+  readonly attempt: Attempt;
+  readonly deadline: Deadline;
+}
+
+/** What is not sent before the deadline returns to the queue; another process may have sent it by then. */
+async function sendInTime(channel: Channel, { message, attempt, deadline }: Send): Promise<SendResult> {
+  const { signal } = deadline;
+  let isOver = false;
+  const requireClaim = () => {
+    isOver = true;
+    deadline.throwIfEnded();
+    attempt.requireClock();
+    isOver = false;
+  };
+  try {
+    const startNow = () => attempt.startNow(maxStartAgeMs.atRequest);
+    return await channel.send(message, { signal, startNow, requireClaim });
+  } catch (error) {
+    if (!isOver) {
+      throw error;
+    }
+    return { outcome: "busy", retryAfterMs: retryUnsentMs, failure: outOfTime };
+  }
+}
+
+/** Until the next attempt at a message that was not sent in the time of its claim. */
+const retryUnsentMs = 10_000;
+
+const outOfTime: ChannelFailure = {
+  channel_code: null,
+  title: "The time for the send was over",
+  detail: null,
+};
 
 const lostAccount: SendResult = {
   outcome: "stopped",

@@ -122,7 +122,7 @@ type Sender = Required<Omit<SimulatorOptions, "callbacks">> & { readonly control
 async function send(
   { store, controls, now, findRefusal, checkMedia, wait }: Sender,
   message: OutboundMessage,
-  { signal, startNow }: SendOptions,
+  { signal, startNow, requireClaim }: SendOptions,
 ): Promise<SendResult> {
   const faults = await controls.getFaults(message.organization_id);
   if (faults.accept_delay_ms > 0) {
@@ -140,6 +140,7 @@ async function send(
   }
   const rejectedMedia = faults.fetch_media ? await checkMedia(message) : null;
   await startNow();
+  requireClaim();
   const ledgerMessage = toLedgerMessage(message, store.newId(now()), now());
   const accepted = { failure: injected?.failure ?? rejectedMedia, isBulk: message.is_bulk };
   await store.accept(ledgerMessage, scheduleAcceptReceipts(ledgerMessage, faults, accepted));

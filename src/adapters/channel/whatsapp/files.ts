@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import type { ChannelProvider } from "../../../ports/channel.ts";
+import { withDeadline } from "../../../time/deadline.ts";
 import { ask, limitBytes, parseAnswer, segment, type WhatsAppSettings } from "./http.ts";
 
 const Location = z.object({ url: z.url({ protocol: /^https?$/ }) });
@@ -26,15 +27,17 @@ export function createFetchFile(settings: WhatsAppSettings): ChannelProvider["fe
     const { url } = parseAnswer(Location, answer.value);
     requireKnownHost(settings, url);
     const undici = (await import("undici")).default;
-    const { statusCode, headers, body } = await undici.request(url, {
-      headers: { authorization: `Bearer ${token}` },
-      signal: AbortSignal.any([signal, AbortSignal.timeout(downloadTimeoutMs)]),
+    return withDeadline(downloadTimeoutMs, [signal], async (deadline) => {
+      const { statusCode, headers, body } = await undici.request(url, {
+        headers: { authorization: `Bearer ${token}` },
+        signal: deadline.signal,
+      });
+      if (statusCode !== 200) {
+        await body.dump();
+        throw new Error(`A file of WhatsApp could not be fetched: status ${statusCode}.`);
+      }
+      return read({ type: String(headers["content-type"] ?? ""), body: limitBytes(body, maxBytes) });
     });
-    if (statusCode !== 200) {
-      await body.dump();
-      throw new Error(`A file of WhatsApp could not be fetched: status ${statusCode}.`);
-    }
-    return read({ type: String(headers["content-type"] ?? ""), body: limitBytes(body, maxBytes) });
   };
 }
 

@@ -6,6 +6,7 @@
  */
 import { Readable } from "node:stream";
 import { z } from "zod";
+import { withDeadline } from "../../../time/deadline.ts";
 
 export interface WhatsAppSettings {
   /** `https://graph.facebook.com` or an emulator, without a slash at its end. */
@@ -104,31 +105,31 @@ export async function loadClient() {
 }
 
 async function exchange(api: Api, request: GraphRequest) {
-  const { settings, token, signal } = api;
+  const { settings, token } = api;
   const { method, path, json, timeoutMs = settings.timeoutMs ?? defaultTimeoutMs } = request;
   const undici = await loadClient();
-  const answer = await undici.request(`${settings.baseUrl}/${settings.version}${path}`, {
-    method,
-    headers: {
-      authorization: `Bearer ${token}`,
-      accept: "application/json",
-      ...(json === undefined ? {} : { "content-type": "application/json" }),
-      ...request.headers,
-    },
-    body: json === undefined ? (toBody(request.body) ?? null) : JSON.stringify(json),
-    signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+  return withDeadline(timeoutMs, [api.signal], async ({ signal }) => {
+    const answer = await undici.request(`${settings.baseUrl}/${settings.version}${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${token}`,
+        accept: "application/json",
+        ...(json === undefined ? {} : { "content-type": "application/json" }),
+        ...request.headers,
+      },
+      body: json === undefined ? (toBody(request.body) ?? null) : JSON.stringify(json),
+      signal,
+    });
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of limitBytes(answer.body, maxAnswerBytes)) {
+      chunks.push(chunk);
+    }
+    return {
+      status: answer.statusCode,
+      headers: answer.headers,
+      text: Buffer.concat(chunks).toString("utf8"),
+    };
   });
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of limitBytes(answer.body, maxAnswerBytes)) {
-    chunks.push(chunk);
-    size += chunk.length;
-  }
-  return {
-    status: answer.statusCode,
-    headers: answer.headers,
-    text: Buffer.concat(chunks, size).toString("utf8"),
-  };
 }
 
 function toBody(body: GraphRequest["body"]) {

@@ -7,7 +7,8 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ModelFailure } from "../../../ports/language-model.ts";
-import { collectBody, type ExchangeDeadline, startExchangeDeadline } from "../../web/index.ts";
+import { type Deadline, withDeadline } from "../../../time/deadline.ts";
+import { collectBody } from "../../web/index.ts";
 import { type Refusal, readAnswer, type SettingsPrefix, unreachable, unreadable } from "./answers.ts";
 
 export interface EndpointSettings {
@@ -51,21 +52,20 @@ const maxWaitMs = 10_000;
 /** @throws the reason of the request's signal. */
 export async function callEndpoint(endpoint: Endpoint, request: EndpointRequest): Promise<EndpointAnswer> {
   request.signal.throwIfAborted();
-  const deadline = startExchangeDeadline(endpoint.timeoutMs, [request.signal]);
-  try {
-    return await repeat(endpoint, request, deadline);
-  } catch (error) {
-    request.signal.throwIfAborted();
-    return { failure: deadline.ended === "timeout" ? timedOut(endpoint) : unreachable(error) };
-  } finally {
-    deadline.stop();
-  }
+  return withDeadline(endpoint.timeoutMs, [request.signal], async (deadline) => {
+    try {
+      return await repeat(endpoint, request, deadline);
+    } catch (error) {
+      request.signal.throwIfAborted();
+      return { failure: deadline.ended === "timeout" ? timedOut(endpoint) : unreachable(error) };
+    }
+  });
 }
 
 async function repeat(
   endpoint: Endpoint,
   request: EndpointRequest,
-  deadline: ExchangeDeadline,
+  deadline: Deadline,
 ): Promise<EndpointAnswer> {
   const { wait = waitFor, timeoutMs } = endpoint;
   for (let attempt = 1; ; attempt += 1) {
@@ -88,7 +88,7 @@ type Attempt = EndpointAnswer & { readonly isTransient: boolean };
 async function attemptOnce(
   endpoint: Endpoint,
   request: EndpointRequest,
-  deadline: ExchangeDeadline,
+  deadline: Deadline,
 ): Promise<Attempt> {
   try {
     return await exchange(endpoint, request, deadline);
@@ -101,10 +101,11 @@ async function attemptOnce(
 async function exchange(
   endpoint: Endpoint,
   { path, body, maxAnswerBytes }: EndpointRequest,
-  { signal, within }: ExchangeDeadline,
+  { signal, within, throwIfEnded }: Deadline,
 ): Promise<Attempt> {
   // Imported at the first request because it loads slowly; by its default export, because of the bundler.
   const undici = (await import("undici")).default;
+  throwIfEnded();
   const answer = await within(
     undici.request(`${endpoint.url}${path}`, {
       method: "POST",

@@ -5,6 +5,7 @@
  * Error messages contain no text of the processor that is not in its documented error shape, and no credentials.
  */
 import { z } from "zod";
+import { withDeadline } from "../../../time/deadline.ts";
 
 export interface RazorpaySettings {
   readonly baseUrl: string;
@@ -62,27 +63,29 @@ async function exchange(settings: RazorpaySettings, request: ApiRequest, signal:
   const { method, path, body } = request;
   // Imported at the first request because it loads slowly; by its default export, because of the bundler.
   const undici = (await import("undici")).default;
-  const answer = await undici.request(`${baseUrl}/v1${path}`, {
-    method,
-    headers: {
-      authorization: `Basic ${Buffer.from(`${keyId}:${keySecret}`).toString("base64")}`,
-      accept: "application/json",
-      ...(body ? { "content-type": "application/json" } : {}),
-    },
-    body: body ? JSON.stringify(body) : null,
-    signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
-  });
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of answer.body) {
-    const bytes = Buffer.from(chunk);
-    size += bytes.length;
-    if (size > maxAnswerBytes) {
-      throw new Error(`The payment processor's answer to ${method} ${path} is too long.`);
+  return withDeadline(timeoutMs, [signal], async (deadline) => {
+    const answer = await undici.request(`${baseUrl}/v1${path}`, {
+      method,
+      headers: {
+        authorization: `Basic ${Buffer.from(`${keyId}:${keySecret}`).toString("base64")}`,
+        accept: "application/json",
+        ...(body ? { "content-type": "application/json" } : {}),
+      },
+      body: body ? JSON.stringify(body) : null,
+      signal: deadline.signal,
+    });
+    const chunks: Buffer[] = [];
+    let size = 0;
+    for await (const chunk of answer.body) {
+      const bytes = Buffer.from(chunk);
+      size += bytes.length;
+      if (size > maxAnswerBytes) {
+        throw new Error(`The payment processor's answer to ${method} ${path} is too long.`);
+      }
+      chunks.push(bytes);
     }
-    chunks.push(bytes);
-  }
-  return { status: answer.statusCode, text: Buffer.concat(chunks).toString("utf8") };
+    return { status: answer.statusCode, text: Buffer.concat(chunks).toString("utf8") };
+  });
 }
 
 function parseJson(text: string): unknown {

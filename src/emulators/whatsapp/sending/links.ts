@@ -3,6 +3,7 @@
  * message as failed if it can't. A file that was fetched serves the same link for 10 minutes, as WhatsApp documents.
  */
 import { Agent, request } from "undici";
+import { withDeadline } from "../../../time/deadline.ts";
 import type { Clock } from "../clock.ts";
 import { isOfKind, type MediaKind, mediaRules } from "../contract/media-types.ts";
 
@@ -64,8 +65,11 @@ export class LinkFetcher {
   async #fetchOne({ link, kind }: Link, stopped: AbortSignal): Promise<LinkedFile> {
     const cached = this.#cache.get(link);
     const isFresh = cached !== undefined && cached.until > this.#clock.now();
-    const signal = AbortSignal.any([stopped, AbortSignal.timeout(timeoutMs)]);
-    const file = isFresh ? cached.file : await download(this.#agent, { link, kind }, signal);
+    const file = isFresh
+      ? cached.file
+      : await withDeadline(timeoutMs, [stopped], ({ signal }) =>
+          download(this.#agent, { link, kind }, signal),
+        );
     if (!isOfKind(file, kind)) {
       throw new Error("The file is not of the message's kind.");
     }

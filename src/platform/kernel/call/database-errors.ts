@@ -1,6 +1,7 @@
 /** Failures for what the database could not do in time. */
 import { fail } from "../../../../tools/errors.ts";
 import { NoFreePlaceError } from "../../../database/fair-queue.ts";
+import { isOutage } from "../../../database/outage.ts";
 import { ReadTimeoutError } from "../../../database/query/index.ts";
 
 /** Throws the failure for an error of a call; any other error as it is. */
@@ -10,6 +11,9 @@ export function throwDatabaseFailure(error: unknown): never {
   }
   if (error instanceof ReadTimeoutError) {
     throw fail("query_too_slow", {}, error);
+  }
+  if (isOutage(error)) {
+    throw fail("unavailable", { reason: "the database can't be used at the moment.", retry_after: 2 }, error);
   }
   throw error;
 }

@@ -1,6 +1,7 @@
 /** Search by meaning: the vectors that are near the query's. */
 import { sql } from "kysely";
 import type { Database } from "../../../database/database.ts";
+import { withDeadline } from "../../../time/deadline.ts";
 import type { World } from "../../kernel/index.ts";
 import { readVersion } from "../base.ts";
 import {
@@ -68,21 +69,21 @@ function thresholdOf(set: VectorSet, vector: Float32Array): number {
 }
 
 async function embedQuery({ embedder, log }: World, query: string, signal: AbortSignal) {
-  const timeout = AbortSignal.timeout(embedTimeoutMs);
-  try {
-    const embedded = await embedder.embed([query], { signal: AbortSignal.any([signal, timeout]) });
-    if (embedded.outcome === "embedded") {
-      return embedded.vectors[0];
+  return withDeadline(embedTimeoutMs, [signal], async (deadline) => {
+    try {
+      const embedded = await embedder.embed([query], { signal: deadline.signal });
+      if (embedded.outcome === "embedded") {
+        return embedded.vectors[0];
+      }
+      log.warn({ reason: embedded.reason, detail: embedded.detail }, "A query could not be embedded.");
+    } catch (error) {
+      if (deadline.ended !== "timeout") {
+        throw error;
+      }
+      log.warn({ reason: "timeout" }, "A query could not be embedded in time.");
     }
-    log.warn({ reason: embedded.reason, detail: embedded.detail }, "A query could not be embedded.");
-  } catch (error) {
-    signal.throwIfAborted();
-    if (!timeout.aborted) {
-      throw error;
-    }
-    log.warn({ reason: "timeout" }, "A query could not be embedded in time.");
-  }
-  return undefined;
+    return undefined;
+  });
 }
 
 const caches = new WeakMap<Database, VectorCache>();

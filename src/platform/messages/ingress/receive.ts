@@ -10,6 +10,7 @@ import { fail } from "../../../../tools/errors.ts";
 import { mediaTypes } from "../../../../tools/messages/index.ts";
 import { maxUploadBytes } from "../../../../tools/uploads.ts";
 import type { Attempt } from "../../../jobs/job.ts";
+import { withDeadline } from "../../../time/deadline.ts";
 import { getOrDefaultInbox, readAccount } from "../../inboxes/index.ts";
 import { defineJob, type World } from "../../kernel/index.ts";
 import { createLink, nameOfType, type ReceivedFile, receiveFile } from "../../uploads/index.ts";
@@ -134,9 +135,10 @@ async function fetchFile(
     }
     const owner = { world, organization: organization_id, credential_id: null };
     const name = content.media.file_name ?? nameOfType(content.type, file.content_type);
-    const signal = AbortSignal.any([attempt.signal, AbortSignal.timeout(fetchTimeoutMs)]);
-    const fetched = await provider.fetchFile(account, { id: file.id, signal }, ({ body }) =>
-      receiveFile(owner, { name, type: file.content_type, body: limited(body) }),
+    const fetched = await withDeadline(fetchTimeoutMs, [attempt.signal], ({ signal }) =>
+      provider.fetchFile(account, { id: file.id, signal }, ({ body }) =>
+        receiveFile(owner, { name, type: file.content_type, body: limited(body) }),
+      ),
     );
     return fetched ?? null;
   } catch (error) {

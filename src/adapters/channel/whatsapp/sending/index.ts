@@ -9,6 +9,7 @@ import { z } from "zod";
 import type { ChannelFailure, OutboundMessage, SendOptions, SendResult } from "../../../../ports/channel.ts";
 import type { Clock } from "../../../../ports/clock.ts";
 import type { ChannelFile } from "../../../../ports/message-content.ts";
+import { withDeadline } from "../../../../time/deadline.ts";
 import { type Reaction, reactionTo, toFailure } from "../error-codes.ts";
 import {
   ask,
@@ -47,7 +48,7 @@ export function createSend(settings: WhatsAppSettings, now: Clock) {
 async function send(
   sender: Sender,
   message: OutboundMessage,
-  { signal, startNow }: SendOptions,
+  { signal, startNow, requireClaim }: SendOptions,
 ): Promise<SendResult> {
   const { settings } = sender;
   const { account } = message;
@@ -60,9 +61,7 @@ async function send(
   }
   await loadClient();
   await startNow();
-  if (signal.aborted) {
-    return { outcome: "busy", retryAfterMs: retryMs, failure: outOfTime };
-  }
+  requireClaim();
   const path = `/${segment(account.phone_number_id)}/messages`;
   const api = { settings, token: account.access_token, signal };
   const answer = await ask(api, { method: "POST", path, json: toBody(message, ids) }).catch(unlessUnsent);
@@ -75,11 +74,6 @@ async function send(
   return { outcome: "accepted", channel_message_id: parseAnswer(Sent, answer.value).messages[0].id };
 }
 
-const outOfTime: ChannelFailure = {
-  channel_code: null,
-  title: "The time for the send was over",
-  detail: null,
-};
 const unreachable: ChannelFailure = { channel_code: null, title: "WhatsApp can't be reached", detail: null };
 
 function unlessUnsent(error: unknown): "unsent" {
@@ -119,10 +113,12 @@ async function uploadAll(
   const { account } = message;
   const ids = new Map<string, string>();
   for (const file of account ? filesOf(message) : []) {
-    const deadline = AbortSignal.timeout(requestMs);
     // Nothing has been sent yet: whatever goes wrong here, the message may be tried again.
     const result =
-      account && (await withDeadline(sender.upload(account, file), deadline).catch(() => undefined));
+      account &&
+      (await withDeadline(requestMs, [], ({ within }) => within(sender.upload(account, file))).catch(
+        () => undefined,
+      ));
     if (!result) {
       const failure = {
         channel_code: null,
@@ -151,11 +147,4 @@ function filesOf({ content }: OutboundMessage): readonly ChannelFile[] {
   }
   const header = content.type === "template" ? content.template.header : null;
   return header && header.type !== "text" && header.media.file ? [header.media.file] : [];
-}
-
-async function withDeadline<Value>(result: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  const ended = new Promise<never>((_, reject) => {
-    signal.addEventListener("abort", () => reject(new Error("The upload takes too long.")), { once: true });
-  });
-  return Promise.race([result, ended]);
 }

@@ -1,0 +1,23 @@
+/** The time limit of a call: that of its operation, unless the caller sets one. */
+import type { Operation } from "../../tools/contract/index.ts";
+
+/** Added to the wait of a call that waits. */
+const responseMarginMs = 10_000;
+
+/** How long the input makes an operation wait before it answers; 0 if it does not wait. */
+export function waitMsOf(
+  {
+    waits,
+    waitSeconds,
+    input: schema,
+  }: Pick<Operation, "input"> & Partial<Pick<Operation, "waits" | "waitSeconds">>,
+  input: Readonly<Record<string, unknown>>,
+): number {
+  const seconds = waits ? schema.shape.timeout_seconds?.safeParse(input.timeout_seconds).data : waitSeconds;
+  return typeof seconds === "number" ? seconds * 1000 : 0;
+}
+
+/** The timeout of a call: its wait and a margin, or the default if it does not wait. */
+export function timeoutFor(waitMs: number, defaultMs: number): number {
+  return waitMs > 0 ? waitMs + responseMarginMs : defaultMs;
+}

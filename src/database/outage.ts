@@ -1,0 +1,53 @@
+/** Time limits of statements, and the errors that say that the database can't be used at the moment. */
+import { AsyncLocalStorage } from "node:async_hooks";
+import pg from "pg";
+
+/** Of a request's or a job's statement. After it, PostgreSQL cancels the statement. */
+const defaultLimitMs = 15_000;
+/** How much later this process stops waiting: the server did not answer even to say that it cancelled. */
+export const answerMarginMs = 3_000;
+
+const limits = new AsyncLocalStorage<number>();
+
+/** The limit of the statements of the present work; 0 for none. */
+export function statementLimitMs(): number {
+  return limits.getStore() ?? defaultLimitMs;
+}
+
+/** Runs work whose statements may take as long as they need, such as a migration. */
+export function withoutStatementLimit<Result>(work: () => Result): Result {
+  return limits.run(0, work);
+}
+
+/** The database did not answer a statement in time. Whether it was executed is unknown. */
+export class NoAnswerError extends Error {
+  override readonly name = "NoAnswerError";
+}
+
+/** Codes of Node for a connection that can't be made, or is lost. */
+const connectionCodes: ReadonlySet<unknown> = new Set([
+  ...["ECONNREFUSED", "ECONNRESET", "ECONNABORTED", "EPIPE", "ETIMEDOUT"],
+  ...["EHOSTUNREACH", "ENETUNREACH", "ENETDOWN", "EHOSTDOWN", "ENOTFOUND", "EAI_AGAIN", "ENOENT"],
+]);
+
+/**
+ * States, or their classes, of a server that can't do the work at the moment: connections (08), resources such as a full
+ * disk (53), shutdown and start (57P), cancelled by a time limit (57014), read-only (25006), input and output (58).
+ */
+const outageStates = /^(?:08|53|57P|57014|25006|58)/;
+
+/** Messages of `pg` for a connection that is lost or could not be made, which have no code. */
+const lostConnection =
+  /^(?:Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed)/;
+
+/** Whether the statement may succeed later as it is. */
+export function isOutage(error: unknown): boolean {
+  if (error instanceof pg.DatabaseError) {
+    return outageStates.test(error.code ?? "");
+  }
+  if (error instanceof NoAnswerError) {
+    return true;
+  }
+  const isConnection = error instanceof Error && "code" in error && connectionCodes.has(error.code);
+  return isConnection || (error instanceof Error && lostConnection.test(error.message));
+}

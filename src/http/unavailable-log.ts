@@ -1,0 +1,30 @@
+/** Logs requests that were answered with 503: during an outage one line a second with their number, not one for each. */
+import type { Log } from "../ports/log.ts";
+
+const everyMs = 1_000;
+
+export function createUnavailableLog(log: Log): (error: unknown) => void {
+  let count = 0;
+  let last: unknown;
+  let timer: NodeJS.Timeout | undefined;
+  const write = () => {
+    timer = undefined;
+    if (count > 0) {
+      log.error({ count, error: describe(last) }, "Requests were answered with 503");
+      count = 0;
+      timer = setTimeout(write, everyMs).unref();
+    }
+  };
+  return (error) => {
+    count += 1;
+    last = error;
+    if (timer === undefined) {
+      write();
+    }
+  };
+}
+
+/** Without its stack, which tells nothing about an outage. */
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,147 @@
+/**
+ * Outages of the database: a request is answered with 503 in a limited time, one line a second is logged, and the service
+ * goes on by itself when the database is back.
+ *
+ * @module-tag postgres
+ */
+
+import pg from "pg";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { openDatabase } from "../src/database/connect.ts";
+import { isOutage, NoAnswerError } from "../src/database/outage.ts";
+import { contacts } from "../tools/contacts.ts";
+import { silentLog, startTestApp, type TestApp } from "./support/app.ts";
+import { createTestDatabase, type TestDatabase } from "./support/database.ts";
+import { type DatabaseProxy, startDatabaseProxy } from "./support/database-proxy.ts";
+import { meanwhile } from "./support/meanwhile.ts";
+import { runOnServer, serverUrl } from "./support/postgres.ts";
+
+let database: TestDatabase;
+let proxy: DatabaseProxy;
+let app: TestApp;
+const logged: object[] = [];
+const log = {
+  ...silentLog,
+  error: (facts: object, message: string) => void logged.push({ message, ...facts }),
+};
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  proxy = await startDatabaseProxy(database.env.DATABASE_URL ?? "");
+  const behindProxy = { env: { ...database.env, DATABASE_URL: proxy.url }, async [Symbol.asyncDispose]() {} };
+  app = await startTestApp({ database: behindProxy, log });
+});
+
+afterAll(async () => {
+  await proxy.restore();
+  await app[Symbol.asyncDispose]();
+  await proxy[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+});
+
+afterEach(async () => {
+  vi.useRealTimers();
+  await recover();
+  logged.length = 0;
+});
+
+const list = () => app.fetch("/v1/contacts");
+const create = (number: string) =>
+  app.fetch("/v1/contacts", { method: "POST", json: { phone_number: number } });
+
+/** A connection that has just been lost may still be given to the next requests. */
+async function recover(): Promise<void> {
+  await proxy.restore();
+  await expect.poll(async () => (await list()).status).toBe(200);
+}
+
+async function expectUnavailable(response: Response): Promise<void> {
+  expect([response.status, response.headers.get("retry-after")]).toEqual([503, "2"]);
+  expect(await response.json()).toMatchObject({ error: { code: "unavailable" } });
+}
+
+describe("a database", () => {
+  test("that refuses connections: 503, not ready, one line for many requests; then it goes on", async () => {
+    await proxy.refuse();
+    const responses = await Promise.all(Array.from({ length: 20 }, list));
+    for (const response of responses) {
+      await expectUnavailable(response);
+    }
+    expect((await app.fetch("/readyz")).status).toBe(503);
+    expect((await app.fetch("/healthz")).status).toBe(200);
+    expect(logged).toEqual([
+      {
+        message: "Requests were answered with 503",
+        count: 1,
+        error: expect.stringContaining("ECONNREFUSED"),
+      },
+    ]);
+    await recover();
+    expect((await app.fetch("/readyz")).status).toBe(200);
+  });
+
+  test("that is silent: 503 when the time of a statement is over", async () => {
+    expect((await list()).status).toBe(200);
+    proxy.silence();
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const response = await meanwhile(list(), async () => {
+      await vi.waitFor(() => expect(app.server.database.pool().inUse).toBeGreaterThan(0));
+      await vi.advanceTimersByTimeAsync(18_000);
+    });
+    vi.useRealTimers();
+    await expectUnavailable(response);
+  });
+
+  test("that is read-only: writes answer 503, and reads go on", async () => {
+    const name = new URL(database.env.DATABASE_URL ?? "").pathname.slice(1);
+    const server = serverUrl ?? "";
+    await runOnServer(server, `alter database ${name} set default_transaction_read_only = on`);
+    await recover();
+    await expectUnavailable(await create("+14155550171"));
+    expect((await list()).status).toBe(200);
+    await runOnServer(server, `alter database ${name} reset default_transaction_read_only`);
+    await recover();
+    expect((await create("+14155550171")).status).toBe(201);
+    expect((await app.call(contacts.list_contacts, {})).data).toHaveLength(1);
+  });
+
+  test("that refuses at the start is waited for", async () => {
+    await proxy.refuse();
+    const warnings: string[] = [];
+    const waiting = {
+      ...silentLog,
+      warn: (_: object, message: string) => void warnings.push(message),
+    };
+    const opened = await meanwhile(
+      openDatabase({ url: proxy.url, dataDir: "", log: waiting, waitMs: 20_000 }),
+      async () => {
+        await expect.poll(() => warnings).toHaveLength(1);
+        await proxy.restore();
+      },
+    );
+    await opened[Symbol.asyncDispose]();
+    expect(warnings[0]).toMatch(/The connection was refused.* Waiting for it\.$/);
+  });
+});
+
+describe("an outage is", () => {
+  const withState = (code: string) => Object.assign(new pg.DatabaseError("failed", 0, "error"), { code });
+
+  test.each(["08006", "53100", "53300", "57P01", "57P03", "57014", "25006", "58030"])(
+    "the state %s",
+    (code) => {
+      expect(isOutage(withState(code))).toBe(true);
+    },
+  );
+
+  test.each(["23505", "42P01", "22P02", "40001"])("not the state %s", (code) => {
+    expect(isOutage(withState(code))).toBe(false);
+  });
+
+  test("a statement without an answer, and a connection that is lost", () => {
+    expect(isOutage(new NoAnswerError())).toBe(true);
+    expect(isOutage(new Error("Connection terminated unexpectedly"))).toBe(true);
+    expect(isOutage(Object.assign(new Error("connect"), { code: "ECONNREFUSED" }))).toBe(true);
+    expect(isOutage(new Error("A handler is wrong."))).toBe(false);
+  });
+});

@@ -1,0 +1,64 @@
+/** A TCP proxy in front of PostgreSQL that a test can close, or make silent. */
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+
+export interface DatabaseProxy extends AsyncDisposable {
+  /** The address of the database through the proxy. */
+  readonly url: string;
+  /** Ends every connection, and refuses new ones. */
+  refuse(): Promise<void>;
+  /** Accepts connections and bytes, and passes nothing on. */
+  silence(): void;
+  /** Passes everything on again. */
+  restore(): Promise<void>;
+}
+
+export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseProxy> {
+  const target = new URL(databaseUrl);
+  const sockets = new Set<Socket>();
+  let isSilent = false;
+  const server = createServer((client) => {
+    const upstream = connect(Number(target.port || 5432), target.hostname);
+    for (const [from, to] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      sockets.add(from);
+      from.on("data", (bytes) => isSilent || to.write(bytes));
+      from.on("error", () => undefined);
+      from.on("close", () => {
+        sockets.delete(from);
+        to.destroy();
+      });
+    }
+  });
+  const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  const endAll = () => {
+    for (const socket of sockets) {
+      socket.destroy();
+    }
+  };
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      endAll();
+    });
+  await listen(0);
+  const { port } = server.address() as AddressInfo; // it listens on a TCP port
+  const url = new URL(databaseUrl);
+  url.host = `127.0.0.1:${port}`;
+  return {
+    url: url.href,
+    refuse: close,
+    silence() {
+      isSilent = true;
+    },
+    async restore() {
+      isSilent = false;
+      endAll();
+      if (!server.listening) {
+        await listen(port);
+      }
+    },
+    [Symbol.asyncDispose]: close,
+  };
+}
