@@ -79,7 +79,6 @@ const places: readonly Place[] = [
 
 test.each(places)("$name ends at its limit although garbage is collected", async (place) => {
   const arrivals = new EventEmitter();
-  const hanging = once(arrivals, "hanging");
   let address = "";
   await using receiver = await startReceiver((_, response) => {
     if (receiver.requests > place.answered) {
@@ -88,6 +87,7 @@ test.each(places)("$name ends at its limit although garbage is collected", async
     return response.end(JSON.stringify({ url: `${address}/file` }));
   });
   address = `http://127.0.0.1:${receiver.port}`;
+  const hanging = once(arrivals, "hanging");
   let isOver = false;
   const call = place.call(address).finally(() => {
     isOver = true;

@@ -114,16 +114,16 @@ describe("business hours", () => {
       "business_hours.monday",
       "Send intervals that do not overlap.",
     ],
-    [{ friday: [{ from: "17:00", to: "09:00" }] }, "business_hours.friday.0.to", "Send a time after from."],
-    [{ friday: [{ from: "9:00", to: "17:00" }] }, "business_hours.friday.0.from", "Send a time like 09:00."],
+    [{ friday: [{ from: "17:00", to: "09:00" }] }, "business_hours.friday[0].to", "Send a time after from."],
+    [{ friday: [{ from: "9:00", to: "17:00" }] }, "business_hours.friday[0].from", "Send a time like 09:00."],
     [
       { friday: [{ from: "09:00", to: "24:01" }] },
-      "business_hours.friday.0.to",
+      "business_hours.friday[0].to",
       "Send a time like 17:00, or 24:00 for midnight.",
     ],
     [
       { holidays: [{ date: "2026-02-30" }] },
-      "business_hours.holidays.0.date",
+      "business_hours.holidays[0].date",
       "Send a date like 2026-12-25.",
     ],
     [

@@ -215,7 +215,7 @@ test("the look-ups of an address that guesses run one at a time; those of others
     const exchange = { headers: { "x-api-key": credential }, address, setHeader: () => undefined };
     return admission.identify(exchange).catch((error: unknown) => error);
   };
-  const guesses = Array.from({ length: 30 }, (_, number) => identify(`guess ${number}`, "192.0.2.1"));
+  const guesses = Array.from({ length: 30 }, (_, number) => identify(`guess-${number}`, "192.0.2.1"));
   expect(started()).toHaveLength(30);
   for (const end of ends.values()) {
     end();

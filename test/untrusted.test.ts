@@ -12,6 +12,7 @@ import { isOpenObject, type Place, placesOf } from "./support/places.ts";
 const trusted = [
   ...["tags[]", "platform", "assigned_to", "assigned_to_name", "from", "to", "phone_number", "interactive"],
   ...["blocked_reason", "reply_to", "reactions[].from"],
+  ...["price.currency", "price.category", "price.country"],
   ...["sent_by.id", "sent_by.name", "error.code", "error.title", "error.detail", "error.hint"],
 ];
 
