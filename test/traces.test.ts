@@ -98,6 +98,7 @@ test("each call of the review authority and the payment processor is a span with
     channels: {},
     authorities: {
       simulator: {
+        languages: [],
         submit: async () => ({ outcome: "accepted", external_id: "1" }),
         list: async () => ({ templates: [], next: null }),
         delete: async () => ({ outcome: "deleted" }),

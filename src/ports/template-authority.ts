@@ -79,6 +79,8 @@ export interface TemplatePage {
 
 /** If a function throws, it is unknown whether the call had an effect. */
 export interface TemplateAuthority {
+  /** The codes of the languages that it reviews, such as en_US. */
+  readonly languages: readonly string[];
   submit(submission: TemplateSubmission, signal: AbortSignal): Promise<SubmissionResult>;
   /** In an order that does not change while templates are added. */
   list(query: TemplateQuery, signal: AbortSignal): Promise<TemplatePage>;

@@ -61,6 +61,7 @@ export function createReplaceableAuthority() {
       simulated = original;
       called = original;
       return {
+        languages: original.languages,
         submit: (...args) => requireApp(called).submit(...args),
         list: (...args) => requireApp(called).list(...args),
         delete: (...args) => requireApp(called).delete(...args),

@@ -32,6 +32,12 @@ export const templateErrors = {
     "The template was submitted: the review authority has it under its name and language, which can't change.",
     "Create a template with the other name or language (POST /v1/templates).",
   ),
+  template_language_unknown: errorEntry(
+    "invalid_request",
+    400,
+    "The channel of the inbox reviews no templates in {language}.",
+    "Send one of its language codes, such as {similar}.",
+  ),
   template_in_use: errorEntry(
     "conflict",
     409,

@@ -138,6 +138,7 @@ function instrumentAuthority(name: string, authority: TemplateAuthority, tracer:
   const withSpan = <Result>(action: string, work: () => Promise<Result>) =>
     tracer.withSpan({ name: `${action} templates at ${name}`, kind: "client" }, work);
   return {
+    languages: authority.languages,
     submit: (submission, signal) => withSpan("submit", () => authority.submit(submission, signal)),
     list: (query, signal) => withSpan("list", () => authority.list(query, signal)),
     delete: (template, signal) => withSpan("delete", () => authority.delete(template, signal)),

@@ -8,8 +8,8 @@ import {
   freshId,
   implement,
   lockOrganization,
-  type OrganizationChange,
   requireBelowQuota,
+  type WriteContext,
 } from "../kernel/index.ts";
 import { toMediaContent } from "../media.ts";
 import { getOrganization } from "../organization.ts";
@@ -17,6 +17,7 @@ import { getAccessibleUploadAt } from "../uploads/index.ts";
 import { getTemplate, lockTemplate, selectTemplates, stateOf, storeState, toColumns } from "./find.ts";
 import {
   deleteTemplate,
+  requireLanguage,
   submitTemplate,
   syncPendingTemplatesJob,
   syncTemplates,
@@ -46,11 +47,12 @@ export const templates = implement(contract, {
   tables: ["templates"],
   operations: {
     async create_template(input, context) {
-      const { tx, organization, caller, now } = context;
+      const { tx, world, organization, caller, now } = context;
       const { name, category, template_data } = input;
       await requireBelowQuota(context, "templates", tx.selectFrom("templates"));
       const inbox = await getOrDefaultInbox(tx, organization, input.inbox_id);
       const language = input.language ?? (await getOrganization(tx, organization)).default_language ?? "en";
+      requireLanguage(world, inbox.platform, language);
       const variables = resolveVariables(template_data, input.variables);
       await getAccessibleUploadAt(tx, caller, template_data.header?.media_url, sampleField);
       await requireSample(tx, organization, template_data);
@@ -153,8 +155,8 @@ async function requireSample(tx: Transaction, organization: string, { header }: 
  * @throws Failure `template_name_fixed`, `template_exists`.
  */
 async function rename(
-  { tx, organization: organization_id }: OrganizationChange,
-  template: TemplateRow,
+  { tx, world, organization: organization_id }: WriteContext,
+  template: Awaited<ReturnType<typeof lockTemplate>>,
   wanted: { readonly name: string | undefined; readonly language: string | undefined },
 ): Promise<void> {
   const { id, inbox_id, external_id, status: current_state } = template;
@@ -166,6 +168,7 @@ async function rename(
     const param = name === template.name ? "language" : "name";
     throw fail("template_name_fixed", { current_state, param });
   }
+  requireLanguage(world, template.channel, language);
   const existing_id = await findNamed(tx, { organization_id, inbox_id, name, language });
   if (existing_id !== undefined && existing_id !== id) {
     throw fail("template_exists", { existing_id, param: "name" });

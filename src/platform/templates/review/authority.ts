@@ -32,6 +32,16 @@ export function authorityOf(world: World, channel: string): TemplateAuthority {
   return authority;
 }
 
+/** @throws Failure `template_language_unknown` that names the nearest codes. */
+export function requireLanguage(world: World, channel: string, language: string): void {
+  const { languages } = authorityOf(world, channel);
+  if (!languages.includes(language)) {
+    const same = languages.filter((code) => code.split("_")[0] === language.split("_")[0]);
+    const similar = (same.length > 0 ? same : ["en", "en_US", "pt_BR"]).slice(0, 3).join(", ");
+    throw fail("template_language_unknown", { language, similar, param: "language" });
+  }
+}
+
 /** The inbox with its account, which is read for each call: an intent, which is stored, must not have it. */
 export async function withAccount(world: World, inbox: InboxOfTemplate): Promise<TemplateInbox> {
   const { organization_id, id: inbox_id } = inbox;

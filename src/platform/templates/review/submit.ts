@@ -24,7 +24,14 @@ import {
   isSendable,
   type TemplateRow,
 } from "../states.ts";
-import { authorityOf, callTimeoutMs, InboxOfTemplate, readPages, withAccount } from "./authority.ts";
+import {
+  authorityOf,
+  callTimeoutMs,
+  InboxOfTemplate,
+  readPages,
+  requireLanguage,
+  withAccount,
+} from "./authority.ts";
 
 const sampleTimeoutMs = 10_000;
 /** The largest sample of a header: a video. */
@@ -56,7 +63,7 @@ export const submitTemplate = outward({
     const inbox = await getTemplateInbox(tx, template);
     const sample_url = template.template_data.header?.media_url;
     const sample = sample_url === undefined ? undefined : await findUploadAt(tx, organization, sample_url);
-    authorityOf(world, inbox.channel);
+    requireLanguage(world, inbox.channel, template.language);
     if (isSendable(template)) {
       const { inbox_id } = template;
       await world.hooks.templateWithdrawn(context, { organization, inbox_id, template_id: id });

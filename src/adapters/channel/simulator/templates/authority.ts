@@ -8,6 +8,7 @@ import type {
   TemplateQuery,
   TemplateSubmission,
 } from "../../../../ports/template-authority.ts";
+import { templateLanguages } from "../../template-languages.ts";
 import { type AuthorityParts, scheduleReview } from "./decide.ts";
 import {
   deleteTemplate,
@@ -26,6 +27,7 @@ const changeableStatuses: readonly string[] = ["APPROVED", "REJECTED", "PAUSED"]
 
 export function createTemplateAuthority(parts: AuthorityParts): TemplateAuthority {
   return {
+    languages: templateLanguages,
     async submit(submission, signal) {
       signal.throwIfAborted();
       return submit(parts, submission);

@@ -10,6 +10,7 @@ import type {
   TemplateQuery,
   TemplateSubmission,
 } from "../../../../ports/template-authority.ts";
+import { templateLanguages } from "../../template-languages.ts";
 import type { CreateTemplate, EditTemplate } from "../contract.ts";
 import { reactionTo } from "../error-codes.ts";
 import {
@@ -38,6 +39,7 @@ export function createTemplateAuthority(settings: WhatsAppSettings): TemplateAut
     signal,
   });
   return {
+    languages: templateLanguages,
     async submit(submission, signal) {
       const { account } = submission.inbox;
       return account
