@@ -5,7 +5,7 @@ import type { SourceFile } from "./find/index.ts";
 
 /** Of these, each entry is a module. */
 const divided = ["platform", "adapters"];
-const whole = ["jobs", "database", "http", "mcp", "client", "config", "emulators"];
+const whole = ["jobs", "database", "http", "mcp", "client", "config", "emulators", "time"];
 
 /** Landed migrations never change, and the rest has types only. */
 const excluded = /^src\/(?:database\/(?:migrations|schema)\/|adapters\/channel\/whatsapp\/contract\.ts$)/;

@@ -65,7 +65,7 @@ const names: Readonly<Record<string, readonly string[]>> = {
   "adapters/web": ["web-*", "local-addresses", "flow-requests"],
   "adapters/worker-module": ["document-reader", "flow-patterns"],
   jobs: ["jobs*", "processes"],
-  database: ["database", "data-folder", "embedded", "migrations", "new-database", "transactions"],
+  database: ["database", "data-folder", "embedded", "migrations", "new-database", "outages", "transactions"],
   http: [
     ...["http*", "large-bodies", "malformed-requests", "rate-limits", "request-limits", "shutdown"],
     ...["fairness"],
@@ -74,6 +74,7 @@ const names: Readonly<Record<string, readonly string[]>> = {
   client: ["client", "mcp-access", "mcp-cancel", "mcp-stdio", "mcp-uploads", "mcp-wait"],
   config: ["config*", "start-errors", "payments-razorpay", "upload-sources", "models-openai"],
   emulators: ["whatsapp-emulator*"],
+  time: ["deadline", "shared-clock", "frozen-process", "processes"],
 };
 
 /** The rules for every operation, among them that no operation shows what another organization has. */
