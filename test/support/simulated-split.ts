@@ -68,6 +68,13 @@ export async function readUnexplainedHolds(queries: Queries): Promise<readonly n
 
 type Wallet = Readonly<Record<string, number | object>> & { readonly simulated: Record<string, number> };
 
+/** Whether answers are of a version that keeps simulated money apart. */
+export function hasSeparateMoney(answers: Readonly<Record<string, unknown>>): boolean {
+  // As the catalogue declares it; the first versions had no wallet.
+  const wallet = answers["/v1/billing/wallet"] as { data: Partial<Wallet> } | undefined;
+  return wallet?.data.simulated !== undefined;
+}
+
 /** Answers as an earlier version gave them: of the real and the simulated money together, without the entries of the split. */
 export function joinMoney(answers: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(
