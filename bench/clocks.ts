@@ -190,7 +190,7 @@ async function settle(database: pg.Client): Promise<void> {
   const end = performance.now() + settleMs;
   const open = `select (select count(*) from messages where status in ('queued', 'sending')) +
     (select count(*) from flow_runs where ended_at is null) +
-    (select count(*) from broadcasts where status = 'processing') as count`;
+    (select count(*) from broadcasts where execution_status = 'processing') as count`;
   while (performance.now() < end) {
     const { rows } = await database.query(open);
     if (Number(rows[0].count) === 0) {
