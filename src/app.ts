@@ -97,7 +97,9 @@ async function start(options: AppOptions, database: Database): Promise<App> {
     ...{ database, now, log, web, receivers, enabledModules, concurrency, metrics: telemetry.metrics },
     ...{ stopping: stopping.signal, retention: config.retention, wallet: config.wallet, instruments },
     ...{ countries: await openCountries(config.countries), ...openModels(config.models), hiddenBy, sandbox },
-    ...{ addresses: addressesOf(config, () => address), patterns: openPatternMatcher(), sharedClock },
+    addresses: addressesOf(config, () => address),
+    patterns: openPatternMatcher(),
+    sharedClock,
     ...{ ...secrets, quotas: config.quotas, storage: openStorage(config), documents: openDocumentReader() },
     openChannels(callbacks, enqueueAll) {
       const parts = { database, enqueueAll, callbacks, now, web, whatsapp: config.whatsapp };

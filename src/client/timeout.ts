@@ -1,4 +1,4 @@
-/** The time limit of a call: that of its operation, unless the caller sets one. */
+/** The default time limit of a call: how long its operation may wait, and a margin. */
 import type { Operation } from "../../tools/contract/index.ts";
 
 /** Added to the wait of a call that waits. */

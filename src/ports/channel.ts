@@ -81,7 +81,7 @@ export interface SendOptions {
  * called before anything else is done.
  */
 export interface Channel {
-  /** Whether its messages reach nobody: simulated money pays for them. */
+  /** Whether its messages reach no real phone: simulated money pays for them. */
   readonly isSimulated: boolean;
   send(message: OutboundMessage, options: SendOptions): Promise<SendResult>;
   find(token: string, organization_id: string): Promise<FindResult>;

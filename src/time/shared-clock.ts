@@ -2,8 +2,8 @@
  * A clock that several processes share: it follows the clock of their database.
  *
  * Leases, claims and rates of several processes are compared with each other, so all processes must have the same time,
- * however wrong the clocks of their machines are. This clock counts with the monotonic clock of the process, which nobody
- * sets, and is corrected by measurements of the database's clock.
+ * however wrong the clocks of their machines are. This clock counts with the monotonic clock of the process, which can't be
+ * set, and is corrected by measurements of the database's clock.
  *
  * It never goes back. A difference is removed slowly, so that processes which measure a step of the database's clock at
  * different moments still agree. Only what this process alone has missed, while its machine was suspended, is added at

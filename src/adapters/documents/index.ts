@@ -1,8 +1,9 @@
 /**
  * Reads documents in worker threads, one for each document, with limits of time and memory.
  *
- * The time counts from when a thread runs, and a document's turn lasts until its thread has ended. A thread's heap has a limit of its own. Buffers are outside of it, for example what a PDF decompresses, so the
- * memory of the process is watched too while a document is read.
+ * The time counts from when a thread runs, and a document's turn lasts until its thread has ended. A thread's heap has a
+ * limit of its own. Buffers are outside of it, for example what a PDF decompresses, so the memory of the process is watched
+ * too while a document is read.
  */
 import { Worker } from "node:worker_threads";
 import type {

@@ -1,4 +1,4 @@
-/** Compiled expressions, of which those that were used last are kept. */
+/** A cache of compiled expressions, which drops the least recently used. */
 import { RE2JS } from "re2js";
 
 /** Instructions of all programs that are kept, about 100 bytes each. */

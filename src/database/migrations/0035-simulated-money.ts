@@ -31,7 +31,7 @@ const structure = [
     execute function mark_simulated_charge()`,
 
   "alter table ledger_entries add column simulated boolean not null default false",
-  // Whoever writes an entry says it; for the previous version, a trigger does.
+  // The writer of an entry sets it. A trigger sets it for entries of the previous version.
   "alter table ledger_entries alter column simulated drop default",
   `create function mark_simulated_entry() returns trigger language plpgsql as $$
   begin

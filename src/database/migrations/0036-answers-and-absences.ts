@@ -4,7 +4,7 @@ import { type Kysely, sql } from "kysely";
 const statements = [
   // Only true of a pending conversation: the contact's next message opens it, unless a flow or the bot takes that message.
   `alter table conversations add column opens_on_answer boolean not null default false`,
-  // Those that a flow or a broadcast began; the others were set to pending.
+  // Pending conversations that a flow or a broadcast began. A user or a key set the others to pending.
   `update conversations set opens_on_answer = true
    where status = 'pending' and (last_user_message_at is null or exists (
      select from (

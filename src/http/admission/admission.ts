@@ -175,7 +175,7 @@ function createLookUp(platform: Pick<Platform, "authenticate">, guesses: Attempt
 }
 
 /**
- * By network and path, so that whoever guesses locks nobody else out. A provider that signs with the wrong secret is answered
+ * By network and path, so that guesses from one network block no other network. A provider that signs with the wrong secret is answered
  * with 429 and repeats its request later.
  */
 function createVerification(rejections: AttemptWindows): Admission["verify"] {

@@ -153,24 +153,30 @@ interface Send {
   readonly deadline: Deadline;
 }
 
+/** The message was certainly not sent. */
+class ClaimEndedError extends Error {
+  override readonly name = "ClaimEndedError";
+}
+
 /** What is not sent before the deadline returns to the queue; another process may have sent it by then. */
 async function sendInTime(channel: Channel, { message, attempt, deadline }: Send): Promise<SendResult> {
   const { signal } = deadline;
-  let isOver = false;
   const requireClaim = () => {
-    isOver = true;
-    deadline.throwIfEnded();
-    attempt.requireClock();
-    isOver = false;
+    try {
+      deadline.throwIfEnded();
+      attempt.requireClock();
+    } catch (cause) {
+      throw new ClaimEndedError("The claim ended before the message was sent.", { cause });
+    }
   };
   try {
     const startNow = () => attempt.startNow(maxStartAgeMs.atRequest);
     return await channel.send(message, { signal, startNow, requireClaim });
   } catch (error) {
-    if (!isOver) {
-      throw error;
+    if (error instanceof ClaimEndedError) {
+      return { outcome: "busy", retryAfterMs: retryUnsentMs, failure: outOfTime };
     }
-    return { outcome: "busy", retryAfterMs: retryUnsentMs, failure: outOfTime };
+    throw error;
   }
 }
 
