@@ -18,6 +18,8 @@ const reports: [string, { outputFile: string }][] = process.env.TEST_REPORT
   ? [["json", { outputFile: process.env.TEST_REPORT }]]
   : [];
 
+const include = ["test/**/*.test.ts", "emulator/test/*.test.ts"];
+
 const shared = {
   globalSetup: ["test/support/global-setup.ts"],
   pool: "forks" as const,
@@ -41,7 +43,7 @@ const tags = [
 const postgres = {
   ...shared,
   name: "postgres",
-  include: ["test/**/*.test.ts"],
+  include,
   env: { TIDINGS_TEST_ENGINE: "postgres", TEST_DATABASE_URL: server },
   tags,
   tagsFilter: ["!embedded"],
@@ -52,7 +54,7 @@ const embedded = {
   name: "embedded",
   env: { TIDINGS_TEST_ENGINE: "embedded" },
   tags,
-  include: ["test/**/*.test.ts"],
+  include,
   tagsFilter: ["!postgres"],
 };
 
@@ -84,9 +86,11 @@ export default defineConfig(async () => {
 });
 
 function listTests(): string[] {
-  return readdirSync("test", { recursive: true, encoding: "utf8" })
-    .filter((file) => file.endsWith(".test.ts"))
-    .map((file) => join("test", file));
+  return ["test", "emulator/test"].flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: "utf8" })
+      .filter((file) => file.endsWith(".test.ts"))
+      .map((file) => join(folder, file)),
+  );
 }
 
 /** Whether PostgreSQL answers; if not, its project is left out, with one line that says so. */

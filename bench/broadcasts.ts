@@ -50,7 +50,9 @@ await runOnServer(server, `create database ${name}`);
 const services: BenchService[] = [];
 const start = (index: number) =>
   startService(firstPort + index, key, {
-    ...{ DATABASE_URL: url, TIDINGS_DATA_DIR: dataDir, TIDINGS_OPERATOR_KEY: operatorKey },
+    DATABASE_URL: url,
+    TIDINGS_DATA_DIR: dataDir,
+    TIDINGS_OPERATOR_KEY: operatorKey,
   });
 for (let index = 0; index < processes; index += 1) {
   services.push(await start(index));

@@ -131,13 +131,11 @@ async function limitInbox(client: Client): Promise<void> {
 
 async function createFlow(client: Client): Promise<void> {
   await client.call(flows.create_flow, {
-    ...{
-      name: "Wait",
-      end_action_type: "none",
-      trigger_type: "keyword",
-      trigger_keyword: "start",
-      trigger_match: "exact",
-    },
+    name: "Wait",
+    end_action_type: "none",
+    trigger_type: "keyword",
+    trigger_keyword: "start",
+    trigger_match: "exact",
     nodes: [
       { id: "one", node_type: "send_message", parent_node_id: null, action_config: { text: "One" } },
       { id: "wait", node_type: "wait", parent_node_id: "one", action_config: { duration: "10s" } },

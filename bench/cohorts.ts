@@ -48,13 +48,13 @@ async function withApp(
   }
   const { config } = readConfig({
     ...(isServer ? { DATABASE_URL: withDatabase(server, name) } : {}),
-    ...{ TIDINGS_DATA_DIR: dataDir, TIDINGS_BOOTSTRAP_KEY: key, TIDINGS_OWNER_EMAIL: "owner@example.com" },
-    ...{
-      TIDINGS_OWNER_PASSWORD: "correct horse battery",
-      TIDINGS_BODY_LIMIT: bodyLimit,
-      TIDINGS_RATE_LIMIT: "100000",
-      TIDINGS_RATE_BURST: "200000",
-    },
+    TIDINGS_DATA_DIR: dataDir,
+    TIDINGS_BOOTSTRAP_KEY: key,
+    TIDINGS_OWNER_EMAIL: "owner@example.com",
+    TIDINGS_OWNER_PASSWORD: "correct horse battery",
+    TIDINGS_BODY_LIMIT: bodyLimit,
+    TIDINGS_RATE_LIMIT: "100000",
+    TIDINGS_RATE_BURST: "200000",
   });
   const log = { debug() {}, info() {}, warn() {}, error() {} };
   const app = await startApp({

@@ -52,7 +52,9 @@ const port = 39_491;
 await runOnServer(server, `create database ${name}`);
 const start = () =>
   startService(port, key, {
-    ...{ DATABASE_URL: url, TIDINGS_DATA_DIR: dataDir, TIDINGS_METRICS_TOKEN: metricsToken },
+    DATABASE_URL: url,
+    TIDINGS_DATA_DIR: dataDir,
+    TIDINGS_METRICS_TOKEN: metricsToken,
   });
 let service: BenchService = await start();
 const client = createPersistentClient(service.baseUrl, key);
@@ -71,12 +73,17 @@ try {
 
 async function measureAnswers(): Promise<void> {
   await client.call(flows.create_flow, {
-    ...{ name: "Offers", trigger_type: "keyword", trigger_keyword: "offer", end_action_type: "none" },
+    name: "Offers",
+    trigger_type: "keyword",
+    trigger_keyword: "offer",
+    end_action_type: "none",
     nodes: [
       { id: "hello", node_type: "send_message", action_config: { text: "Hello {{contact.name}}!" } },
       { id: "tag", node_type: "add_tag", parent_node_id: "hello", action_config: { tag: "offer" } },
       {
-        ...{ id: "mail", node_type: "ask", parent_node_id: "tag" },
+        id: "mail",
+        node_type: "ask",
+        parent_node_id: "tag",
         action_config: { text: "Where may we send it?", save_as: "mail" },
       },
     ],
@@ -115,17 +122,16 @@ async function measureAnswers(): Promise<void> {
 
 async function killBetweenSteps(): Promise<void> {
   const nodes = chain.map((node, index) => ({
-    ...{ id: `n${index}`, ...node },
+    id: `n${index}`,
+    ...node,
     ...(index === 0 ? {} : { parent_node_id: `n${index - 1}` }),
   }));
   const { data: flow } = await client.call(flows.create_flow, {
-    ...{
-      name: "Chain",
-      trigger_type: "keyword",
-      trigger_keyword: "chain",
-      end_action_type: "resolve",
-      nodes,
-    },
+    name: "Chain",
+    trigger_type: "keyword",
+    trigger_keyword: "chain",
+    end_action_type: "resolve",
+    nodes,
   });
   const runs = kills * runsPerKill;
   const conversations = await Promise.all(phones(runs).map((phone) => write(phone, "Hello")));

@@ -54,12 +54,15 @@ async function measureThroughput(
   const worker = createWorker(database);
   await using jobs = worker.jobs;
   const all = Array.from({ length: count }, (_, n) => ({
-    ...{ name: "bench.empty", payload: { n }, organization_id: null, lane: lane(n) },
+    name: "bench.empty",
+    payload: { n },
+    organization_id: null,
+    lane: lane(n),
     ...(key && { key: key(n) }),
   }));
   const added = await timed(async () => {
     for (let from = 0; from < count; from += batch) {
-      await database.transaction((tx) => jobs.enqueueAll(tx, all.slice(from, from + batch)));
+      await database.transaction((tx) => jobs.enqueue(tx, all.slice(from, from + batch)));
     }
   });
   await analyze(database.queries);
@@ -78,7 +81,7 @@ async function measureLatency(database: Database): Promise<void> {
   const times: number[] = [];
   for (let n = 1; n <= single; n += 1) {
     await database.transaction((tx) =>
-      jobs.enqueueAll(tx, [{ name: "bench.empty", payload: n, organization_id: null }]),
+      jobs.enqueue(tx, [{ name: "bench.empty", payload: n, organization_id: null }]),
     );
     times.push(await timed(() => worker.reaches(n)));
     await delay(5);

@@ -14,7 +14,7 @@ import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Dispatcher, Pool } from "undici";
-import { createClient } from "../src/client/index.ts";
+import { createClient, createHttpTransport } from "../src/client/index.ts";
 import { createMcpHttpHandler } from "../src/mcp/http.ts";
 import { contacts } from "../tools/contacts.ts";
 import { allScopes } from "../tools/contract/index.ts";
@@ -62,7 +62,7 @@ interface Compared {
   readonly mcpMicros: number;
 }
 
-/** The built service, whose MCP server calls its own REST API. */
+/** The built service, whose MCP server calls its operations in the same process. */
 async function measureService(): Promise<Compared> {
   const dataDir = await mkdtemp(join(tmpdir(), "tidings-bench-"));
   const child = spawn(process.execPath, ["dist/tidings.js", "serve"], {
@@ -196,10 +196,10 @@ function scriptedUpstream(delayMs: number): RequestListener {
 
 function createMcpServer(baseUrl: string): RequestListener {
   const quiet = () => undefined;
-  const identity = { credentialId: "key_1", scopes: new Set(allScopes), count: quiet };
+  const transport = createHttpTransport({ baseUrl });
+  const identity = { transport, credentialId: "key_1", scopes: new Set(allScopes), count: quiet };
   const admission = { maxMessages: 100, identify: async () => identity };
   const handle = createMcpHttpHandler({
-    client: createClient({ baseUrl }),
     version: "0",
     log: { debug: quiet, info: quiet, warn: quiet, error: console.error },
   });

@@ -12,7 +12,7 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { loadavg } from "node:os";
 import { type Dispatcher, Pool } from "undici";
-import { createClient } from "../src/client/index.ts";
+import { createHttpTransport } from "../src/client/index.ts";
 import { createMcpHttpHandler } from "../src/mcp/http.ts";
 import { allScopes, readCredential } from "../tools/contract/index.ts";
 import { mcpRequest, modernMeta } from "./support/mcp-request.ts";
@@ -158,9 +158,9 @@ function answerPlainly(size: number): RequestListener {
 function createMcpServer(isLookedUp: boolean): RequestListener {
   const quiet = () => undefined;
   const lookUp = createLookUp();
-  const identity = { credentialId: "key_1", scopes: new Set(allScopes), count: quiet };
+  const transport = createHttpTransport({ baseUrl: "http://127.0.0.1:9" });
+  const identity = { transport, credentialId: "key_1", scopes: new Set(allScopes), count: quiet };
   const handle = createMcpHttpHandler({
-    client: createClient({ baseUrl: "http://127.0.0.1:9" }),
     version: "0",
     log: { debug: quiet, info: quiet, warn: quiet, error: console.error },
   });

@@ -186,7 +186,8 @@ async function measureBacklog(subjects: readonly Subject[], engine: Engine): Pro
     const end = await subject.awaitDelivery(before.queued + accepted.count, maxMs);
     const [whole, rest] = [end.delivered - before.delivered, end.delivered - last.delivered];
     return {
-      ...{ accepted, cost: costBetween(before, end, whole) },
+      accepted,
+      cost: costBetween(before, end, whole),
       whole: rateSince(startedAt, whole),
       rest: rateSince(lastAt, rest),
     };
@@ -221,8 +222,10 @@ async function measureAcceptAndDelivery(
     const end = await subject.awaitDelivery(after.queued, maxMs);
     const delivered = end.delivered - start.delivered;
     return {
-      ...{ accepted, accept: costBetween(before, after, after.queued - before.queued) },
-      ...{ rate: rateSince(startedAt, delivered), deliver: costBetween(start, end, delivered) },
+      accepted,
+      accept: costBetween(before, after, after.queued - before.queued),
+      rate: rateSince(startedAt, delivered),
+      deliver: costBetween(start, end, delivered),
       failed: String(end.failed),
     };
   });

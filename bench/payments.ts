@@ -13,7 +13,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { CallFailure } from "../src/client/index.ts";
 import { openDatabase } from "../src/database/connect.ts";
-import { findDifferences } from "../src/platform/wallet/audit.ts";
+import { findDifferences } from "../src/platform/money/wallet/audit.ts";
 import { runOnServer, withDatabase } from "../test/support/postgres.ts";
 import { type Razorpay, startRazorpay } from "../test/support/razorpay.ts";
 import { organization } from "../tools/organization.ts";
@@ -40,7 +40,9 @@ await runOnServer(server, `drop database if exists ${name} with (force)`);
 await runOnServer(server, `create database ${name}`);
 const start = (port: number) =>
   startService(port, key, {
-    ...{ DATABASE_URL: url, TIDINGS_DATA_DIR: join(dataDir, String(port)), TIDINGS_LOG_LEVEL: "fatal" },
+    DATABASE_URL: url,
+    TIDINGS_DATA_DIR: join(dataDir, String(port)),
+    TIDINGS_LOG_LEVEL: "fatal",
     ...razorpay.env,
   });
 const services: { readonly port: number; child: Awaited<ReturnType<typeof start>>["child"] }[] = [];

@@ -62,7 +62,7 @@ async function measure({ platform, database }: BenchPlatform, count: number): Pr
   );
 
   const jobs = deliveryJobs(messages);
-  await database.transaction((tx) => platform.jobs.enqueueAll(tx, jobs));
+  await database.transaction((tx) => platform.jobs.enqueue(tx, jobs));
   const deliveredAt = performance.now();
   await platform.jobs.runDue();
   const deliverySeconds = (performance.now() - deliveredAt) / 1_000;

@@ -24,8 +24,8 @@ import { openDatabase } from "../src/database/connect.ts";
 import type { Database } from "../src/database/database.ts";
 import { newId } from "../src/database/id.ts";
 import { migrate } from "../src/database/migrate.ts";
-import { bootstrap } from "../src/platform/bootstrap.ts";
 import { createPlatform } from "../src/platform/index.ts";
+import { bootstrap } from "../src/platform/operations/bootstrap.ts";
 import { runOnServer, withDatabase } from "../test/support/postgres.ts";
 import { analyze } from "./support/analyze.ts";
 import {
@@ -82,21 +82,34 @@ await rm(dataDir, { recursive: true });
 async function measure(database: Database): Promise<void> {
   const now = () => new Date();
   const secrets = await bootstrap(database, {
-    ...{ owner: { key }, localKey: undefined, now: now() },
+    owner: { key },
+    localKey: undefined,
+    now: now(),
     secrets: { secret: undefined, previousSecret: undefined },
     sealed: { columns: [], isSecretLost: false, log },
   });
   const stopping = new AbortController().signal;
   const { config } = readConfig({});
   const platform = createPlatform({
-    ...{ ...secrets, database, now, sandbox: undefined, log, metrics: noMetrics, stopping },
-    ...{ web: createClosedWeb(), receivers: createClosedWeb(), hiddenBy: () => undefined },
+    ...secrets,
+    database,
+    now,
+    sandbox: undefined,
+    log,
+    metrics: noMetrics,
+    stopping,
+    web: createClosedWeb(),
+    receivers: createClosedWeb(),
+    hiddenBy: () => undefined,
     storage: createDiskStorage(dataDir),
     addresses: { service: () => "", isPublic: false, cdn: undefined },
     quotas: config.quotas,
-    ...{ retention: config.retention, wallet: config.wallet },
-    ...{ countries: await openCountries(config.countries), ...openModels(config.models) },
-    ...{ documents: openDocumentReader(), patterns: openPatternMatcher() },
+    retention: config.retention,
+    wallet: config.wallet,
+    countries: await openCountries(config.countries),
+    ...openModels(config.models),
+    documents: openDocumentReader(),
+    patterns: openPatternMatcher(),
     openChannels: () => ({ channels: {}, templateAuthorities: {}, payments: unreachablePayments, jobs: [] }),
   });
   const caller = await platform.authenticate(key);

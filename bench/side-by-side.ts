@@ -60,7 +60,8 @@ const dataDir = await mkdtemp(join(tmpdir(), "tidings-side-by-side-"));
 const old = await start(join(options.old, "dist/tidings.js"), 39_441);
 const oldSchema = await lastMigration();
 const { data: webhook } = await old.client.call(webhooks.create_webhook, {
-  ...{ url: receiver.url, events: webhookEvents },
+  url: receiver.url,
+  events: webhookEvents,
 });
 receiver.secret = webhook.signing_secret;
 const deploy = async () => {

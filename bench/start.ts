@@ -71,7 +71,10 @@ async function withFolder(measure: (dataDir: string) => Promise<unknown>): Promi
 function settings(dataDir: string): NodeJS.ProcessEnv {
   return {
     ...process.env,
-    ...{ TIDINGS_DATA_DIR: dataDir, PORT: port, TIDINGS_BOOTSTRAP_KEY: key, TIDINGS_LOG_LEVEL: "error" },
+    TIDINGS_DATA_DIR: dataDir,
+    PORT: port,
+    TIDINGS_BOOTSTRAP_KEY: key,
+    TIDINGS_LOG_LEVEL: "error",
   };
 }
 
@@ -106,7 +109,8 @@ async function timeMcpCall(program: string, dataDir: string): Promise<number> {
   const send = (message: object) => child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
   const clientInfo = { name: "bench", version: "1" };
   send({
-    ...{ id: 1, method: "initialize" },
+    id: 1,
+    method: "initialize",
     params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo },
   });
   await answers.next();

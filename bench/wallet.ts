@@ -13,7 +13,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { CallFailure, type Client } from "../src/client/index.ts";
 import { openDatabase } from "../src/database/connect.ts";
 import type { Database } from "../src/database/database.ts";
-import { findDifferences } from "../src/platform/wallet/audit.ts";
+import { findDifferences } from "../src/platform/money/wallet/audit.ts";
 import { meanwhile } from "../test/support/meanwhile.ts";
 import { runOnServer, withDatabase } from "../test/support/postgres.ts";
 import { inboxes } from "../tools/inboxes.ts";
@@ -46,12 +46,20 @@ await runOnServer(server, `drop database if exists ${name} with (force)`);
 await runOnServer(server, `create database ${name}`);
 const url = withDatabase(server, name);
 await run({
-  ...{ engine: "PostgreSQL", env: { DATABASE_URL: url }, ports: [39_471, 39_472], sends: 10_000, kills: 20 },
+  engine: "PostgreSQL",
+  env: { DATABASE_URL: url },
+  ports: [39_471, 39_472],
+  sends: 10_000,
+  kills: 20,
   openDatabase: () => openDatabase({ url, dataDir, log }),
 });
 await runOnServer(server, `drop database ${name} with (force)`);
 await run({
-  ...{ engine: "embedded", env: {}, ports: [39_473], sends: 1_000, kills: 5 },
+  engine: "embedded",
+  env: {},
+  ports: [39_473],
+  sends: 1_000,
+  kills: 5,
   openDatabase: () => openDatabase({ url: undefined, dataDir, log }),
 });
 await rm(dataDir, { recursive: true });
@@ -59,8 +67,12 @@ await rm(dataDir, { recursive: true });
 async function run({ engine, env, ports, sends, kills, ...options }: Run): Promise<void> {
   const start = (port: number) =>
     startService(port, key, {
-      ...{ ...env, TIDINGS_DATA_DIR: dataDir, TIDINGS_WALLET: "block", TIDINGS_OPERATOR_KEY: operatorKey },
-      ...{ TIDINGS_RATE_LIMIT: "1000000", TIDINGS_RATE_BURST: "1000000" },
+      ...env,
+      TIDINGS_DATA_DIR: dataDir,
+      TIDINGS_WALLET: "block",
+      TIDINGS_OPERATOR_KEY: operatorKey,
+      TIDINGS_RATE_LIMIT: "1000000",
+      TIDINGS_RATE_BURST: "1000000",
     });
   const services: { readonly port: number; child: Awaited<ReturnType<typeof start>>["child"] }[] = [];
   for (const port of ports) {

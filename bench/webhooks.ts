@@ -11,12 +11,11 @@ import { parseArgs } from "node:util";
 import { type App, startApp } from "../src/app.ts";
 import { createClient } from "../src/client/index.ts";
 import { readConfig } from "../src/config/index.ts";
-import type { Transaction } from "../src/database/database.ts";
 import { newId } from "../src/database/id.ts";
+import type { World } from "../src/platform/foundation/kernel/context.ts";
+import { implement, type ModuleRoute } from "../src/platform/foundation/kernel/module.ts";
+import type { Transaction } from "../src/platform/foundation/kernel/transaction.ts";
 import { modules } from "../src/platform/index.ts";
-import type { World } from "../src/platform/kernel/context.ts";
-import { emit } from "../src/platform/kernel/events.ts";
-import { implement, type ModuleRoute } from "../src/platform/kernel/module.ts";
 import { runOnServer, withDatabase } from "../test/support/postgres.ts";
 import { webhookEvents, webhooks } from "../tools/webhooks.ts";
 import { type Receivers, startReceivers } from "./support/receivers.ts";
@@ -55,7 +54,9 @@ async function run(receivers: Receivers, others: readonly string[]): Promise<num
   });
   const sent = new Set<string>();
   const app = await startApp({
-    ...{ config, log, listen: { host: "127.0.0.1", port: 0 } },
+    config,
+    log,
+    listen: { host: "127.0.0.1", port: 0 },
     enabledModules: { ...modules, emitter: createEmitter(sent) },
   });
   await subscribe(app, receivers, others);
@@ -118,7 +119,7 @@ async function emitEvents(world: World, organization_id: string, sent: Set<strin
     const events = Array.from({ length: Math.ceil(due) - sent.size }, () => newId("msg", new Date()));
     await world.database.transaction(async (tx) => {
       for (const message of events) {
-        emitEvent(tx, world, { organization_id, message });
+        emitEvent(tx, { organization_id, message });
       }
     });
     for (const message of events) {
@@ -132,7 +133,6 @@ async function emitEvents(world: World, organization_id: string, sent: Set<strin
 
 function emitEvent(
   tx: Transaction,
-  world: World,
   { organization_id, message }: { organization_id: string; message: string },
 ): void {
   const order = newId("cnv", new Date());
@@ -144,7 +144,7 @@ function emitEvent(
     type: "text" as const,
     text,
   };
-  emit(tx, world, { type: "message.received", organization_id, order, data });
+  tx.emit({ type: "message.received", organization_id, order, data });
 }
 
 async function report(receivers: Receivers, sent: ReadonlySet<string>, others: readonly string[]) {

@@ -83,7 +83,9 @@ export function createFaults(): Faults {
     hits(name) {
       const { timeouts, lost_answers, undelivered, webhooks } = faults.settings;
       const shares: Record<ShareName, number> = {
-        ...{ timeouts, lost_answers, undelivered },
+        timeouts,
+        lost_answers,
+        undelivered,
         "webhooks.doubled": webhooks.doubled,
         "webhooks.reordered": webhooks.reordered,
       };

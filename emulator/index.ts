@@ -48,7 +48,10 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   const faults = createFaults();
   let url = "";
   const world: World = {
-    ...{ clock, store, faults, settings },
+    clock,
+    store,
+    faults,
+    settings,
     webhooks: createWebhooks(clock, store, faults),
     throughput: createThroughput(),
     links: new LinkFetcher(clock),
@@ -67,7 +70,9 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   const address = server.address() as AddressInfo; // it listens on a TCP port
   url = public_url ?? `http://${toHostname(host)}:${address.port}`;
   return {
-    ...{ url, settings, clock },
+    url,
+    settings,
+    clock,
     async idle() {
       // What was fetched is reported by webhooks.
       await world.links.idle();

@@ -17,20 +17,18 @@ import { createInstruments, instrumentTools, openTelemetry } from "./adapters/te
 import { createWebs } from "./adapters/web/index.ts";
 import { createProofRoutes } from "./cli/key-proof.ts";
 import { version } from "./cli/version.ts";
-import { createClient } from "./client/index.ts";
 import { addressesOf, type Config } from "./config/index.ts";
 import { type DatabaseOptions, openDatabase } from "./database/connect.ts";
 import type { Database } from "./database/database.ts";
 import { migrate } from "./database/migrate.ts";
-import { createCountedHeader } from "./http/admission/index.ts";
 import { createServer } from "./http/server.ts";
 import { gaugeSources } from "./jobs/gauges.ts";
 import type { RunningJobs } from "./jobs/jobs.ts";
 import { createMcpHttpHandler } from "./mcp/http.ts";
 import { createToolFilters, executeToolName, searchToolsName, tools } from "./mcp/tool-list/index.ts";
-import { type BootstrapResult, bootstrap } from "./platform/bootstrap.ts";
-import { openClock } from "./platform/clock.ts";
 import { createPlatform, type Modules, modules, operationsOf, sealedColumns } from "./platform/index.ts";
+import { type BootstrapResult, bootstrap } from "./platform/operations/bootstrap.ts";
+import { openClock } from "./platform/operations/clock.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { Log } from "./ports/log.ts";
 import type { TemplateAuthority } from "./ports/template-authority.ts";
@@ -101,8 +99,8 @@ async function start(options: AppOptions, database: Database): Promise<App> {
     patterns: openPatternMatcher(),
     sharedClock,
     ...{ ...secrets, quotas: config.quotas, storage: openStorage(config), documents: openDocumentReader() },
-    openChannels(callbacks, enqueueAll) {
-      const parts = { database, enqueueAll, callbacks, now, web, whatsapp: config.whatsapp };
+    openChannels(callbacks, enqueue) {
+      const parts = { database, enqueue, callbacks, now, web, whatsapp: config.whatsapp };
       const { jobs, ...opened } = openChannels({ ...options, ...parts });
       const { payments, routes } = openPayments({ ...config, ...secrets, database, callbacks, now });
       controls = config.isSimulatorControllable ? [...opened.routes, ...routes] : [];
@@ -111,10 +109,8 @@ async function start(options: AppOptions, database: Database): Promise<App> {
   });
   const operations = operationsOf(enabledModules, config.operatorKey !== undefined);
   const names = toolNames(operations);
-  const countedHeader = createCountedHeader();
-  const client = createClient({ baseUrl: async () => address, headers: countedHeader, isDirect: true });
   const mcp = createMcpHttpHandler({
-    ...{ client, availableTools: new Set(names), version, log },
+    ...{ availableTools: new Set(names), version, log },
     ...{ allowedHosts: config.allowedHosts, allowedOrigins: config.allowedOrigins },
     ...{ maxBodyBytes: config.bodyLimit, resultLimit: config.resultLimit, toolFilter },
     instrument: instrumentTools(new Set([...names, searchToolsName, executeToolName]), telemetry),
@@ -122,7 +118,7 @@ async function start(options: AppOptions, database: Database): Promise<App> {
   const scrape = telemetry.scrape?.(gaugeSources({ database, now, sharedClock }));
   const routes = [...platform.routes, ...controls, ...createProofRoutes(localKey, () => address)];
   const server = createServer({
-    ...{ platform, operations, routes, version, log, now, mcp, telemetry, countedHeader },
+    ...{ platform, operations, routes, version, log, now, mcp, telemetry },
     ...{ rateLimits: config.rateLimits, bodyLimit: config.bodyLimit, trustedProxies: config.trustedProxies },
     operatorKey: config.operatorKey,
     metricsEndpoint: token !== undefined && scrape ? { token, scrape } : undefined,
@@ -139,7 +135,7 @@ async function start(options: AppOptions, database: Database): Promise<App> {
       stopping.abort();
       // No job may start from here on: one that the signal ended would be claimed again and again.
       await Promise.all([platform.jobs.stop(shutdownMs), mcp.close().then(() => server.close(shutdownMs))]);
-      await Promise.all([client.close(), telemetry.close(), closeWebs()]);
+      await Promise.all([telemetry.close(), closeWebs()]);
       await database[Symbol.asyncDispose]();
     },
   };

@@ -11,8 +11,8 @@ import {
   periodEnd,
   startAddon,
   useUnit,
-} from "../src/platform/billing/addon-states.ts";
-import { addMonths } from "../src/platform/billing/periods.ts";
+} from "../src/platform/money/billing/addon-states.ts";
+import { addMonths } from "../src/platform/money/billing/periods.ts";
 import { randomRuns } from "./support/iterations.ts";
 
 const dayMs = 24 * 3_600_000;

@@ -18,7 +18,9 @@ const { create } = createFlowHelpers(app);
 const question = "What are your opening hours?";
 const minute = 60_000;
 const ask: NewNode = {
-  ...{ id: "ask", node_type: "ask", action_config: { text: "Did it arrive?", save_as: "arrived" } },
+  id: "ask",
+  node_type: "ask",
+  action_config: { text: "Did it arrive?", save_as: "arrived" },
 };
 let team: CreatedTeam;
 let count = 0;
@@ -99,7 +101,8 @@ test("the message after a flow that ended without a hand-off opens the conversat
   await runFlowFor(number, chain(ask, say("Good.")));
   expect(await write(number, "yes")).toMatchObject({ status: "pending", assigned_to: null });
   expect(await write(number, "One more thing")).toMatchObject({
-    ...{ status: "open", assigned_to: team.users.Ada },
+    status: "open",
+    assigned_to: team.users.Ada,
   });
 });
 
@@ -109,7 +112,8 @@ test("an answer that the bot takes leaves the conversation pending, and its hand
   await broadcastTo(number);
   expect(await write(number, question)).toMatchObject({ status: "pending", assigned_to: null });
   expect(await write(number, "Do you sell giraffes?")).toMatchObject({
-    ...{ status: "open", assigned_to: team.users.Ada },
+    status: "open",
+    assigned_to: team.users.Ada,
   });
   expect(await bot.sentTo(number)).toContain(handoffText);
 });

@@ -1,66 +1,74 @@
 /** The architecture: what a module is, who writes which table, and rules for every file. */
 import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
-import { basename, dirname, join, relative } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { findChains, type Link } from "../scripts/mutate/find/kysely.ts";
+import { parseSource, stringOf } from "../scripts/mutate/find/source.ts";
 import { modules, operatorModules } from "../src/platform/index.ts";
+import { namesVariable, readSources, readTables, writtenTables } from "./support/sources.ts";
 
-/** The platform's modules in order: each may import only those before it. */
-const moduleOrder = [
-  ...[
-    "kernel",
-    "settings",
-    "problems",
-    "query",
-    "identity",
-    "phone",
-    "organization",
-    "prices",
-    "wallet",
-    "billing",
-    "payments",
-    "pricing",
-  ],
-  ...[
-    "contacts",
-    "users",
-    "inboxes",
-    "quick-replies",
-    "uploads",
-    "media",
-    "templates",
-    "api-keys",
-    "auth",
-    "mcp",
-    "webhooks",
-  ],
-  ...[
-    "teams",
-    "routing",
-    "conversations",
-    "messages",
-    "imports",
-    "cohorts",
-    "broadcasts",
-    "knowledge-base",
-    "chatbot",
-    "ledger",
-    "flows",
-    "bootstrap",
-    "operator",
-    "clock",
-    "index",
-  ],
-];
+/**
+ * The domains of the platform, and the modules of each, lowest first. A module may import those before it, and read their
+ * tables; it writes only its own.
+ */
+const domains: Readonly<Record<string, readonly string[]>> = {
+  foundation: ["sealing", "kernel", "settings", "problems", "query"],
+  account: ["phone", "organization", "identity", "users", "api-keys", "auth", "inboxes"],
+  money: ["prices", "wallet", "payments", "billing", "pricing"],
+  content: ["uploads", "media", "templates", "quick-replies", "knowledge-base"],
+  inbox: ["contacts", "teams", "routing", "conversations", "messages"],
+  automation: ["webhooks", "imports", "cohorts", "broadcasts", "chatbot", "flows"],
+  operations: ["ledger", "bootstrap", "operator", "clock", "mcp"],
+};
+const modulePaths = Object.entries(domains).flatMap(([domain, names]) =>
+  names.map((name) => `src/platform/${domain}/${name}`),
+);
+/** A file may read the tables of what is before it. */
+const readOrder = ["src/jobs", ...modulePaths, "src/platform"];
 
 describe("modules", async () => {
-  const sources = await readSources("src", "tools");
+  const sources = await readSources("src", "tools", "emulator");
+
+  test("of the platform stand in its domains, which have no other entries", async () => {
+    const entries = async (folder: string) =>
+      (await readdir(folder)).map((name) => name.replace(/\.ts$/, ""));
+    expect((await entries("src/platform")).sort()).toEqual([...Object.keys(domains), "index"].sort());
+    for (const [domain, names] of Object.entries(domains)) {
+      expect((await entries(`src/platform/${domain}`)).sort()).toEqual([...names].sort());
+    }
+  });
 
   test("of the platform import only modules below them", () => {
-    const upward = importsBetween(sources, "src/platform").filter(
-      ({ from, to }) => moduleOrder.indexOf(to) >= moduleOrder.indexOf(from) || !moduleOrder.includes(from),
-    );
+    const isUpward = (from: string, to: string) => modulePaths.indexOf(to) > modulePaths.indexOf(from);
+    const upward = sources.flatMap(({ path, imports }) => {
+      const from = moduleOf(path);
+      const targets = imports.filter((target) => target.startsWith("src/platform/"));
+      return targets
+        .filter((target) => from !== undefined && isUpward(from, moduleOf(target) ?? "src/platform/index.ts"))
+        .map((target) => `${path} imports ${target}`);
+    });
     expect(upward).toEqual([]);
+  });
+
+  test("declare at most 15 hooks", () => {
+    const hooks = sources.flatMap(({ path, text }) =>
+      [...text.matchAll(/^export const (\w+) =\s+defineHook</gm)].map(([, name]) => `${path}: ${name}`),
+    );
+    expect(hooks.length).toBeGreaterThan(0);
+    expect(hooks.length).toBeLessThanOrEqual(15);
+    // Each is found.
+    const count = sources.flatMap(({ text }) => [...text.matchAll(/defineHook</g)]).length;
+    expect(count - 1).toBe(hooks.length);
+  });
+
+  test("have a kernel that exports at most 40 names, each by name", () => {
+    const kernel = sources.find(({ path }) => path === "src/platform/foundation/kernel/index.ts")?.text ?? "";
+    const lists = [...kernel.matchAll(/^export (?:type )?\{([^}]*)\}/gm)].map(([, names]) => names ?? "");
+    const names = lists.flatMap((list) => list.split(",").filter((name) => name.trim() !== ""));
+    expect(kernel).not.toContain("export *");
+    expect(names.length).toBeGreaterThan(0);
+    expect(names.length).toBeLessThanOrEqual(40);
   });
 
   test("that are folders are imported through index.ts alone", () => {
@@ -69,7 +77,7 @@ describe("modules", async () => {
       imports
         .filter((target) => {
           const folder = dirname(target);
-          const isModule = !layersOfModules.includes(folder) && paths.has(join(folder, "index.ts"));
+          const isModule = !listsOfModules.includes(folder) && paths.has(join(folder, "index.ts"));
           return isModule && !path.startsWith(`${folder}/`) && basename(target) !== "index.ts";
         })
         .map((target) => `${path} imports ${target}`),
@@ -77,10 +85,10 @@ describe("modules", async () => {
     expect(bypasses).toEqual([]);
   });
 
-  test("of the emulators are loaded by their command alone, and that by import()", () => {
+  test("of the emulator are loaded by its command alone, and that by import()", () => {
     const loaders = sources.filter(
       ({ path, imports }) =>
-        !path.startsWith("src/emulators/") && imports.some((target) => target.startsWith("src/emulators/")),
+        !path.startsWith("emulator/") && imports.some((target) => target.startsWith("emulator/")),
     );
     expect(loaders.map(({ path }) => path)).toEqual(["src/cli/emulator/whatsapp-emulator.ts"]);
     const main = sources.find(({ path }) => path === "src/cli/main.ts");
@@ -114,7 +122,9 @@ describe("modules", async () => {
     (name) => {
       const missing = [
         [`tools/${name}.ts`, `tools/${name}/index.ts`],
-        [`src/platform/${name}.ts`, `src/platform/${name}/index.ts`],
+        modulePaths
+          .filter((path) => basename(path) === name)
+          .flatMap((path) => [`${path}.ts`, `${path}/index.ts`]),
         [`test/${name}.test.ts`],
       ].filter((places) => !places.some((place) => existsSync(place)));
       expect(missing).toEqual([]);
@@ -135,8 +145,14 @@ test("only test/support/postgres.ts connects the tests to PostgreSQL, so that th
   ]);
 });
 
-/** By a trigger on another table of their owner. */
-const writtenByTriggers = ["ledger_balances"];
+/** By a trigger on a table of their owner or of a module above. */
+const writtenByTriggers = ["suspended_organizations", "listened_events", "ledger_balances"];
+
+/** Their rows are only inserted, deleted, and found by a conflict. */
+const readByConflicts = ["message_receipts", "flow_window_sweeps", "payment_events", "wallet_states"];
+
+/** It reads and writes the columns with sealed values of every module, which are handed in. */
+const resealing = "src/platform/foundation/sealing/reseal.ts";
 
 describe("tables", async () => {
   const sources = (await readSources("src")).filter(({ path }) =>
@@ -147,6 +163,7 @@ describe("tables", async () => {
       tables.map((table) => [table, owner] as const),
     ),
   );
+  const names = new Set(owners.keys());
 
   test("have one owner each, and every table of the database has one", async () => {
     const schema = await readSources("src/database/schema");
@@ -164,8 +181,77 @@ describe("tables", async () => {
     expect(writes.filter(({ by, owner }) => by !== owner)).toEqual([]);
     // Every table is written somewhere: so no write is spelled in a way that this test does not find.
     const unwritten = [...owners.keys()].filter((name) => !writes.some(({ table }) => table === name));
-    expect(unwritten).toEqual(writtenByTriggers);
+    expect(unwritten.sort()).toEqual([...writtenByTriggers].sort());
   });
+
+  test("are read by their owner and by modules above it alone", () => {
+    const reads = sources.flatMap(({ path, text }) =>
+      readTables(text, names).map((table) => ({
+        table,
+        path,
+        by: ownerOf(path),
+        owner: owners.get(table) ?? "",
+      })),
+    );
+    const isDownward = ({ by, owner }: { by: string; owner: string }) =>
+      by === owner ||
+      (by === simulator
+        ? owner === "src/jobs"
+        : owner !== simulator && readOrder.indexOf(owner) < readOrder.indexOf(by));
+    const upward = reads.filter((read) => !isDownward(read));
+    expect(upward.map(({ path, table, owner }) => `${path} reads ${table} of ${owner}`)).toEqual([]);
+    // So no read is spelled in a way that this test does not find.
+    expect([...names].filter((name) => !reads.some(({ table }) => table === name))).toEqual(readByConflicts);
+  });
+
+  test("are named where they are read", () => {
+    // A variable that names a table is one of the file's own literals, which all count as read.
+    const unnamed = sources.filter(
+      ({ path, text }) =>
+        path !== resealing && namesVariable.test(text) && readTables(text, names).length === 0,
+    );
+    expect(unnamed.map(({ path }) => path)).toEqual([]);
+  });
+
+  test("of one organization are read and changed through ofOrganization", () => {
+    const compares = ({ name, node }: Link) =>
+      name === "where" && /^(?:\w+\.)?organization_id$/.test(stringOf(node.arguments[0]) ?? "");
+    const byHand = sources.filter(({ path, text }) => {
+      const chains = text.includes('organization_id", "="') ? findChains(parseSource(path, text)) : [];
+      return chains.some(([first, ...rest]) => {
+        const db = first ? text.slice(first.object.start, first.object.end) : "";
+        const table = first ? stringOf(first.node.arguments[0]) : undefined;
+        // A table with another name is beyond the helper.
+        return /(?:^|\.)(?:tx|db|queries)$/.test(db) && table?.includes(" ") === false && rest.some(compares);
+      });
+    });
+    expect(byHand.map(({ path }) => path)).toEqual([]);
+  });
+
+  test.each([
+    'db.selectFrom("contacts").selectAll()',
+    'db.selectFrom("contacts as one")',
+    'db.selectFrom(["users", "contacts as one"])',
+    '.innerJoin("contacts", (join) => join)',
+    '.leftJoin("contacts as one", "one.id", "other.id")',
+    "sql`select 1 from contacts where true`",
+    "sql`select 1 from contacts`",
+    "sql`from users as one, contacts as other`",
+    "sql`join contacts using (id)`",
+    "sql`left join lateral (select from contacts)`",
+    "sql`delete from jobs using contacts`",
+    'const tables = ["contacts"]; tables.map((table) => db.selectFrom(table))',
+    `const table = "contacts"; sql.table(table)`,
+  ])("a read is found in %s", (source) => {
+    expect(readTables(source, new Set(["contacts"]))).toEqual(["contacts"]);
+  });
+
+  test.each(["// from contacts", "/** Reads from contacts. */", 'const text = "from contacts"'])(
+    "no read is found in %s",
+    (source) => {
+      expect(readTables(source, new Set(["contacts"]))).toEqual([]);
+    },
+  );
 
   test.each([
     'tx.updateTable("contacts")',
@@ -182,8 +268,8 @@ describe("tables", async () => {
 });
 
 describe("every file", async () => {
-  const sources = await readSources("tools", "src", "test", "bench", "scripts");
-  const product = sources.filter(({ path }) => /^(?:tools|src)\b/.test(path));
+  const sources = await readSources("tools", "src", "emulator", "test", "bench", "scripts");
+  const product = sources.filter(({ path }) => /^(?:tools|src|emulator)\b/.test(path));
 
   test("opens with a sentence that says what it is", () => {
     expect(sources.filter(({ text }) => !text.startsWith("/**")).map(({ path }) => path)).toEqual([]);
@@ -203,70 +289,41 @@ describe("every file", async () => {
 });
 
 /** The tables of what is no module. */
+const simulator = "simulator";
 const tablesOfLayers: Readonly<Record<string, readonly string[]>> = {
-  jobs: ["jobs", "dead_jobs", "paced_lanes", "processes"],
-  kernel: ["idempotency", "erasures", "outward_calls"],
-  settings: ["settings"],
-  simulator: [
-    ...["simulator_messages", "simulator_faults", "simulator_templates", "simulator_reviews"],
-    ...["simulator_payment_orders", "simulator_payments"],
+  "src/jobs": ["jobs", "dead_jobs", "paced_lanes", "processes", "suspended_organizations"],
+  "src/platform/foundation/kernel": ["idempotency", "erasures", "outward_calls", "listened_events"],
+  "src/platform/foundation/settings": ["settings"],
+  [simulator]: [
+    "simulator_messages",
+    "simulator_faults",
+    "simulator_templates",
+    "simulator_reviews",
+    "simulator_payment_orders",
+    "simulator_payments",
   ],
 };
 
 function tablesOfModules(): Record<string, readonly string[]> {
   const all = Object.entries({ ...modules, ...operatorModules });
-  return Object.fromEntries(all.map(([name, { tables }]) => [name, tables]));
+  return Object.fromEntries(
+    all.map(([name, { tables }]) => [modulePaths.find((path) => basename(path) === name) ?? name, tables]),
+  );
 }
 
-/** The owner that a file belongs to: a module of the platform, or the folder of another layer. */
+/** The module of the platform that a file belongs to; undefined for others. */
+function moduleOf(path: string): string | undefined {
+  return /^src\/platform\/[\w-]+\/[\w-]+(?=\/|\.ts$)/.exec(path)?.[0];
+}
+
+/** The owner of tables that a file belongs to: a module of the platform, a simulator, or another layer. */
 function ownerOf(path: string): string {
-  const [, module] = /^src\/(?:platform|adapters\/(?:channel|payments))\/([\w-]+)/.exec(path) ?? [];
-  return module ?? path.split("/")[1] ?? "";
+  const isSimulator = /^src\/adapters\/(?:channel|payments)\/simulator\//.test(path);
+  return moduleOf(path) ?? (isSimulator ? simulator : path.split("/").slice(0, 2).join("/"));
 }
 
-/** The tables that a source writes, by Kysely or in SQL. */
-function writtenTables(text: string): string[] {
-  const kysely = /\.(?:insertInto|updateTable|deleteFrom)\(\s*"(\w+)"|insertAll\(\s*[\w.]+,\s*"(\w+)"/g;
-  const statement = /\b(?:insert into|delete from) (\w+)|\bupdate (\w+)(?: as \w+)?\s+set\b/g;
-  return [...text.matchAll(kysely), ...text.matchAll(statement)].map(([, one, other]) => one ?? other ?? "");
-}
-
-/** Folders of modules, whose index.ts lists the modules and does not hide them. */
-const layersOfModules = ["tools", "src/platform"];
-
-interface Source {
-  readonly path: string;
-  readonly text: string;
-  /** The paths of the files that it imports. */
-  readonly imports: readonly string[];
-}
-
-async function readSources(...folders: string[]): Promise<Source[]> {
-  const entriesByFolder = await Promise.all(folders.map((folder) => readdir(folder, { recursive: true })));
-  const paths = entriesByFolder.flatMap((entries, index) =>
-    entries.filter((entry) => entry.endsWith(".ts")).map((entry) => join(folders[index] ?? "", entry)),
-  );
-  return Promise.all(
-    paths.map(async (path) => {
-      const text = await readFile(path, "utf8");
-      const specifiers = [...text.matchAll(/(?:from|import\() ?"(\.[^"]+)"/g)].map(([, name]) => name ?? "");
-      return { path, text, imports: specifiers.map((name) => join(dirname(path), name)) };
-    }),
-  );
-}
-
-/** The imports between the children of a folder, by their names. */
-function importsBetween(sources: readonly Source[], folder: string): { from: string; to: string }[] {
-  const childOf = (path: string) => relative(folder, path).split("/")[0]?.replace(/\.ts$/, "") ?? "";
-  return sources
-    .filter(({ path }) => path.startsWith(`${folder}/`))
-    .flatMap(({ path, imports }) =>
-      imports
-        .filter((target) => target.startsWith(`${folder}/`))
-        .map((target) => ({ from: childOf(path), to: childOf(target) })),
-    )
-    .filter(({ from, to }) => from !== to);
-}
+/** Folders whose index.ts lists modules and does not hide them. */
+const listsOfModules = ["tools", "src/platform"];
 
 function linesOf(text: string): number {
   return text.split("\n").length - 1;

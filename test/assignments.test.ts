@@ -125,7 +125,8 @@ test("a transfer to the present agent is rejected, and no assignment is recorded
   const id = await write("+14155550171");
   await assign(id, { assigned_to: users.Ada });
   expect(await expectFailure(transfer(id, users.Ada, users.Ada))).toMatchObject({
-    ...{ status: 409, code: "already_assigned" },
+    status: 409,
+    code: "already_assigned",
     error: { param: "to_agent" },
   });
   const { data } = await app.call(conversations.list_assignments, { id });

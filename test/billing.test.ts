@@ -32,15 +32,15 @@ describe("a subscription", () => {
 
   test("begins with each organization, and its periods follow the calendar", async () => {
     expect(await read()).toEqual({
-      ...{
-        id: expect.stringMatching(/^sub_/),
-        plan_type: "growth",
-        status: "active",
-        billing_cycle: "monthly",
-      },
+      id: expect.stringMatching(/^sub_/),
+      plan_type: "growth",
+      status: "active",
+      billing_cycle: "monthly",
       current_period_start: "2027-01-31T10:00:00.000Z",
       current_period_end: "2027-02-28T10:00:00.000Z",
-      ...{ cancel_at_period_end: false, is_trialing: false, days_until_expiry: 28 },
+      cancel_at_period_end: false,
+      is_trialing: false,
+      days_until_expiry: 28,
     });
     await app.advanceTime(27 * dayMs + 1);
     expect((await read()).days_until_expiry).toBe(1);
@@ -123,13 +123,20 @@ describe("the chatbot add-on, with TIDINGS_WALLET=block", () => {
     inAMonth.setUTCMonth(inAMonth.getUTCMonth() + 1);
     expect(first).toEqual({
       id: expect.stringMatching(/^addon_/),
-      ...{ addon_type: "chatbot", status: "trialing", billing_unit: "per_message" },
-      ...{ cost_per_unit: 0.01, monthly_fee: 2, trial_units_remaining: 100, grace_period_days: 7 },
+      addon_type: "chatbot",
+      status: "trialing",
+      billing_unit: "per_message",
+      cost_per_unit: 0.01,
+      monthly_fee: 2,
+      trial_units_remaining: 100,
+      grace_period_days: 7,
       next_billing_date: inAMonth.toISOString(),
       activated_at: app.now().toISOString(),
     });
     expect(await expectFailure(subscribe(0.02))).toMatchObject({
-      ...{ status: 409, code: "addon_exists", error: { existing_id: first.id } },
+      status: 409,
+      code: "addon_exists",
+      error: { existing_id: first.id },
     });
     expect(await cancel()).toEqual({ id: first.id, addon_type: "chatbot", status: "cancelled" });
     expect((await read()).ends_at).toBe(first.next_billing_date);
@@ -139,6 +146,22 @@ describe("the chatbot add-on, with TIDINGS_WALLET=block", () => {
     await add(5);
     expect(await subscribe(0.02, 5)).toMatchObject({ status: "active", trial_units_remaining: 0 });
     expect((await readWallet()).available).toBe(0);
+  });
+
+  test("without a fee needs a wallet that is not below zero, unless it has the trial", async () => {
+    const { subscribe, cancel, answers, leaveTrialUnits, add, readWallet } = await createTenant();
+    await subscribe(1);
+    await leaveTrialUnits(1);
+    await answers(3);
+    expect((await readWallet()).available).toBe(-2);
+    await cancel();
+    const unpaid = await expectFailure(subscribe(1));
+    expect(unpaid).toMatchObject({ status: 402, code: "insufficient_funds", error: { required: 0 } });
+    await add(2);
+    expect((await subscribe(1)).status).toBe("active");
+    const { add: addToOther, subscribe: subscribeOther } = await createTenant();
+    await addToOther(-1);
+    expect((await subscribeOther(1)).status).toBe("trialing");
   });
 
   test("is subscribed to once by many requests at once", { tags: "both" }, async () => {
@@ -184,7 +207,10 @@ describe("the chatbot add-on, with TIDINGS_WALLET=block", () => {
     const entries = await listEntries("usage");
     expect(entries).toHaveLength(7);
     expect(entries[0]).toMatchObject({
-      ...{ amount: 0.01, from_account: "wallet", to_account: "spent", message_id: null },
+      amount: 0.01,
+      from_account: "wallet",
+      to_account: "spent",
+      message_id: null,
     });
   });
 

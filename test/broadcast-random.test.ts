@@ -91,7 +91,8 @@ async function expectAgreement(id: string): Promise<void> {
   const { pending } = (await app.call(broadcasts.get_broadcast_metrics, { id })).data;
   const { total, sent, delivered, read, failed } = stats;
   expect({ total, isOrdered: read <= delivered && delivered <= sent }).toEqual({
-    ...{ total: pending + sent + failed, isOrdered: true },
+    total: pending + sent + failed,
+    isOrdered: true,
   });
   const statuses = (await recipients(id)).map(({ status }) => status);
   const count = (...wanted: string[]) => statuses.filter((status) => wanted.includes(status)).length;

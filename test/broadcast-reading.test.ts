@@ -24,7 +24,9 @@ async function createDraft(numbers: readonly string[], fields: object = {}, more
     ],
   });
   const draft = await create({
-    ...{ name: `Reading ${names}`, cohort_id: cohort.id, template_id: template.id },
+    name: `Reading ${names}`,
+    cohort_id: cohort.id,
+    template_id: template.id,
     variable_mapping: { first_name: "name", city: { attribute: "metadata.city", default: "Rome" } },
     ...more,
   });
@@ -89,7 +91,12 @@ describe("a wait", () => {
     expect(await wait(id, 0)).toMatchObject({ is_timed_out: true, total: 3, pending: 3, sent: 0 });
     const [answer] = await Promise.all([wait(id), deliver()]);
     expect(answer).toMatchObject({
-      ...{ is_timed_out: false, execution_status: "completed", total: 3, pending: 0, sent: 3, failed: 0 },
+      is_timed_out: false,
+      execution_status: "completed",
+      total: 3,
+      pending: 0,
+      sent: 3,
+      failed: 0,
     });
   });
 

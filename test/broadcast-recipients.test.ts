@@ -2,7 +2,7 @@
 import { parse } from "csv-parse/sync";
 import { sql } from "kysely";
 import { afterEach, describe, expect, test } from "vitest";
-import { toCsvRow } from "../src/platform/broadcasts/reading/csv.ts";
+import { toCsvRow } from "../src/platform/automation/broadcasts/reading/csv.ts";
 import { apiKeys } from "../tools/api-keys.ts";
 import { broadcasts, type RecipientStatus } from "../tools/broadcasts/index.ts";
 import { contacts } from "../tools/contacts.ts";
@@ -23,10 +23,13 @@ async function createDraft(numbers: readonly string[], name = "Ann") {
   templates += 1;
   const { cohort, people } = await createCohort(numbers, { name });
   const template = await approve({
-    ...{ name: `offer_${templates}`, template_data: { body: "Hello {{1}}, we have an offer." } },
+    name: `offer_${templates}`,
+    template_data: { body: "Hello {{1}}, we have an offer." },
   });
   const { id } = await create({
-    ...{ name: "Offer", cohort_id: cohort.id, template_id: template.id },
+    name: "Offer",
+    cohort_id: cohort.id,
+    template_id: template.id,
     variable_mapping: { "1": "name" },
   });
   return { id, people };
@@ -143,16 +146,33 @@ describe("the CSV", () => {
     const name = `'=HYPERLINK("https://x.example"), Łucja`;
     expect(await read(id)).toEqual([
       {
-        ...{ contact_id: people[0]?.id, to: delivered, name, status: "delivered", reason: "" },
-        ...{ error_code: "", error_title: "", message_id: one?.message_id },
-        ...{ conversation_id: one?.conversation_id, sent_at: one?.sent_at, delivered_at: one?.delivered_at },
-        ...{ read_at: "", failed_at: "" },
+        contact_id: people[0]?.id,
+        to: delivered,
+        name,
+        status: "delivered",
+        reason: "",
+        error_code: "",
+        error_title: "",
+        message_id: one?.message_id,
+        conversation_id: one?.conversation_id,
+        sent_at: one?.sent_at,
+        delivered_at: one?.delivered_at,
+        read_at: "",
+        failed_at: "",
       },
       {
-        ...{ contact_id: people[1]?.id, to: failed, name, status: "failed", reason: "" },
-        ...{ error_code: two?.error?.code, error_title: two?.error?.title, message_id: two?.message_id },
-        ...{ conversation_id: two?.conversation_id, sent_at: two?.sent_at },
-        ...{ delivered_at: "", read_at: "" },
+        contact_id: people[1]?.id,
+        to: failed,
+        name,
+        status: "failed",
+        reason: "",
+        error_code: two?.error?.code,
+        error_title: two?.error?.title,
+        message_id: two?.message_id,
+        conversation_id: two?.conversation_id,
+        sent_at: two?.sent_at,
+        delivered_at: "",
+        read_at: "",
         failed_at: two?.failed_at,
       },
     ]);

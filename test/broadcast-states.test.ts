@@ -91,7 +91,9 @@ test("a cancelled broadcast excludes who is pending, who can be sent to by a ret
   const { id } = await create(content);
   await execute(id);
   expect(await call("cancel", id)).toMatchObject({
-    ...{ execution_status: "cancelled", recipient_count: 0, excluded: { cancelled: 6 } },
+    execution_status: "cancelled",
+    recipient_count: 0,
+    excluded: { cancelled: 6 },
   });
   await deliver();
   expect((await recipients(id)).map(({ status, reason }) => [status, reason])).toEqual(
@@ -138,7 +140,8 @@ test("a broadcast pauses when many of its messages fail, and leaves the others p
   await deliver();
   const { execution_status, paused_reason, stats } = await get(id);
   expect({ execution_status, paused_reason }).toEqual({
-    ...{ execution_status: "paused", paused_reason: "too_many_failures" },
+    execution_status: "paused",
+    paused_reason: "too_many_failures",
   });
   expect(stats.sent + stats.failed).toBe(1_000);
   await call("cancel", id);

@@ -39,11 +39,15 @@ test("an execution that the wallet can't pay is rejected, and nothing is stored 
   const { id } = await create(content);
   const estimate = (await app.call(broadcasts.estimate_broadcast, { id })).data;
   expect(estimate).toMatchObject({
-    ...{ recipient_count: 5, currency: "USD", cost: 5 * price, is_affordable: false },
+    recipient_count: 5,
+    currency: "USD",
+    cost: 5 * price,
+    is_affordable: false,
     costs: [{ country: "US", recipients: 5, cost: 5 * price }],
   });
   expect(await expectFailure(execute(id))).toMatchObject({
-    ...{ status: 402, code: "insufficient_funds" },
+    status: 402,
+    code: "insufficient_funds",
     error: { required: 5 * price, available: 4 * price },
   });
   expect(await get(id)).toMatchObject({ execution_status: "draft", recipient_count: 0 });
@@ -54,7 +58,8 @@ test("allow_partial sends to as many as the wallet can pay for", async () => {
   await leave(3);
   const { id } = await create(content);
   expect(await execute(id, { allow_partial: true })).toMatchObject({
-    ...{ recipient_count: 3, excluded: { insufficient_funds: 2 } },
+    recipient_count: 3,
+    excluded: { insufficient_funds: 2 },
   });
   expect(await read()).toMatchObject({ available: 0, held: 3 * price });
   await deliver();
@@ -109,7 +114,9 @@ test("a scheduled broadcast that the wallet can't pay fails at its time", async 
   const { id } = await create({ ...content, scheduled_at });
   await app.advanceTime(61_000);
   expect(await get(id)).toMatchObject({
-    ...{ execution_status: "failed", failure_reason: "insufficient_funds", recipient_count: 0 },
+    execution_status: "failed",
+    failure_reason: "insufficient_funds",
+    recipient_count: 0,
   });
 });
 
@@ -129,8 +136,11 @@ describe("a scheduled broadcast that could not be paid", () => {
     const { id, scheduled_at, reported } = await fail();
     expect(reported).toEqual([
       {
-        ...{ broadcast_id: id, name: "Offer", scheduled_at },
-        ...{ execution_status: "failed", reason: "insufficient_funds" },
+        broadcast_id: id,
+        name: "Offer",
+        scheduled_at,
+        execution_status: "failed",
+        reason: "insufficient_funds",
       },
     ]);
     expect(await expectFailure(execute(id))).toMatchObject({ status: 402 });

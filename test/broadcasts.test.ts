@@ -20,7 +20,9 @@ test("a broadcast sends its template once to each contact of its cohort, and cou
     template_data: { body: "Hello {{1}}, welcome to our shop." },
   });
   const draft = await create({
-    ...{ name: "Welcome", cohort_id: cohort.id, template_id: template.id },
+    name: "Welcome",
+    cohort_id: cohort.id,
+    template_id: template.id,
     variable_mapping: { "1": "name" },
   });
   expect(draft).toMatchObject({ execution_status: "draft", recipient_count: 0 });
@@ -38,7 +40,10 @@ test("a broadcast sends its template once to each contact of its cohort, and cou
   const { data } = await app.call(broadcasts.get_broadcast_metrics, { id: draft.id });
   expect(data).toMatchObject({ pending: 0, sent: 5, delivered: 5, read: 1 });
   expect((await recipients(draft.id)).map(({ status }) => status).sort()).toEqual([
-    ...["delivered", "delivered", "delivered", "delivered"],
+    "delivered",
+    "delivered",
+    "delivered",
+    "delivered",
     "read",
   ]);
 });
@@ -63,6 +68,29 @@ test("a broadcast names the field of what it does not find", async () => {
   expect(await failureOf({ inbox_id: "inb_x" })).toEqual([404, "inbox_not_found", "inbox_id"]);
   expect(await failureOf({ cohort_id: "coh_x" })).toEqual([404, "cohort_not_found", "cohort_id"]);
   expect(await failureOf({ template_id: "tpl_x" })).toEqual([404, "template_not_found", "template_id"]);
+});
+
+test("a draft may be created without a mapping, and needs one to go on", async () => {
+  const { cohort } = await createCohort(phoneNumbers(1, 417), { name: "Cem" });
+  const template = await approve({ name: "unmapped", template_data: { body: "Hello {{1}}, how are you?" } });
+  const input = { name: "Later", cohort_id: cohort.id, template_id: template.id };
+  const { id, ...draft } = await create(input);
+  expect(draft).toMatchObject({ execution_status: "draft", variable_mapping: {} });
+  const scheduled_at = new Date(app.now().getTime() + 3_600_000).toISOString();
+  const rejected = [
+    () => create({ ...input, scheduled_at }),
+    () => create({ ...input, variable_mapping: { "2": "name" } }),
+    () => app.call(broadcasts.update_broadcast, { id, scheduled_at }),
+    () => app.call(broadcasts.estimate_broadcast, { id }),
+    () => app.call(broadcasts.test_broadcast, { id, to: "+14155550123" }),
+    () => execute(id),
+  ];
+  for (const call of rejected) {
+    expect(await expectFailure(call())).toMatchObject({ status: 422, code: "variables_unmapped" });
+  }
+  await app.call(broadcasts.update_broadcast, { id, name: "Soon" });
+  await app.call(broadcasts.update_broadcast, { id, variable_mapping: { "1": "name" } });
+  expect(await execute(id)).toMatchObject({ name: "Soon", recipient_count: 1, excluded: {} });
 });
 
 test("contacts are excluded who opted out, are blocked, or lack a value", async () => {

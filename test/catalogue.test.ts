@@ -81,6 +81,11 @@ describe.each(guarded)("%s", (_name, operation) => {
   });
 });
 
+test("no operation names a scope twice", () => {
+  const repeating = guarded.filter(([, { scope }]) => new Set(scopesOf(scope)).size < scopesOf(scope).length);
+  expect(repeating.map(([name]) => name)).toEqual([]);
+});
+
 const missing = operations.flatMap(([name, operation]) => {
   const required = Object.entries(operation.input.shape).filter(
     ([, field]) => !field.safeParse(undefined).success,

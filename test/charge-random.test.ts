@@ -5,7 +5,7 @@ import {
   advanceCharge,
   type ChargeStep,
   type MessageCharge,
-} from "../src/platform/messages/charge/charge.ts";
+} from "../src/platform/inbox/messages/charge/charge.ts";
 import type { LedgerAccount } from "../tools/wallet.ts";
 import { randomRuns } from "./support/iterations.ts";
 

@@ -8,7 +8,7 @@ import {
   periodEnd,
   startAddon,
   useUnit,
-} from "../src/platform/billing/addon-states.ts";
+} from "../src/platform/money/billing/addon-states.ts";
 import { useTestApp } from "./support/app.ts";
 import { createAddonTenant } from "./support/chatbot-addon.ts";
 import { iterations } from "./support/iterations.ts";

@@ -91,8 +91,11 @@ test("90 days of trial, use, an empty wallet, grace, suspension, top-ups and can
     await actions[action]();
     const addon = await tenant.read();
     const found = [
-      ...[addon.status, addon.trial_units_remaining, (await tenant.readWallet()).available],
-      ...[dateOf(addon.next_billing_date), dateOf(addon.grace_ends_at)],
+      addon.status,
+      addon.trial_units_remaining,
+      (await tenant.readWallet()).available,
+      dateOf(addon.next_billing_date),
+      dateOf(addon.grace_ends_at),
     ];
     expect([dayOfRow, action, ...found]).toEqual(row);
   }

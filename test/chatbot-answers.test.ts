@@ -33,14 +33,14 @@ beforeAll(async () => {
   await bot.configure();
   const document = { source_type: "markdown" as const };
   await app.call(knowledgeBase.add_document, {
-    ...{
-      ...document,
-      name: "Delivery",
-      content: "Parcels to Norway take six days. Express parcels take two.",
-    },
+    ...document,
+    name: "Delivery",
+    content: "Parcels to Norway take six days. Express parcels take two.",
   });
   await app.call(knowledgeBase.add_document, {
-    ...{ ...document, name: "Garden", content: "Tulips bloom in spring. Water the roses every evening." },
+    ...document,
+    name: "Garden",
+    content: "Tulips bloom in spring. Water the roses every evening.",
   });
   await bot.addPair("Are you open today?", "We are open every day from 9 to 18.");
   await bot.addPair("Are you open on Sunday?", "We are open every day, from 9 to 18");
@@ -95,7 +95,8 @@ describe("found", () => {
       const world = await readWorld(app);
       const { embedder } = world;
       const failing: Embedder = {
-        ...{ model: embedder.model, languageNote: "" },
+        model: embedder.model,
+        languageNote: "",
         embed: async () => ({ outcome: "failed", reason: "unavailable", detail: "", isRetryable: false }),
       };
       Object.assign(world, { embedder: failing });
@@ -122,7 +123,8 @@ describe("the bot", () => {
 
   test("is unsure between two pairs with different answers", async () => {
     const { data } = await app.call(knowledgeBase.add_qa_pair, {
-      ...{ question: "Are you open on holidays?", answer: "No, we are closed then." },
+      question: "Are you open on holidays?",
+      answer: "No, we are closed then.",
     });
     await app.runDueJobs();
     expect(await ask("Are you open?")).toMatchObject({ would_hand_off: true, reason: "not_found" });
@@ -184,7 +186,10 @@ describe("chat_with_bot", () => {
     const { conversation_id } = await openPhone(app, newPhone()).write("I have a question.");
     const before = await bot.conversation(conversation_id);
     expect(await ask("Do you sell giraffes?", { conversation_id })).toMatchObject({
-      ...{ response: handoffText, handed_off: false, would_hand_off: true, reason: "not_found" },
+      response: handoffText,
+      handed_off: false,
+      would_hand_off: true,
+      reason: "not_found",
     });
     await app.runDueJobs();
     expect(await bot.conversation(conversation_id)).toEqual(before);
@@ -197,16 +202,22 @@ describe("chat_with_bot", () => {
     await app.call(conversations.update_conversation, { id: conversation_id, status: "pending" });
     const team = await createTeamWithMembers(app, { name: "Help", is_active: true }, { Ann: {} });
     const { data: policy } = await app.call(routing.create_routing_policy, {
-      ...{ name: "all", strategy: "round_robin", target_type: "team", target_id: team.id },
+      name: "all",
+      strategy: "round_robin",
+      target_type: "team",
+      target_id: team.id,
     });
     const { data } = await app.call(chatbot.chat_with_bot, {
-      ...{ conversation_id, message: "Do you sell giraffes?", hand_off: true },
+      conversation_id,
+      message: "Do you sell giraffes?",
+      hand_off: true,
     });
     expect(data).toMatchObject({ handed_off: true, would_hand_off: true, reason: "not_found" });
     await app.runDueJobs();
     expect(await bot.conversation(conversation_id)).toMatchObject({ status: "open", team_id: team.id });
     expect((await bot.contextOf(conversation_id)).chatbot).toMatchObject({
-      ...{ state: "handed_off", reason: "not_found" },
+      state: "handed_off",
+      reason: "not_found",
       handed_off: { question: "Do you sell giraffes?", reason: "not_found" },
     });
     expect(await bot.sentTo(phone)).toEqual([]);

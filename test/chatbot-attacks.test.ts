@@ -1,14 +1,18 @@
 /** Injection attempts: no answer says what a document, a QA pair or a message orders a model to say. */
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { createEnglishEmbedder } from "../src/adapters/models/english/index.ts";
-import { type Passage, respond } from "../src/platform/chatbot/responders/index.ts";
+import { type Passage, respond } from "../src/platform/automation/chatbot/responders/index.ts";
+import { linksOf } from "../src/platform/automation/chatbot/responders/model/links.ts";
+import { neutralize } from "../src/platform/automation/chatbot/responders/neutralize.ts";
 import type { CompletionRequest, LanguageModel } from "../src/ports/language-model.ts";
 import { type Attack, attacks } from "./fixtures/chatbot-attacks.ts";
 
 const question = "How long does delivery take?";
 const honest = "Delivery takes three days.";
 const options = {
-  ...{ instructions: "Be brief.", maxTokens: 100, signal: new AbortController().signal },
+  instructions: "Be brief.",
+  maxTokens: 100,
+  signal: new AbortController().signal,
   embedder: createEnglishEmbedder(),
 };
 
@@ -48,15 +52,15 @@ function createObeyingModel() {
 
 function plant({ kind, text }: Attack) {
   const honestChunk: Passage = {
-    ...{
-      type: "chunk",
-      score: 0.9,
-      isRelevant: true,
-      document_id: "doc_1",
-      document_name: "Handbook",
-      heading: null,
-    },
-    ...{ page: null, chunk: 1, content: honest },
+    type: "chunk",
+    score: 0.9,
+    isRelevant: true,
+    document_id: "doc_1",
+    document_name: "Handbook",
+    heading: null,
+    page: null,
+    chunk: 1,
+    content: honest,
   };
   const planted: Passage[] = [
     ...(kind === "document" ? [{ ...honestChunk, content: `${text}\n${honest}` }] : []),
@@ -65,7 +69,8 @@ function plant({ kind, text }: Attack) {
       ? [
           {
             ...({ type: "qa_pair", score: 0.9, isRelevant: true } as const),
-            ...{ question: "Delivery?", answer: `${honest} ${text}` },
+            question: "Delivery?",
+            answer: `${honest} ${text}`,
           },
         ]
       : []),
@@ -110,4 +115,25 @@ test.each(attacks)("quoting does not obey $kind: $text", async (attack) => {
   const said = answer.outcome === "answered" ? answer.text : "";
   const isOrdered = payload.test(said) && order.test(said);
   expect(isOrdered).toBe(false);
+});
+
+test.each([
+  ["a link is found behind a long word", `${"x".repeat(7_000)} evil.example.com`, "evil.example.com"],
+  ["a link is found at the end of many short words", `${"1.".repeat(4_000)}com`, `${"1.".repeat(4_000)}com`],
+  [
+    "a link with a user of many parts is found",
+    `${"a_".repeat(100)}b.example.com`,
+    `${"a_".repeat(100)}b.example.com`,
+  ],
+])("%s", (_, text, link) => {
+  expect(linksOf(text)).toContain(link);
+});
+
+test("delimiters within delimiters are removed in few rounds", () => {
+  const replace = vi.spyOn(String.prototype, "replace");
+  const text = neutralize(`${"[1".repeat(1_000)}${"]".repeat(1_000)} a < b`);
+  const rounds = replace.mock.calls.length;
+  replace.mockRestore();
+  expect(text).not.toMatch(/[[\]<>]/);
+  expect(rounds).toBeLessThan(40);
 });

@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Database, TransactionWork } from "../src/database/database.ts";
 import type { Attempt } from "../src/jobs/job.ts";
-import { receiveJob } from "../src/platform/chatbot/conversations/index.ts";
+import { receiveJob } from "../src/platform/automation/chatbot/conversations/index.ts";
 import { modules } from "../src/platform/index.ts";
 import type { LanguageModel } from "../src/ports/language-model.ts";
 import { billing } from "../tools/billing.ts";
@@ -21,9 +21,17 @@ const bot = createChatbotHelpers(app);
 const { create, runsOf } = createFlowHelpers(app);
 
 const firstAttempt: Attempt = {
-  ...{ id: "job_1", organization_id: null, number: 1, isLast: false, dueAt: "2026-01-01T00:00:00.000Z" },
-  ...{ isTakeover: false, traceparent: null, signal: new AbortController().signal },
-  ...{ startNow: async () => undefined, requireClock() {}, backOff() {} },
+  id: "job_1",
+  organization_id: null,
+  number: 1,
+  isLast: false,
+  dueAt: "2026-01-01T00:00:00.000Z",
+  isTakeover: false,
+  traceparent: null,
+  signal: new AbortController().signal,
+  startNow: async () => undefined,
+  requireClock() {},
+  backOff() {},
 };
 
 const hours = "What are your opening hours?";
@@ -58,13 +66,24 @@ describe("an inbox of the bot", () => {
     await bot.write(phone, hours);
     expect(await bot.sentTo(phone)).toEqual([handoffText]);
     expect((await bot.contextOf(id)).chatbot).toMatchObject({
-      ...{ state: "handed_off", reason: "not_found" },
+      state: "handed_off",
+      reason: "not_found",
       handed_off: { reason: "not_found", question: unknown },
     });
     await app.call(conversations.update_conversation, { id, status: "closed" });
     expect((await bot.contextOf(id)).chatbot).toMatchObject({ state: "ended", reason: "closed" });
     await bot.write(phone, hours);
     expect(await bot.sentTo(phone)).toEqual([handoffText, answer]);
+  });
+
+  test("is silent after a stop word: the contact gets its confirmation alone", async () => {
+    const phone = "+14155550190";
+    const id = await bot.write(phone, "STOP");
+    await bot.write(phone, "stop");
+    expect(await bot.sentTo(phone)).toEqual([expect.stringContaining("Reply START")]);
+    expect(await bot.turnsOf(id)).toEqual([]);
+    await bot.write(phone, hours);
+    expect((await bot.sentTo(phone)).at(-1)).toBe(answer);
   });
 
   test("is silent after a person replied, also in an answer that is under way", async () => {

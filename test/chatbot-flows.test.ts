@@ -21,11 +21,9 @@ beforeAll(async () => {
 
 describe("a flow that every message starts", () => {
   const onMessage = {
-    ...{
-      trigger_type: "event" as const,
-      trigger_event_type: "message.received" as const,
-      trigger_keyword: undefined,
-    },
+    trigger_type: "event" as const,
+    trigger_event_type: "message.received" as const,
+    trigger_keyword: undefined,
   };
 
   test("lets it answer the message, and leaves the conversation to people after a hand-off", async () => {

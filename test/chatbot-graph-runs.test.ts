@@ -1,7 +1,7 @@
 /** Which way a run of a chatbot's graph takes. */
 import { describe, expect, test } from "vitest";
-import { type GraphPorts, readGraph, runGraph } from "../src/platform/chatbot/graph/index.ts";
-import type { Answer, Passage } from "../src/platform/chatbot/responders/index.ts";
+import { type GraphPorts, readGraph, runGraph } from "../src/platform/automation/chatbot/graph/index.ts";
+import type { Answer, Passage } from "../src/platform/automation/chatbot/responders/index.ts";
 
 const passage: Passage = {
   type: "qa_pair",

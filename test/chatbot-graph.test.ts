@@ -1,6 +1,6 @@
 /** The graph of a chatbot: what is accepted, every problem by its place. */
 import { describe, expect, test } from "vitest";
-import { readGraph, showGraph } from "../src/platform/chatbot/graph/index.ts";
+import { readGraph, showGraph } from "../src/platform/automation/chatbot/graph/index.ts";
 
 function read(graph: Record<string, unknown>) {
   const result = readGraph(graph);

@@ -1,22 +1,34 @@
 /** The rules of quoted answers: what a sentence, a row of a table or a QA pair must have of the question. */
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { createEnglishEmbedder } from "../src/adapters/models/english/index.ts";
-import { type Passage, type Question, respond } from "../src/platform/chatbot/responders/index.ts";
+import { type Passage, type Question, respond } from "../src/platform/automation/chatbot/responders/index.ts";
+import { findNearWords } from "../src/platform/automation/chatbot/responders/near-words.ts";
+import { wordsOf } from "../src/platform/automation/chatbot/responders/words.ts";
 
 const options = {
-  ...{ instructions: undefined, maxTokens: 800, signal: new AbortController().signal },
+  instructions: undefined,
+  maxTokens: 800,
+  signal: new AbortController().signal,
   embedder: createEnglishEmbedder(),
 };
 
 const chunk = (content: string, more: Partial<Extract<Passage, { type: "chunk" }>> = {}): Passage => ({
-  ...{ type: "chunk", score: 0.5, isRelevant: true, document_id: "doc_1", document_name: "pool.html" },
-  ...{ heading: null, page: null, chunk: 1, content },
+  type: "chunk",
+  score: 0.5,
+  isRelevant: true,
+  document_id: "doc_1",
+  document_name: "pool.html",
+  heading: null,
+  page: null,
+  chunk: 1,
+  content,
   ...more,
 });
 
 const pair = (question: string, answer: string): Passage => ({
   type: "qa_pair",
-  ...{ score: 0.5, isRelevant: true },
+  score: 0.5,
+  isRelevant: true,
   question,
   answer,
 });
@@ -50,6 +62,15 @@ describe("the kind of fact that is asked for must be there:", () => {
   ])("%s", async (question, answer) => {
     expect(await ask(question, [pool])).toBe(answer);
   });
+});
+
+test.each([
+  ["The tickets are at https://pool.example/tickets?day=1&x=2!now. The gate is shut."],
+  ["The tickets are at www.pool.example/?tickets. The gate is shut."],
+  ["The tickets are at https://pool.example/tickets?day=1。门关着。"],
+])("an address is quoted as a whole: %s", async (content) => {
+  const [sentence] = /^.*?(?:\.(?= )|。)/.exec(content) ?? [];
+  expect(await ask("Where are the tickets?", [chunk(content)])).toBe(sentence);
 });
 
 describe("the words of the question must be there:", () => {
@@ -150,5 +171,64 @@ describe("a QA pair", () => {
       "not_found",
     );
     expect(await ask("How much is a bus ticket?", [bus, other])).toContain("2 crowns");
+  });
+});
+
+describe("long texts", () => {
+  /** Words of five letters, each another one. */
+  const word = (index: number) =>
+    Array.from({ length: 5 }, (_, place) =>
+      String.fromCharCode(97 + (Math.floor(index / 26 ** place) % 26)),
+    ).join("");
+  const words = (count: number, from = 0) =>
+    Array.from({ length: count }, (_, index) => word(from + index)).join(" ");
+
+  test("are divided into words in short pieces, because each word has a copy of its piece", async () => {
+    const segment = vi.spyOn(Intl.Segmenter.prototype, "segment");
+    const passages = Array.from({ length: 20 }, (_, index) =>
+      pair(words(300, index * 1600), words(1300, index * 1600 + 300)),
+    );
+    expect(await ask(words(90, 500_000), passages)).toBe("not_found");
+    const lengths = segment.mock.calls.map(([text]) => text.length);
+    segment.mockRestore();
+    expect(Math.max(...lengths)).toBeLessThanOrEqual(200);
+  });
+
+  test("have the same words in pieces", () => {
+    const text = `${"The 1,000 ships aren't re-routed. ".repeat(20)}${"x".repeat(450)} ${"我们在这里。".repeat(30)}`;
+    expect(wordsOf(text).slice(0, 120)).toEqual(
+      Array.from({ length: 20 }, () => ["the", "1,000", "ships", "are", "re", "routed"]).flat(),
+    );
+    expect(wordsOf(text).filter((one) => one.startsWith("x"))).toEqual([
+      "x".repeat(200),
+      "x".repeat(200),
+      "x".repeat(50),
+    ]);
+  });
+
+  test("a question of more than 100 words is answered by a pair with the same question alone", async () => {
+    const many = words(101, 1000);
+    const same: Passage = {
+      type: "qa_pair",
+      score: 0.5,
+      isRelevant: true,
+      similarity: 0.96,
+      question: "x",
+      answer: "Yes.",
+    };
+    expect(await ask(many, [chunk(`${many}.`)])).toBe("not_found");
+    expect(await ask(many, [same])).toBe("Yes.");
+  });
+
+  test("give a word of the question at most 5,000 others to compare, and at most 100 near ones", async () => {
+    const others = new Map(Array.from({ length: 6_000 }, (_, index) => [word(index), word(index)]));
+    const embed = vi.fn(async (texts: readonly string[]) => ({
+      outcome: "embedded" as const,
+      vectors: texts.map(() => new Float32Array([1])),
+    }));
+    const embedder = { ...options.embedder, embed };
+    const near = await findNearWords(new Map([["ships", "ships"]]), others, { ...options, embedder });
+    expect(embed.mock.calls[0]?.[0]).toHaveLength(1 + 5_000);
+    expect(near.get("ships")?.size).toBe(100);
   });
 });

@@ -1,22 +1,34 @@
 /** The responders: what is quoted and when nothing is, what a model gets, and which of its answers are given. */
 import { describe, expect, test } from "vitest";
 import { createEnglishEmbedder } from "../src/adapters/models/english/index.ts";
-import { type Passage, type Question, respond } from "../src/platform/chatbot/responders/index.ts";
+import { type Passage, type Question, respond } from "../src/platform/automation/chatbot/responders/index.ts";
 import type { CompletionRequest, LanguageModel } from "../src/ports/language-model.ts";
 
 const pair = (question: string, answer: string, score = 0.9): Passage => ({
   type: "qa_pair",
-  ...{ score, isRelevant: true, question, answer },
+  score,
+  isRelevant: true,
+  question,
+  answer,
 });
 
 const chunk = (content: string, more: Partial<Extract<Passage, { type: "chunk" }>> = {}): Passage => ({
-  ...{ type: "chunk", score: 0.9, isRelevant: true, document_id: "doc_1", document_name: "Handbook" },
-  ...{ heading: null, page: 1, chunk: 1, content },
+  type: "chunk",
+  score: 0.9,
+  isRelevant: true,
+  document_id: "doc_1",
+  document_name: "Handbook",
+  heading: null,
+  page: 1,
+  chunk: 1,
+  content,
   ...more,
 });
 
 const options = {
-  ...{ instructions: undefined, maxTokens: 800, signal: new AbortController().signal },
+  instructions: undefined,
+  maxTokens: 800,
+  signal: new AbortController().signal,
   embedder: createEnglishEmbedder(),
 };
 
@@ -37,7 +49,11 @@ describe("quoting", () => {
     const answer = "Yes:\n\n  - *by card* — or\u00a0cash.";
     const pairs = [pair("Do you deliver on Sundays?", "No."), pair("How can I pay?", answer)];
     expect(await quote("Can I pay?", pairs)).toEqual({
-      ...{ outcome: "answered", text: answer, sources: [pairs[1]], model: null, usage: null },
+      outcome: "answered",
+      text: answer,
+      sources: [pairs[1]],
+      model: null,
+      usage: null,
     });
   });
 
@@ -52,7 +68,8 @@ describe("quoting", () => {
     expect(
       await quote("How long does a delivery to Germany take? Three days?", [opening, delivery]),
     ).toMatchObject({
-      ...{ outcome: "answered", text: "Parcels to Germany are delivered within three days." },
+      outcome: "answered",
+      text: "Parcels to Germany are delivered within three days.",
       sources: [delivery],
     });
   });
@@ -66,7 +83,10 @@ describe("quoting", () => {
     "%s has no answer in these passages",
     async (text) => {
       expect(await quote(text, [delivery, opening])).toEqual({
-        ...{ outcome: "unknown", reason: "not_found", model: null, usage: null },
+        outcome: "unknown",
+        reason: "not_found",
+        model: null,
+        usage: null,
       });
     },
   );
@@ -128,8 +148,11 @@ describe("with a language model", () => {
   test("citations become sources", async () => {
     const { answer } = await ask("Three days [1]. Free from 50 EUR [2, 1].");
     expect(answer).toEqual({
-      ...{ outcome: "answered", text: "Three days. Free from 50 EUR.", sources: passages },
-      ...{ model: "scripted-1", usage: { input_tokens: 9, output_tokens: 4 } },
+      outcome: "answered",
+      text: "Three days. Free from 50 EUR.",
+      sources: passages,
+      model: "scripted-1",
+      usage: { input_tokens: 9, output_tokens: 4 },
     });
   });
 
@@ -218,7 +241,10 @@ describe("with a language model", () => {
     const model: LanguageModel = { model: "m", complete: async () => failure };
     const question = { text: "How long?", passages, history: [], terms: [] };
     expect(await respond(model, question, options)).toEqual({
-      ...{ outcome: "unknown", reason: `model_${reason}`, model: "m", usage: null },
+      outcome: "unknown",
+      reason: `model_${reason}`,
+      model: "m",
+      usage: null,
     });
   });
 

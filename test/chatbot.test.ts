@@ -1,5 +1,5 @@
 /** The chatbot's operations: configuration, state, and answers for a caller. */
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test, vi } from "vitest";
 import { modules } from "../src/platform/index.ts";
 import type { CompletionRequest, LanguageModel } from "../src/ports/language-model.ts";
 import { billing } from "../tools/billing.ts";
@@ -53,6 +53,24 @@ describe("an active bot", () => {
     await bot.addPair("What are your opening hours?", "Monday to Friday, 9 to 17.");
   });
 
+  test("searches once for a message, however many nodes search", async () => {
+    const nodes = Array.from({ length: 10 }, (_, index) => ({
+      id: `search${index}`,
+      type: "retrieve",
+      config: { top_k: 1 + index },
+    }));
+    const edges = nodes.slice(1).map(({ id }, index) => ({ source: `search${index}`, target: id }));
+    const say = { id: "say", type: "llm" };
+    const last = { source: "search9", target: "say" };
+    await bot.configure({ graph_definition: { nodes: [...nodes, say], edges: [...edges, last] } });
+    const embed = vi.spyOn((await readWorld(app)).embedder, "embed");
+    const question = "What are your opening hours?";
+    expect((await ask(question)).data.response).toBe("Monday to Friday, 9 to 17.");
+    expect(embed.mock.calls.filter(([texts]) => texts.includes(question))).toHaveLength(1);
+    embed.mockRestore();
+    await bot.configure({ graph_definition: sampleGraph });
+  });
+
   test("is ready", async () => {
     const { data } = await app.call(chatbot.get_chatbot_status, {});
     expect(data).toMatchObject({ ready: true, qa_count: 1, mode: "extractive" });
@@ -61,13 +79,24 @@ describe("an active bot", () => {
   test("answers from the knowledge base, says from where, and sends nothing", async () => {
     const { data } = await ask("your opening hours?");
     const source = {
-      ...{ type: "qa_pair", question: "What are your opening hours?", document_id: null },
-      ...{ document_name: null, heading: null, page: null, chunk: null, below_threshold: false },
+      type: "qa_pair",
+      question: "What are your opening hours?",
+      document_id: null,
+      document_name: null,
+      heading: null,
+      page: null,
+      chunk: null,
+      below_threshold: false,
     };
     expect(data).toEqual({
-      ...{ conversation_id, response: "Monday to Friday, 9 to 17.", agent_used: "main (extractive)" },
-      ...{ sources: [source], found: [source] },
-      ...{ handed_off: false, would_hand_off: false, reason: null },
+      conversation_id,
+      response: "Monday to Friday, 9 to 17.",
+      agent_used: "main (extractive)",
+      sources: [source],
+      found: [source],
+      handed_off: false,
+      would_hand_off: false,
+      reason: null,
     });
     expect(await bot.sentTo(phone)).toEqual([]);
   });

@@ -130,16 +130,19 @@ describe("what a service rejects", () => {
   test("is explained, with the option, and exits with 2 if the arguments are at fault", async () => {
     const { args } = newShop();
     expect(await run(...args, "--currency", "Euro")).toEqual({
-      ...{ status: 2, stdout: "" },
+      status: 2,
+      stdout: "",
       stderr: "tidings: --currency: Send a three-letter currency code (ISO 4217), for example EUR.\n",
     });
     const user = ["users", "create", "--email", "nobody", "--name", "Bea"];
     expect(await run(...user)).toMatchObject({
-      ...{ status: 2, stderr: "tidings: --email: Send an e-mail address.\n" },
+      status: 2,
+      stderr: "tidings: --email: Send an e-mail address.\n",
     });
     await runJson(...args);
     expect(await run(...args)).toMatchObject({
-      ...{ status: 1, stdout: "" },
+      status: 1,
+      stdout: "",
       stderr: "tidings: A user with this e-mail address already exists. Use another address.\n",
     });
     expect(await run("keys", "list", "--organization", "org_none")).toMatchObject({

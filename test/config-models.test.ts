@@ -19,12 +19,18 @@ test("every setting of the models is read, and the keys are secrets", () => {
   });
   expect(config.models).toEqual({
     chat: {
-      ...{ url: "http://localhost:11434/v1", key: "sk-chat", model: "llama3.2:3b" },
-      ...{ timeoutMs: 28_000, monthlyTokens: 500_000 },
+      url: "http://localhost:11434/v1",
+      key: "sk-chat",
+      model: "llama3.2:3b",
+      timeoutMs: 28_000,
+      monthlyTokens: 500_000,
     },
     embeddings: {
       url: "https://embeddings.example.com/v1",
-      ...{ key: "sk-embeddings", model: "text-embedding-3-small", dimensions: 512, timeoutMs: 29_000 },
+      key: "sk-embeddings",
+      model: "text-embedding-3-small",
+      dimensions: 512,
+      timeoutMs: 29_000,
     },
   });
   expect(appSecrets(config)).toEqual(["sk-chat", "sk-embeddings"]);
@@ -33,8 +39,10 @@ test("every setting of the models is read, and the keys are secrets", () => {
 test("without a key, dimensions and time limits the models have the defaults", () => {
   const service = { url: "http://localhost:1/v1", model: "m" };
   const { config } = readConfig({
-    ...{ TIDINGS_LLM_URL: service.url, TIDINGS_LLM_MODEL: service.model },
-    ...{ TIDINGS_EMBEDDINGS_URL: service.url, TIDINGS_EMBEDDINGS_MODEL: service.model },
+    TIDINGS_LLM_URL: service.url,
+    TIDINGS_LLM_MODEL: service.model,
+    TIDINGS_EMBEDDINGS_URL: service.url,
+    TIDINGS_EMBEDDINGS_MODEL: service.model,
   });
   expect(config.models).toEqual({
     chat: { ...service, key: undefined, timeoutMs: 30_000, monthlyTokens: undefined },

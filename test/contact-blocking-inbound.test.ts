@@ -56,7 +56,8 @@ test.each(["open", "pending", "closed", "snoozed", "spam"] as const)(
     await app.call(conversations.update_conversation, { id, status: "closed" });
     const snoozed_until = new Date(app.now().getTime() + 3_600_000).toISOString();
     await app.call(conversations.update_conversation, {
-      ...{ id, status },
+      id,
+      status,
       ...(status === "snoozed" ? { snoozed_until } : {}),
     });
     await block(contact_id);

@@ -1,7 +1,7 @@
 /** Contact identities: number variants, channel user ids and usernames identify one contact. */
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
-import { phoneKey } from "../src/platform/phone/index.ts";
+import { phoneKey } from "../src/platform/account/phone/index.ts";
 import { contacts } from "../tools/contacts.ts";
 import { conversations } from "../tools/conversations.ts";
 import { messages } from "../tools/messages/index.ts";

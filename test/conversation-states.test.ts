@@ -5,7 +5,7 @@ import {
   type ConversationEvent,
   type ConversationState,
   transition,
-} from "../src/platform/conversations/states.ts";
+} from "../src/platform/inbox/conversations/states.ts";
 import { conversationStatuses, conversations } from "../tools/conversations.ts";
 import { routing } from "../tools/routing.ts";
 import { teams } from "../tools/teams.ts";

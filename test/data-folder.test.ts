@@ -155,8 +155,12 @@ test("a start that fails ends its database engine before it gives the folder up"
     return ownership && { ...ownership, release };
   };
   const opening = openInstance({
-    ...{ config: readConfig({ TIDINGS_DATA_DIR: dir }).config, folder: { ...folder, claim }, log: silentLog },
-    ...{ listen: { host: "127.0.0.1", port: 0 }, onLost, onFirstStart() {} },
+    config: readConfig({ TIDINGS_DATA_DIR: dir }).config,
+    folder: { ...folder, claim },
+    log: silentLog,
+    listen: { host: "127.0.0.1", port: 0 },
+    onLost,
+    onFirstStart() {},
   });
   await expect(opening).rejects.toThrow("does not contain a key");
   expect(threadIds).toEqual([exitedThreadId]);

@@ -8,7 +8,7 @@ import { sql } from "kysely";
 import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { type DatabaseOptions, openDatabase } from "../src/database/connect.ts";
-import { afterCommit, type Database, type Queries, type Transaction } from "../src/database/database.ts";
+import type { Database, DatabaseTransaction, Queries } from "../src/database/database.ts";
 import { vacuumChanged } from "../src/database/maintenance.ts";
 import { silentLog } from "./support/app.ts";
 import { createTestDatabase, type TestDatabase } from "./support/database.ts";
@@ -45,7 +45,7 @@ async function first<Row>(query: ReturnType<typeof sql<Row>>, queries: Queries =
 }
 
 const note = (id: number) => sql`insert into notes values (${id}, 'a')`;
-const fails = (tx: Transaction, state: string) =>
+const fails = (tx: DatabaseTransaction, state: string) =>
   sql.raw(`do $$ begin raise exception using errcode = '${state}'; end $$`).execute(tx);
 
 test("times are ISO strings in UTC, whatever the session's zone; counts are numbers, documents are values", async () => {
@@ -62,14 +62,14 @@ test("times are ISO strings in UTC, whatever the session's zone; counts are numb
 test("afterCommit runs only after a commit", async () => {
   const calls: string[] = [];
   await database.transaction(async (tx) => {
-    afterCommit(tx, () => calls.push("committed"));
+    tx.afterCommit(() => calls.push("committed"));
     await note(1).execute(tx);
     expect(calls).toEqual([]);
   });
   expect(calls).toEqual(["committed"]);
 
   const rolledBack = database.transaction(async (tx) => {
-    afterCommit(tx, () => calls.push("rolled back"));
+    tx.afterCommit(() => calls.push("rolled back"));
     await note(1).execute(tx);
   });
   await expect(rolledBack).rejects.toMatchObject({ code: "23505" });
@@ -79,7 +79,7 @@ test("afterCommit runs only after a commit", async () => {
 test("a commit after a swallowed failure is an error, and afterCommit does not run", async () => {
   const calls: string[] = [];
   const swallowed = database.transaction(async (tx) => {
-    afterCommit(tx, () => calls.push("committed"));
+    tx.afterCommit(() => calls.push("committed"));
     await note(1).execute(tx);
     await note(1)
       .execute(tx)
@@ -97,7 +97,7 @@ test.each(["40001", "40P01"])("a transaction that fails with %s runs three times
     return database.transaction(async (tx) => {
       tries += 1;
       const now = tries;
-      afterCommit(tx, () => calls.push(now));
+      tx.afterCommit(() => calls.push(now));
       await (now < succeedsAt ? fails(tx, state) : note(succeedsAt).execute(tx));
       return now;
     });

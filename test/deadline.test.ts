@@ -3,11 +3,12 @@ import { EventEmitter, once } from "node:events";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { createClock } from "../emulator/clock.ts";
+import { LinkFetcher } from "../emulator/sending/links.ts";
 import { createFetchFile } from "../src/adapters/channel/whatsapp/files.ts";
 import { ask as askWhatsApp } from "../src/adapters/channel/whatsapp/http.ts";
+import { createEmbedder, createLanguageModel } from "../src/adapters/models/openai/index.ts";
 import { ask as askRazorpay } from "../src/adapters/payments/razorpay/http.ts";
-import { createClock } from "../src/emulators/whatsapp/clock.ts";
-import { LinkFetcher } from "../src/emulators/whatsapp/sending/links.ts";
 import { startDeadline } from "../src/time/deadline.ts";
 import { startReceiver } from "./support/receiver.ts";
 
@@ -24,9 +25,21 @@ afterEach(() => {
 const never = new AbortController().signal;
 const whatsapp = (baseUrl: string) => ({ baseUrl, version: "v1", mediaHosts: [] });
 const account = {
-  ...{ phone_number_id: "1", waba_id: "2", app_id: "3" },
-  ...{ access_token: "token", app_secret: "secret", verify_token: "verify" },
+  phone_number_id: "1",
+  waba_id: "2",
+  app_id: "3",
+  access_token: "token",
+  app_secret: "secret",
+  verify_token: "verify",
 };
+
+const model = (url: string) => ({ url, key: undefined, model: "model" });
+
+function requireOutcome(expected: string, { outcome }: { readonly outcome: string }): void {
+  if (outcome !== expected) {
+    throw new Error(`The outcome is ${outcome}.`);
+  }
+}
 
 interface Place {
   readonly name: string;
@@ -63,6 +76,34 @@ const places: readonly Place[] = [
         { baseUrl, keyId: "id", keySecret: "secret", webhookSecret: "secret" },
         { method: "GET", path: "/orders" },
         never,
+      ),
+  },
+  {
+    name: "a request to an embedding model",
+    limitMs: 60_000,
+    answered: 0,
+    call: async (baseUrl) =>
+      requireOutcome(
+        "embedded",
+        await createEmbedder({ ...model(baseUrl), timeoutMs: 60_000, dimensions: undefined }).embed(
+          ["text"],
+          { signal: never },
+        ),
+      ),
+  },
+  {
+    name: "a request to a language model",
+    limitMs: 30_000,
+    answered: 0,
+    call: async (baseUrl) =>
+      requireOutcome(
+        "answered",
+        await createLanguageModel({ ...model(baseUrl), timeoutMs: 30_000 }).complete({
+          system: "",
+          maxOutputTokens: 100,
+          signal: never,
+          messages: [{ role: "user", content: "What do you sell?" }],
+        }),
       ),
   },
   {

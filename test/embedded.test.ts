@@ -194,7 +194,9 @@ test("of three processes that open a folder at once one succeeds, and when it is
   }
   await meanwhile(exits, async () => {
     await using reopened = await startEmbedded({
-      ...{ dataDir: folderOf(copy), ownership: undefined, onFailure() {} },
+      dataDir: folderOf(copy),
+      ownership: undefined,
+      onFailure() {},
     });
     const reader = await connect({}, reopened);
     expect((await reader.query("select 1 as one")).rows).toEqual([{ one: 1 }]);

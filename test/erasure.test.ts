@@ -1,12 +1,16 @@
 /** Erasure: after it, no column of any table holds the contact's number or a text that came from or to the contact. */
 import { afterEach, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { newJob } from "../src/jobs/job.ts";
+import { defineJob } from "../src/platform/foundation/kernel/index.ts";
+import { implement } from "../src/platform/foundation/kernel/module.ts";
 import { modules } from "../src/platform/index.ts";
-import { implement } from "../src/platform/kernel/module.ts";
 import { chatbot } from "../tools/chatbot.ts";
 import { cohorts } from "../tools/cohorts/index.ts";
 import { contacts } from "../tools/contacts.ts";
 import type { InputOf, Operation, OutputOf } from "../tools/contract/index.ts";
 import { conversations } from "../tools/conversations.ts";
+import type { Event } from "../tools/events.ts";
 import { imports } from "../tools/imports.ts";
 import { messages } from "../tools/messages/index.ts";
 import { routing } from "../tools/routing.ts";
@@ -22,16 +26,26 @@ import { createTeamWithMembers } from "./support/teams.ts";
 import { startWebhookReceiver } from "./support/webhook-receiver.ts";
 import { listWritingOperations } from "./support/writing-operations.ts";
 
-/** Fails with the text of the event, so that its job reaches the dead-letter queue. */
+const failingJob = defineJob<Event<"message.received">>({
+  name: "failing.refuse",
+  payload: z.custom<Event<"message.received">>(),
+  async run({ data }) {
+    throw new Error(`Refused: ${data.text?.body} from ${data.from}`);
+  },
+});
+
+/** Fails with the text of an inbound message, so that its job reaches the dead-letter queue. */
 const failing = implement(
   {},
   {
     operations: {},
-    on: {
-      async "message.received"({ data }) {
-        throw new Error(`Refused: ${data.text?.body} from ${data.from}`);
-      },
-    },
+    jobs: [failingJob],
+    recordEvents: async (_, emissions) =>
+      emissions.flatMap(({ event }) =>
+        event.type === "message.received" && "conversation_id" in event.data
+          ? newJob(failingJob, event as Event<"message.received">, { subject: event.data.conversation_id })
+          : [],
+      ),
   },
 );
 

@@ -1,16 +1,16 @@
 /**
- * Events: recorded in the transaction that causes them, delivered to each listener in order, retried until it succeeds.
+ * Events: recorded in the transaction that causes them; a job that a recorder adds runs in their order, until it succeeds.
  *
  * @module-tag both
  */
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { newJob } from "../src/jobs/job.ts";
+import { defineJob } from "../src/platform/foundation/kernel/job.ts";
+import { implement } from "../src/platform/foundation/kernel/module.ts";
 import { modules } from "../src/platform/index.ts";
-import { emit } from "../src/platform/kernel/events.ts";
-import { defineJob } from "../src/platform/kernel/job.ts";
-import { implement } from "../src/platform/kernel/module.ts";
 import { fail } from "../tools/errors.ts";
+import type { Event } from "../tools/events.ts";
 import { messages } from "../tools/messages/index.ts";
 import { useTestApp } from "./support/app.ts";
 import { openPhone } from "./support/simulator.ts";
@@ -18,25 +18,27 @@ import { openPhone } from "./support/simulator.ts";
 const received: { type: string; status?: string; id: string }[] = [];
 let failures = 0;
 
-/** A module that only listens. */
+const hearJob = defineJob<Event>({
+  name: "listener.hear",
+  payload: z.custom<Event>(),
+  async run({ type, id, data }) {
+    if (type === "message.sent" && failures > 0) {
+      failures -= 1;
+      throw new Error("not now");
+    }
+    received.push({ type, id, ...("status" in data && { status: String(data.status) }) });
+    return undefined;
+  },
+});
+
+/** A module that does something about each event after its commit. */
 const listener = implement(
   {},
   {
     operations: {},
-    on: {
-      "message.received": async ({ type, id }) => void received.push({ type, id }),
-      "message.sent": async ({ type, id, data }) => {
-        if (failures > 0) {
-          failures -= 1;
-          throw new Error("not now");
-        }
-        received.push({ type, id, status: data.status });
-      },
-      "message.delivered": async ({ type, id, data }) =>
-        void received.push({ type, id, status: data.status }),
-      "message.failed": async ({ type, id, data }) =>
-        void received.push({ type, id, status: data.error?.code ?? "" }),
-    },
+    jobs: [hearJob],
+    recordEvents: async (_, emissions) =>
+      emissions.map(({ event, orderKey }) => newJob(hearJob, event, { key: `listener:${orderKey}` })),
   },
 );
 
@@ -44,7 +46,7 @@ const app = useTestApp({ enabledModules: { ...modules, listener } });
 
 const send = (to: string) => app.call(messages.send_message, { to, type: "text", text: { body: "hello" } });
 
-test("a listener receives each step of a message once", async () => {
+test("a recorder hears of each step of a message once", async () => {
   received.length = 0;
   await send("+14155550191");
   await app.advanceTime(1000);
@@ -52,14 +54,14 @@ test("a listener receives each step of a message once", async () => {
   expect(received.map(({ type }) => type)).toEqual(["message.sent", "message.delivered"]);
 });
 
-test("an inbound message reaches the listeners", async () => {
+test("a recorder hears of an inbound message", async () => {
   received.length = 0;
   await openPhone(app, "+14155550192").write("hi");
   await app.runDueJobs();
   expect(received).toEqual([{ type: "message.received", id: expect.stringMatching(/^evt_/) }]);
 });
 
-test("a listener that failed receives the same event again", async () => {
+test("a job about an event that failed gets the same event again", async () => {
   received.length = 0;
   failures = 2;
   await send("+14155550193");
@@ -78,10 +80,9 @@ const emitter = implement(
   {
     operations: {},
     jobs: [recorderJob],
-    on: { "message.received": async () => undefined },
     async recordEvents(_, emissions) {
       recorded.push(emissions.map(({ orderKey }) => orderKey));
-      return [newJob(recorderJob, {})];
+      return emissions.map(({ orderKey }) => newJob(recorderJob, {}, { key: orderKey }));
     },
     routes: [
       {
@@ -95,7 +96,7 @@ const emitter = implement(
             for (const order of [query.order ?? []].flat()) {
               const message = { message_id: "msg_1", conversation_id: order, from: "+14155550123" };
               const data = { ...message, type: "text" as const, text: { body: order } };
-              emit(tx, world, { type: "message.received", organization_id, order, data });
+              tx.emit({ type: "message.received", organization_id, order, data });
             }
             expect(recorded).toEqual([]);
             if (query.fails) {
@@ -123,9 +124,8 @@ test("the events of a transaction are recorded together and in order when it end
     .orderBy("id")
     .execute();
   expect(enqueued).toEqual([
-    { name: "recorder.job", key: null },
-    { name: "emitter:message.received", key: "emitter:message.received:b" },
-    { name: "emitter:message.received", key: "emitter:message.received:a" },
-    { name: "emitter:message.received", key: "emitter:message.received:c" },
+    { name: "recorder.job", key: "b" },
+    { name: "recorder.job", key: "a" },
+    { name: "recorder.job", key: "c" },
   ]);
 });

@@ -4,9 +4,9 @@ import { z } from "zod";
 import { FairQueue, NoFreePlaceError, runFor } from "../src/database/fair-queue.ts";
 import { ReadTimeoutError } from "../src/database/query/index.ts";
 import { createAuthenticator } from "../src/http/admission/index.ts";
-import { hashPassword } from "../src/platform/identity/index.ts";
+import { hashPassword } from "../src/platform/account/identity/index.ts";
+import { implement } from "../src/platform/foundation/kernel/module.ts";
 import { modules, type Platform } from "../src/platform/index.ts";
-import { implement } from "../src/platform/kernel/module.ts";
 import { contacts } from "../tools/contacts.ts";
 import { one, operation } from "../tools/contract/index.ts";
 import { webhooks } from "../tools/webhooks.ts";
@@ -49,7 +49,9 @@ function createQueue(size: number, timeoutMs = 60_000) {
   const served: string[] = [];
   const releases: (() => void)[] = [];
   return {
-    ...{ queue, clock, served },
+    queue,
+    clock,
+    served,
     ask: (organization: string) =>
       runFor(organization, async () => {
         releases.push(await queue.acquire());

@@ -20,7 +20,8 @@ const hour = 3_600_000;
 type NewFlow = InputOf<typeof flows.create_flow>;
 const tag: NewNode = { id: "tag", node_type: "add_tag", action_config: { tag: "lead" } };
 const call: NewNode = {
-  ...{ id: "call", node_type: "http_request" },
+  id: "call",
+  node_type: "http_request",
   action_config: { url: "https://example.com/", secret_headers: { Authorization: "Bearer hush-123" } },
 };
 const base = { name: "Flow", end_action_type: "none", trigger_type: "keyword" } as const;
@@ -48,7 +49,10 @@ describe("a schedule with a cohort", () => {
     sender = (await createKey("inbox:write", "broadcasts:send")).key;
   });
   const input = (nodes: NewNode[]): NewFlow => ({
-    ...{ ...base, trigger_type: "schedule", trigger_schedule_at: at(), settings: { cohort_id } },
+    ...base,
+    trigger_type: "schedule",
+    trigger_schedule_at: at(),
+    settings: { cohort_id },
     nodes,
   });
 

@@ -122,17 +122,20 @@ async function crashUntil(plan: Crashes, isDone: () => Promise<boolean>): Promis
 }
 
 const expectedPath = [
-  ...[
-    "one next",
-    "tag next",
-    "attribute next",
-    "wait wait",
-    "wait next",
-    "two next",
-    "ask wait",
-    "ask reply",
-  ],
-  ...["condition next", "four next", "untag next", "done next", "five next", "end end"],
+  "one next",
+  "tag next",
+  "attribute next",
+  "wait wait",
+  "wait next",
+  "two next",
+  "ask wait",
+  "ask reply",
+  "condition next",
+  "four next",
+  "untag next",
+  "done next",
+  "five next",
+  "end end",
 ];
 
 const seeds = [1, 2, 3].slice(0, iterations(1, 3));

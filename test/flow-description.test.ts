@@ -61,7 +61,10 @@ describe("a saved flow warns about", () => {
     ]);
     const user = await createUserWithRole(app, "agent");
     await app.call(routing.create_routing_policy, {
-      ...{ name: "All", strategy: "round_robin", target_type: "user", target_id: user.id },
+      name: "All",
+      strategy: "round_robin",
+      target_type: "user",
+      target_id: user.id,
     });
     expect((await create(assign({}), { trigger_keyword: "human" })).warnings).toEqual([]);
   });

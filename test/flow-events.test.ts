@@ -1,5 +1,7 @@
 /** Flows that events start: once for each, not by a flow's own doing, and not in another organization. */
+import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
+import type { Queries } from "../src/database/database.ts";
 import { contacts } from "../tools/contacts.ts";
 import { conversations } from "../tools/conversations.ts";
 import { flows } from "../tools/flows/index.ts";
@@ -127,7 +129,9 @@ test("a new conversation starts a flow, whoever begins it, and an old one does n
   await settle();
   expect(await startsOf(conversation_id, flow.id)).toBe(1);
   const { data: message } = await app.call(messages.send_message, {
-    ...{ to: newNumber(), type: "text", text: { body: "hello" } },
+    to: newNumber(),
+    type: "text",
+    text: { body: "hello" },
   });
   await settle();
   expect(await startsOf(message.conversation_id, flow.id)).toBe(1);
@@ -167,7 +171,9 @@ test("contacts of an import start no flow", async () => {
 test("a tag starts the flows of this tag and of every tag, in the latest conversation, once it was added", async () => {
   const any = await on("contact.tag_added");
   const vip = await create([say("x")], {
-    ...{ trigger_type: "event", trigger_event_type: "contact.tag_added", trigger_keyword: undefined },
+    trigger_type: "event",
+    trigger_event_type: "contact.tag_added",
+    trigger_keyword: undefined,
     settings: { tag: "VIP" },
   });
   expect(vip.settings).toEqual({ cohort_id: null, tag: "vip" });
@@ -216,10 +222,14 @@ test("a contact's event starts nothing for a blocked contact", async () => {
 
 test("a flow of one inbox starts in the contact's conversation of that inbox", async () => {
   const { data: inbox } = await app.call(inboxes.create_inbox, {
-    ...{ name: "Second", channel: "simulator", phone_number: newNumber() },
+    name: "Second",
+    channel: "simulator",
+    phone_number: newNumber(),
   });
   const flow = await create([say("x")], {
-    ...{ trigger_type: "event", trigger_event_type: "contact.tag_added", trigger_keyword: undefined },
+    trigger_type: "event",
+    trigger_event_type: "contact.tag_added",
+    trigger_keyword: undefined,
     inbox_id: inbox.id,
   });
   const { conversation_id } = await write();
@@ -283,3 +293,54 @@ test("fields of another type of trigger are rejected with their names", async ()
   });
   expect(await rejected({ settings: { tag: "vip" } })).toMatchObject({ param: "settings.tag" });
 });
+
+/** What contacts and conversations look up before they emit an event. */
+const listened = async () => {
+  const { queries } = app.server.database;
+  const rows = await queries.selectFrom("listened_events").select("type").orderBy("type").execute();
+  return rows.map(({ type }) => type);
+};
+
+test("an event is listened to while an enabled flow reacts to it", async () => {
+  const { queries } = app.server.database;
+  await queries.deleteFrom("flows").execute();
+  expect(await listened()).toEqual([]);
+  const first = await on("contact.created");
+  const second = await on("contact.created");
+  expect(await listened()).toEqual(["contact.created"]);
+  await app.call(flows.toggle_flow, { id: first.id });
+  expect(await listened()).toEqual(["contact.created"]);
+  await app.call(flows.delete_flow, { id: second.id });
+  expect(await listened()).toEqual([]);
+  await app.call(flows.toggle_flow, { id: first.id });
+  expect(await listened()).toEqual(["contact.created"]);
+});
+
+test("it still is when its only flow is switched off while another one is switched on", {
+  tags: "postgres",
+}, async () => {
+  const { database } = app.server;
+  await database.queries.deleteFrom("flows").execute();
+  const [off, next] = [await on("contact.created"), await on("contact.created")];
+  const enable = (db: Queries, id: string, is_enabled: boolean) =>
+    db.updateTable("flows").set({ is_enabled }).where("id", "=", id).execute();
+  await enable(database.queries, next.id, false);
+  const { later } = await database.transaction(async (tx) => {
+    await enable(tx, next.id, true);
+    const later = enable(database.queries, off.id, false);
+    later.catch(() => undefined);
+    await expect.poll(() => findWaiting(database.queries)).toBe(1);
+    return { later };
+  });
+  await later;
+  expect(await listened()).toEqual(["contact.created"]);
+});
+
+/** How many statements wait for an advisory lock. */
+async function findWaiting(queries: Queries): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count from pg_locks
+    where locktype = 'advisory' and not granted and database = (select oid from pg_database where datname = current_database())
+  `.execute(queries);
+  return rows[0]?.count ?? 0;
+}

@@ -1,8 +1,8 @@
 /** The state of a run: random graphs and results, without a database. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Graph, type GraphNode, toGraph } from "../src/platform/flows/graph/index.ts";
-import type { Outcome } from "../src/platform/flows/nodes/index.ts";
+import { type Graph, type GraphNode, toGraph } from "../src/platform/automation/flows/graph/index.ts";
+import type { Outcome } from "../src/platform/automation/flows/nodes/index.ts";
 import {
   applyOutcome,
   beginRun,
@@ -10,7 +10,7 @@ import {
   maxSteps,
   nextOf,
   type RunState,
-} from "../src/platform/flows/run/machine.ts";
+} from "../src/platform/automation/flows/run/machine.ts";
 import { type ConnectionType, connectionTypes, nodeTypes } from "../tools/flows/index.ts";
 import { iterations } from "./support/iterations.ts";
 
@@ -28,7 +28,11 @@ const graphs = fc
   .map((drawn) =>
     toGraph(
       drawn.map(({ parent, type, connection_type, sort_order }, index) => ({
-        ...{ id: `n${index}`, node_type: type, action_config: {}, connection_type, sort_order },
+        id: `n${index}`,
+        node_type: type,
+        action_config: {},
+        connection_type,
+        sort_order,
         parent_node_id: index === 0 ? null : `n${parent % index}`,
         connection_value: "yes",
       })),

@@ -46,10 +46,13 @@ async function begin(nodes: NewNode[], fields: Parameters<typeof create>[1] = {}
 }
 
 const node = (id: string, node_type: NewNode["node_type"], action_config: object = {}): NewNode => ({
-  ...{ id, node_type, action_config: action_config as Record<string, unknown> },
+  id,
+  node_type,
+  action_config: action_config as Record<string, unknown>,
 });
 const under = (parent_node_id: string, child: NewNode, fields: Partial<NewNode> = {}): NewNode => ({
-  ...{ ...child, parent_node_id },
+  ...child,
+  parent_node_id,
   ...fields,
 });
 

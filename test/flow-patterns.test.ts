@@ -15,13 +15,16 @@ const slow = `${"\\pL{0,999}".repeat(23)}z`;
 const longest = "ä".repeat(4096);
 
 const question = (pattern: string): NewNode => ({
-  ...{ id: "ask", node_type: "ask" },
+  id: "ask",
+  node_type: "ask",
   action_config: { text: "Your number?", validate: { type: "regex", pattern } },
 });
 const waiting: NewNode = { id: "wait", node_type: "wait_for_reply", action_config: {} };
 const edge = (pattern: string, id = "edge"): NewNode => ({
-  ...{ ...say("Matched", id), parent_node_id: "wait" },
-  ...{ connection_type: "keyword", connection_value: `regex:${pattern}` },
+  ...say("Matched", id),
+  parent_node_id: "wait",
+  connection_type: "keyword",
+  connection_value: `regex:${pattern}`,
 });
 const otherwise: NewNode = { ...say("Otherwise"), parent_node_id: "wait", connection_type: "default" };
 const exact = (trigger_keyword: string) => ({ trigger_keyword, trigger_match: "exact" }) as const;
@@ -70,7 +73,8 @@ test("a rehearsal rejects an expression that is too large", async () => {
   const nodes = [waiting, edge(slow)];
   const input = { nodes, message: "hi", script: [{ text: longest }] };
   expect(await expectFailure(app.call(flows.rehearse_flow, input))).toMatchObject({
-    ...{ status: 400, error: { details: [{ code: "regex_too_large" }] } },
+    status: 400,
+    error: { details: [{ code: "regex_too_large" }] },
   });
 });
 
@@ -84,7 +88,7 @@ test("a match that takes too long counts as none, and the run names the node", a
   await app.advanceTime(1_000);
   const [run] = await runsOf(conversation_id);
   expect(run).toMatchObject({
-    ...{ status: "completed" },
+    status: "completed",
     path: [
       { node_id: "wait", outcome: "wait", timed_out: [] },
       { node_id: "wait", outcome: "reply", timed_out: ["edge"], next: ["next"] },

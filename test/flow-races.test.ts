@@ -80,7 +80,8 @@ test("a flow that may wait can't be triggered while another one is active", asyn
   const trigger = () => app.call(flows.trigger_flow, { id, conversation_id });
   const [run] = await runsOf(conversation_id);
   expect(await expectFailure(trigger())).toMatchObject({
-    ...{ status: 409, code: "flow_run_active" },
+    status: 409,
+    code: "flow_run_active",
     error: { run_id: run?.id },
   });
   await app.call(flows.cancel_flow_run, { id: run?.id ?? "" });

@@ -39,15 +39,24 @@ beforeAll(async () => {
       say("Again"),
       { id: "reply", node_type: "wait_for_reply", action_config: { timeout: "1h" }, parent_node_id: "Again" },
       {
-        ...{ id: "stop", node_type: "end", parent_node_id: "reply" },
-        ...{ connection_type: "keyword", connection_value: "done" },
+        id: "stop",
+        node_type: "end",
+        parent_node_id: "reply",
+        connection_type: "keyword",
+        connection_value: "done",
       },
       {
-        ...{ id: "start", node_type: "start_flow", parent_node_id: "reply", connection_type: "timeout" },
+        id: "start",
+        node_type: "start_flow",
+        parent_node_id: "reply",
+        connection_type: "timeout",
         action_config: { flow_id: form.id },
       },
       {
-        ...{ id: "back", node_type: "goto", parent_node_id: "reply", connection_type: "default" },
+        id: "back",
+        node_type: "goto",
+        parent_node_id: "reply",
+        connection_type: "default",
         action_config: { node_id: "Again" },
       },
     ],
@@ -111,7 +120,9 @@ test("states, steps, waits and messages of runs agree after every action", {
   timeout: 180_000,
 }, async () => {
   const sequences = fc.array(fc.constantFrom(...Object.keys(actions)), {
-    ...{ minLength: 5, maxLength: 30, size: "max" },
+    minLength: 5,
+    maxLength: 30,
+    size: "max",
   });
   await fc.assert(
     fc.asyncProperty(sequences, async (sequence) => {
@@ -181,7 +192,8 @@ async function expectAgreement(
     }
     if (run.status === "waiting") {
       expect({ isDue: Date.parse(run.due_at ?? "") > app.now().getTime(), resumes: run.resumes }).toEqual({
-        ...{ isDue: true, resumes: 1 },
+        isDue: true,
+        resumes: 1,
       });
     }
     expect(run.step_numbers ?? []).toEqual(Array.from({ length: run.steps }, (_, index) => index + 1));

@@ -16,7 +16,8 @@ const { create, runsOf } = createFlowHelpers(app);
 type Rehearsal = InputOf<typeof flows.rehearse_flow>;
 
 const node = (id: string, node_type: NewNode["node_type"], action_config: object = {}) => ({
-  ...{ id, node_type },
+  id,
+  node_type,
   action_config: { ...action_config },
 });
 const nameStep = ({ node_id, outcome }: { node_id: string; outcome: string }) => `${node_id} ${outcome}`;
@@ -83,8 +84,11 @@ test("a rehearsal goes the way of a real run", async () => {
       const { data: answer } = await app.call(flows.rehearse_flow, { ...input, flow_id: flow.id });
       const real = await runReally(contact.phone_number, keyword, script);
       expect({ ...real, status: answer.status, reason: answer.reason }).toEqual({
-        ...{ status: real.status, reason: real.reason, path: answer.path.map(nameStep) },
-        ...{ texts: answer.messages.filter(isOfFlow).map(({ text }) => text), variables: answer.variables },
+        status: real.status,
+        reason: real.reason,
+        path: answer.path.map(nameStep),
+        texts: answer.messages.filter(isOfFlow).map(({ text }) => text),
+        variables: answer.variables,
       });
     }),
     { ...randomRuns(4 + examples.length, 12 + examples.length), examples },
@@ -127,7 +131,9 @@ async function runReally(number: string, keyword: string, script: Rehearsal["scr
   const { status, reason, path, variables } = await readRun();
   const { data } = await app.call(messages.list_messages, { conversation_id, per_page: 100 });
   return {
-    ...{ status, reason, variables },
+    status,
+    reason,
+    variables,
     path: path.map(nameStep),
     texts: data
       .filter(({ direction }) => direction === "outbound")

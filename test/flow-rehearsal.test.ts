@@ -29,7 +29,10 @@ const node = (id: string, node_type: NewNode["node_type"], action_config: object
   action_config: { ...action_config },
 });
 const ask = node("mail", "ask", {
-  ...{ text: "Your e-mail?", save_as: "mail", validate: "email", retry_text: "An e-mail, please." },
+  text: "Your e-mail?",
+  save_as: "mail",
+  validate: "email",
+  retry_text: "An e-mail, please.",
 });
 const start_at = "2030-01-01T10:00:00Z";
 
@@ -41,50 +44,94 @@ test("a rehearsal answers the path, the messages, the variables and the changes"
       node("tag", "add_tag", { tag: "offer" }),
       say('Thanks, {{contact.name | default: "friend"}}: {{vars.mail}}{{contact.metadata.x}}', "thanks"),
     ),
-    ...{ end_action_type: "resolve", message: "offer", contact: { name: "Ada" }, start_at },
+    end_action_type: "resolve",
+    message: "offer",
+    contact: { name: "Ada" },
+    start_at,
     script: [{ text: "no" }, { text: "ada@example.com", after: "10m" }, { text: "unheard" }],
   });
   const at = (time: string) => `2030-01-01T${time}.000Z`;
   const texts = ["offer", "Your e-mail?", "no", "An e-mail, please.", "ada@example.com"];
   expect(answer).toEqual({
-    ...{ status: "completed", reason: null, would_trigger: null },
-    ...{ started_at: at("10:00:00"), ended_at: at("12:10:05") },
+    status: "completed",
+    reason: null,
+    would_trigger: null,
+    started_at: at("10:00:00"),
+    ended_at: at("12:10:05"),
     path: [
       {
-        ...{ number: 1, node_id: "mail", node_type: "ask", at: at("10:00:00"), outcome: "wait", message: 2 },
+        number: 1,
+        node_id: "mail",
+        node_type: "ask",
+        at: at("10:00:00"),
+        outcome: "wait",
+        message: 2,
         wait: { for: "reply", until: "2030-01-02T10:00:00.000Z", ended_by: "reply" },
       },
       {
-        ...{ number: 2, node_id: "mail", node_type: "ask", at: at("10:00:05"), outcome: "invalid" },
-        ...{ message: 4, wait: { for: "reply", until: "2030-01-02T10:00:05.000Z", ended_by: "reply" } },
+        number: 2,
+        node_id: "mail",
+        node_type: "ask",
+        at: at("10:00:05"),
+        outcome: "invalid",
+        message: 4,
+        wait: { for: "reply", until: "2030-01-02T10:00:05.000Z", ended_by: "reply" },
       },
       {
-        ...{ number: 3, node_id: "mail", node_type: "ask", at: at("10:10:05"), outcome: "reply" },
+        number: 3,
+        node_id: "mail",
+        node_type: "ask",
+        at: at("10:10:05"),
+        outcome: "reply",
         next: ["wait"],
       },
       {
-        ...{ number: 4, node_id: "wait", node_type: "wait", at: at("10:10:05"), outcome: "wait" },
+        number: 4,
+        node_id: "wait",
+        node_type: "wait",
+        at: at("10:10:05"),
+        outcome: "wait",
         wait: { for: "time", until: at("12:10:05"), ended_by: "time" },
       },
       {
-        ...{ number: 5, node_id: "wait", node_type: "wait", at: at("12:10:05"), outcome: "next" },
+        number: 5,
+        node_id: "wait",
+        node_type: "wait",
+        at: at("12:10:05"),
+        outcome: "next",
         next: ["tag"],
       },
       {
-        ...{ number: 6, node_id: "tag", node_type: "add_tag", at: at("12:10:05"), outcome: "next" },
-        ...{ next: ["thanks"], did: ["adds the tag offer to the contact"] },
+        number: 6,
+        node_id: "tag",
+        node_type: "add_tag",
+        at: at("12:10:05"),
+        outcome: "next",
+        next: ["thanks"],
+        did: ["adds the tag offer to the contact"],
       },
       {
-        ...{ number: 7, node_id: "thanks", node_type: "send_message", at: at("12:10:05") },
-        ...{ outcome: "next", message: 6, missing: ["contact.metadata.x"] },
+        number: 7,
+        node_id: "thanks",
+        node_type: "send_message",
+        at: at("12:10:05"),
+        outcome: "next",
+        message: 6,
+        missing: ["contact.metadata.x"],
       },
       {
-        ...{ number: 8, node_id: "end_action", node_type: "resolve", at: at("12:10:05"), outcome: "next" },
+        number: 8,
+        node_id: "end_action",
+        node_type: "resolve",
+        at: at("12:10:05"),
+        outcome: "next",
         did: ["sets the status to closed"],
       },
     ],
     messages: [...texts, "Thanks, Ada: ada@example.com"].map((text, index) => ({
-      ...{ number: index + 1, from: index % 2 === 0 && index < 5 ? "customer" : "flow", text },
+      number: index + 1,
+      from: index % 2 === 0 && index < 5 ? "customer" : "flow",
+      text,
       at: at(["10:00:00", "10:00:00", "10:00:05", "10:00:05", "10:10:05", "12:10:05"][index] ?? ""),
     })),
     variables: { mail: "ada@example.com" },
@@ -118,7 +165,8 @@ test("what a node changes is seen by later conditions and placeholders; a failed
       },
       { ...say("no"), parent_node_id: "if", connection_type: "default" },
     ],
-    ...{ message: "hi", contact: { metadata: { city: "Oslo", age: 4 } } },
+    message: "hi",
+    contact: { metadata: { city: "Oslo", age: 4 } },
   });
   expect(writtenBy("flow", answer)).toEqual(["In Rome"]);
   expect(answer.changes).toEqual({ contact: { tags: ["vip"], metadata: { city: "Rome" } } });
@@ -132,10 +180,15 @@ test("after the end of the script the customer is silent, and waits time out", a
   const silent = await rehearse({ nodes, message: "hi", start_at });
   expect(pathOf(silent)).toEqual(["mail wait", "mail timeout", "late next"]);
   expect(silent.path[0]?.wait).toEqual({
-    ...{ for: "reply", until: "2030-01-02T10:00:00.000Z", ended_by: "timeout" },
+    for: "reply",
+    until: "2030-01-02T10:00:00.000Z",
+    ended_by: "timeout",
   });
   const { path, unused_script } = await rehearse({
-    ...{ nodes, message: "hi", start_at, script: [{ after: "23h" }, { text: "a@b.de", after: "2h" }] },
+    nodes,
+    message: "hi",
+    start_at,
+    script: [{ after: "23h" }, { text: "a@b.de", after: "2h" }],
   });
   expect(path.map(({ outcome }) => outcome)).toEqual(["wait", "timeout", "next"]);
   expect(unused_script).toEqual([{ text: "a@b.de", after: "2h" }]);
@@ -144,7 +197,9 @@ test("after the end of the script the customer is silent, and waits time out", a
 test("a message that comes while the run waits for a time is no reply", async () => {
   const answer = await rehearse({
     nodes: chain(node("wait", "wait", { duration: "1h" }), node("hear", "wait_for_reply", { timeout: "1h" })),
-    ...{ message: "hi", start_at, script: [{ text: "early", after: "5m" }, { text: "now" }] },
+    message: "hi",
+    start_at,
+    script: [{ text: "early", after: "5m" }, { text: "now" }],
   });
   expect(pathOf(answer)).toEqual(["wait wait", "wait next", "hear wait", "hear reply"]);
   expect(answer.messages.map(({ text, at }) => `${at.slice(11, 19)} ${text}`)).toEqual([
@@ -239,7 +294,8 @@ test("a contact's data need the scope of contacts; a blocked contact gets nothin
   const key = await app.call(apiKeys.create_api_key, { name: "inbox", scopes: ["inbox:read"] });
   const limited = { key: key.data.secret_key };
   expect(await expectFailure(app.call(flows.rehearse_flow, input, limited))).toMatchObject({
-    ...{ status: 403, error: { required_scope: "contacts:read" } },
+    status: 403,
+    error: { required_scope: "contacts:read" },
   });
   const sample = await app.call(flows.rehearse_flow, { ...input, contact: { name: "Cem" } }, limited);
   expect(writtenBy("flow", sample.data)).toEqual(["Dear Cem"]);
@@ -254,7 +310,8 @@ test("a contact's data need the scope of contacts; a blocked contact gets nothin
 
 test("a rehearsal stores nothing", async () => {
   const { id } = await create(chain(ask, say("Done", "done")), {
-    ...{ trigger_keyword: "stored", end_action_type: "snooze" },
+    trigger_keyword: "stored",
+    end_action_type: "snooze",
   });
   const phone = openPhone(app, "+14155580002");
   const { conversation_id } = await phone.write("before");
@@ -262,7 +319,9 @@ test("a rehearsal stores nothing", async () => {
   await app.advanceTime(1_000);
   const before = await readTables();
   const answer = await rehearse({
-    ...{ flow_id: id, contact: { id: data.contact_id }, message: "stored" },
+    flow_id: id,
+    contact: { id: data.contact_id },
+    message: "stored",
     script: [{ text: "stop" }, { text: "a@b.de" }],
   });
   expect(answer).toMatchObject({ status: "completed", changes: { conversation: { status: "snoozed" } } });

@@ -96,7 +96,8 @@ test("saving one needs the scope tokens:create", async () => {
   };
   const key = data.secret_key;
   expect(await expectFailure(app.call(flows.create_flow, input, { key }))).toMatchObject({
-    ...{ status: 403, error: { required_scope: "tokens:create" } },
+    status: 403,
+    error: { required_scope: "tokens:create" },
   });
   const { id } = await create(call({ url }), { trigger_keyword: "y" });
   const change = app.call(flows.update_flow, { id, nodes: call({ url: `${url}/other` }) }, { key });

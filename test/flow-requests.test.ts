@@ -130,11 +130,16 @@ describe("a response", () => {
       { id: "call", node_type: "http_request", action_config: { url: upstream.url, save_as: "order" } },
       { id: "if", node_type: "condition", parent_node_id: "call", action_config: { query } },
       {
-        ...{ id: "yes", node_type: "send_message", parent_node_id: "if", connection_type: "condition_true" },
+        id: "yes",
+        node_type: "send_message",
+        parent_node_id: "if",
+        connection_type: "condition_true",
         action_config: { text: "{{vars.order.body.items.0.name}}: {{vars.order.status}}" },
       },
       {
-        ...{ id: "again", node_type: "http_request", parent_node_id: "yes" },
+        id: "again",
+        node_type: "http_request",
+        parent_node_id: "yes",
         action_config: { url: upstream.url, body: { order: "{{vars.order.body}}" } },
       },
       { id: "no", node_type: "end", parent_node_id: "if", connection_type: "default" },

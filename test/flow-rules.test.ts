@@ -16,10 +16,13 @@ const edge = (
   connection_value?: string,
 ): NewNode => ({
   ...below("a", node),
-  ...{ connection_type, connection_value },
+  connection_type,
+  connection_value,
 });
 const node = (node_type: NewNode["node_type"], action_config: NewNode["action_config"] = {}): NewNode => ({
-  ...{ id: "a", node_type, action_config },
+  id: "a",
+  node_type,
+  action_config,
 });
 const buttons = { interactive: { body: "Yes?", buttons: [{ id: "yes", title: "Yes" }] } };
 
@@ -27,6 +30,12 @@ const goto = (node_id: string, id = "g"): NewNode => ({ ...node("goto", { node_i
 
 /** Each graph with the field that is wrong, and a part of the message. */
 const invalid: readonly (readonly [string, NewNode[], string, RegExp])[] = [
+  [
+    "a variable that a run would not show",
+    [node("ask", { text: "?", save_as: "__proto__" })],
+    "nodes[0].action_config.save_as",
+    /reserved/,
+  ],
   ["two first nodes", [say("a"), say("b")], "nodes[1].parent_node_id", /one first node/],
   ["no first node", [below("b", say("a")), below("a", say("b"))], "nodes", /no first node/],
   ["an id twice", [say("a"), below("a", say("x", "a"))], "nodes[1].id", /another node a/],
@@ -257,7 +266,8 @@ describe("a flow is rejected with", () => {
     const { error } = await expectFailure(create([...nodes, thanks]));
     expect(error?.details).toEqual([
       {
-        ...{ field: "nodes[0].action_config.validat", code: "unknown_argument" },
+        field: "nodes[0].action_config.validat",
+        code: "unknown_argument",
         message: "Unknown argument validat. Did you mean validate?",
         fix: expect.stringMatching(/ask takes text, interactive, save_as, validate, retries/),
       },

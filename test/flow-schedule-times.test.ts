@@ -1,6 +1,6 @@
 /** The times of schedules in time zones: those over both changes of the clocks are written by hand. */
 import { expect, test } from "vitest";
-import { nextTime } from "../src/platform/flows/schedule/next-time.ts";
+import { nextTime } from "../src/platform/automation/flows/schedule/next-time.ts";
 
 /** The first times after an instant, in UTC to the minute. */
 function timesOf(pattern: string, zone: string, { after, count }: { after: string; count: number }) {

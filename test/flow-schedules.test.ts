@@ -80,6 +80,11 @@ describe("a schedule", () => {
     [{}, "trigger_schedule"],
     [{ trigger_schedule: "0 9 * * *", trigger_schedule_at: "2030-01-01T00:00:00Z" }, "trigger_schedule_at"],
     [{ trigger_schedule_at: "2026-03-02T07:59:00Z" }, "trigger_schedule_at"],
+    [{ trigger_schedule_at: "2026-03-02T07:59:00" }, "trigger_schedule_at"],
+    [{ trigger_schedule_at: "2030-01-01T00:00:00+16:00" }, "trigger_schedule_at"],
+    [{ trigger_schedule_at: "0000-01-01T00:00:00" }, "trigger_schedule_at"],
+    [{ trigger_schedule_at: "9999-12-31T23:59:59" }, "trigger_schedule_at"],
+    [{ trigger_schedule_at: "2030-01-01" }, "trigger_schedule_at"],
     [{ trigger_schedule: "0 9 * *" }, "trigger_schedule"],
     [{ trigger_schedule: "61 9 * * *" }, "trigger_schedule"],
     [{ trigger_schedule: "@daily" }, "trigger_schedule"],
@@ -93,6 +98,25 @@ describe("a schedule", () => {
     const fields = { trigger_schedule: "0 9 * * *", trigger_schedule_timezone: "Europe/Berln" };
     const { error } = await expectFailure(schedule(fields));
     expect(JSON.stringify(error)).toContain("Did you mean Europe/Berlin?");
+  });
+
+  test("may be one time without an offset, which is a time of its zone", async () => {
+    const berlin = { trigger_schedule_timezone: "Europe/Berlin" };
+    // One has no zone, one is in summer, one is left out by the change to summer time, one has an offset.
+    for (const [fields, next_run_at] of [
+      [{ trigger_schedule_at: "2026-03-05T10:00:00" }, "2026-03-05T10:00:00.000Z"],
+      [{ trigger_schedule_at: "2026-07-01T09:30", ...berlin }, "2026-07-01T07:30:00.000Z"],
+      [{ trigger_schedule_at: "2026-03-29T02:30:00", ...berlin }, "2026-03-29T01:00:00.000Z"],
+      [{ trigger_schedule_at: "2026-07-01T09:30:00-05:00", ...berlin }, "2026-07-01T14:30:00.000Z"],
+    ] as const) {
+      const { id, ...flow } = await schedule(fields);
+      expect(flow).toMatchObject({ trigger_schedule_at: next_run_at, next_run_at });
+      await disable(id);
+    }
+    const { id } = await schedule({ trigger_schedule: "0 9 * * *", ...berlin });
+    const { data } = await app.call(flows.update_flow, { id, trigger_schedule_at: "2026-07-01T09:30:00" });
+    expect(data.next_run_at).toBe("2026-07-01T07:30:00.000Z");
+    await disable(id);
   });
 
   test("is cleared when it is disabled, and computed anew when it is enabled or changed", async () => {

@@ -65,7 +65,9 @@ describe("a secret header", () => {
     const { run } = await (await start(id)).run();
     expect(run?.variables).toEqual({ answer: { status: 200, body: { echo: "***", list: ["got ***"] } } });
     const shown = [
-      ...[created, repeated, run],
+      created,
+      repeated,
+      run,
       await app.call(flows.get_flow, { id }),
       await app.call(flows.list_flows, {}),
       await app.call(flows.toggle_flow, { id }),
@@ -150,6 +152,13 @@ describe("what an endpoint answers hides", () => {
       { a: "/?k=p%26ss%20w%2Frd", b: "k=p%26ss+w%2frd" },
       { a: "/?k=***", b: "k=***" },
     ],
+    ["the form of HTML", { "X-Key": "p&ss<w>rd" }, "<b>p&amp;ss&lt;w&gt;rd</b>", "<b>***</b>"],
+    [
+      "JSON as other languages write it, within a text",
+      { "X-Key": "p&ss/w<>rd", "X-Token": "abc/def" },
+      ['{"k":"p\\u0026ss/w\\u003c\\u003erd"}', '{"k":"abc\\/def"}'],
+      ['{"k":"***"}', '{"k":"***"}'],
+    ],
     ["hexadecimal digits", { "X-Key": token }, { a: Buffer.from(token).toString("hex") }, { a: "***" }],
     ["a name", { "X-Key": token }, { [token]: 1 }, { "***": 1 }],
     ["a number", { "X-Pin": "4711" }, { pin: 4711, other: 47 }, { pin: "***", other: 47 }],
@@ -173,7 +182,8 @@ describe("null is rejected", () => {
   const field = "nodes[0].action_config.secret_headers.Authorization";
   const expectMissing = async (result: Promise<unknown>, message = /No value of Authorization is stored/) => {
     expect(await expectFailure(result)).toMatchObject({
-      ...{ status: 400, code: "flow_invalid" },
+      status: 400,
+      code: "flow_invalid",
       error: {
         details: [
           { field, message: expect.stringMatching(message), fix: expect.stringMatching(/^Send the value/) },

@@ -21,7 +21,8 @@ afterAll(() => upstream[Symbol.asyncDispose]());
 const control = "\u0001".repeat(40_000);
 const long = "x".repeat(1024);
 const ask = (save_as: string): NewNode => ({
-  ...{ id: "first", node_type: "http_request" },
+  id: "first",
+  node_type: "http_request",
   action_config: { url: upstream.url, save_as },
 });
 const repeat = (placeholder: string, length: number) =>
@@ -30,7 +31,9 @@ const repeat = (placeholder: string, length: number) =>
 /** The steps of a rehearsal in which the first call is answered with this body. */
 async function rehearse(nodes: NewNode[], body: unknown) {
   const { data } = await app.call(flows.rehearse_flow, {
-    ...{ nodes, message: "hi", responses: { first: { status: 200, body } } },
+    nodes,
+    message: "hi",
+    responses: { first: { status: 200, body } },
     contact: { name: "n".repeat(200), metadata: { long } },
   });
   return data;
@@ -75,7 +78,9 @@ describe("is the error of its node, in a run and in a rehearsal:", () => {
       (await rehearse(node("set_attribute", { name: "a", value: text }), null)).reason,
     ];
     expect(reasons).toEqual([
-      ...["flow_message_invalid", "flow_message_invalid", "flow_message_invalid"],
+      "flow_message_invalid",
+      "flow_message_invalid",
+      "flow_message_invalid",
       "attributes_too_large",
     ]);
   });

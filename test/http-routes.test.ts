@@ -2,8 +2,8 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { NoFreePlaceError } from "../src/database/fair-queue.ts";
+import { implement, type ModuleRoute } from "../src/platform/foundation/kernel/module.ts";
 import { modules } from "../src/platform/index.ts";
-import { implement, type ModuleRoute } from "../src/platform/kernel/module.ts";
 import { fail } from "../tools/errors.ts";
 import { useTestApp } from "./support/app.ts";
 

@@ -119,9 +119,35 @@ test("X-API-Key with a scheme is answered 401 with both correct headers", async 
   });
 });
 
-test("unknown fields of a body are ignored", async () => {
-  const json = { phone_number: "+14155550181", nonsense: true };
-  expect((await app.fetch("/v1/contacts", { method: "POST", json })).status).toBe(201);
+test("unknown fields of a body or a query are ignored, and the answer names them", async () => {
+  const json = { phone_number: "+14155550181", tagz: ["vip"], nam: "Ada" };
+  const created = await app.fetch("/v1/contacts", { method: "POST", json });
+  expect(created.status).toBe(201);
+  const unknown = (field: string) => ({
+    field,
+    code: "unknown_argument",
+    message: `Unknown argument: ${field}.`,
+  });
+  const body = await created.json();
+  expect(body).toMatchObject({ data: { name: null } });
+  expect((body as { warnings: unknown }).warnings).toEqual([
+    { ...unknown("tagz"), fix: expect.any(String) },
+    { ...unknown("nam"), fix: "Did you mean name?" },
+  ]);
+  const listed = await app.fetch("/v1/contacts?serch=Ada&per_page=1");
+  expect(await listed.json()).toMatchObject({
+    meta: { per_page: 1 },
+    warnings: [{ ...unknown("serch"), fix: "Did you mean search?" }],
+  });
+  expect(await (await app.fetch("/v1/contacts?search=Ada")).json()).not.toHaveProperty("warnings");
+  const many = Object.fromEntries(
+    Array.from({ length: 5_000 }, (_, index) => [`field_${index}`.repeat(20), 1]),
+  );
+  const large = await app.fetch("/v1/contacts", {
+    method: "POST",
+    json: { ...many, phone_number: "+14155550182" },
+  });
+  expect((await large.text()).length).toBeLessThan(20_000);
 });
 
 test("a response contains only the fields that the contract names", async () => {

@@ -1,7 +1,7 @@
 /** Import files: accepted formats and sources, and the failures of unreadable files. */
 import type { RequestListener } from "node:http";
 import { describe, expect, test } from "vitest";
-import { readCsv } from "../src/platform/imports/csv.ts";
+import { readCsv } from "../src/platform/automation/imports/csv.ts";
 import { imports } from "../tools/imports.ts";
 import { uploads } from "../tools/uploads.ts";
 import { startTestApp, useTestApp } from "./support/app.ts";

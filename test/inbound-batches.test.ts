@@ -1,9 +1,9 @@
 /** Inbound messages that arrive together and share a transaction. */
 import { sql } from "kysely";
 import { beforeAll, expect, test } from "vitest";
+import type { World } from "../src/platform/foundation/kernel/index.ts";
+import { receiveMessage } from "../src/platform/inbox/messages/index.ts";
 import { modules } from "../src/platform/index.ts";
-import type { World } from "../src/platform/kernel/index.ts";
-import { receiveMessage } from "../src/platform/messages/index.ts";
 import { silentLog, useTestApp } from "./support/app.ts";
 import { createWalletHelpers, setPrices } from "./support/wallet.ts";
 import { createWorldProbe } from "./support/world.ts";
@@ -30,8 +30,13 @@ function receiveTogether(...texts: readonly string[]) {
     texts.map((body) => {
       last += 1;
       return receiveMessage(world, {
-        ...{ organization_id, channel: "simulator", channel_message_id: `in.${last}`, from: `+1415${last}` },
-        ...{ to: null, name: null, occurred_at: app.now().toISOString() },
+        organization_id,
+        channel: "simulator",
+        channel_message_id: `in.${last}`,
+        from: `+1415${last}`,
+        to: null,
+        name: null,
+        occurred_at: app.now().toISOString(),
         content: { type: "text", text: { body } },
       });
     }),
@@ -59,7 +64,8 @@ test("the wallet is changed after every conversation, as in sending, so that the
   expect(new Set(rows.map(({ transaction }) => transaction)).size).toBe(1);
   expect(rows.map(({ step }) => step)).toEqual([
     ...Array.from({ length: 5 }, () => "conversations"),
-    ...["ledger_entries", "ledger_entries"],
+    "ledger_entries",
+    "ledger_entries",
   ]);
 });
 

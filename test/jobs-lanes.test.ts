@@ -190,6 +190,50 @@ test("jobs that take a quarter of a slot run four times as many at once", () => 
   expect(lanes.capacity(now)).toMatchObject({ limit: 44, freeByLane: { a: 0 } });
 });
 
+test("a job that waits yields its slots to its lane, whose yielded slots are limited", () => {
+  const lanes = new Lanes(16);
+  const now = fixture.now();
+  const later = new Date(now.getTime() + 500);
+  const ends = [1, 2, 3, 4].map(() => startWaiting(lanes));
+  expect(lanes.capacity(new Date(later.getTime() - 1)).freeByLane).toEqual({ a: 0 });
+  expect(lanes.capacity(later).freeByLane).toEqual({ a: 4 });
+  for (const end of ends) {
+    end({ mustBackOff: true, now });
+  }
+  expect(lanes.capacity(later).freeByLane).toEqual({ a: 2 });
+  const others = Array.from({ length: 20 }, () => startWaiting(lanes));
+  expect(lanes.capacity(later).freeByLane).toEqual({ a: 0 });
+  others[0]?.({ mustBackOff: false, now });
+  others[19]?.({ mustBackOff: false, now });
+  expect(lanes.capacity(later).freeByLane).toEqual({ a: 2 });
+});
+
+/** A job that yields its slot after 500 ms. */
+function startWaiting(lanes: Lanes) {
+  const yieldsAt = fixture.now().getTime() + 500;
+  return lanes.start({ lane: "a", organization: null, slots: 1, yieldsAt });
+}
+
+test("a few messages that hang delay no other of their lane", async () => {
+  const hanging = recordRuns(
+    "a.send",
+    (payload, { signal }) =>
+      payload === "now"
+        ? Promise.resolve(undefined)
+        : new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
+    { yieldsAfterMs: 500 },
+  );
+  const jobs = fixture.create([hanging.definition], { pollMs: 20 });
+  await fixture.enqueue(jobs, ...Array.from({ length: 16 }, (_, n) => makeJob("a.send", n)));
+  await fixture.enqueue(jobs, makeJob("a.send", "now"));
+  jobs.start();
+  for (const started of [4, 8, 12, 16]) {
+    await expect.poll(() => hanging.runs).toHaveLength(started);
+    fixture.advance(500);
+  }
+  await expect.poll(() => hanging.runs).toContain("now");
+});
+
 function start(lanes: Lanes, lane: string, slots = 1) {
   return lanes.start({ lane, organization: null, slots });
 }

@@ -9,49 +9,69 @@ import { createRandom, mostInASecond } from "./support/starts.ts";
 const lane = "channel:ibx_1";
 const fixture = useJobsFixture();
 
-/** A job between its claim and its start. */
+/** A job that waits for a time of the fixture's clock. */
 interface Waiting {
   readonly until: number;
-  /** Resolves when the job has started. */
-  readonly goOn: () => Promise<void>;
+  readonly goOn: () => void;
 }
 
 /** Jobs that wait for `delayMs` before they start, in processes whose clocks differ by `skewsMs`. */
 async function createLate(rate: number | null, delayMs: () => number, skewsMs: readonly number[] = [0]) {
   const starts: number[] = [];
   const waiting = new Set<Waiting>();
+  /** The jobs that were claimed and neither wait nor have started. */
+  let active = 0;
+  const wait = (ms: number) =>
+    new Promise<void>((resolve) => {
+      active -= 1;
+      const one: Waiting = {
+        until: fixture.now().getTime() + ms,
+        goOn() {
+          waiting.delete(one);
+          active += 1;
+          resolve();
+        },
+      };
+      waiting.add(one);
+    });
   const definition: JobDefinition = {
-    ...{ name: "a.b", payload: anyPayload },
-    run: (_payload, { startNow }) =>
-      new Promise((resolve) => {
-        const one: Waiting = {
-          until: fixture.now().getTime() + delayMs(),
-          async goOn() {
-            waiting.delete(one);
-            await startNow(50);
-            starts.push(fixture.now().getTime());
-            resolve(undefined);
-          },
-        };
-        waiting.add(one);
-      }),
+    name: "a.b",
+    payload: anyPayload,
+    async run(_payload, { startNow }) {
+      await wait(delayMs());
+      await startNow(50);
+      starts.push(fixture.now().getTime());
+      active -= 1;
+      return undefined;
+    },
   };
   await fixture.database.transaction((tx) => fixture.create([definition]).pace(tx, lane, rate));
   const pollers = skewsMs.map((skewMs) => {
     const now = () => new Date(fixture.now().getTime() + skewMs);
-    return fixture.createPoller(definition, { now, concurrency: 64 });
+    return fixture.createPoller(definition, { now, concurrency: 64, delay: wait });
   });
+  const settle = () => expect.poll(() => active).toBe(0);
   return {
-    ...{ starts, waiting },
+    starts,
+    waiting,
+    settle,
     async add(count: number) {
       const jobs = Array.from({ length: count }, (_, n) => makeJob("a.b", n, { lane }));
       await fixture.enqueue(fixture.create([definition]), ...jobs);
     },
-    /** Claims, and lets the jobs go on whose delay is over. */
+    /** Claims, and lets the jobs go on whose wait is over. */
     async step() {
-      await Promise.all(pollers.map((poller) => poller.poll({ canClaim: true })));
-      const due = [...waiting].filter(({ until }) => until <= fixture.now().getTime());
-      await Promise.all(due.map(({ goOn }) => goOn()));
+      for (const poller of pollers) {
+        const { claimed } = await poller.poll({ canClaim: true });
+        active += claimed;
+      }
+      await settle();
+      for (const { until, goOn } of [...waiting]) {
+        if (until <= fixture.now().getTime()) {
+          goOn();
+        }
+      }
+      await settle();
     },
   };
 }
@@ -79,7 +99,7 @@ describe("a job that starts long after its claim", () => {
     expect(starts).toHaveLength(6);
   });
 
-  test("is not held back by others, and those that are claimed next wait for it", async () => {
+  test("waits while the rate is used up, and those that are claimed next wait for it", async () => {
     let delayMs = 5_000;
     const { add, step, starts } = await createLate(2, () => delayMs);
     await add(2);
@@ -89,7 +109,11 @@ describe("a job that starts long after its claim", () => {
     await add(4);
     await step();
     expect(starts).toHaveLength(2);
+    // The late ones: they get the next second.
     fixture.advance(100);
+    await step();
+    expect(starts).toHaveLength(2);
+    fixture.advance(1_000);
     await step();
     expect(starts).toHaveLength(4);
     fixture.advance(1_000);
@@ -100,6 +124,23 @@ describe("a job that starts long after its claim", () => {
     expect(starts).toHaveLength(6);
   });
 
+  test("of many, as after a process was frozen, has its turn", async () => {
+    const { add, step, starts } = await createLate(10, () => 3_000);
+    await add(40);
+    for (let tenth = 0; tenth < 29; tenth += 1) {
+      await step();
+      fixture.advance(100);
+    }
+    expect(starts).toEqual([]);
+    fixture.advance(30_000);
+    for (let tenth = 0; tenth < 100; tenth += 1) {
+      await step();
+      fixture.advance(100);
+    }
+    expect(starts).toHaveLength(40);
+    expect(mostInASecond(starts)).toBeLessThanOrEqual(10);
+  });
+
   test("goes on at half of the rate where each takes longer than a second to start", async () => {
     const { add, step, starts } = await createLate(10, () => 1_300);
     await add(200);
@@ -107,18 +148,20 @@ describe("a job that starts long after its claim", () => {
       await step();
       fixture.advance(100);
     }
-    expect(starts.length).toBeGreaterThanOrEqual(100);
+    // A start counts for 1.1 seconds, and each counts twice.
+    expect(starts.length).toBeGreaterThanOrEqual(85);
   });
 
   test("starts when its start can't be counted", async () => {
-    const { add, step, starts, waiting } = await createLate(1, () => 5_000);
+    const { add, step, starts, waiting, settle } = await createLate(1, () => 5_000);
     await add(1);
     await step();
     await sql`alter table paced_lanes rename to paced_lanes_away`.execute(fixture.database.queries);
     fixture.advance(5_000);
     for (const { goOn } of waiting) {
-      await goOn();
+      goOn();
     }
+    await settle();
     await sql`alter table paced_lanes_away rename to paced_lanes`.execute(fixture.database.queries);
     expect(starts).toHaveLength(1);
     expect(fixture.logged).toContain("The start of a job could not be counted");
@@ -139,7 +182,7 @@ describe("a job that starts long after its claim", () => {
     async (seed) => {
       const random = createRandom(seed);
       const rate = 1 + Math.floor(random() * 30);
-      const delayMs = () => (random() < 0.7 ? random() * 40 : random() * 900);
+      const delayMs = () => (random() < 0.7 ? random() * 40 : random() * 5_000);
       const { add, step, starts } = await createLate(rate, delayMs, [-20, 0, 20]);
       const count = iterations(3, 8) * rate;
       await add(count);

@@ -37,7 +37,8 @@ describe("several processes", () => {
       const rate = 1 + Math.floor(random() * 40);
       const starts: number[] = [];
       const definition: JobDefinition = {
-        ...{ name: "a.b", payload: anyPayload },
+        name: "a.b",
+        payload: anyPayload,
         async run() {
           starts.push(fixture.now().getTime());
           return undefined;

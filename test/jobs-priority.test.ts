@@ -1,7 +1,7 @@
 /** The two priorities: bulk jobs, however many, never delay a normal one. */
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import type { Transaction } from "../src/database/database.ts";
+import type { DatabaseTransaction } from "../src/database/database.ts";
 import { claimJobs, nextDueAt } from "../src/jobs/claim/index.ts";
 import { readGauges } from "../src/jobs/gauges.ts";
 import { type JobDefinition, type NewJob, newJob, type Priority } from "../src/jobs/job.ts";
@@ -205,9 +205,18 @@ function claimOnce(priority: Priority) {
     async (tx) => {
       const before = await countReadRows(tx);
       const { jobs } = await claimJobs(tx, {
-        ...{ now, priority, process: null, after: rangeOf(priority).after },
-        ...{ limit: 48, perLane: 4, freeByLane: {}, fullOrganizations: [] },
-        ...{ ids: [], keys: [], unsuspended: [], leases: { "a.b": "2026-03-01T11:00:00Z" } },
+        now,
+        priority,
+        process: null,
+        after: rangeOf(priority).after,
+        limit: 48,
+        perLane: 4,
+        freeByLane: {},
+        fullOrganizations: [],
+        ids: [],
+        keys: [],
+        unsuspended: [],
+        leases: { "a.b": "2026-03-01T11:00:00Z" },
       });
       await nextDueAt(tx, priority, { now, isScheduled: true });
       return { claimed: jobs.length, read: (await countReadRows(tx)) - before };
@@ -217,7 +226,7 @@ function claimOnce(priority: Priority) {
 }
 
 /** How many rows of the jobs this session has read, by indexes and scans, as it knows before it reports its figures. */
-async function countReadRows(tx: Transaction): Promise<number> {
+async function countReadRows(tx: DatabaseTransaction): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) as count
     from pg_stat_xact_user_tables where relname = 'jobs'

@@ -7,7 +7,7 @@ import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { backoffMs } from "../src/jobs/backoff.ts";
-import type { JobDefinition } from "../src/jobs/job.ts";
+import { type JobDefinition, newJob } from "../src/jobs/job.ts";
 import { makeJob, recordRuns, useJobsFixture } from "./support/jobs-fixture.ts";
 import { meanwhile } from "./support/meanwhile.ts";
 
@@ -117,13 +117,13 @@ test("a payload must be that of the job", async () => {
   const { runs, definition } = recordRuns("a.b");
   const jobs = fixture.create([definition]);
   await fixture.database.transaction(async (tx) => {
-    await jobs.enqueue(tx, type, { organization_id: "org_1", n: 1 });
+    await jobs.enqueue(tx, [newJob(type, { organization_id: "org_1", n: 1 })]);
     // @ts-expect-error a member is missing
-    await jobs.enqueue(tx, type, { organization_id: "org_1" });
+    await jobs.enqueue(tx, [newJob(type, { organization_id: "org_1" })]);
     // @ts-expect-error a member has another type
-    await jobs.enqueue(tx, type, { organization_id: "org_1", n: "1" });
+    await jobs.enqueue(tx, [newJob(type, { organization_id: "org_1", n: "1" })]);
     // @ts-expect-error a job has a type, not only a name
-    await expect(jobs.enqueue(tx, "a.b", { organization_id: "org_1", n: 1 })).rejects.toThrow(
+    await expect(jobs.enqueue(tx, [newJob("a.b", { organization_id: "org_1", n: 1 })])).rejects.toThrow(
       "No definition",
     );
   });

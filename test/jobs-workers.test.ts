@@ -47,7 +47,7 @@ test("three workers run each of 2,000 jobs once; jobs of one key run in order, n
   for (let from = 0; from < 2_000; from += 100) {
     const batch = added.slice(from, from + 100);
     await fixture.database.transaction(async (tx) => {
-      await workers[from % 3]?.enqueueAll(
+      await workers[from % 3]?.enqueue(
         tx,
         batch.map((payload) =>
           makeJob("a.b", payload, { key: `k${payload.key}`, lane: `l${payload.n % 5}` }),

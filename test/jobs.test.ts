@@ -6,7 +6,7 @@
 import { setImmediate as yieldToOthers } from "node:timers/promises";
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import type { Database, Transaction } from "../src/database/database.ts";
+import type { Database, DatabaseTransaction } from "../src/database/database.ts";
 import { makeJob, recordRuns, useJobsFixture } from "./support/jobs-fixture.ts";
 
 const minute = 60_000;
@@ -16,7 +16,7 @@ test("a job enqueued in a transaction that rolls back never runs", async () => {
   const { runs, definition } = recordRuns("a.b");
   const jobs = fixture.create([definition]);
   const rolledBack = fixture.database.transaction(async (tx) => {
-    await jobs.enqueueAll(tx, [makeJob("a.b")]);
+    await jobs.enqueue(tx, [makeJob("a.b")]);
     throw new Error("no");
   });
   await expect(rolledBack).rejects.toThrow("no");
@@ -32,7 +32,7 @@ test("a job starts when its transaction commits, not before and not at the next 
   await fixture.enqueue(jobs, makeJob("a.b", { n: 1 }));
   await fixture.waitUntilEmpty();
   await fixture.database.transaction(async (tx) => {
-    await jobs.enqueueAll(tx, [makeJob("a.b", { n: 2 })]);
+    await jobs.enqueue(tx, [makeJob("a.b", { n: 2 })]);
     expect(runs).toEqual([{ n: 1 }]);
   });
   await expect.poll(() => runs).toEqual([{ n: 1 }, { n: 2 }]);
@@ -201,7 +201,7 @@ test("a claim prepared on the empty table uses the indexes once the table is ful
 });
 
 /** How many rows of the table sequential scans have read, as this session knows before it reports its figures. */
-async function countScannedRows(tx: Transaction): Promise<number> {
+async function countScannedRows(tx: DatabaseTransaction): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select seq_tup_read as count from pg_stat_xact_user_tables where relname = 'jobs'
   `.execute(tx);

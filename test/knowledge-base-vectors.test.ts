@@ -10,8 +10,9 @@ import {
   type StoredVector,
   searchVectors,
   type VectorKey,
-} from "../src/platform/knowledge-base/retrieval/index.ts";
+} from "../src/platform/content/knowledge-base/retrieval/index.ts";
 import { meanwhile } from "./support/meanwhile.ts";
+import { countTurns } from "./support/turns.ts";
 
 const model = "small";
 
@@ -41,49 +42,61 @@ function createRandom(seed: number): () => number {
 }
 
 describe("search", () => {
-  test.each([3, 4, 27, 320])("finds the same as sorting all dot products, in %i dimensions", (dimensions) => {
-    const rows = createRows(2_000, dimensions, 7);
-    const set = packVectors(rows);
-    const query = toUnit(Float32Array.from({ length: dimensions }, createRandom(8)));
-    const scores = rows.map(({ id, vector }) => {
-      const numbers = new Float32Array(vector.buffer);
-      return { id, score: numbers.reduce((sum, value, index) => sum + value * (query[index] ?? 0), 0) };
-    });
-    const expected = scores.sort((one, other) => other.score - one.score).slice(0, 25);
-    const found = searchVectors(set, query, 25);
-    expect(found.map(({ id }) => id)).toEqual(expected.map(({ id }) => id));
-    for (const [index, { score }] of found.entries()) {
-      expect(score).toBeCloseTo(expected[index]?.score ?? 0, 6);
-    }
-  });
+  test.each([3, 4, 27, 320])(
+    "finds the same as sorting all dot products, in %i dimensions",
+    async (dimensions) => {
+      const rows = createRows(2_000, dimensions, 7);
+      const set = await packVectors(rows);
+      const query = toUnit(Float32Array.from({ length: dimensions }, createRandom(8)));
+      const scores = rows.map(({ id, vector }) => {
+        const numbers = new Float32Array(vector.buffer);
+        return { id, score: numbers.reduce((sum, value, index) => sum + value * (query[index] ?? 0), 0) };
+      });
+      const expected = scores.sort((one, other) => other.score - one.score).slice(0, 25);
+      const found = await searchVectors(set, query, 25);
+      expect(found.map(({ id }) => id)).toEqual(expected.map(({ id }) => id));
+      for (const [index, { score }] of found.entries()) {
+        expect(score).toBeCloseTo(expected[index]?.score ?? 0, 6);
+      }
+    },
+  );
 
-  test("gives a vector itself the score 1, and equal vectors in the order of the set", () => {
+  test("gives a vector itself the score 1, and equal vectors in the order of the set", async () => {
     const [row] = createRows(1, 16, 1);
     const vector = row?.vector ?? new Uint8Array();
-    const set = packVectors(["b", "a", "c"].map((id) => ({ id, vector })));
-    const found = searchVectors(set, new Float32Array(vector.buffer), 2);
+    const set = await packVectors(["b", "a", "c"].map((id) => ({ id, vector })));
+    const found = await searchVectors(set, new Float32Array(vector.buffer), 2);
     expect(found.map(({ id }) => id)).toEqual(["b", "a"]);
     expect(found[0]?.score).toBeCloseTo(1, 6);
   });
 
-  test("finds negative scores too, and nothing where nothing is", () => {
-    const set = packVectors([{ id: "opposite", vector: encodeVector(Float32Array.of(-1, 0)) }]);
-    expect(searchVectors(set, Float32Array.of(1, 0), 5)).toEqual([{ id: "opposite", score: -1 }]);
-    expect(searchVectors(set, Float32Array.of(1, 0), 0)).toEqual([]);
-    expect(searchVectors(packVectors([]), Float32Array.of(1, 0), 5)).toEqual([]);
+  test("finds negative scores too, and nothing where nothing is", async () => {
+    const set = await packVectors([{ id: "opposite", vector: encodeVector(Float32Array.of(-1, 0)) }]);
+    expect(await searchVectors(set, Float32Array.of(1, 0), 5)).toEqual([{ id: "opposite", score: -1 }]);
+    expect(await searchVectors(set, Float32Array.of(1, 0), 0)).toEqual([]);
+    expect(await searchVectors(await packVectors([]), Float32Array.of(1, 0), 5)).toEqual([]);
   });
 
-  test("reads vectors that begin anywhere in a buffer, as a database driver returns them", () => {
+  test("reads vectors that begin anywhere in a buffer, as a database driver returns them", async () => {
     const bytes = encodeVector(Float32Array.of(0.6, 0.8));
     const shifted = new Uint8Array([9, ...bytes, 9]).subarray(1, 9);
-    expect(packVectors([{ id: "one", vector: shifted }]).numbers).toEqual(Float32Array.of(0.6, 0.8));
+    expect((await packVectors([{ id: "one", vector: shifted }])).numbers).toEqual(Float32Array.of(0.6, 0.8));
   });
 
-  test("rejects vectors of different lengths", () => {
+  test("rejects vectors of different lengths", async () => {
     const rows = [...createRows(1, 4, 1), ...createRows(1, 5, 2)];
-    expect(() => packVectors(rows)).toThrow("chunk_2_0 has another length");
-    const set = packVectors(createRows(1, 4, 1));
-    expect(() => searchVectors(set, new Float32Array(5), 1)).toThrow("5 dimensions");
+    await expect(packVectors(rows)).rejects.toThrow("chunk_2_0 has another length");
+    const set = await packVectors(createRows(1, 4, 1));
+    await expect(searchVectors(set, new Float32Array(5), 1)).rejects.toThrow("5 dimensions");
+  });
+
+  test("pauses for the event loop between groups of vectors", async () => {
+    // Of 1,000 numbers each: 250 of them are read at once.
+    const rows = createRows(1_000, 1_000, 1);
+    const packed = await countTurns(() => packVectors(rows));
+    expect(packed.turns).toBeGreaterThanOrEqual(4);
+    const found = await countTurns(() => searchVectors(packed.result, new Float32Array(1_000), 5));
+    expect(found.turns).toBeGreaterThanOrEqual(4);
   });
 });
 
@@ -170,14 +183,10 @@ describe("the cache", () => {
       ],
     });
     const keys = [
-      ...[
-        { organization: "org_a", model },
-        { organization: "org_b", model },
-      ],
-      ...[
-        { organization: "org_a", model: "large" },
-        { organization: 'org_a","small', model: "" },
-      ],
+      { organization: "org_a", model },
+      { organization: "org_b", model },
+      { organization: "org_a", model: "large" },
+      { organization: 'org_a","small', model: "" },
     ];
     for (const _ of [1, 2]) {
       for (const key of keys) {

@@ -34,7 +34,9 @@ async function get(id: string) {
 
 async function add(input: Partial<InputOf<typeof knowledgeBase.add_document>>) {
   const { data } = await app.call(knowledgeBase.add_document, {
-    ...{ name: "Handbook", source_type: "markdown" as const, ...input },
+    name: "Handbook",
+    source_type: "markdown" as const,
+    ...input,
   });
   expect(data).toMatchObject({ status: "processing", progress: 0 });
   return get(data.id);
@@ -63,8 +65,13 @@ test("a Markdown document is found by its words, with its place", { tags: "both"
   });
   const [first] = await search("How long is the warranty of a zeppelin?");
   expect(first).toMatchObject({
-    ...{ type: "chunk", document_id: document.id, document_name: "Zeppelins", chunk: 1, page: null },
-    ...{ heading: "Shop > Warranty", content: "The zeppelin has a warranty of two years." },
+    type: "chunk",
+    document_id: document.id,
+    document_name: "Zeppelins",
+    chunk: 1,
+    page: null,
+    heading: "Shop > Warranty",
+    content: "The zeppelin has a warranty of two years.",
   });
   expect(first?.score).toBeGreaterThan(0.8);
   expect(first?.score).toBeLessThanOrEqual(0.9);
@@ -103,7 +110,10 @@ test("a refresh that fails keeps what was found, and says why", async () => {
   pages.set("/news", [503, {}, ""]);
   await app.call(knowledgeBase.refresh_document, { id: document.id });
   expect(await get(document.id)).toMatchObject({
-    ...{ status: "ready", failure_reason: "source_failed", progress: 100, ingested_at: document.ingested_at },
+    status: "ready",
+    failure_reason: "source_failed",
+    progress: 100,
+    ingested_at: document.ingested_at,
     failure_detail: "The address answers with 503.",
   });
   expect((await search("narwhal"))[0]?.document_id).toBe(document.id);
@@ -201,7 +211,9 @@ describe("QA pairs", () => {
       content: "# Opening hours\n\nOn Sundays the vivarium is open from 10 to 4. Opening hours may change.",
     });
     const { data } = await app.call(knowledgeBase.add_qa_pair, {
-      ...{ question: "What are the opening hours of the vivarium?", answer: "From 9 to 5.", tags: ["hours"] },
+      question: "What are the opening hours of the vivarium?",
+      answer: "From 9 to 5.",
+      tags: ["hours"],
     });
     await app.runDueJobs();
     const [first, second] = await search("opening hours vivarium");

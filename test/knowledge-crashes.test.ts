@@ -1,8 +1,8 @@
 /** Crashes of ingestion, and vectors of other models: what is found is always one whole version of a document. */
 
 import { expect, test } from "vitest";
+import { searchKnowledge } from "../src/platform/content/knowledge-base/index.ts";
 import { modules } from "../src/platform/index.ts";
-import { searchKnowledge } from "../src/platform/knowledge-base/index.ts";
 import { knowledgeBase } from "../tools/knowledge-base/index.ts";
 import { useTestApp } from "./support/app.ts";
 import { type CrashTime, crashTransactions } from "./support/crashes.ts";
@@ -71,7 +71,9 @@ test.each<Crashes>(
   "a crash $when the commit of transaction $at leaves the old text, then the new one",
   async ({ at, when }) => {
     const { data } = await app.call(knowledgeBase.add_document, {
-      ...{ name: "Crash", source_type: "markdown" as const, content: textOf("oldest") },
+      name: "Crash",
+      source_type: "markdown" as const,
+      content: textOf("oldest"),
     });
     await app.runDueJobs();
     await app.call(knowledgeBase.update_document, { id: data.id, content: textOf("newest") });

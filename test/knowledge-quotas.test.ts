@@ -19,7 +19,9 @@ test("quotas of documents, of their passages together, and of QA pairs", async (
   const { data: second } = await create("Text");
   await create("Text");
   expect(await expectFailure(create("Text"))).toMatchObject({
-    ...{ status: 422, code: "quota_exceeded", error: { setting: "TIDINGS_QUOTA_KNOWLEDGE_DOCUMENTS" } },
+    status: 422,
+    code: "quota_exceeded",
+    error: { setting: "TIDINGS_QUOTA_KNOWLEDGE_DOCUMENTS" },
   });
   await small.runDueJobs();
   const { data: ready } = await small.call(knowledgeBase.get_document, { id: first.id });

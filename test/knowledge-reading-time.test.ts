@@ -27,7 +27,8 @@ test("a document that takes too long uses up its organization's hour, and no oth
   await app.runDueJobs();
   expect(await get(other, key)).toMatchObject({ status: "ready" });
   expect(await get(late)).toMatchObject({
-    ...{ status: "failed", failure_reason: "quota_exceeded" },
+    status: "failed",
+    failure_reason: "quota_exceeded",
     failure_detail:
       "The organization's documents may be read for 1 seconds in an hour, and they were. Refresh the document after 2027-06-01T10:00:00.000Z, or ask the operator for a higher limit (knowledge_reading_seconds).",
   });

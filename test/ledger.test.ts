@@ -1,7 +1,7 @@
 /** The ledger as an organization reads it: entries with their causes, what was spent, and the price on a message. */
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { recordUnit } from "../src/platform/billing/index.ts";
 import { modules } from "../src/platform/index.ts";
+import { recordUnit } from "../src/platform/money/billing/index.ts";
 import { billing } from "../tools/billing.ts";
 import { ledger } from "../tools/ledger.ts";
 import { messages } from "../tools/messages/index.ts";
@@ -80,7 +80,10 @@ describe("an entry names", () => {
     ]);
     const single = await send();
     expect((await list())[0]).toMatchObject({
-      ...{ type: "hold", message_id: single.id, conversation_id: single.conversation_id, broadcast_id: null },
+      type: "hold",
+      message_id: single.id,
+      conversation_id: single.conversation_id,
+      broadcast_id: null,
     });
     await app.advanceTime(1_000);
   });
@@ -138,7 +141,11 @@ describe("the spend", () => {
     const simulated = await spendOf({ ...period, simulated: true });
     const message = { day: first, kind: "message", category: "service" };
     expect(simulated).toEqual({
-      ...{ currency: "USD", from: first, to: second, simulated: true, total: 0.037 },
+      currency: "USD",
+      from: first,
+      to: second,
+      simulated: true,
+      total: 0.037,
       spend: [
         { day: second, kind: "broadcast", category: "marketing", country: "US", count: 1, amount: 0.025 },
         { ...message, country: "US", count: 2, amount: 2 * price },

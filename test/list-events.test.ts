@@ -47,7 +47,8 @@ test("a time after the last event gives no event, and a cursor for the next ones
 test("a wrong cursor is named as one, and not as a message's id", async () => {
   const failure = await expectFailure(app.call(webhooks.list_events, { after: "msg_1" }));
   expect(failure).toMatchObject({
-    ...{ status: 400, code: "invalid_cursor" },
+    status: 400,
+    code: "invalid_cursor",
     error: { param: "after", message: "msg_1 is not a cursor that list_events returned." },
   });
 });

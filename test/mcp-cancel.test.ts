@@ -2,7 +2,7 @@
 import type { ServerResponse } from "node:http";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { expect, test } from "vitest";
-import { createClient } from "../src/client/index.ts";
+import { createHttpTransport } from "../src/client/index.ts";
 import { createMcpHttpHandler } from "../src/mcp/http.ts";
 import { allScopes } from "../tools/contract/index.ts";
 import { silentLog } from "./support/app.ts";
@@ -37,9 +37,9 @@ test.each(Object.entries(revisions))(
     /** The service's requests, which it never answers. */
     const hanging: ServerResponse[] = [];
     await using service = await startReceiver((_, response) => hanging.push(response));
-    const client = createClient({ baseUrl: `http://127.0.0.1:${service.port}` });
-    const handler = createMcpHttpHandler({ client, version: "0.0.0", log: silentLog });
-    const identity = { credentialId: "key_1", scopes: new Set(allScopes), count: () => undefined };
+    const transport = createHttpTransport({ baseUrl: `http://127.0.0.1:${service.port}` });
+    const handler = createMcpHttpHandler({ version: "0.0.0", log: silentLog });
+    const identity = { transport, credentialId: "key_1", scopes: new Set(allScopes), count: () => undefined };
     const admission = { maxMessages: 100, identify: async () => identity };
     await using endpoint = await startReceiver((request, response) => handler(request, response, admission));
     const url = new URL(`http://127.0.0.1:${endpoint.port}/mcp`);
@@ -66,6 +66,6 @@ test.each(Object.entries(revisions))(
     const second = await cancel(read);
     await expect.poll(() => second?.destroyed).toBe(true);
     expect(write?.destroyed).toBe(false);
-    await client.close();
+    await transport.close?.();
   },
 );

@@ -63,7 +63,9 @@ test.each<[string, ScriptedResponse, string]>([
       status: 400,
       body: {
         error: {
-          ...{ type: "invalid_request", code: "invalid_request", fix: "Correct the named fields." },
+          type: "invalid_request",
+          code: "invalid_request",
+          fix: "Correct the named fields.",
           message: "The request is not valid: amount: At least 5",
           details: [{ field: "amount", code: "too_small", message: "At least 5", fix: "Send at least 5." }],
         },

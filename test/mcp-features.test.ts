@@ -259,7 +259,13 @@ describe("resources and prompts", () => {
         (id) => `tidings://${kind}/${id}`,
       ),
     ),
-    ...["", "%", "tidings://", "tidings://contacts", "tidings://%/x", "http://[", "tidings://reference/%"],
+    "",
+    "%",
+    "tidings://",
+    "tidings://contacts",
+    "tidings://%/x",
+    "http://[",
+    "tidings://reference/%",
   ])("the invalid URI %j is a parameter error", async (uri) => {
     await using client = await connect();
     const failure = await client.readResource({ uri }).catch((error: unknown) => error);

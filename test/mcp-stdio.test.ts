@@ -208,7 +208,8 @@ test("the largest uploadable file fits in a line", async () => {
   await meanwhile(ended, async () => {
     await expect.poll(() => received).toHaveLength(2);
     expect(received[1]).toMatchObject({
-      ...{ id: 2, error: { message: expect.stringContaining("no_such_tool") } },
+      id: 2,
+      error: { message: expect.stringContaining("no_such_tool") },
     });
     stdin.end();
   });

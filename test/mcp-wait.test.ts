@@ -113,7 +113,9 @@ async function expectProgress(
       vi.advanceTimersByTime(5_000);
       await waitUntil(() => received.length > index);
       expect(received[index]).toMatchObject({
-        ...{ progress, total: 20, message: `Waiting: ${20 - progress} s left` },
+        progress,
+        total: 20,
+        message: `Waiting: ${20 - progress} s left`,
       });
     }
     waiting.get(after)?.end(JSON.stringify(answer));
@@ -123,8 +125,14 @@ async function expectProgress(
 }
 
 const counts = (sent: number, failed: number, total = 20_000) => ({
-  ...{ total, pending: total - sent - failed, sent, delivered: 0, read: 0, failed },
-  ...{ execution_status: "processing", is_timed_out: true },
+  total,
+  pending: total - sent - failed,
+  sent,
+  delivered: 0,
+  read: 0,
+  failed,
+  execution_status: "processing",
+  is_timed_out: true,
 });
 
 /** Answers the slice that waits, after its time. A poll of `expect`, unlike `waitUntil`, would advance the timers. */

@@ -5,7 +5,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { type Kysely, sql } from "kysely";
-import { describe, expect, test } from "vitest";
+import { describe, expect, inject, test } from "vitest";
 import { openDatabase } from "../src/database/connect.ts";
 import type { Database, Queries } from "../src/database/database.ts";
 import { migrate } from "../src/database/migrate.ts";
@@ -52,15 +52,17 @@ test("a database that a newer version wrote is called newer, and nothing of it c
   }
 });
 
-/** Opens an empty database of the server several times. */
+/**
+ * Opens an empty database of the server several times. The end of the run drops it, as it does the copies of the template:
+ * it makes the server write every changed page to the disk, which takes half a minute while other tests write.
+ */
 async function withInstances(count: number, use: (instances: readonly Database[]) => Promise<void>) {
-  const name = `tidings_migrate_${randomBytes(6).toString("hex")}`;
+  const name = `${inject("template")}_${randomBytes(6).toString("hex")}`;
   await runOnServer(server, `create database ${name}`);
   const open = () => openDatabase({ url: withDatabase(server, name), dataDir: "", log: silentLog });
   const instances = await Promise.all(Array.from({ length: count }, open));
   await use(instances);
   await Promise.all(instances.map((instance) => instance[Symbol.asyncDispose]()));
-  await runOnServer(server, `drop database ${name}`);
 }
 
 describe("on PostgreSQL", { tags: "postgres" }, () => {

@@ -71,7 +71,8 @@ describe("embeddings", () => {
   ])("with %s fail", async (_, data) => {
     service.answerNext({ body: { data } });
     expect(await openEmbedder().embed(["one", "two"], { signal })).toMatchObject({
-      ...{ outcome: "failed", reason: "malformed" },
+      outcome: "failed",
+      reason: "malformed",
     });
   });
 
@@ -87,7 +88,8 @@ describe("embeddings", () => {
     service.answerNext({ status: 401 });
     const texts = Array.from({ length: 40 }, () => "text");
     expect(await openEmbedder().embed(texts, { signal })).toMatchObject({
-      ...{ outcome: "failed", reason: "rejected" },
+      outcome: "failed",
+      reason: "rejected",
       detail: "The model's service rejected the key: check TIDINGS_EMBEDDINGS_KEY.",
     });
   });

@@ -12,11 +12,14 @@ import { createWorldProbe } from "./support/world.ts";
 const key = "sk-test-0123456789abcdef";
 const { signal } = new AbortController();
 const question = {
-  ...{ system: "Answer briefly.", maxOutputTokens: 100, signal },
+  system: "Answer briefly.",
+  maxOutputTokens: 100,
+  signal,
   messages: [{ role: "user", content: "What do you sell?" }],
 } as const;
 const answered = {
-  ...{ outcome: "answered", text: "The scripted answer." },
+  outcome: "answered",
+  text: "The scripted answer.",
   usage: { input_tokens: 21, output_tokens: 7 },
 };
 
@@ -92,7 +95,9 @@ describe("a retry", () => {
   ])("does not wait %s", async (_, seconds, timeoutMs) => {
     service.answerNext({ status: 429, headers: { "retry-after": seconds } });
     expect(await openChat({ timeoutMs }).complete(question)).toMatchObject({
-      ...{ outcome: "failed", reason: "rate_limited", isRetryable: true },
+      outcome: "failed",
+      reason: "rate_limited",
+      isRetryable: true,
       retryAfterMs: Number(seconds) * 1000,
     });
     expect([waits, service.requests.length]).toEqual([[], 1]);
@@ -146,7 +151,9 @@ describe("an answer", () => {
   test.each(["hang", "stall"] as const)("that is late (%s) is a time-out", async (fault) => {
     service.answerNext(fault);
     expect(await openChat({ timeoutMs: 1_000 }).complete(question)).toMatchObject({
-      ...{ outcome: "failed", reason: "timeout", isRetryable: true },
+      outcome: "failed",
+      reason: "timeout",
+      isRetryable: true,
     });
     expect(service.requests).toHaveLength(1);
   });
@@ -167,7 +174,9 @@ test("a service that can't be reached is unavailable", async () => {
   const url = "http://127.0.0.1:1";
   const model = createLanguageModel({ url, key, model: "small", timeoutMs: 30_000 }, wait);
   expect(await model.complete(question)).toEqual({
-    ...{ outcome: "failed", reason: "unavailable", isRetryable: true },
+    outcome: "failed",
+    reason: "unavailable",
+    isRetryable: true,
     detail: "The connection to the model's service failed (ECONNREFUSED).",
   });
 });
@@ -211,8 +220,11 @@ test("the settings choose the models", async () => {
   const none = openModels(readConfig({}).config.models);
   expect([none.embedder.model, none.languageModel]).toEqual(["tidings-english-1", undefined]);
   const { config } = readConfig({
-    ...{ TIDINGS_LLM_URL: service.url, TIDINGS_LLM_MODEL: "small", TIDINGS_LLM_KEY: key },
-    ...{ TIDINGS_EMBEDDINGS_URL: other.url, TIDINGS_EMBEDDINGS_MODEL: "vectors" },
+    TIDINGS_LLM_URL: service.url,
+    TIDINGS_LLM_MODEL: "small",
+    TIDINGS_LLM_KEY: key,
+    TIDINGS_EMBEDDINGS_URL: other.url,
+    TIDINGS_EMBEDDINGS_MODEL: "vectors",
   });
   const { embedder, languageModel } = openModels(config.models);
   expect([embedder.model, languageModel?.model]).toEqual(["vectors", "small"]);

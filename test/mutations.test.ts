@@ -123,6 +123,15 @@ describe("dropped-tenant-condition", () => {
     ]);
   });
 
+  test("begins a statement of one organization without it", () => {
+    const text = 'ofOrganization(db, organization).selectFrom("orders").where("id", "=", id);';
+    expect(mutate("dropped-tenant-condition", text)).toEqual([
+      'db.selectFrom("orders").where("id", "=", id);',
+    ]);
+    const ofRow = 'ofOrganization(tx, row.organization_id).selectFrom("orders").where("id", "=", id);';
+    expect(mutate("dropped-tenant-condition", ofRow)).toEqual([]);
+  });
+
   test("replaces the condition in SQL by true", () => {
     const one = "sql`select * from orders where organization_id = ${organization} and id = ${id}`;";
     expect(mutate("dropped-tenant-condition", one)).toEqual([

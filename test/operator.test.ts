@@ -100,9 +100,14 @@ describe("an organization", () => {
       id: expect.stringMatching(/^org_/),
       name: "Ada's shop",
       status: "active",
-      ...{ suspended_at: null, suspension_reason: null },
-      ...{ time_zone: "Europe/Berlin", default_country: "DE", currency: "EUR" },
-      ...{ limits: {}, users: 1, inboxes: 1 },
+      suspended_at: null,
+      suspension_reason: null,
+      time_zone: "Europe/Berlin",
+      default_country: "DE",
+      currency: "EUR",
+      limits: {},
+      users: 1,
+      inboxes: 1,
       created_at: app.now().toISOString(),
     });
     expect(data.owner).toEqual({ id: expect.stringMatching(/^usr_/), email: "ada@example.net", name: "Ada" });
@@ -171,7 +176,9 @@ describe("the limits of an organization", () => {
     const { data } = await setLimits(one.id, { api_keys: 2, inboxes: 1 });
     expect(data.limits).toEqual({ api_keys: 2, inboxes: 1 });
     expect((await setLimits(one.id, { webhooks: 0 })).data.limits).toEqual({
-      ...{ api_keys: 2, inboxes: 1, webhooks: 0 },
+      api_keys: 2,
+      inboxes: 1,
+      webhooks: 0,
     });
     await createKey(one.key);
     expect(await expectFailure(createKey(one.key))).toMatchObject({

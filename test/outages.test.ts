@@ -7,8 +7,9 @@
 
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { coalesce } from "../src/database/coalesce.ts";
 import { openDatabase } from "../src/database/connect.ts";
-import { isOutage, NoAnswerError } from "../src/database/outage.ts";
+import { isOutage, NoAnswerError, NoConnectionError } from "../src/database/outage.ts";
 import { contacts } from "../tools/contacts.ts";
 import { silentLog, startTestApp, type TestApp } from "./support/app.ts";
 import { createTestDatabase, type TestDatabase } from "./support/database.ts";
@@ -92,6 +93,19 @@ describe("a database", () => {
     await expectUnavailable(response);
   });
 
+  test("that is silent: not ready after the age at which a heartbeat is too old", async () => {
+    expect((await app.fetch("/readyz")).status).toBe(200);
+    proxy.silence();
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const response = await meanwhile(app.fetch("/readyz"), async () => {
+      await vi.waitFor(() => expect(app.server.database.pool().inUse).toBeGreaterThan(0));
+      await vi.advanceTimersByTimeAsync(3_500);
+    });
+    await vi.advanceTimersByTimeAsync(15_000);
+    vi.useRealTimers();
+    await expectUnavailable(response);
+  });
+
   test("that is read-only: writes answer 503, and reads go on", async () => {
     const name = new URL(database.env.DATABASE_URL ?? "").pathname.slice(1);
     const server = serverUrl ?? "";
@@ -103,6 +117,24 @@ describe("a database", () => {
     await recover();
     expect((await create("+14155550171")).status).toBe(201);
     expect((await app.call(contacts.list_contacts, {})).data).toHaveLength(1);
+  });
+
+  test("that rejects the service after its start: 503", async () => {
+    const name = new URL(database.env.DATABASE_URL ?? "").pathname.slice(1);
+    const server = serverUrl ?? "";
+    await runOnServer(server, `alter database ${name} allow_connections false`);
+    await proxy.restore();
+    await expect.poll(async () => (await list()).status).toBe(503);
+    await expectUnavailable(await list());
+    await expectUnavailable(await create("+14155550172"));
+    await runOnServer(server, `alter database ${name} allow_connections true`);
+  });
+
+  test("that does not exist is not waited for at the start", async () => {
+    const url = `${serverUrl}_without_this`;
+    await expect(openDatabase({ url, dataDir: "", log: silentLog, waitMs: 20_000 })).rejects.toThrow(
+      "The database does not exist",
+    );
   });
 
   test("that refuses at the start is waited for", async () => {
@@ -124,6 +156,28 @@ describe("a database", () => {
   });
 });
 
+test("work that waits for a batch without an answer fails with it, and does not wait as long again", async () => {
+  let batches = 0;
+  let fail: (error: Error) => void = () => undefined;
+  const run = coalesce((_: object, _items: readonly string[]) => {
+    batches += 1;
+    return new Promise<readonly string[]>((_resolve, reject) => {
+      fail = reject;
+    });
+  });
+  const scope = {};
+  const first = run(scope, "first");
+  first.catch(() => undefined);
+  await vi.waitFor(() => expect(batches).toBe(1));
+  const second = run(scope, "second");
+  fail(new NoAnswerError());
+  expect(await Promise.allSettled([first, second])).toMatchObject([
+    { reason: { name: "NoAnswerError" } },
+    { reason: { name: "NoAnswerError" } },
+  ]);
+  expect(batches).toBe(1);
+});
+
 describe("an outage is", () => {
   const withState = (code: string) => Object.assign(new pg.DatabaseError("failed", 0, "error"), { code });
 
@@ -140,6 +194,7 @@ describe("an outage is", () => {
 
   test("a statement without an answer, and a connection that is lost", () => {
     expect(isOutage(new NoAnswerError())).toBe(true);
+    expect(isOutage(new NoConnectionError(withState("28P01")))).toBe(true);
     expect(isOutage(new Error("Connection terminated unexpectedly"))).toBe(true);
     expect(isOutage(Object.assign(new Error("connect"), { code: "ECONNREFUSED" }))).toBe(true);
     expect(isOutage(new Error("A handler is wrong."))).toBe(false);

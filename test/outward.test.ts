@@ -1,8 +1,8 @@
 /** Calls to third parties: made at most once for each idempotency key, whatever happens to the process. */
 import { expect, test } from "vitest";
 import { z } from "zod";
+import { implement, outward } from "../src/platform/foundation/kernel/module.ts";
 import { modules } from "../src/platform/index.ts";
-import { implement, outward } from "../src/platform/kernel/module.ts";
 import { one, operation } from "../tools/contract/index.ts";
 import { fail } from "../tools/errors.ts";
 import { uploads } from "../tools/uploads.ts";

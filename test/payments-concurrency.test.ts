@@ -1,7 +1,7 @@
 /** One payment that everything reports at the same time: verification, webhook, reconciliation. It is credited once. */
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { findDifferences } from "../src/platform/wallet/audit.ts";
+import { findDifferences } from "../src/platform/money/wallet/audit.ts";
 import { startTestApp, type TestApp } from "./support/app.ts";
 import { createShop } from "./support/payments.ts";
 import { type Razorpay, startRazorpay } from "./support/razorpay.ts";
@@ -74,7 +74,10 @@ test("of several payments of one order at the same time, one is credited and the
     counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
   }
   expect(Object.fromEntries(counts)).toEqual({
-    ...{ credited: 5, order_already_paid: 15, received: 4, reconciled: 1 },
+    credited: 5,
+    order_already_paid: 15,
+    received: 4,
+    reconciled: 1,
   });
   await app.advanceTime(60_000);
   await app.advanceTime(60_000);

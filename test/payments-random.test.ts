@@ -36,7 +36,11 @@ const step = fc.record({
 type Step = typeof step extends fc.Arbitrary<infer One> ? One : never;
 
 const ranks: Readonly<Record<PaymentStatus, number>> = {
-  ...{ created: 0, failed: 1, authorized: 2, captured: 3, refunded: 4 },
+  created: 0,
+  failed: 1,
+  authorized: 2,
+  captured: 3,
+  refunded: 4,
 };
 
 async function start() {

@@ -72,7 +72,10 @@ describe("an order", () => {
     const shop = await start();
     const create = () =>
       app.fetch("/v1/billing/payments/orders", {
-        ...{ key: shop.key, method: "POST", json: { amount: 7 }, headers: { "idempotency-key": "seven" } },
+        key: shop.key,
+        method: "POST",
+        json: { amount: 7 },
+        headers: { "idempotency-key": "seven" },
       });
     razorpay.failNext("POST /v1/orders", "lost");
     razorpay.failNext("GET /v1/orders", "drop", "drop");

@@ -83,7 +83,8 @@ describe("a verification", () => {
     const shop = await start();
     const { order_id } = await shop.order(20);
     expect(await fail(shop.verify(signCheckout(order_id, "pay_unknown")))).toEqual({
-      ...{ status: 409, code: "payment_mismatch" },
+      status: 409,
+      code: "payment_mismatch",
     });
     expect(await fail(shop.verify(signCheckout(order_id, "../orders")))).toMatchObject({ status: 503 });
   });

@@ -32,7 +32,10 @@ interface Sent {
 
 const send = ({ body, headers }: Sent) =>
   app.fetch("/webhooks/payments", {
-    ...{ key: null, method: "POST", body, headers: { "content-type": "application/json", ...headers } },
+    key: null,
+    method: "POST",
+    body,
+    headers: { "content-type": "application/json", ...headers },
   });
 
 async function deliver(sent: Sent) {

@@ -46,8 +46,13 @@ test("an order that was paid is credited, and the payment is listed", async () =
   expect(await shop.list()).toEqual({
     payments: [
       {
-        ...{ id: expect.stringMatching(/^pmt_/), processor_order_id, processor_payment_id },
-        ...{ amount: 10.25, currency: "USD", status: "captured", amount_refunded: 0 },
+        id: expect.stringMatching(/^pmt_/),
+        processor_order_id,
+        processor_payment_id,
+        amount: 10.25,
+        currency: "USD",
+        status: "captured",
+        amount_refunded: 0,
         created_at: app.now().toISOString(),
       },
     ],
@@ -68,7 +73,10 @@ test("the response is stored under the idempotency key, and so is the order", as
   const { key } = await start();
   const create = (amount: number) =>
     app.fetch("/v1/billing/payments/orders", {
-      ...{ key, method: "POST", json: { amount }, headers: { "idempotency-key": "order-1" } },
+      key,
+      method: "POST",
+      json: { amount },
+      headers: { "idempotency-key": "order-1" },
     });
   const [first, again] = [await create(5), await create(5)];
   expect(await again.json()).toEqual(await first.json());

@@ -1,8 +1,8 @@
 /** Prices of messages: the country of a number, the bundled table, the operator's tables, and how they are read. */
 import { getCountries } from "libphonenumber-js/min";
 import { describe, expect, test } from "vitest";
-import { bundledTables } from "../src/platform/prices/bundled.ts";
-import { marketOf, priceOf, readRates } from "../src/platform/prices/index.ts";
+import { bundledTables } from "../src/platform/money/prices/bundled.ts";
+import { marketOf, priceOf, readRates } from "../src/platform/money/prices/index.ts";
 import { operator } from "../tools/operator.ts";
 import { otherCountries, prices, type Rate } from "../tools/prices.ts";
 import { useTestApp } from "./support/app.ts";
@@ -96,7 +96,10 @@ describe("the bundled table", () => {
     // As many as the markets list: a country of two markets would be counted once.
     expect(listed).toHaveLength(150);
     expect(table.get(otherCountries)).toEqual({
-      ...{ marketing: 60_400, utility: 7_700, authentication: 7_700, service: 7_700 },
+      marketing: 60_400,
+      utility: 7_700,
+      authentication: 7_700,
+      service: 7_700,
     });
   });
 
@@ -179,7 +182,10 @@ describe("the operator", () => {
     await replace("DKK");
     const before = (await list()).data;
     expect(before).toContainEqual({
-      ...{ currency: "USD", source: "bundled", effective_from: "2026-10-01T00:00:00.000Z", rows: 151 },
+      currency: "USD",
+      source: "bundled",
+      effective_from: "2026-10-01T00:00:00.000Z",
+      rows: 151,
     });
     expect(before.map(({ currency }) => currency)).toEqual(before.map(({ currency }) => currency).toSorted());
     await replace("USD");
@@ -195,7 +201,10 @@ describe("the operator", () => {
   test("gets back the rows of a table as they were sent, the other countries last", async () => {
     const { data } = await replace("eur", [other, germany]);
     expect(data).toEqual({
-      ...{ currency: "EUR", source: "operator", effective_from: app.now().toISOString(), rows: 2 },
+      currency: "EUR",
+      source: "operator",
+      effective_from: app.now().toISOString(),
+      rows: 2,
       rates: [germany, { ...other, service: other.utility }],
     });
     expect(await get("EUR")).toEqual({ data });
@@ -265,7 +274,8 @@ describe("the operator", () => {
     for (const key of ["", undefined]) {
       const options = key === undefined ? {} : { key };
       expect(await expectFailure(app.call(prices.list_message_rates, {}, options))).toMatchObject({
-        ...{ status: 401, code: "operator_key_required" },
+        status: 401,
+        code: "operator_key_required",
       });
     }
   });

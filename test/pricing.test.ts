@@ -1,7 +1,7 @@
 /** Pricing: the plans, in the currency of the country from which the request is sent. */
 import { describe, expect, test } from "vitest";
 import { readConfig } from "../src/config/index.ts";
-import { pricedCurrencies } from "../src/platform/pricing/plans.ts";
+import { pricedCurrencies } from "../src/platform/money/pricing/plans.ts";
 import { mcp } from "../tools/mcp.ts";
 import { planSlugs, pricing } from "../tools/pricing.ts";
 import { useTestApp } from "./support/app.ts";

@@ -16,7 +16,9 @@ function createHangingJob() {
   const attempts: Attempt[] = [];
   const ends: (() => void)[] = [];
   const definition: JobDefinition = {
-    ...{ name: "a.b", payload: anyPayload, leaseMs: 30 * second },
+    name: "a.b",
+    payload: anyPayload,
+    leaseMs: 30 * second,
     async run(_, attempt) {
       attempts.push(attempt);
       await new Promise<void>((resolve) => ends.push(resolve));
@@ -167,7 +169,8 @@ describe("the death of a process", () => {
   test("leaves a job alone that it had rescheduled", async () => {
     const runAgainAt = new Date(fixture.now().getTime() + 60 * second);
     const definition: JobDefinition = {
-      ...{ name: "a.b", payload: anyPayload },
+      name: "a.b",
+      payload: anyPayload,
       run: async () => ({ runAgainAt }),
     };
     const killed = fixture.createProcess();

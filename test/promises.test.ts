@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { checkPromises } from "./support/promises/rules.ts";
 
-const folders = ["src", "tools", "test", "bench", "scripts"];
+const folders = ["src", "tools", "emulator", "test", "bench", "scripts"];
 
 /** What the rules must reject, each as the body of an async function. */
 const rejected: Readonly<Record<string, string>> = {

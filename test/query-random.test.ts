@@ -1,8 +1,8 @@
 /** The query language under random queries: parsed or rejected, and consistent with logic. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { matchesQuery } from "../src/platform/query/matches.ts";
-import { parseQuery } from "../src/platform/query/parse.ts";
+import { matchesQuery } from "../src/platform/foundation/query/matches.ts";
+import { parseQuery } from "../src/platform/foundation/query/parse.ts";
 import { queryOperators } from "../tools/cohorts/index.ts";
 import { Failure } from "../tools/contract/index.ts";
 import { iterations } from "./support/iterations.ts";

@@ -1,11 +1,12 @@
 /** The query language: what each operator matches in each type of attribute. */
 import { describe, expect, test } from "vitest";
-import { contactAttributes, conversationAttributes, countryOf } from "../src/platform/query/attributes.ts";
-import type { Facts } from "../src/platform/query/facts.ts";
-import { matchesQuery } from "../src/platform/query/matches.ts";
-import { operatorsOf } from "../src/platform/query/operands.ts";
-import { parseQuery } from "../src/platform/query/parse.ts";
-import type { ValueType } from "../src/platform/query/query.ts";
+import { countryOf } from "../src/platform/account/phone/index.ts";
+import { contactAttributes, conversationAttributes } from "../src/platform/foundation/query/attributes.ts";
+import type { Facts } from "../src/platform/foundation/query/facts.ts";
+import { matchesQuery } from "../src/platform/foundation/query/matches.ts";
+import { operatorsOf } from "../src/platform/foundation/query/operands.ts";
+import { parseQuery } from "../src/platform/foundation/query/parse.ts";
+import type { ValueType } from "../src/platform/foundation/query/query.ts";
 import { type QueryOperator, queryOperators } from "../tools/cohorts/index.ts";
 import {
   attributes,

@@ -81,7 +81,10 @@ test("inboxes, quick replies, templates, cohorts, flows and routing policies", a
     });
   const createFlow = () =>
     app.call(flows.create_flow, {
-      ...{ name: next(), trigger_type: "keyword", trigger_keyword: "hi", end_action_type: "none" },
+      name: next(),
+      trigger_type: "keyword",
+      trigger_keyword: "hi",
+      end_action_type: "none",
       nodes: [{ id: "one", node_type: "send_message", action_config: { text: "Hello" } }],
     });
   const rejected = (limit: number, setting: string) => ({

@@ -4,10 +4,10 @@
  * @module-tag both
  */
 import { beforeAll, expect, test } from "vitest";
+import type { World } from "../src/platform/foundation/kernel/index.ts";
+import { receiveReceipts } from "../src/platform/inbox/messages/index.ts";
+import { applyUpdates, lockMessages, takeParkedReceipts } from "../src/platform/inbox/messages/progress.ts";
 import { modules } from "../src/platform/index.ts";
-import type { World } from "../src/platform/kernel/index.ts";
-import { receiveReceipts } from "../src/platform/messages/index.ts";
-import { applyUpdates, lockMessages, takeParkedReceipts } from "../src/platform/messages/progress.ts";
 import type { Receipt, ReceiptType } from "../src/ports/channel.ts";
 import { messages } from "../tools/messages/index.ts";
 import { webhooks } from "../tools/webhooks.ts";
@@ -92,7 +92,7 @@ test("a receipt that arrives while its message is being stored as sent is applie
   const message = await send("+14155550113");
   const channel_message_id = "wamid.parked";
   let parked: Promise<void> | undefined;
-  await app.server.database.transaction(async (tx) => {
+  await world.database.transaction(async (tx) => {
     const { organization_id } = await tx
       .selectFrom("messages")
       .select("organization_id")
@@ -103,8 +103,12 @@ test("a receipt that arrives while its message is being stored as sent is applie
     await takeParkedReceipts(tx, { organization: organization_id, channelIds: [channel_message_id] });
     await applyUpdates(tx, world, { messages, updates: [accepted] });
     const receipt: Receipt = {
-      ...{ organization_id, channel_message_id, token: null, failure: null },
-      ...{ type: "delivered", occurred_at: at(1) },
+      organization_id,
+      channel_message_id,
+      token: null,
+      failure: null,
+      type: "delivered",
+      occurred_at: at(1),
     };
     parked = receiveReceipts(world, [receipt]);
     // It is awaited after the commit.

@@ -16,10 +16,28 @@ const rules = jobsOf(modules).flatMap(({ retention = [] }) => retention);
 /** Why the rows of the other tables are kept. */
 const kept: Readonly<Record<string, readonly string[]>> = {
   "what an organization has set up": [
-    ...["organizations", "users", "api_keys", "inboxes", "inbox_accounts", "teams", "team_members"],
-    ...["routing_policies", "quick_replies", "templates", "webhooks", "wallet_states"],
-    ...["cohorts", "broadcasts", "subscriptions", "chatbot_addons", "flows", "flow_window_sweeps"],
-    ...["chatbot_configs", "knowledge_bases", "knowledge_documents", "knowledge_qa_pairs"],
+    "organizations",
+    "users",
+    "api_keys",
+    "inboxes",
+    "inbox_accounts",
+    "teams",
+    "team_members",
+    "routing_policies",
+    "quick_replies",
+    "templates",
+    "webhooks",
+    "wallet_states",
+    "cohorts",
+    "broadcasts",
+    "subscriptions",
+    "chatbot_addons",
+    "flows",
+    "flow_window_sweeps",
+    "chatbot_configs",
+    "knowledge_bases",
+    "knowledge_documents",
+    "knowledge_qa_pairs",
   ],
   "what the operator has set up": ["message_rate_tables"],
   "until they are erased": ["contacts", "contact_identities", "conversations", "messages", "uploads"],
@@ -44,7 +62,9 @@ beforeAll(async () => {
   await app.call(auth.login, { email: ownerEmail, password: ownerPassword });
   const { message_id, conversation_id } = await openPhone(app, "+14155550191").write("hi");
   await app.call(messages.send_message, {
-    ...{ to: "+14155550191", type: "text", text: { body: "hello" } },
+    to: "+14155550191",
+    type: "text",
+    text: { body: "hello" },
   });
   await app.call(imports.import_contacts, { url: "https://example.invalid/contacts.csv" });
   await app.advanceTime(minute);

@@ -48,8 +48,11 @@ test("conversations routed together get the same agents as one after the other",
   await app.runDueJobs();
   const { Ada, Bob } = team.users;
   expect(await Promise.all(ids.map(async (id) => (await get(id)).assigned_to))).toEqual([
-    ...[Ada, Bob, Ada],
-    ...[null, null],
+    Ada,
+    Bob,
+    Ada,
+    null,
+    null,
   ]);
   const [second = "", third = ""] = ids.slice(1);
   expect((await decisionsOf(second))[0]?.candidates).toMatchObject([

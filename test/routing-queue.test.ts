@@ -1,7 +1,9 @@
 /** The routing queue: who waits, who is assigned next, escalation to further tiers, and requeueing. */
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
-import { activePolicies, matchPolicies, readFacts } from "../src/platform/routing/index.ts";
+import { combineHandlers } from "../src/platform/foundation/kernel/index.ts";
+import { activePolicies, matchPolicies, readFacts } from "../src/platform/inbox/routing/index.ts";
+import { modules } from "../src/platform/index.ts";
 import { routing } from "../tools/routing.ts";
 import { teams } from "../tools/teams.ts";
 import { users } from "../tools/users.ts";
@@ -192,7 +194,7 @@ describe("a user who is switched off", () => {
   });
 });
 
-test("conditions are evaluated with one query for all conversations", async () => {
+test("conditions are evaluated with two queries for all conversations, of contacts and of messages", async () => {
   const conditions = { attribute: "message.text", operator: "contains", value: "number 7" };
   const ids: string[] = [];
   for (let number = 0; number < 10; number += 1) {
@@ -211,8 +213,9 @@ test("conditions are evaluated with one query for all conversations", async () =
     },
     transformResult: async ({ result }) => result,
   });
-  const facts = await readFacts(counted, rows, policies);
-  expect(count).toBe(1);
+  const hooks = combineHandlers(Object.values(modules).flatMap((module) => module.hooks));
+  const facts = await readFacts({ db: counted, world: { hooks } }, rows, policies);
+  expect(count).toBe(2);
   const matching = rows.filter(
     (conversation) => matchPolicies(facts, { conversation, policies, now: app.now() }).length > 0,
   );

@@ -1,7 +1,7 @@
 /** Sessions: renewal, expiry and revocation, and limits on password guesses. */
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
-import { readAccessToken, signAccessToken } from "../src/platform/identity/access-tokens.ts";
+import { readAccessToken, signAccessToken } from "../src/platform/account/identity/access-tokens.ts";
 import { auth } from "../tools/auth.ts";
 import { users } from "../tools/users.ts";
 import { useTestApp } from "./support/app.ts";

@@ -1,10 +1,12 @@
 /** Shutdown: what runs ends, and nothing starts. */
+
 import { once } from "node:events";
 import { Server } from "node:http";
 import { expect, test, vi } from "vitest";
 import { z } from "zod";
+import { newJob } from "../src/jobs/job.ts";
+import { defineJob, implement } from "../src/platform/foundation/kernel/index.ts";
 import { modules } from "../src/platform/index.ts";
-import { defineJob, implement } from "../src/platform/kernel/index.ts";
 import { startTestApp } from "./support/app.ts";
 import { multipartForm, png } from "./support/files.ts";
 import { meanwhile } from "./support/meanwhile.ts";
@@ -36,7 +38,7 @@ test("a job that the shutdown ends is not started again by the same process", as
           scope: "inbox:write",
           body: "none",
           async handle(_, world) {
-            await world.database.transaction((tx) => world.jobs.enqueue(tx, endlessJob, {}));
+            await world.database.transaction((tx) => tx.enqueue([newJob(endlessJob, {})]));
             return { status: 204 };
           },
         },

@@ -1,9 +1,9 @@
 /** Simulated money: an account of its own, which simulated payments credit and simulated inboxes alone spend. */
 import { sql } from "kysely";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { World } from "../src/platform/foundation/kernel/index.ts";
 import { modules } from "../src/platform/index.ts";
-import type { World } from "../src/platform/kernel/index.ts";
-import { findDifferences } from "../src/platform/wallet/audit.ts";
+import { findDifferences } from "../src/platform/money/wallet/audit.ts";
 import { broadcasts } from "../tools/broadcasts/index.ts";
 import { inboxes } from "../tools/inboxes.ts";
 import { ledger } from "../tools/ledger.ts";

@@ -6,7 +6,7 @@ import { createSimulatorStore } from "../src/adapters/channel/simulator/ledger.t
 import type { DueReceipt } from "../src/adapters/channel/simulator/store.ts";
 import { createLog } from "../src/adapters/log/pino.ts";
 import { openDatabase } from "../src/database/connect.ts";
-import type { Database, Transaction } from "../src/database/database.ts";
+import type { Database, DatabaseTransaction } from "../src/database/database.ts";
 import { jobInsertion } from "../src/jobs/enqueue.ts";
 import type { NewJob } from "../src/jobs/job.ts";
 import type { Receipt } from "../src/ports/channel.ts";
@@ -146,11 +146,11 @@ describe("the ledger", { tags: "both" }, () => {
   });
 });
 
-function simulate(enqueueAll = enqueueNow, at = now().toISOString()) {
+function simulate(enqueue = enqueueNow, at = now().toISOString()) {
   const receipts: Receipt[] = [];
   const simulator = createSimulator({
     findRefusal: async () => null,
-    store: createSimulatorStore({ database, enqueueAll }),
+    store: createSimulatorStore({ database, enqueue }),
     now: () => new Date(at),
     callbacks: {
       onReceipts: async (delivered) => {
@@ -167,7 +167,7 @@ function simulate(enqueueAll = enqueueNow, at = now().toISOString()) {
   return { ...simulator, receipts, send };
 }
 
-async function enqueueNow(tx: Transaction, jobs: readonly NewJob[]): Promise<void> {
+async function enqueueNow(tx: DatabaseTransaction, jobs: readonly NewJob[]): Promise<void> {
   await jobInsertion(jobs, now()).execute(tx);
 }
 

@@ -70,7 +70,9 @@ test("an upload is delivered, and its file is not in what the phone shows", asyn
   expect(status).toBe("delivered");
   const [shown] = await openPhone(app, to).listMessages();
   expect(Object.keys((shown as unknown as { media: object }).media).sort()).toEqual([
-    ...["caption", "file_name", "url"],
+    "caption",
+    "file_name",
+    "url",
   ]);
 });
 

@@ -38,9 +38,17 @@ describe("the controls", () => {
     await submitted({ inbox: { ...inbox, organization_id: "org_2" } });
     const { category, template_data, variables } = submission();
     const newest = {
-      ...{ external_id: ids[1], phone_number: second.phone_number, name: "order_update", language: "de" },
-      ...{ category, status: "PENDING", rejection_reason: null, quality_rating: "UNKNOWN" },
-      ...{ template_data, variables, created_at: "2026-03-01T10:00:00.000Z" },
+      external_id: ids[1],
+      phone_number: second.phone_number,
+      name: "order_update",
+      language: "de",
+      category,
+      status: "PENDING",
+      rejection_reason: null,
+      quality_rating: "UNKNOWN",
+      template_data,
+      variables,
+      created_at: "2026-03-01T10:00:00.000Z",
     };
     const data = { review: defaults, templates: [newest] };
     expect(await get({ limit: "1" })).toEqual({ status: 200, body: { data, meta: { limit: 1, total: 2 } } });

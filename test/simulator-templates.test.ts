@@ -15,8 +15,13 @@ describe("a submission", () => {
     expect(external_id).toMatch(/^\d{15}$/);
     expect(await list()).toEqual([
       {
-        ...{ external_id, name: "order_update", language: "en", category, raw_status: "PENDING" },
-        ...{ rejection_reason: null, quality_rating: "UNKNOWN" },
+        external_id,
+        name: "order_update",
+        language: "en",
+        category,
+        raw_status: "PENDING",
+        rejection_reason: null,
+        quality_rating: "UNKNOWN",
         version: { category, template_data, variables },
       },
     ]);

@@ -1,8 +1,8 @@
 /** Suspended organizations: every credential is rejected at once, jobs wait, and what customers write is still stored. */
 import { describe, expect, test } from "vitest";
+import { implement } from "../src/platform/foundation/kernel/module.ts";
+import { receiveMessage } from "../src/platform/inbox/messages/index.ts";
 import { modules } from "../src/platform/index.ts";
-import { implement } from "../src/platform/kernel/module.ts";
-import { receiveMessage } from "../src/platform/messages/index.ts";
 import { auth } from "../tools/auth.ts";
 import { contacts } from "../tools/contacts.ts";
 import { messages } from "../tools/messages/index.ts";

@@ -45,7 +45,10 @@ describe("a new member", () => {
     const [spanish, other] = [await write(), await write()];
     await tag(spanish, "spanish");
     await createPolicy(team, {
-      ...{ name: "Spanish", strategy: "skills_based", priority: 10, settings: { required_skills: ["es"] } },
+      name: "Spanish",
+      strategy: "skills_based",
+      priority: 10,
+      settings: { required_skills: ["es"] },
       conditions: { attribute: "conversation.tags", operator: "has_any", value: ["spanish"] },
     });
     const member = await addMember(team.id, { skills: ["en"] });
@@ -114,7 +117,9 @@ describe("a member who is away", () => {
     const team = await createTeamWithMembers(app, {}, {});
     const absence = { unavailable_from: at(hour), unavailable_until: at(hour) };
     expect(await expectFailure(addMember(team.id, absence))).toMatchObject({
-      ...{ status: 400, code: "absence_ends_first", error: { param: "unavailable_until" } },
+      status: 400,
+      code: "absence_ends_first",
+      error: { param: "unavailable_until" },
     });
   });
 });

@@ -256,3 +256,22 @@ test("a template that breaks no rule has no warnings", async () => {
     { name: "order", component: "BUTTONS", button_index: 1, example: "A-17" },
   ]);
 });
+
+test("a language is one in which the channel reviews templates; the error names codes like it", async () => {
+  const draft = { name: "greeting", category: "utility", template_data: { body: "Hello" } } as const;
+  for (const [language, similar] of [
+    ["pt", "pt_BR, pt_PT"],
+    ["xx_XX", "en, en_US, pt_BR"],
+  ] as const) {
+    const failure = await expectFailure(app.call(templates.create_template, { ...draft, language }));
+    expect(failure).toMatchObject({
+      status: 400,
+      code: "template_language_unknown",
+      error: { param: "language", fix: `Send one of its language codes, such as ${similar}.` },
+    });
+    expect(failure.message).toContain(language);
+  }
+  const { data } = await app.call(templates.create_template, { ...draft, language: "pt_BR" });
+  const change = app.call(templates.update_template, { id: data.id, language: "xx" });
+  expect(await expectFailure(change)).toMatchObject({ code: "template_language_unknown" });
+});

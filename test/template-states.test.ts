@@ -14,7 +14,7 @@ import {
   isSendable,
   markMissing,
   type TemplateState,
-} from "../src/platform/templates/states.ts";
+} from "../src/platform/content/templates/states.ts";
 import type { ReviewedTemplate } from "../src/ports/template-authority.ts";
 import { randomRuns } from "./support/iterations.ts";
 

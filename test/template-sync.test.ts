@@ -31,8 +31,13 @@ function list(...listed: readonly ReviewedTemplate[]) {
 
 function reviewed(fields: Partial<ReviewedTemplate>): ReviewedTemplate {
   return {
-    ...{ external_id: "1", name: "theirs", language: "en", raw_status: "APPROVED", category: "utility" },
-    ...{ rejection_reason: null, quality_rating: "GREEN" },
+    external_id: "1",
+    name: "theirs",
+    language: "en",
+    raw_status: "APPROVED",
+    category: "utility",
+    rejection_reason: null,
+    quality_rating: "GREEN",
     version: { category: "utility", template_data: { body: "Hello." }, variables: [] },
     ...fields,
   };

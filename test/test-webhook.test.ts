@@ -1,8 +1,8 @@
 /** `test_webhook`: what is sent, how the receiver answered, and what to do if it failed. */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { timeoutFor, waitMsOf } from "../src/client/index.ts";
+import { explainTest } from "../src/platform/automation/webhooks/explain-test.ts";
 import { modules } from "../src/platform/index.ts";
-import { explainTest } from "../src/platform/webhooks/explain-test.ts";
 import { webhookEvents, webhooks } from "../tools/webhooks.ts";
 import { startTestApp, useTestApp } from "./support/app.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "./support/webhook-receiver.ts";

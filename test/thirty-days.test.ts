@@ -1,7 +1,7 @@
 /** Thirty simulated days with daylight saving in four zones: schedules, retries and credentials keep their times. */
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { retryDelaysMs } from "../src/platform/webhooks/schedule.ts";
+import { retryDelaysMs } from "../src/platform/automation/webhooks/schedule.ts";
 import { apiKeys } from "../tools/api-keys.ts";
 import { auth } from "../tools/auth.ts";
 import { contacts } from "../tools/contacts.ts";
@@ -25,25 +25,37 @@ const schedules = [
   {
     zone: "America/New_York",
     pattern: "30 2 * * *",
-    ...{ until: "2026-03-07", before: "07:30", change: "2026-03-08T07:00:00.000Z", after: "06:30" },
+    until: "2026-03-07",
+    before: "07:30",
+    change: "2026-03-08T07:00:00.000Z",
+    after: "06:30",
   },
   // The same on 29 March.
   {
     zone: "Europe/Berlin",
     pattern: "30 2 * * *",
-    ...{ until: "2026-03-28", before: "01:30", change: "2026-03-29T01:00:00.000Z", after: "00:30" },
+    until: "2026-03-28",
+    before: "01:30",
+    change: "2026-03-29T01:00:00.000Z",
+    after: "00:30",
   },
   // 02:30 comes twice on 5 April: the first time counts.
   {
     zone: "Australia/Sydney",
     pattern: "30 2 * * *",
-    ...{ until: "2026-04-03", before: "15:30", change: "2026-04-04T15:30:00.000Z", after: "16:30" },
+    until: "2026-04-03",
+    before: "15:30",
+    change: "2026-04-04T15:30:00.000Z",
+    after: "16:30",
   },
   // 23:30 comes twice on 4 April.
   {
     zone: "America/Santiago",
     pattern: "30 23 * * *",
-    ...{ until: "2026-04-04", before: "02:30", change: "2026-04-05T02:30:00.000Z", after: "03:30" },
+    until: "2026-04-04",
+    before: "02:30",
+    change: "2026-04-05T02:30:00.000Z",
+    after: "03:30",
   },
 ] as const;
 
@@ -71,15 +83,19 @@ test("every schedule, retry and expiry of thirty days has its time", async () =>
   const flows = await Promise.all(
     schedules.map(({ zone, pattern }) =>
       create([{ id: "end", node_type: "end" }], {
-        ...{ trigger_type: "schedule", trigger_keyword: undefined, settings: { cohort_id } },
-        ...{ trigger_schedule: pattern, trigger_schedule_timezone: zone },
+        trigger_type: "schedule",
+        trigger_keyword: undefined,
+        settings: { cohort_id },
+        trigger_schedule: pattern,
+        trigger_schedule_timezone: zone,
       }),
     ),
   );
 
   const attempts: number[] = [];
   const { data: webhook } = await app.call(webhooks.create_webhook, {
-    ...{ url: receiver.url, events: ["message.received"] },
+    url: receiver.url,
+    events: ["message.received"],
   });
   receiver.secret = webhook.signing_secret;
   receiver.respond = () => {
@@ -91,7 +107,9 @@ test("every schedule, retry and expiry of thirty days has its time", async () =>
 
   const keyEnds = start + 10 * day + 12 * hour;
   const { data: key } = await app.call(apiKeys.create_api_key, {
-    ...{ name: "Ten days", scopes: ["contacts:read"], expires_at: new Date(keyEnds).toISOString() },
+    name: "Ten days",
+    scopes: ["contacts:read"],
+    expires_at: new Date(keyEnds).toISOString(),
   });
   const { email } = await createUserWithRole(app, "agent");
   const session = await signIn(app, email);

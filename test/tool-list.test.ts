@@ -168,8 +168,12 @@ const leftOut = [
   "delete_cohort",
   "update_flow",
   "delete_flow",
-  ...["list_documents", "update_document", "delete_document"],
-  ...["list_qa_pairs", "update_qa_pair", "delete_qa_pair"],
+  "list_documents",
+  "update_document",
+  "delete_document",
+  "list_qa_pairs",
+  "update_qa_pair",
+  "delete_qa_pair",
 ];
 
 describe.each(creations)("what %s creates", (_name, { path, tier }) => {

@@ -8,7 +8,7 @@ import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { coalesce } from "../src/database/coalesce.ts";
 import { openDatabase } from "../src/database/connect.ts";
-import { afterCommit, type Database, sendWithCommit, type Transaction } from "../src/database/database.ts";
+import type { Database, DatabaseTransaction } from "../src/database/database.ts";
 import { keepPlans, together } from "../src/database/transaction.ts";
 import { silentLog } from "./support/app.ts";
 import { createTestDatabase, type TestDatabase } from "./support/database.ts";
@@ -32,7 +32,7 @@ afterAll(async () => {
   await fresh[Symbol.asyncDispose]();
 });
 
-const insert = (tx: Transaction, id: number, text = "a") =>
+const insert = (tx: DatabaseTransaction, id: number, text = "a") =>
   sql`insert into notes values (${id}, ${text})`.execute(tx);
 
 async function readNotes() {
@@ -55,7 +55,7 @@ test("statements that are sent together, BEGIN and those for the COMMIT, cost tw
         insert(tx, 1, "first"),
         sql`update notes set text = text || ${" second"} where id = 1`.execute(tx),
       );
-      sendWithCommit(tx, () => sql`update notes set text = text || ${" third"} where id = 1`.execute(tx));
+      tx.sendWithCommit(() => sql`update notes set text = text || ${" third"} where id = 1`.execute(tx));
     }),
   );
   expect(sent).toEqual({ statements: 5, waits: 2 });
@@ -63,7 +63,7 @@ test("statements that are sent together, BEGIN and those for the COMMIT, cost tw
 });
 
 test("of statements that are sent together, the error of the one that failed first is thrown, and nothing is stored", async () => {
-  const unknown = (tx: Transaction) => sql`select * from nothing`.execute(tx);
+  const unknown = (tx: DatabaseTransaction) => sql`select * from nothing`.execute(tx);
   const failing = database.transaction(async (tx) => {
     const later = async () => {
       await insert(tx, 1);
@@ -78,9 +78,9 @@ test("of statements that are sent together, the error of the one that failed fir
 test("a statement that is sent with the COMMIT and fails rolls the transaction back", async () => {
   const calls: string[] = [];
   const failing = database.transaction(async (tx) => {
-    afterCommit(tx, () => calls.push("committed"));
+    tx.afterCommit(() => calls.push("committed"));
     await insert(tx, 1);
-    sendWithCommit(tx, () => insert(tx, 1));
+    tx.sendWithCommit(() => insert(tx, 1));
   });
   await expect(failing).rejects.toMatchObject({ code: "23505" });
   expect(await readNotes()).toEqual([]);
@@ -90,7 +90,7 @@ test("a statement that is sent with the COMMIT and fails rolls the transaction b
 test("a statement of a transaction that has ended is an error, and does not run", async () => {
   const { tx } = await database.transaction(async (open) => ({ tx: open }));
   await expect(insert(tx, 1)).rejects.toThrow("The transaction has ended");
-  const failed: Transaction[] = [];
+  const failed: DatabaseTransaction[] = [];
   await database
     .transaction(async (open) => {
       failed.push(open);
@@ -117,7 +117,7 @@ test.each([0, 1, 2])(
       const second = together(insert(tx, 3), insert(tx, 4));
       breakAt(1);
       await second;
-      sendWithCommit(tx, () => {
+      tx.sendWithCommit(() => {
         const last = insert(tx, 5);
         breakAt(2);
         return last;
@@ -160,7 +160,10 @@ describe("a batch", () => {
   test("holds what arrives together; what the database rejects fails alone", async () => {
     const results = await Promise.allSettled([1, 2, 2, 3].map((id) => store(database, id)));
     expect(results.map((one) => (one.status === "fulfilled" ? one.value : one.reason.code))).toEqual([
-      ...["stored 1", "stored 2", "23505", "stored 3"],
+      "stored 1",
+      "stored 2",
+      "23505",
+      "stored 3",
     ]);
     expect(batches).toEqual([[1, 2, 2, 3], [1], [2], [2], [3]]);
     expect(await readNotes()).toHaveLength(3);

@@ -62,7 +62,9 @@ describe("a contact who waits for an answer still waits after", () => {
     const { id, since } = await write(number, "My bill is wrong");
     const template = await audience.approve({ name: "news" });
     const { id: broadcast } = await audience.create({
-      ...{ name: "News", template_id: template.id, cohort_id: cohort.id },
+      name: "News",
+      template_id: template.id,
+      cohort_id: cohort.id,
     });
     await audience.execute(broadcast);
     await audience.deliver();

@@ -10,10 +10,29 @@ import { isOpenObject, type Place, placesOf } from "./support/places.ts";
 
 /** Written by the organization and its staff, by the service or by the channel, or validated as a phone number. */
 const trusted = [
-  ...["tags[]", "platform", "assigned_to", "assigned_to_name", "from", "to", "phone_number", "interactive"],
-  ...["blocked_reason", "reply_to", "reactions[].from"],
-  ...["price.currency", "price.category", "price.country"],
-  ...["sent_by.id", "sent_by.name", "error.code", "error.title", "error.detail", "error.hint"],
+  "tags[]",
+  "platform",
+  "assigned_to",
+  "assigned_to_name",
+  "from",
+  "to",
+  "phone_number",
+  "interactive",
+  "blocked_reason",
+  "reply_to",
+  "reactions[].from",
+  "price.currency",
+  "price.category",
+  "price.country",
+  "sent_by.id",
+  "sent_by.name",
+  "error.code",
+  "error.title",
+  "error.detail",
+  "error.hint",
+  "delay.last_error.code",
+  "delay.last_error.title",
+  "delay.last_error.detail",
 ];
 
 const resources = { Contact, Conversation, Message: messages.get_message.output.shape.data };

@@ -1,10 +1,10 @@
 /** Databases that landed versions wrote open with this version: nothing is lost, and queued work is done once. */
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createClock, startEmulator } from "../emulator/index.ts";
 import type { Queries } from "../src/database/database.ts";
 import { migrations } from "../src/database/migrations/index.ts";
-import { createClock, startEmulator } from "../src/emulators/whatsapp/index.ts";
-import { findDifferences } from "../src/platform/wallet/audit.ts";
+import { findDifferences } from "../src/platform/money/wallet/audit.ts";
 import { contacts } from "../tools/contacts.ts";
 import { conversations } from "../tools/conversations.ts";
 import { messages } from "../tools/messages/index.ts";

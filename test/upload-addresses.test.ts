@@ -48,7 +48,9 @@ test.each([
 
 test("a document takes the storage_url of another upload as its new source", async () => {
   const { data } = await app.call(knowledgeBase.add_document, {
-    ...{ name: "Emu", source_type: "markdown", content: "The emu sleeps." },
+    name: "Emu",
+    source_type: "markdown",
+    content: "The emu sleeps.",
   });
   const { id: upload_id, storage_url } = await upload("emu.md", "The emu runs.");
   const change = { id: data.id, source_url: storage_url };
@@ -130,7 +132,8 @@ test.each(Object.entries(takers))(
     const { key } = await createOrganizationFor(app, `Other of ${name}`);
     const { storage_url } = await upload(file.name, file.content, key);
     expect(await expectFailure(send(storage_url, await createKey(scope)))).toMatchObject({
-      ...{ status: 404, code: "upload_not_found" },
+      status: 404,
+      code: "upload_not_found",
       error: { param },
     });
   },
@@ -154,7 +157,8 @@ test.each([
   const { file, scope, send } = takers[name];
   const { storage_url } = await upload(file.name, file.content);
   expect(await expectFailure(send(storage_url, await createKey(scope)))).toMatchObject({
-    ...{ status: 403, code: "insufficient_scope" },
+    status: 403,
+    code: "insufficient_scope",
     error: { required_scopes: [needed] },
   });
   const own = await createKey(scope, needed);

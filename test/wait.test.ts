@@ -2,7 +2,7 @@
 import { EventEmitter, once, setMaxListeners } from "node:events";
 import { expect, test, vi } from "vitest";
 import { newId } from "../src/database/id.ts";
-import { readCursor, writeCursor } from "../src/platform/messages/waiting/cursor.ts";
+import { readCursor, writeCursor } from "../src/platform/inbox/messages/waiting/cursor.ts";
 import { apiKeys } from "../tools/api-keys.ts";
 import { auth } from "../tools/auth.ts";
 import { contacts } from "../tools/contacts.ts";

@@ -1,9 +1,11 @@
 /** However a message ends, it holds nothing: one test for each way in which it fails. */
+
 import { sql } from "kysely";
 import { beforeAll, beforeEach, expect, test } from "vitest";
+import { newJob } from "../src/jobs/job.ts";
+import type { World } from "../src/platform/foundation/kernel/index.ts";
+import { confirmMessageJob } from "../src/platform/inbox/messages/deliver.ts";
 import { modules } from "../src/platform/index.ts";
-import type { World } from "../src/platform/kernel/index.ts";
-import { confirmMessageJob } from "../src/platform/messages/deliver.ts";
 import { contacts } from "../tools/contacts.ts";
 import { conversations } from "../tools/conversations.ts";
 import { inboxes } from "../tools/inboxes.ts";
@@ -74,7 +76,7 @@ test("a message that the channel never confirms", async () => {
     await sql`update messages set status = 'sending' where id = ${id}`.execute(queries);
     await sql`delete from jobs where payload ->> 'message_id' = ${id}`.execute(queries);
     const payload = { organization_id: await organization(), message_id: id, since: app.now().toISOString() };
-    await world.database.transaction((tx) => world.jobs.enqueue(tx, confirmMessageJob, payload));
+    await world.database.transaction((tx) => tx.enqueue([newJob(confirmMessageJob, payload)]));
     await app.advanceTime(25 * hourMs);
   });
 });

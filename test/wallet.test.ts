@@ -1,10 +1,10 @@
 /** The wallet: what messages hold, cost and release, and the ledger behind it. */
 import { sql } from "kysely";
 import { beforeAll, beforeEach, expect, test } from "vitest";
+import type { World } from "../src/platform/foundation/kernel/index.ts";
+import { receiveReceipts } from "../src/platform/inbox/messages/index.ts";
 import { modules } from "../src/platform/index.ts";
-import type { World } from "../src/platform/kernel/index.ts";
-import { receiveReceipts } from "../src/platform/messages/index.ts";
-import { findDifferences, reportDifferences } from "../src/platform/wallet/audit.ts";
+import { findDifferences, reportDifferences } from "../src/platform/money/wallet/audit.ts";
 import { ledger } from "../tools/ledger.ts";
 import { messages } from "../tools/messages/index.ts";
 import { organization } from "../tools/organization.ts";

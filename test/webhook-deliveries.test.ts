@@ -1,6 +1,6 @@
 /** Webhook deliveries: retried until they succeed, in order, never lost, and independent of other webhooks. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { retryDelaysMs } from "../src/platform/webhooks/schedule.ts";
+import { retryDelaysMs } from "../src/platform/automation/webhooks/schedule.ts";
 import { messages } from "../tools/messages/index.ts";
 import { webhookEvents, webhooks } from "../tools/webhooks.ts";
 import { silentLog, startTestApp, type TestApp } from "./support/app.ts";
@@ -110,7 +110,9 @@ test("a message's events keep their order, and a failure does not delay later ev
   let failures = 1;
   receiver.respond = () => ({ status: failures-- > 0 ? 500 : 200 });
   const { data } = await app.call(messages.send_message, {
-    ...{ to: "+14155550142", type: "text", text: { body: "hello" } },
+    to: "+14155550142",
+    type: "text",
+    text: { body: "hello" },
   });
   await app.advanceTime(1000);
   await app.advanceTime(10_000);

@@ -1,11 +1,16 @@
 /** The delay before a webhook's next attempt: the step's delay, Retry-After, jitter, and the last attempt. */
 import { expect, test } from "vitest";
-import { nextTryAt } from "../src/platform/webhooks/schedule.ts";
+import { nextTryAt } from "../src/platform/automation/webhooks/schedule.ts";
 import type { WebResponse } from "../src/ports/web.ts";
 
 const now = new Date("2026-03-01T10:00:00.000Z");
 const answered = (status: number, headers = {}): WebResponse => ({
-  ...{ outcome: "answered", status, headers, body: new Uint8Array(), isCut: false, ms: 1 },
+  outcome: "answered",
+  status,
+  headers,
+  body: new Uint8Array(),
+  isCut: false,
+  ms: 1,
 });
 const seconds = (step: number, answer: WebResponse, random = 0.5) =>
   ((nextTryAt({ step, answer, now, random: () => random })?.getTime() ?? Number.NaN) - now.getTime()) / 1_000;

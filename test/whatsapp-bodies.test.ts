@@ -16,10 +16,12 @@ const byId = (
   caption: string | null = null,
   file_name: string | null = null,
 ): MessageContent => ({
-  ...{ type, media: { url: "https://own", caption, file_name, file } },
+  type,
+  media: { url: "https://own", caption, file_name, file },
 });
 const byUrl = (type: Type, url: string, caption: string | null = null): MessageContent => ({
-  ...{ type, media: { url, caption, file_name: null } },
+  type,
+  media: { url, caption, file_name: null },
 });
 
 const row = (section: number, index: number) => ({
@@ -49,7 +51,12 @@ const buttons: MessageContent = {
 const template = (more: Partial<TemplateMessage>): MessageContent => ({
   type: "template",
   template: {
-    ...{ name: "hello_world", language: "en_US", header: null, body: "", footer: null, buttons: [] },
+    name: "hello_world",
+    language: "en_US",
+    header: null,
+    body: "",
+    footer: null,
+    buttons: [],
     values: { header: [], body: [], buttons: [] },
     ...more,
   },
@@ -78,12 +85,21 @@ const contents: Record<string, MessageContent> = {
 const requests = examples.operations["post /{Version}/{Phone-Number-ID}/messages"];
 
 const account = {
-  ...{ phone_number_id: "1", waba_id: "2", app_id: "3" },
-  ...{ access_token: "", app_secret: "", verify_token: "" },
+  phone_number_id: "1",
+  waba_id: "2",
+  app_id: "3",
+  access_token: "",
+  app_secret: "",
+  verify_token: "",
 };
 
 const message = {
-  ...{ organization_id: "org", from: "+1", account, token: "msg_1", refusals: 0, is_bulk: false },
+  organization_id: "org",
+  from: "+1",
+  account,
+  token: "msg_1",
+  refusals: 0,
+  is_bulk: false,
 };
 
 function write(content: MessageContent, { to = "{{Recipient-Phone-Number}}", id = "" } = {}) {
@@ -132,7 +148,9 @@ test("a template has its header's file, its values, and the payloads of its butt
       },
       { type: "button", sub_type: "url", index: "2", parameters: [{ type: "text", text: "860198" }] },
       {
-        ...{ type: "button", sub_type: "quick_reply", index: "0" },
+        type: "button",
+        sub_type: "quick_reply",
+        index: "0",
         parameters: [{ type: "payload", payload: "confirm" }],
       },
     ],
@@ -157,11 +175,21 @@ test("a message for which there is no connection was certainly not sent, and is 
 
 describe("an error code", () => {
   const reactions: Record<string, string> = {
-    ...{ backoff: "wait", backoff_limited: "wait_briefly", backoff_pair: "wait_for_recipient" },
-    ...{ no_retry: "refuse", send_template: "refuse", suppress_marketing: "refuse", after_24h: "refuse" },
-    ...{ fix_media: "refuse", use_phone: "refuse" },
-    ...{ resync_template: "sync_template", pause_template: "sync_template" },
-    ...{ alert_token: "stop", alert_config: "stop", stop_account: "stop", pause_sender: "stop" },
+    backoff: "wait",
+    backoff_limited: "wait_briefly",
+    backoff_pair: "wait_for_recipient",
+    no_retry: "refuse",
+    send_template: "refuse",
+    suppress_marketing: "refuse",
+    after_24h: "refuse",
+    fix_media: "refuse",
+    use_phone: "refuse",
+    resync_template: "sync_template",
+    pause_template: "sync_template",
+    alert_token: "stop",
+    alert_config: "stop",
+    stop_account: "stop",
+    pause_sender: "stop",
   };
   // Those of creating templates, and of inbound files, are not answers to a message.
   const sent = Object.entries(codes.codes).filter(

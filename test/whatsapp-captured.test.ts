@@ -122,7 +122,9 @@ async function expectEffect(captured: unknown, effect: Effect): Promise<void> {
   expect(after.length - before.length).toBe(effect.message ? 1 : 0);
   if (effect.message) {
     expect(await newest()).toMatchObject({
-      ...{ direction: "inbound", from: `+${message.from}`, reply_to: subject?.id ?? null },
+      direction: "inbound",
+      from: `+${message.from}`,
+      reply_to: subject?.id ?? null,
       ...effect.message,
     });
   }

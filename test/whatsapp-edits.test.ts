@@ -71,7 +71,10 @@ describe("an edit", () => {
       report("reaction", { message_id: own.wamid, emoji: "👎" }, seconds(4)),
     );
     expect(await shown(own.wamid)).toMatchObject({
-      ...{ text: { body: "Hello" }, edited_at: null, deleted_at: null, reactions: [] },
+      text: { body: "Hello" },
+      edited_at: null,
+      deleted_at: null,
+      reactions: [],
     });
   });
 

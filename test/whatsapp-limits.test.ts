@@ -220,7 +220,9 @@ describe("the messaging limit of a business", () => {
     };
     const content = { name: `sale_${area}`, language: "en", template_data: { body: "Hello." } };
     const created = await app.call(templates.create_template, {
-      ...{ ...content, category: "utility", inbox_id: from },
+      ...content,
+      category: "utility",
+      inbox_id: from,
     });
     await app.call(templates.submit_template, { id: created.data.id });
     await deliver(app, inbox, {

@@ -30,11 +30,17 @@ describe("a quote", () => {
     const question = await write("Which one?");
     const text = { body: "This" };
     const { data } = await app.call(messages.send_message, {
-      ...{ to: person().to, type: "text", text, inbox_id: inbox.id, reply_to: question.id },
+      to: person().to,
+      type: "text",
+      text,
+      inbox_id: inbox.id,
+      reply_to: question.id,
     });
     await app.runDueJobs();
     expect(graph.sent().at(-1)).toMatchObject({
-      ...{ recipient: person().to, text, context: { message_id: question.wamid } },
+      recipient: person().to,
+      text,
+      context: { message_id: question.wamid },
     });
     const wamid = `wamid.${graph.sent().length}`;
     expect((await shown(wamid)).reply_to).toBe(question.id);
@@ -55,16 +61,25 @@ describe("a quote", () => {
     await write("Hello");
     const send = (reply_to: string) =>
       app.call(messages.send_message, {
-        ...{ to: person().to, type: "text", text: { body: "hi" }, inbox_id: inbox.id, reply_to },
+        to: person().to,
+        type: "text",
+        text: { body: "hi" },
+        inbox_id: inbox.id,
+        reply_to,
       });
     const absent = { status: 404, code: "message_not_found", error: { param: "reply_to" } };
     expect(await expectFailure(send(other.id))).toMatchObject(absent);
     expect(await expectFailure(send("msg_unknown"))).toMatchObject(absent);
     const { data: queued } = await app.call(messages.send_message, {
-      ...{ to: person().to, type: "text", text: { body: "first" }, inbox_id: inbox.id },
+      to: person().to,
+      type: "text",
+      text: { body: "first" },
+      inbox_id: inbox.id,
     });
     expect(await expectFailure(send(queued.id))).toMatchObject({
-      ...{ status: 422, code: "message_not_quotable", error: { param: "reply_to" } },
+      status: 422,
+      code: "message_not_quotable",
+      error: { param: "reply_to" },
     });
     await app.runDueJobs();
     expect((await send(queued.id)).data.status).toBe("queued");

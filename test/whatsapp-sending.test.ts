@@ -84,7 +84,8 @@ describe("an answer that is lost", () => {
     const { id, read } = await send();
     await app.advanceTime(20 * minute);
     expect(graph.sent().length).toBe(1);
-    expect((await read()).status).toBe("queued");
+    const last_error = { code: "unconfirmed", title: expect.stringContaining("is not sent again") };
+    expect(await read()).toMatchObject({ status: "queued", delay: { last_error, next_attempt_at: null } });
     const status = { id: `wamid.lost-${id}`, status: "delivered", timestamp: "1772998034" };
     const statuses = [{ ...status, biz_opaque_callback_data: id }];
     await deliver(app, inbox, messagesChange({ statuses }));
@@ -130,6 +131,8 @@ describe("an error", () => {
   ])("that is a limit is tried again after %s", async (_, limit, waitMs) => {
     answer(limit);
     const { read } = await send();
+    const next_attempt_at = new Date(app.now().getTime() + waitMs).toISOString();
+    expect((await read()).delay).toMatchObject({ attempts: 1, next_attempt_at });
     await app.advanceTime(waitMs - 1);
     expect([graph.sent().length, (await read()).status]).toEqual([1, "queued"]);
     await app.advanceTime(1);
@@ -165,6 +168,14 @@ describe("an error", () => {
     expect(await health()).toMatchObject({ status: "stopped", code: 190, reason: "(#190) Title" });
     const second = await send();
     expect(graph.sent().length).toBe(1);
+    const next_attempt_at = new Date(app.now().getTime() + 5 * minute).toISOString();
+    const delay = { last_error: { channel_code: 190, title: "(#190) Title" }, next_attempt_at };
+    expect((await first.read()).delay).toMatchObject({ attempts: 1, ...delay });
+    // It waits behind the first.
+    expect((await second.read()).delay).toBeNull();
+    await openWindow(app, inbox, "14155559999");
+    const other = await sendText(app, inbox, "+14155559999");
+    expect((await other.read()).delay).toMatchObject({ attempts: 0, ...delay });
     await app.advanceTime(5 * minute);
     expect([(await first.read()).status, (await second.read()).status]).toEqual(["sent", "sent"]);
     expect(await health()).toEqual({ status: "ok", code: null, reason: null, since: null });

@@ -216,15 +216,24 @@ test("a sync reads every page, adds what was created at Meta, and leaves out wha
   const [example] = examples.operations["get /{Version}/{WABA-ID}/message_templates"];
   const data: object[] = example?.value.data ?? [];
   const carousel = {
-    ...{ id: "1", name: "carousel", language: "en", status: "APPROVED", category: "MARKETING" },
+    id: "1",
+    name: "carousel",
+    language: "en",
+    status: "APPROVED",
+    category: "MARKETING",
     components: [
       { type: "BODY", text: "Hi" },
       { type: "CAROUSEL", cards: [] },
     ],
   };
   const named = {
-    ...{ id: "2", name: "named", language: "en", status: "APPROVED", category: "UTILITY" },
-    ...{ parameter_format: "NAMED", components: [{ type: "BODY", text: "Hi {{name}}, hello" }] },
+    id: "2",
+    name: "named",
+    language: "en",
+    status: "APPROVED",
+    category: "UTILITY",
+    parameter_format: "NAMED",
+    components: [{ type: "BODY", text: "Hi {{name}}, hello" }],
   };
   graph.routes["GET message_templates"] = ({ path }) => {
     const isSecond = path.includes("after=next%3D");

@@ -139,7 +139,9 @@ describe("a request", () => {
 
   test("with more than 1,000 updates, or more than 3 MB, is refused", async () => {
     const statuses = Array.from({ length: 1_001 }, (_, index) => ({
-      ...{ id: `wamid.${index}`, status: "sent", timestamp: "1772998034" },
+      id: `wamid.${index}`,
+      status: "sent",
+      timestamp: "1772998034",
     }));
     const many = await post(JSON.stringify(envelope(messagesChange({ statuses }))));
     const large = await post(JSON.stringify({ text: "x".repeat(3_000_001) }));
@@ -188,7 +190,10 @@ describe("a request", () => {
 
 describe("receipts", () => {
   const receipt = (id: string, status: string, seconds: number, more: object = {}) => ({
-    ...{ id, status, timestamp: String(1_772_998_000 + seconds), recipient_id: "14155550123" },
+    id,
+    status,
+    timestamp: String(1_772_998_000 + seconds),
+    recipient_id: "14155550123",
     ...more,
   });
 

@@ -75,9 +75,12 @@ const Inbox = z.object({
   settings: InboxSettings,
   /** The address to enter in the app's dashboard at Meta; null on the simulated channel, and without a public address. */
   callback_url: z.string().nullable(),
-  /** stopped: the account can't send, and messages wait. */
+  /**
+   * stopped: the account can't send, and messages wait. unreachable: the channel does not answer, and each message is
+   * tried again after a few seconds.
+   */
   health: z.object({
-    status: z.enum(["ok", "stopped"]),
+    status: z.enum(["ok", "stopped", "unreachable"]),
     /** The channel's error code. */
     code: z.int().nullable(),
     reason: untrusted(z.string()).nullable(),

@@ -10,6 +10,7 @@ import {
   operation,
   paged,
   paging,
+  type Scope,
   timestamp,
   untrusted,
 } from "./contract/index.ts";
@@ -232,7 +233,7 @@ export const webhooks = {
   list_events: operation({
     method: "GET",
     path: "/v1/events",
-    scope: { all: ["tokens:read", ...scopesOfEvents(webhookEvents)] },
+    scope: { all: [...new Set<Scope>(["tokens:read", ...scopesOfEvents(webhookEvents)])] },
     tier: "extended",
     title: "List events",
     description:

@@ -73,7 +73,9 @@ function record(call: Call) {
       }
     },
     result: (startedAt: number): LoadResult => ({
-      ...{ count: times.length, errors, times: times.sort((one, other) => one - other) },
+      count: times.length,
+      errors,
+      times: times.sort((one, other) => one - other),
       seconds: (performance.now() - startedAt) / 1_000,
     }),
   };

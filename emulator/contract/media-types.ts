@@ -17,9 +17,14 @@ export const mediaRules = {
   },
   document: {
     types: [
-      ...["text/plain", "application/pdf", "application/msword", "application/vnd.ms-excel"],
-      ...["application/vnd.ms-powerpoint", `${office}.wordprocessingml.document`],
-      ...[`${office}.spreadsheetml.sheet`, `${office}.presentationml.presentation`],
+      "text/plain",
+      "application/pdf",
+      "application/msword",
+      "application/vnd.ms-excel",
+      "application/vnd.ms-powerpoint",
+      `${office}.wordprocessingml.document`,
+      `${office}.spreadsheetml.sheet`,
+      `${office}.presentationml.presentation`,
     ],
     maxBytes: 100 * megabyte,
   },

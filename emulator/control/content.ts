@@ -19,5 +19,5 @@ export function interactive(reply: object): Content {
 
 /** The members of a message stand under the name of its type. */
 export function message(type: string, content: unknown): { readonly type: string } {
-  return { type, ...{ [type]: content } };
+  return { type, [type]: content };
 }

@@ -84,7 +84,9 @@ export function chooseMarketing({ world, params, body }: ControlRequest): object
   const preference = {
     ...ids,
     detail: `User requested to ${value} marketing messages`,
-    ...{ category: "marketing_messages", value, timestamp: Math.floor(world.clock.now() / 1000) },
+    category: "marketing_messages",
+    value,
+    timestamp: Math.floor(world.clock.now() / 1000),
   };
   const change = {
     messaging_product: "whatsapp",
@@ -120,11 +122,16 @@ export function changeNumber({ world, params, body }: ControlRequest): object {
         body: `User ${name} changed from ${previous} to ${next.number}`,
         wa_id: next.number,
         type: "user_changed_number",
-        ...{ user_id: moved.user_id, previous_user_id: user_id },
+        user_id: moved.user_id,
+        previous_user_id: user_id,
       };
       const message = {
-        ...{ from: previous, from_user_id: user_id, id: newMessageId(previous) },
-        ...{ timestamp: toUnixSeconds(world.clock.now()), type: "system", system },
+        from: previous,
+        from_user_id: user_id,
+        id: newMessageId(previous),
+        timestamp: toUnixSeconds(world.clock.now()),
+        type: "system",
+        system,
       };
       // Unlike other messages, those of the system come without contacts.
       emitMessagesChange(world, phone, { messages: [message] });

@@ -39,7 +39,9 @@ export const contentFields = {
     .strictObject({
       latitude: z.number().min(-90).max(90),
       longitude: z.number().min(-180).max(180),
-      ...{ name: z.string().optional(), address: z.string().optional(), url: z.string().optional() },
+      name: z.string().optional(),
+      address: z.string().optional(),
+      url: z.string().optional(),
     })
     .optional(),
   /** Without an emoji the reaction is removed. */
@@ -98,8 +100,11 @@ function toSimple({ button_reply, list_reply, ...input }: ContentInput): Content
   }
   const [name = "", value] =
     Object.entries({
-      ...{ button: input.button, location: input.location, reaction: input.reaction },
-      ...{ contacts: input.contacts, order: input.order },
+      button: input.button,
+      location: input.location,
+      reaction: input.reaction,
+      contacts: input.contacts,
+      order: input.order,
     }).find(([, one]) => one !== undefined) ?? [];
   return { body: message(name, value) };
 }
@@ -113,24 +118,33 @@ function toMedia(
   const { type, base64, mime_type = sample.mime_type, caption, filename, voice, animated } = input;
   const bytes = base64 === undefined ? sample.bytes : Buffer.from(base64, "base64");
   const stored = storeMedia(world, {
-    ...{ phone_id: phone.id, bytes, mime_type, file_name: filename ?? null, origin: "inbound" },
+    phone_id: phone.id,
+    bytes,
+    mime_type,
+    file_name: filename ?? null,
+    origin: "inbound",
   });
   return message(type, {
     ...(caption === undefined ? {} : { caption }),
     ...(filename === undefined ? {} : { filename }),
-    ...{ mime_type, sha256: stored.sha256, id: stored.id, url: mediaUrl(world, stored) },
+    mime_type,
+    sha256: stored.sha256,
+    id: stored.id,
+    url: mediaUrl(world, stored),
     ...(type === "audio" ? { voice: voice ?? false } : {}),
     ...(type === "sticker" ? { animated: animated ?? false } : {}),
   });
 }
 
-function toUnsupported(type: string): { readonly type: string } {
+function toUnsupported(type: string) {
   const title = "Message type unknown";
   const errors = [
     {
-      ...{ code: 131051, title, message: title },
+      code: 131051,
+      title,
+      message: title,
       error_data: { details: "Message type is currently not supported." },
     },
   ];
-  return { type: "unsupported", ...{ errors, unsupported: { type } } };
+  return { type: "unsupported", errors, unsupported: { type } };
 }

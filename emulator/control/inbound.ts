@@ -69,15 +69,22 @@ function write(world: World, input: InboundInput): Written {
   const body = {
     ...describeContext(phone, input, content),
     ...(customer.number === null || customer.hides_number ? {} : { from: customer.number }),
-    ...{ from_user_id: customer.user_id, id, timestamp: toUnixSeconds(now) },
+    from_user_id: customer.user_id,
+    id,
+    timestamp: toUnixSeconds(now),
     ...content.body,
     ...(input.referral === undefined ? {} : { referral: input.referral }),
   };
   const { type } = content.body;
   if (!isChange(type)) {
     store.inbound.set(id, {
-      ...{ id, phone_number_id: phone.id, user_id: customer.user_id, type },
-      ...{ body, received_at: now, read_at: null },
+      id,
+      phone_number_id: phone.id,
+      user_id: customer.user_id,
+      type,
+      body,
+      received_at: now,
+      read_at: null,
     });
     const thread = threadOf(customer, phone.id);
     thread.window_ends_at = now + windowMs;

@@ -11,17 +11,27 @@ export function getOverview({ world }: ControlRequest): object {
   return {
     now: new Date(clock.now()).toISOString(),
     apps: nodesOf(store, "app").map(({ id, name, secret, verify_token, callback_url }) => ({
-      ...{ app_id: id, name, app_secret: secret, verify_token, callback_url },
+      app_id: id,
+      name,
+      app_secret: secret,
+      verify_token,
+      callback_url,
     })),
     accounts: nodesOf(store, "account").map(({ id, name, subscriptions }) => ({
-      ...{ waba_id: id, name },
+      waba_id: id,
+      name,
       subscriptions: [...subscriptions].map(([app_id, one]) => ({ app_id, ...one })),
     })),
     phone_numbers: nodesOf(store, "phone").map(({ kind: _, id, account_id, number, ...phone }) => ({
-      ...{ phone_number_id: id, waba_id: account_id, phone_number: `+${number}`, ...phone },
+      phone_number_id: id,
+      waba_id: account_id,
+      phone_number: `+${number}`,
+      ...phone,
     })),
     tokens: [...store.tokens.values()].map(({ value, app_id, account_ids, expires_at }) => ({
-      ...{ access_token: value, app_id, waba_ids: [...account_ids] },
+      access_token: value,
+      app_id,
+      waba_ids: [...account_ids],
       expires_at: expires_at === null ? null : new Date(expires_at).toISOString(),
     })),
     customers: [...store.customers.values()].map(({ threads: _, ...customer }) => customer),

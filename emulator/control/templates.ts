@@ -42,7 +42,12 @@ export function decideTemplates({ world, body }: ControlRequest): object {
   }
   return {
     data: found.map(({ id, language: code, status, category, quality }) => ({
-      ...{ id, name, language: code, status, category, quality },
+      id,
+      name,
+      language: code,
+      status,
+      category,
+      quality,
     })),
   };
 }

@@ -20,7 +20,14 @@ export function listSent({ world, query }: ControlRequest): object {
 export function describeSent(message: SentMessage): object {
   const { id, phone_number_id, to, user_id, type, body, received_at, statuses, files } = message;
   return {
-    ...{ id, phone_number_id, to, user_id, type, body, statuses, files },
+    id,
+    phone_number_id,
+    to,
+    user_id,
+    type,
+    body,
+    statuses,
+    files,
     is_lost: user_id === null,
     received_at: new Date(received_at).toISOString(),
     second: Math.floor(received_at / 1000),

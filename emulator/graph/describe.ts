@@ -13,13 +13,24 @@ const defaults: Readonly<Record<Node["kind"], readonly string[]>> = {
   app: ["id", "name"],
   account: ["id", "name", "timezone_id", "message_template_namespace"],
   phone: [
-    ...["id", "display_phone_number", "verified_name", "quality_rating", "code_verification_status"],
-    ...["platform_type", "throughput"],
+    "id",
+    "display_phone_number",
+    "verified_name",
+    "quality_rating",
+    "code_verification_status",
+    "platform_type",
+    "throughput",
   ],
   media: ["url", "mime_type", "sha256", "file_size", "id", "messaging_product"],
   template: [
-    ...["id", "name", "language", "status", "category", "parameter_format", "components"],
-    ...["message_send_ttl_seconds"],
+    "id",
+    "name",
+    "language",
+    "status",
+    "category",
+    "parameter_format",
+    "components",
+    "message_send_ttl_seconds",
   ],
 };
 
@@ -56,8 +67,13 @@ function describeAll(world: World, node: Node): Description {
   if (node.kind === "account") {
     const { id, name } = node;
     return {
-      ...{ id, name, timezone_id: "1", message_template_namespace: `namespace_${id}`, currency: "USD" },
-      ...{ account_review_status: "APPROVED", business_verification_status: "verified" },
+      id,
+      name,
+      timezone_id: "1",
+      message_template_namespace: `namespace_${id}`,
+      currency: "USD",
+      account_review_status: "APPROVED",
+      business_verification_status: "verified",
     };
   }
   if (node.kind === "media") {
@@ -65,18 +81,32 @@ function describeAll(world: World, node: Node): Description {
   }
   if (node.kind === "phone") {
     return {
-      ...{ id: node.id, display_phone_number: formatNumber(node.number), verified_name: node.verified_name },
-      ...{ quality_rating: node.quality_rating, status: node.status, platform_type: "CLOUD_API" },
+      id: node.id,
+      display_phone_number: formatNumber(node.number),
+      verified_name: node.verified_name,
+      quality_rating: node.quality_rating,
+      status: node.status,
+      platform_type: "CLOUD_API",
       throughput: { level: throughputOf(node) },
-      ...{ code_verification_status: "VERIFIED", name_status: "APPROVED", account_mode: "LIVE" },
-      ...{ is_official_business_account: false, is_pin_enabled: false },
+      code_verification_status: "VERIFIED",
+      name_status: "APPROVED",
+      account_mode: "LIVE",
+      is_official_business_account: false,
+      is_pin_enabled: false,
       whatsapp_business_manager_messaging_limit: node.messaging_limit,
       messaging_limit_tier: node.messaging_limit,
     };
   }
   const { id, name, language, status, category, parameter_format, components, rejected_reason } = node;
   return {
-    ...{ id, name, language, status, category, parameter_format, components, rejected_reason },
+    id,
+    name,
+    language,
+    status,
+    category,
+    parameter_format,
+    components,
+    rejected_reason,
     message_send_ttl_seconds: node.message_send_ttl_seconds,
     quality_score: { score: node.quality, date: Math.floor(world.clock.now() / 1000) },
   };

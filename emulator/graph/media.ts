@@ -33,7 +33,10 @@ export async function uploadMedia(request: GraphRequest<Phone>): Promise<Answer>
   }
   const bytes = Buffer.from(await file.arrayBuffer());
   const media = storeMedia(request.world, {
-    ...{ phone_id: request.node.id, bytes, mime_type: mimeType, file_name: file.name },
+    phone_id: request.node.id,
+    bytes,
+    mime_type: mimeType,
+    file_name: file.name,
     origin: "upload",
   });
   return json({ id: media.id });
@@ -59,7 +62,9 @@ interface NewMedia {
 
 export function storeMedia({ store, clock }: World, { origin, ...file }: NewMedia): Media {
   const media: Media = {
-    ...{ kind: "media", id: newNodeId(store), ...file },
+    kind: "media",
+    id: newNodeId(store),
+    ...file,
     sha256: createHash("sha256").update(file.bytes).digest("base64"),
     expires_at: clock.now() + keptDays[origin] * dayMs,
   };

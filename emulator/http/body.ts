@@ -1,27 +1,20 @@
 /** Reads the body of a request. */
 import type { IncomingMessage } from "node:http";
+import { readBytes } from "../../src/streams/bytes.ts";
 import { GraphError, invalidParameter } from "../contract/graph-error.ts";
 import type { Fields } from "../contract/validate.ts";
 
 export const maxJsonBytes = 4 * 1024 * 1024;
 
 /** @throws GraphError for a body that is larger */
-export async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request) {
-    size += chunk.length;
-    if (size > maxBytes) {
-      throw new GraphError(100, `The body has more than ${maxBytes} bytes`, { http: 413 });
-    }
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, size);
+export function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  const tooLarge = () => new GraphError(100, `The body has more than ${maxBytes} bytes`, { http: 413 });
+  return readBytes(request, maxBytes, tooLarge);
 }
 
 /** An empty body is an empty object. @throws GraphError for a body that is no JSON object */
 export async function readJson(request: IncomingMessage): Promise<Fields> {
-  const bytes = await readBytes(request, maxJsonBytes);
+  const bytes = await readBody(request, maxJsonBytes);
   if (bytes.length === 0) {
     return {};
   }

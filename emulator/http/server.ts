@@ -8,7 +8,7 @@ import { downloadMedia, maxUploadBytes } from "../graph/media.ts";
 import { runOperation } from "../graph/routes.ts";
 import type { World } from "../world.ts";
 import type { Answer, BodyAnswer } from "./answer.ts";
-import { readBytes, readJson } from "./body.ts";
+import { readBody, readJson } from "./body.ts";
 import { requireProof, requireToken } from "./token.ts";
 
 export function createHttpServer(world: World): Server {
@@ -64,9 +64,13 @@ async function runGraph(world: World, request: IncomingMessage, url: URL): Promi
     method: request.method ?? "GET",
     path: path.filter((part) => part !== ""),
     request: {
-      ...{ world, token, query, version: version ?? "", headers: request.headers },
+      world,
+      token,
+      query,
+      version: version ?? "",
+      headers: request.headers,
       readJson: () => readJson(request),
-      readBytes: () => readBytes(request, maxUploadBytes),
+      readBytes: () => readBody(request, maxUploadBytes),
     },
   });
 }

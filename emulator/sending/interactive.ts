@@ -43,15 +43,21 @@ const sections = z
 /** Types that are not here have no rules beyond their schema. */
 const rules: Readonly<Record<string, z.ZodType>> = {
   button: z.object({
-    ...{ header: header.optional(), body: z.object({ text: text(1024) }), footer },
+    header: header.optional(),
+    body: z.object({ text: text(1024) }),
+    footer,
     action: z.object({ buttons }),
   }),
   list: z.object({
-    ...{ header: textHeader.optional(), body: z.object({ text: text(4096) }), footer },
+    header: textHeader.optional(),
+    body: z.object({ text: text(4096) }),
+    footer,
     action: z.object({ button: text(20), sections }),
   }),
   cta_url: z.object({
-    ...{ header: header.optional(), body: z.object({ text: text(1024) }), footer },
+    header: header.optional(),
+    body: z.object({ text: text(1024) }),
+    footer,
     action: z.object({
       name: z.literal("cta_url"),
       parameters: z.object({ display_text: text(20), url: z.url({ protocol: /^https?$/ }).max(2000) }),

@@ -3,7 +3,8 @@
  * message as failed if it can't. A file that was fetched serves the same link for 10 minutes, as WhatsApp documents.
  */
 import { Agent, request } from "undici";
-import { withDeadline } from "../../../time/deadline.ts";
+import { readBytes } from "../../src/streams/bytes.ts";
+import { withDeadline } from "../../src/time/deadline.ts";
 import type { Clock } from "../clock.ts";
 import { isOfKind, type MediaKind, mediaRules } from "../contract/media-types.ts";
 
@@ -85,7 +86,7 @@ async function download(agent: Agent, { link, kind }: Link, signal: AbortSignal)
   for (let redirects = 0; redirects <= maxRedirects; redirects += 1) {
     const { statusCode, headers, body } = await request(url, { dispatcher: agent, signal });
     if (statusCode === 200) {
-      const bytes = await readBytes(body, mediaRules[kind].maxBytes);
+      const bytes = await readBytes(body, mediaRules[kind].maxBytes, tooLarge);
       return { link, mime_type: String(headers["content-type"] ?? ""), bytes };
     }
     await body.dump();
@@ -98,16 +99,4 @@ async function download(agent: Agent, { link, kind }: Link, signal: AbortSignal)
   throw new Error("The address redirects too often.");
 }
 
-/** @throws Error at the first byte over the limit, which also ends the request */
-async function readBytes(body: AsyncIterable<Buffer>, limit: number): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    if (size > limit) {
-      throw new Error("The file is too large.");
-    }
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, size);
-}
+const tooLarge = () => new Error("The file is too large.");

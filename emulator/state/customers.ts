@@ -36,7 +36,10 @@ export interface Thread {
 
 export function threadOf(customer: Customer, phoneId: string): Thread {
   const thread = customer.threads.get(phoneId) ?? {
-    ...{ window_ends_at: 0, free_entry_ends_at: 0, typing_ends_at: 0, has_stopped_marketing: false },
+    window_ends_at: 0,
+    free_entry_ends_at: 0,
+    typing_ends_at: 0,
+    has_stopped_marketing: false,
     burst: { started_at: 0, count: 0 },
   };
   customer.threads.set(phoneId, thread);
@@ -57,8 +60,12 @@ export function ensureCustomer(store: CustomerIndex, input: CustomerInput): Cust
   const userId = input.user_id ?? (number && store.customerIds.get(number)) ?? userIdOf(number ?? "");
   const existing = store.customers.get(userId);
   const customer: Customer = existing ?? {
-    ...{ user_id: userId, number: number ?? null, name: number ?? userId, username: null },
-    ...{ hides_number: false, threads: new Map() },
+    user_id: userId,
+    number: number ?? null,
+    name: number ?? userId,
+    username: null,
+    hides_number: false,
+    threads: new Map(),
   };
   customer.name = name ?? customer.name;
   customer.username = username ?? customer.username;

@@ -31,13 +31,18 @@ export function resetStore({ store }: { readonly store: Store }, settings: Defau
     part.clear();
   }
   const app = addApp(store, {
-    ...{ id: settings.app_id, secret: settings.app_secret, verify_token: settings.verify_token },
+    id: settings.app_id,
+    secret: settings.app_secret,
+    verify_token: settings.verify_token,
     name: "Emulated app",
   });
   const account = addAccount(store, { id: settings.waba_id, name: "Emulated account", app_id: app.id });
   addPhone(store, {
-    ...{ id: settings.phone_number_id, account_id: account.id, number: settings.phone_number },
-    ...{ verified_name: "Emulated business", messages_per_second: settings.messages_per_second },
+    id: settings.phone_number_id,
+    account_id: account.id,
+    number: settings.phone_number,
+    verified_name: "Emulated business",
+    messages_per_second: settings.messages_per_second,
   });
   addToken(store, { value: settings.access_token, app_id: app.id, account_ids: [account.id] });
 }
@@ -84,7 +89,11 @@ interface NewPhone {
 
 export function addPhone(store: Store, { id = newNodeId(store), ...input }: NewPhone): Phone {
   const phone: Phone = {
-    ...{ kind: "phone", id, ...input, quality_rating: "GREEN", status: "CONNECTED" },
+    kind: "phone",
+    id,
+    ...input,
+    quality_rating: "GREEN",
+    status: "CONNECTED",
     messaging_limit: "TIER_UNLIMITED",
   };
   store.nodes.set(id, phone);

@@ -28,7 +28,9 @@ function complete(component: TemplateComponent): TemplateComponent {
     ...component,
     buttons: (buttons ?? []).map(({ otp_type = "COPY_CODE", text = "Copy code", ...rest }) => ({
       ...rest,
-      ...{ type: "URL", otp_type, text },
+      type: "URL",
+      otp_type,
+      text,
       url: `https://www.whatsapp.com/otp/code/?otp_type=${otp_type}&code=otp{{1}}`,
     })),
   };

@@ -5,8 +5,16 @@ import { variablesOf } from "./variables.ts";
 
 const maxButtons = 10;
 const maxOfType: Readonly<Record<string, number>> = {
-  ...{ QUICK_REPLY: 10, URL: 2, PHONE_NUMBER: 1, COPY_CODE: 1, OTP: 1, FLOW: 1 },
-  ...{ CATALOG: 1, MPM: 1, VOICE_CALL: 1, REQUEST_CONTACT_INFO: 1 },
+  QUICK_REPLY: 10,
+  URL: 2,
+  PHONE_NUMBER: 1,
+  COPY_CODE: 1,
+  OTP: 1,
+  FLOW: 1,
+  CATALOG: 1,
+  MPM: 1,
+  VOICE_CALL: 1,
+  REQUEST_CONTACT_INFO: 1,
 };
 
 /** @throws GraphError */

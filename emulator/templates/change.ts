@@ -60,9 +60,18 @@ export async function createTemplate(request: GraphRequest<Account>): Promise<An
   }
   const components = requireTemplate(world.store, { ...input, ttl });
   const template: Template = {
-    ...{ kind: "template", id: newNodeId(world.store), account_id: account.id, ...input, components },
-    ...{ message_send_ttl_seconds: ttl, status: "PENDING", rejected_reason: "NONE", quality: "UNKNOWN" },
-    ...{ edits: [], pauses: 0, revision: 0 },
+    kind: "template",
+    id: newNodeId(world.store),
+    account_id: account.id,
+    ...input,
+    components,
+    message_send_ttl_seconds: ttl,
+    status: "PENDING",
+    rejected_reason: "NONE",
+    quality: "UNKNOWN",
+    edits: [],
+    pauses: 0,
+    revision: 0,
   };
   world.store.nodes.set(template.id, template);
   scheduleReview(world, template);

@@ -118,8 +118,13 @@ function requireBodyLength(body: TemplateComponent | undefined, parameters: read
 }
 
 const subTypes: Readonly<Record<string, string>> = {
-  ...{ QUICK_REPLY: "quick_reply", URL: "url", COPY_CODE: "copy_code", FLOW: "flow" },
-  ...{ CATALOG: "catalog", MPM: "mpm", VOICE_CALL: "voice_call" },
+  QUICK_REPLY: "quick_reply",
+  URL: "url",
+  COPY_CODE: "copy_code",
+  FLOW: "flow",
+  CATALOG: "catalog",
+  MPM: "mpm",
+  VOICE_CALL: "voice_call",
 };
 
 function requireButton(button: TemplateButton, index: number, sent: SentComponent | undefined): void {

@@ -7,7 +7,7 @@ import {
   phone_number_id,
   startAt,
   useEmulator,
-} from "./support/whatsapp-emulator.ts";
+} from "../../test/support/whatsapp-emulator.ts";
 
 const current = useEmulator();
 
@@ -25,7 +25,8 @@ test("an edit reports the new text, and the phone shows it", async () => {
   const { id } = (await write({ text: "Helo" })).body.messages[0];
   await write({ edit: { message_id: id, text: "Hello" } });
   expect(reported()).toMatchObject({
-    ...{ from: customer, type: "edit" },
+    from: customer,
+    type: "edit",
     edit: { original_message_id: id, message: { type: "text", text: { body: "Hello" } } },
   });
   expect(await shown()).toMatchObject([{ id, body: { text: { body: "Hello" } } }]);

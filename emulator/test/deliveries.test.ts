@@ -1,8 +1,8 @@
 /** How the WhatsApp emulator delivers webhooks: retries, addresses and the handshake. */
 import { createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { startReceiver } from "./support/receiver.ts";
-import { app_id, customer, errorOf, useEmulator, waba_id } from "./support/whatsapp-emulator.ts";
+import { startReceiver } from "../../test/support/receiver.ts";
+import { app_id, customer, errorOf, useEmulator, waba_id } from "../../test/support/whatsapp-emulator.ts";
 
 const current = useEmulator();
 
@@ -34,7 +34,8 @@ describe("deliveries", () => {
     const { graph, callbackUrl, control, emulator, received } = current();
     const subscribe = (verify_token: string) =>
       graph("POST", `${waba_id}/subscribed_apps`, {
-        ...{ override_callback_uri: `${callbackUrl}/other`, verify_token },
+        override_callback_uri: `${callbackUrl}/other`,
+        verify_token,
       });
     expect(errorOf(await subscribe("wrong"))).toEqual([400, 100]);
     expect((await subscribe("emulator-verify-token")).body.success).toBe(true);

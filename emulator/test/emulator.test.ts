@@ -1,7 +1,7 @@
 /** The WhatsApp emulator: which requests it accepts, which it refuses with Meta's codes, and the built command. */
 import { describe, expect, test } from "vitest";
-import examples from "./fixtures/whatsapp/meta-examples.json" with { type: "json" };
-import { startProcess } from "./support/process.ts";
+import examples from "../../test/fixtures/whatsapp/meta-examples.json" with { type: "json" };
+import { startProcess } from "../../test/support/process.ts";
 import {
   access_token,
   app_id,
@@ -15,7 +15,7 @@ import {
   uploadSample,
   useEmulator,
   waba_id,
-} from "./support/whatsapp-emulator.ts";
+} from "../../test/support/whatsapp-emulator.ts";
 
 const current = useEmulator();
 
@@ -72,7 +72,8 @@ describe("a bad request is refused", () => {
     "with a location without a longitude": [{ type: "location", location: { latitude: 1 } }, 131008],
     "with four buttons": [
       interactive({
-        ...{ type: "button", body: { text: "a" } },
+        type: "button",
+        body: { text: "a" },
         action: { buttons: ["a", "b", "c", "d"].map((name) => button(name, name)) },
       }),
       131009,
@@ -92,7 +93,8 @@ describe("a bad request is refused", () => {
     "with buttons and no body": [interactive({ type: "button", action: { buttons: [button("a")] } }), 131008],
     "with a list of eleven rows": [
       interactive({
-        ...{ type: "list", body: { text: "a" } },
+        type: "list",
+        body: { text: "a" },
         action: {
           button: "Choose",
           sections: [
@@ -105,7 +107,8 @@ describe("a bad request is refused", () => {
     ],
     "with a link button to no web address": [
       interactive({
-        ...{ type: "cta_url", body: { text: "a" } },
+        type: "cta_url",
+        body: { text: "a" },
         action: { name: "cta_url", parameters: { display_text: "Open", url: "ftp://a.b" } },
       }),
       131009,
@@ -235,11 +238,13 @@ function templateOf({ name, language, components = [] }: Json, handle: string): 
     ? [{ type: "HEADER", format: "IMAGE", example: { header_handle: [handle] } }]
     : [];
   return {
-    ...{ name, language: language.code },
+    name,
+    language: language.code,
     components: [
       ...image,
       {
-        ...{ type: "BODY", text: `Here we write ${variables} nothing else.` },
+        type: "BODY",
+        text: `Here we write ${variables} nothing else.`,
         ...(texts.length > 0 ? { example: { body_text: [texts.map(() => "sample")] } } : {}),
       },
       ...(buttons.length > 0

@@ -1,6 +1,6 @@
 /** The WhatsApp emulator's limits and injected faults: windows, throughput, the pair limit, lost and late answers. */
 import { describe, expect, test } from "vitest";
-import { meanwhile } from "./support/meanwhile.ts";
+import { meanwhile } from "../../test/support/meanwhile.ts";
 import {
   approveTemplate,
   customer,
@@ -10,7 +10,7 @@ import {
   phone_number_id,
   startAt,
   useEmulator,
-} from "./support/whatsapp-emulator.ts";
+} from "../../test/support/whatsapp-emulator.ts";
 
 const current = useEmulator();
 
@@ -143,7 +143,8 @@ describe("recipients", () => {
   test("an authentication template needs a number", async () => {
     const emulator = current();
     await approveTemplate(emulator, {
-      ...{ name: "code", category: "AUTHENTICATION" },
+      name: "code",
+      category: "AUTHENTICATION",
       components: [{ type: "BODY" }, { type: "BUTTONS", buttons: [{ type: "OTP", otp_type: "COPY_CODE" }] }],
     });
     const template = { name: "code", language: { code: "en_US" } };

@@ -2,7 +2,7 @@
 import type { RequestListener } from "node:http";
 import { fileTypeFromBuffer } from "file-type";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { type Receiver, startReceiver } from "./support/receiver.ts";
+import { type Receiver, startReceiver } from "../../test/support/receiver.ts";
 import {
   app_id,
   approveTemplate,
@@ -12,7 +12,7 @@ import {
   upload,
   uploadSample,
   useEmulator,
-} from "./support/whatsapp-emulator.ts";
+} from "../../test/support/whatsapp-emulator.ts";
 
 const current = useEmulator();
 
@@ -159,7 +159,8 @@ describe("a link", () => {
     await approveTemplate(current(), { components: [format, { type: "BODY", text: "Shipped today." }] });
     const image = { link: `${address}/missing` };
     const template = {
-      ...{ name: "order_update", language: { code: "en_US" } },
+      name: "order_update",
+      language: { code: "en_US" },
       components: [{ type: "header", parameters: [{ type: "image", image }] }],
     };
     expect((await current().send({ type: "template", template })).status).toBe(200);

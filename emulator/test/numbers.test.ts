@@ -1,6 +1,6 @@
 /** The WhatsApp emulator's controls of a number, and the webhooks that they send. */
 import { expect, test } from "vitest";
-import { type Json, phone_number_id, useEmulator } from "./support/whatsapp-emulator.ts";
+import { type Json, phone_number_id, useEmulator } from "../../test/support/whatsapp-emulator.ts";
 
 const current = useEmulator();
 
@@ -27,7 +27,8 @@ test("another messaging limit is of all numbers of the account, and is reported 
   expect(changes("business_capability_update").map(({ value }: Json) => value)).toEqual([capability]);
   expect(changes("phone_number_quality_update").map(({ value }: Json) => value)).toEqual([
     {
-      ...{ display_phone_number: "15550783881", event: "THROUGHPUT_UPGRADE" },
+      display_phone_number: "15550783881",
+      event: "THROUGHPUT_UPGRADE",
       max_daily_conversations_per_business: "TIER_UNLIMITED",
     },
   ]);

@@ -1,11 +1,18 @@
 /** Messages with a template to the WhatsApp emulator: which template, which parameters, which buttons. */
 import { describe, expect, test } from "vitest";
-import { approveTemplate, errorOf, uploadSample, useEmulator, waba_id } from "./support/whatsapp-emulator.ts";
+import {
+  approveTemplate,
+  errorOf,
+  uploadSample,
+  useEmulator,
+  waba_id,
+} from "../../test/support/whatsapp-emulator.ts";
 
 const current = useEmulator();
 
 const body = (text: string, ...samples: string[]) => ({
-  ...{ type: "BODY", text },
+  type: "BODY",
+  text,
   ...(samples.length > 0 ? { example: { body_text: [samples] } } : {}),
 });
 const shipped = body("Your order has been shipped.");
@@ -22,7 +29,10 @@ describe("a message with a template", () => {
   test("that does not exist in the language, or is not approved, is 404 with 132001", async () => {
     expect(errorOf(await send([]))).toEqual([404, 132001]);
     await current().graph("POST", `${waba_id}/message_templates`, {
-      ...{ name: "order_update", language: "en_US", category: "UTILITY", components: [shipped] },
+      name: "order_update",
+      language: "en_US",
+      category: "UTILITY",
+      components: [shipped],
     });
     expect(errorOf(await send([]))).toEqual([404, 132001]);
     await current().advance(1_000);
@@ -45,7 +55,8 @@ describe("a message with a template", () => {
 
   test("with named parameters needs their names", async () => {
     const named = {
-      ...{ type: "BODY", text: "Your order {{order}} has been shipped." },
+      type: "BODY",
+      text: "Your order {{order}} has been shipped.",
       example: { body_text_named_params: [{ param_name: "order", example: "A1" }] },
     };
     await approveTemplate(current(), { parameter_format: "NAMED", components: [named] });
@@ -60,7 +71,8 @@ describe("a message with a template", () => {
     await approveTemplate(current(), {
       components: [
         { type: "HEADER", format: "IMAGE", example: { header_handle: [handle] } },
-        ...[shipped, { type: "BUTTONS", buttons: [url] }],
+        shipped,
+        { type: "BUTTONS", buttons: [url] },
       ],
     });
     const link = current().callbackUrl;
@@ -82,7 +94,8 @@ describe("a message with a template", () => {
     await control("POST", "/inbound", { from: "14155550123", choose: "Stop" });
     await emulator.idle();
     expect(changes("messages").at(-1).value.messages[0]).toMatchObject({
-      ...{ type: "button", button: { payload: "stop-it", text: "Stop" } },
+      type: "button",
+      button: { payload: "stop-it", text: "Stop" },
       context: { id: expect.stringMatching(/^wamid\./) },
     });
   });

@@ -7,14 +7,15 @@ import {
   type Json,
   useEmulator,
   waba_id,
-} from "./support/whatsapp-emulator.ts";
+} from "../../test/support/whatsapp-emulator.ts";
 
 const current = useEmulator();
 const path = `${waba_id}/message_templates`;
 const dayMs = 24 * 3_600_000;
 
 const body = (text: string, ...samples: string[]) => ({
-  ...{ type: "BODY", text },
+  type: "BODY",
+  text,
   ...(samples.length > 0 ? { example: { body_text: [samples] } } : {}),
 });
 const shipped = body("Your order has been shipped.");
@@ -149,8 +150,11 @@ describe("the review", () => {
       {
         field: "message_template_status_update",
         value: {
-          ...{ event: "APPROVED", reason: "NONE", message_template_category: "UTILITY" },
-          ...{ message_template_id: Number(created.id), message_template_name: "order_update" },
+          event: "APPROVED",
+          reason: "NONE",
+          message_template_category: "UTILITY",
+          message_template_id: Number(created.id),
+          message_template_name: "order_update",
           message_template_language: "en-US",
         },
       },
@@ -212,7 +216,12 @@ describe("the life of a template", () => {
     await current().advance(dayMs);
     expect(await statusOf(id)).toBe("DISABLED");
     expect(statusChanges().map(([event]: string[]) => event)).toEqual([
-      ...["APPROVED", "PAUSED", "REINSTATED", "PAUSED", "REINSTATED", "DISABLED"],
+      "APPROVED",
+      "PAUSED",
+      "REINSTATED",
+      "PAUSED",
+      "REINSTATED",
+      "DISABLED",
     ]);
   });
 

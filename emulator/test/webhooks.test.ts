@@ -1,7 +1,6 @@
 /** The WhatsApp emulator's webhooks: signatures, statuses, messages of customers, retries and the handshake. */
 import { describe, expect, test } from "vitest";
-import { serialize, sign } from "../src/emulators/whatsapp/webhooks/sign.ts";
-import vectors from "./fixtures/whatsapp/hub-signature-vectors.json" with { type: "json" };
+import vectors from "../../test/fixtures/whatsapp/hub-signature-vectors.json" with { type: "json" };
 import {
   approveTemplate,
   customer,
@@ -10,7 +9,8 @@ import {
   phone_number_id,
   startAt,
   useEmulator,
-} from "./support/whatsapp-emulator.ts";
+} from "../../test/support/whatsapp-emulator.ts";
+import { serialize, sign } from "../webhooks/sign.ts";
 
 const current = useEmulator();
 
@@ -117,8 +117,11 @@ describe("a customer's message", () => {
       {
         type: "image",
         image: {
-          ...{ caption: "A cat", mime_type: "image/jpeg", id: expect.stringMatching(/^\d{15}$/) },
-          ...{ sha256: "ypeBEsobvcr6wjGzmiPcTaeG7/gUfE5yuYB3ha/uSLs=", url: expect.stringContaining("mid=") },
+          caption: "A cat",
+          mime_type: "image/jpeg",
+          id: expect.stringMatching(/^\d{15}$/),
+          sha256: "ypeBEsobvcr6wjGzmiPcTaeG7/gUfE5yuYB3ha/uSLs=",
+          url: expect.stringContaining("mid="),
         },
       },
     ],
@@ -163,7 +166,8 @@ describe("a customer's message", () => {
     unsupported: [
       { unsupported: { type: "poll" } },
       {
-        ...{ type: "unsupported", unsupported: { type: "poll" } },
+        type: "unsupported",
+        unsupported: { type: "poll" },
         errors: [expect.objectContaining({ code: 131051 })],
       },
     ],

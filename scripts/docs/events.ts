@@ -1,5 +1,5 @@
 /** docs/reference/events.md: every public event with an example of its body. */
-import { toDeliveryError } from "../../src/platform/messages/failures.ts";
+import { toDeliveryError } from "../../src/platform/inbox/messages/failures.ts";
 import { type EventData, publicEvents } from "../../tools/events.ts";
 import { code, json, type Page } from "./markdown.ts";
 
@@ -70,24 +70,33 @@ const examples: { readonly [Of in Name]: Example<Of> } = {
     },
   },
   "inbox.health": {
-    when: "An inbox can't send any more, and its messages wait, or it can again. Sent once for each change; `code` and `reason` are the channel's, `null` with `ok`.",
+    when: "An inbox can't send any more, and its messages wait (`stopped`), its channel does not answer (`unreachable`), or it can send again (`ok`). Sent once for each change; `code` and `reason` are the channel's, `null` with `ok`.",
     data: {
-      ...{ inbox_id: "inb_01m7zc7d7bf9qbkz12jfyy9z79", status: "stopped", code: 190 },
+      inbox_id: "inb_01m7zc7d7bf9qbkz12jfyy9z79",
+      status: "stopped",
+      code: 190,
       reason: "The access token has expired",
     },
   },
   "broadcast.not_started": {
     when: "A scheduled broadcast was not sent: it failed, for example with `insufficient_funds`, and can be executed or scheduled again; or it is paused with `missed_schedule`, because the service was down at its time.",
     data: {
-      ...{ broadcast_id: "bc_01m7zc7d7bf9qbkz12jfyy9z79", name: "Autumn offer" },
+      broadcast_id: "bc_01m7zc7d7bf9qbkz12jfyy9z79",
+      name: "Autumn offer",
       scheduled_at: "2026-11-21T09:00:00.000Z",
-      ...{ execution_status: "failed", reason: "insufficient_funds" },
+      execution_status: "failed",
+      reason: "insufficient_funds",
     },
   },
   "wallet.low_balance": {
     when: "Less is available than the organization's `low_balance_threshold`. Sent once, and again only after it was above; for the real and, where it was ever used, the `simulated` money. With the `mode` `off` messages are sent all the same.",
     data: {
-      ...{ currency: "USD", balance: 21.4, held: 2.16, available: 19.24, mode: "block", threshold: 20 },
+      currency: "USD",
+      balance: 21.4,
+      held: 2.16,
+      available: 19.24,
+      mode: "block",
+      threshold: 20,
       simulated: false,
     },
   },

@@ -1,10 +1,16 @@
 /** docs/reference/operations.md: every implemented operation, by resource. */
-import { modules, operatorModules } from "../../src/platform/index.ts";
+import { operationsOf, operatorModules } from "../../src/platform/index.ts";
 import { type Credential, describeRule, type Operation, toolMappingsOf } from "../../tools/contract/index.ts";
+import { resources } from "../../tools/index.ts";
 import { code, type Page, table } from "./markdown.ts";
 
+const built = operationsOf(undefined, true);
+
 export function operationsPage(): Page {
-  const sections = Object.entries({ ...modules, ...operatorModules }).map(([resource, { contract }]) =>
+  const operatorContracts = Object.entries(operatorModules).map(
+    ([name, { contract }]) => [name, contract] as const,
+  );
+  const sections = [...Object.entries(resources), ...operatorContracts].map(([resource, contract]) =>
     section(resource, contract),
   );
   const body = `# Operations
@@ -21,7 +27,9 @@ ${sections.join("\n\n")}`;
 }
 
 function section(resource: string, contract: Readonly<Record<string, Operation>>): string {
-  const rows = Object.entries(contract).map(([name, operation]) => row(name, operation));
+  const rows = Object.entries(contract)
+    .filter(([name]) => Object.hasOwn(built, name))
+    .map(([name, operation]) => row(name, operation));
   return `## ${resource}\n\n${table(["Method", "Path", "Scope", "Tool", "Tier", "What it does"], rows)}`;
 }
 

@@ -1,5 +1,5 @@
 /** docs/reference/scopes.md: every scope, the roles that have it, and the operations that need it. */
-import { roleScopes } from "../../src/platform/identity/index.ts";
+import { roleScopes } from "../../src/platform/account/identity/index.ts";
 import { operationsOf } from "../../src/platform/index.ts";
 import { type Scope, scopes, scopesOf, toDottedScope } from "../../tools/contract/index.ts";
 import { code, type Page, table } from "./markdown.ts";
@@ -19,7 +19,7 @@ An API key holds the scopes that it was created with; a signed-in user holds tho
 ${table(["Scope", "Dotted", "Allows", "Roles", "Needed by"], rows)}
 
 An operation that needs one of several scopes appears at each of them.`;
-  return { source: "tools/ and src/platform/identity/", body };
+  return { source: "tools/ and src/platform/account/identity/", body };
 }
 
 function rolesWith(scope: Scope): string[] {

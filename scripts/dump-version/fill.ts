@@ -53,7 +53,10 @@ async function setUpOrganization(app: TestApp): Promise<void> {
   const rates = [{ country: "other", marketing: 0.05, utility: 0.01, authentication: 0.02 }];
   await app.call(prices.replace_message_rates, { currency: "EUR", rates }, asOperator);
   await app.call(organization.update_organization, {
-    ...{ time_zone: "Europe/Berlin", default_country: "DE", currency: "EUR", default_language: "de" },
+    time_zone: "Europe/Berlin",
+    default_country: "DE",
+    currency: "EUR",
+    default_language: "de",
     business_hours: {
       monday: [
         { from: "09:00", to: "12:30" },
@@ -77,12 +80,18 @@ async function addStaff(app: TestApp): Promise<void> {
   });
   await app.call(apiKeys.create_api_key, { name: "Reports", scopes: ["contacts:read", "inbox:read"] });
   const { data: team } = await app.call(teams.create_team, {
-    ...{ name: "Support", description: "Answers customers", is_active: true, settings: { language: "en" } },
+    name: "Support",
+    description: "Answers customers",
+    is_active: true,
+    settings: { language: "en" },
   });
   const member = { id: team.id, user_id: nora.data.id, role: "member" } as const;
   await app.call(teams.add_team_member, { ...member, skills: ["en"], max_concurrent_chats: 2 });
   await app.call(routing.create_routing_policy, {
-    ...{ name: "To support", strategy: "weighted", target_type: "team", target_id: team.id },
+    name: "To support",
+    strategy: "weighted",
+    target_type: "team",
+    target_id: team.id,
     conditions: { attribute: "conversation.tags", operator: "not_contains", value: "sales" },
     settings: { weights: { [nora.data.id]: 2 }, escalate_after_seconds: 4 * 3_600 },
   });
@@ -198,7 +207,9 @@ async function addBroadcasts(app: TestApp): Promise<void> {
   const create = async (name: string) =>
     (
       await app.call(broadcasts.create_broadcast, {
-        ...{ name, cohort_id: cohort.id, template_id: template.id },
+        name,
+        cohort_id: cohort.id,
+        template_id: template.id,
         variable_mapping: { "1": { attribute: "name", default: "there" } },
       })
     ).data.id;
@@ -230,7 +241,10 @@ async function addPayments(app: TestApp): Promise<void> {
 async function addFlows(app: TestApp): Promise<void> {
   const ask = { text: "Where may we send it?", save_as: "mail", validate: "email", timeout: "2h" };
   const { data: flow } = await app.call(flows.create_flow, {
-    ...{ name: "Offers", trigger_type: "keyword", trigger_keyword: "offer, price", end_action_type: "none" },
+    name: "Offers",
+    trigger_type: "keyword",
+    trigger_keyword: "offer, price",
+    end_action_type: "none",
     nodes: [
       { id: "mail", node_type: "ask", action_config: ask },
       {
@@ -265,11 +279,15 @@ async function addKnowledge(app: TestApp): Promise<void> {
   const { conversation_id } = await openPhone(app, grace).write("Hello");
   await app.call(chatbot.chat_with_bot, { conversation_id, message: "Do you sell gift cards?" });
   await app.call(flows.create_flow, {
-    ...{ name: "Order", trigger_type: "event", trigger_event_type: "contact.tag_added" },
-    ...{ settings: { tag: "order" }, end_action_type: "none" },
+    name: "Order",
+    trigger_type: "event",
+    trigger_event_type: "contact.tag_added",
+    settings: { tag: "order" },
+    end_action_type: "none",
     nodes: [
       {
-        ...{ id: "call", node_type: "http_request" },
+        id: "call",
+        node_type: "http_request",
         action_config: { url: "https://shop.example/orders", secret_headers: { Authorization: "Bearer x" } },
       },
     ],

@@ -22,7 +22,8 @@ export async function queueWork(app: TestApp): Promise<QueuedWork> {
   await openPhone(app, ada).write("It has arrived!");
   const { request, queued } = await sendOnce(app);
   return {
-    ...{ request, snoozed_conversation },
+    request,
+    snoozed_conversation,
     queued_message: { id: queued.id, conversation_id: queued.conversation_id, to: ada },
     sent_message: { id: sent.id, conversation_id: sent.conversation_id, to: grace },
   };

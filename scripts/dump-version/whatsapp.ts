@@ -1,5 +1,5 @@
 /** Adds a WhatsApp inbox to the data, on the emulator: a sealed account, a message each way, a file and a template. */
-import { createClock, defaults, type Emulator, startEmulator } from "../../src/emulators/whatsapp/index.ts";
+import { createClock, defaults, type Emulator, startEmulator } from "../../emulator/index.ts";
 import type { TestApp } from "../../test/support/app.ts";
 import { createTemplateHelpers } from "../../test/support/templates.ts";
 import type { DumpRecord } from "../../test/support/version-dumps.ts";
@@ -24,7 +24,10 @@ export async function addWhatsApp(app: TestApp, emulator: Emulator): Promise<Dum
   emulator.clock.advance(app.now().getTime() - emulator.clock.now());
   const credentials = { phone_number_id, waba_id, app_id, access_token, app_secret, verify_token };
   const { data: inbox } = await app.call(inboxes.create_inbox, {
-    ...{ name: "WhatsApp", channel: "whatsapp", phone_number: `+${phone_number}`, credentials },
+    name: "WhatsApp",
+    channel: "whatsapp",
+    phone_number: `+${phone_number}`,
+    credentials,
   });
   const { pathname } = new URL(inbox.callback_url ?? "");
   await control(emulator, `/apps/${app_id}`, { callback_url: app.address + pathname });
@@ -42,7 +45,10 @@ export async function addWhatsApp(app: TestApp, emulator: Emulator): Promise<Dum
   await control(emulator, "/inbound", { from: customer, unsupported: { type: "poll" } });
   await advance(app, emulator, 10_000);
   const { data: sent } = await app.call(messages.send_message, {
-    ...{ to: customer, type: "text", text: { body: "Yes, that is the part." }, inbox_id: inbox.id },
+    to: customer,
+    type: "text",
+    text: { body: "Yes, that is the part." },
+    inbox_id: inbox.id,
   });
   await advance(app, emulator, 10_000);
   await control(emulator, `/customers/${encodeURIComponent(customer)}/read`, {});

@@ -51,13 +51,16 @@ async function main(options: Options): Promise<number> {
   }
   const texts = new Map(sources.map(({ file, text }) => [file, text]));
   const tasks = mutations.map((mutation) => ({
-    ...{ mutation, files: testsFor(mutation, tests) },
+    mutation,
+    files: testsFor(mutation, tests),
     text: texts.get(mutation.file) ?? "",
   }));
   const path = resolve(root, options.results);
   const known = readResults(path);
   const executed = await execute({
-    ...{ root, results: path, signal: interruption.signal },
+    root,
+    results: path,
+    signal: interruption.signal,
     tasks: tasks.filter(({ mutation }) => options.only.length > 0 || !known.has(mutation.id)),
     deadline: begin + options.minutes * 60_000,
   });

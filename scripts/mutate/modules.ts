@@ -1,24 +1,29 @@
-/** The modules: the entries of src/platform and src/adapters, and further folders of src; with their sources. */
+/** The modules: those of the domains of src/platform, the entries of src/adapters, and further folders of src, and the emulator; with their sources. */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { SourceFile } from "./find/index.ts";
 
-/** Of these, each entry is a module. */
-const divided = ["platform", "adapters"];
-const whole = ["jobs", "database", "http", "mcp", "client", "config", "emulators", "time"];
+const whole = ["jobs", "database", "http", "mcp", "client", "config", "emulator", "streams", "time"];
 
 /** Landed migrations never change, and the rest has types only. */
-const excluded = /^src\/(?:database\/(?:migrations|schema)\/|adapters\/channel\/whatsapp\/contract\.ts$)/;
+const excluded =
+  /^(?:src\/(?:database\/(?:migrations|schema)\/|adapters\/channel\/whatsapp\/contract\.ts$)|emulator\/test\/)/;
 
-/** By the name of the module, such as `platform/contacts` or `jobs`. */
+/** By the name of the module, such as `platform/inbox/contacts` or `jobs`. */
 export function readModules(root: string): Map<string, SourceFile[]> {
-  const entries = divided.flatMap((folder) =>
-    readdirSync(join(root, "src", folder)).map((entry) => `${folder}/${entry}`),
-  );
+  const entriesOf = (folder: string) =>
+    readdirSync(join(root, "src", folder)).map((entry) => `${folder}/${entry}`);
+  const modulesOf = (entry: string) => (entry.endsWith(".ts") ? [entry] : entriesOf(entry));
+  const entries = [...entriesOf("platform").flatMap(modulesOf), ...entriesOf("adapters")];
   return new Map(
     [...entries, ...whole].map((entry) => {
       const module = entry.replace(/\.ts$/, "");
-      return [module, listSources(root, join("src", entry)).map((file) => readSource(root, module, file))];
+      return [
+        module,
+        listSources(root, entry === "emulator" ? entry : join("src", entry)).map((file) =>
+          readSource(root, module, file),
+        ),
+      ];
     }),
   );
 }

@@ -3,58 +3,93 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Mutation } from "./mutation.ts";
 
-/** By module, names in test/ without `.test.ts`; `*` stands for any characters but "/". */
+/** By module, names in test/ without `.test.ts`, and `emulator/` with those in emulator/test/; `*` stands for any characters but "/". */
 const names: Readonly<Record<string, readonly string[]>> = {
-  "platform/api-keys": ["api-keys", "ended-credentials", "quotas"],
-  "platform/auth": ["auth", "sessions"],
-  "platform/billing": ["billing", "addon-random", "chatbot-addon-*"],
-  "platform/bootstrap": ["auth", "secrets", "operator", "journeys/local-key"],
-  "platform/broadcasts": ["broadcast*", "erasure"],
-  "platform/chatbot": ["chatbot", "chatbot-*", "erasure"],
-  "platform/clock": ["clock"],
-  "platform/cohorts": ["cohort*", "quotas", "erasure"],
-  "platform/contacts": ["contact*", "whatsapp-moves", "erasure"],
-  "platform/conversations": ["conversation*", "assignments", "context*", "routing-queue", "erasure"],
-  "platform/flows": ["flow*", "quotas", "erasure"],
-  "platform/identity": ["auth", "sessions", "ended-credentials", "roles", "suspension"],
-  "platform/imports": ["import*", "quotas"],
-  "platform/inboxes": ["inboxes", "whatsapp-limits", "whatsapp-setup", "whatsapp-stops", "quotas"],
+  "platform/account/api-keys": ["api-keys", "ended-credentials", "quotas"],
+  "platform/account/auth": ["auth", "sessions"],
+  "platform/money/billing": ["billing", "addon-random", "chatbot-addon-*"],
+  "platform/operations/bootstrap": ["auth", "secrets", "operator", "journeys/local-key"],
+  "platform/automation/broadcasts": ["broadcast*", "erasure"],
+  "platform/automation/chatbot": ["chatbot", "chatbot-*", "erasure"],
+  "platform/operations/clock": ["clock"],
+  "platform/automation/cohorts": ["cohort*", "quotas", "erasure"],
+  "platform/inbox/contacts": ["contact*", "whatsapp-moves", "erasure"],
+  "platform/inbox/conversations": ["conversation*", "assignments", "context*", "routing-queue", "erasure"],
+  "platform/automation/flows": ["flow*", "quotas", "erasure"],
+  "platform/account/identity": ["auth", "sessions", "ended-credentials", "roles", "suspension"],
+  "platform/automation/imports": ["import*", "quotas"],
+  "platform/account/inboxes": ["inboxes", "whatsapp-limits", "whatsapp-setup", "whatsapp-stops", "quotas"],
   "platform/index": ["catalogue", "events", "http-routes", "payments-webhook"],
-  "platform/kernel": [
-    ...["actor", "erasure", "events", "idempotency", "outward", "quotas", "retention", "secrets"],
+  "platform/foundation/kernel": [
+    "actor",
+    "erasure",
+    "events",
+    "idempotency",
+    "outward",
+    "quotas",
+    "retention",
+    "secrets",
   ],
-  "platform/knowledge-base": ["knowledge*"],
-  "platform/mcp": ["mcp", "rest-tools"],
-  "platform/ledger": ["ledger", "wallet", "payments"],
-  "platform/media": ["upload-links", "template-messages", "whatsapp-sending"],
-  "platform/messages": [
-    ...["message*", "receipts", "inbound-batches", "wait", "person-quota", "contact-blocking*"],
-    ...["contact-consent", "stop-requests", "charge-random", "wallet-ends", "template-messages"],
-    ...["whatsapp-edits", "whatsapp-inbound", "whatsapp-moves", "whatsapp-reactions", "erasure"],
+  "platform/content/knowledge-base": ["knowledge*"],
+  "platform/operations/mcp": ["mcp", "rest-tools"],
+  "platform/operations/ledger": ["ledger", "wallet", "payments"],
+  "platform/content/media": ["upload-links", "template-messages", "whatsapp-sending"],
+  "platform/inbox/messages": [
+    "message*",
+    "receipts",
+    "inbound-batches",
+    "wait",
+    "person-quota",
+    "contact-blocking*",
+    "contact-consent",
+    "stop-requests",
+    "charge-random",
+    "wallet-ends",
+    "template-messages",
+    "whatsapp-edits",
+    "whatsapp-inbound",
+    "whatsapp-moves",
+    "whatsapp-reactions",
+    "erasure",
   ],
-  "platform/operator": ["operator", "cli-manage", "suspension"],
-  "platform/organization": ["organization", "operator"],
-  "platform/payments": ["payments*"],
-  "platform/phone": ["organization", "contact-identities", "contacts"],
-  "platform/prices": ["prices", "broadcast-wallet"],
-  "platform/pricing": ["pricing"],
-  "platform/problems": ["flow-rules", "chatbot-graph"],
-  "platform/query": ["query*", "cohort-queries", "routing"],
-  "platform/quick-replies": ["quick-replies", "quotas"],
-  "platform/routing": ["routing*", "quotas", "erasure"],
-  "platform/settings": ["clock", "secrets", "operator"],
-  "platform/teams": ["teams", "routing-queue", "quotas"],
-  "platform/templates": ["template*", "whatsapp-templates", "quotas"],
-  "platform/uploads": ["upload*", "quotas"],
-  "platform/users": ["users", "roles"],
-  "platform/wallet": ["wallet*", "simulated-money", "charge-random"],
-  "platform/webhooks": ["webhook*", "test-webhook", "quotas", "erasure"],
+  "platform/operations/operator": ["operator", "cli-manage", "suspension"],
+  "platform/account/organization": ["organization", "operator"],
+  "platform/money/payments": ["payments*"],
+  "platform/account/phone": ["organization", "contact-identities", "contacts"],
+  "platform/money/prices": ["prices", "broadcast-wallet"],
+  "platform/money/pricing": ["pricing"],
+  "platform/foundation/problems": ["flow-rules", "chatbot-graph"],
+  "platform/foundation/query": ["query*", "cohort-queries", "routing"],
+  "platform/content/quick-replies": ["quick-replies", "quotas"],
+  "platform/inbox/routing": ["routing*", "quotas", "erasure"],
+  "platform/foundation/sealing": ["secrets", "flow-secrets"],
+  "platform/foundation/settings": ["clock", "secrets", "operator"],
+  "platform/inbox/teams": ["teams", "routing-queue", "quotas"],
+  "platform/content/templates": ["template*", "whatsapp-templates", "quotas"],
+  "platform/content/uploads": ["upload*", "quotas"],
+  "platform/account/users": ["users", "roles"],
+  "platform/money/wallet": ["wallet*", "simulated-money", "charge-random"],
+  "platform/automation/webhooks": ["webhook*", "test-webhook", "quotas", "erasure"],
   "adapters/channel": [
-    ...["simulator*", "whatsapp-bodies", "whatsapp-captured", "whatsapp-sending", "whatsapp-setup"],
-    ...["whatsapp-templates", "whatsapp-webhooks", "whatsapp-limits", "whatsapp-inbound"],
+    "simulator*",
+    "whatsapp-bodies",
+    "whatsapp-captured",
+    "whatsapp-sending",
+    "whatsapp-setup",
+    "whatsapp-templates",
+    "whatsapp-webhooks",
+    "whatsapp-limits",
+    "whatsapp-inbound",
   ],
   "adapters/countries": ["countries", "pricing"],
   "adapters/documents": ["document-reader"],
+  "adapters/http-client": [
+    "adapter-requests",
+    "deadline",
+    "models-openai",
+    "payments-razorpay*",
+    "whatsapp-sending",
+  ],
   "adapters/load-once": ["load-once"],
   "adapters/log": ["log", "secrets"],
   "adapters/models": ["models*"],
@@ -67,13 +102,19 @@ const names: Readonly<Record<string, readonly string[]>> = {
   jobs: ["jobs*", "processes"],
   database: ["database", "data-folder", "embedded", "migrations", "new-database", "outages", "transactions"],
   http: [
-    ...["http*", "large-bodies", "malformed-requests", "rate-limits", "request-limits", "shutdown"],
-    ...["fairness"],
+    "http*",
+    "large-bodies",
+    "malformed-requests",
+    "rate-limits",
+    "request-limits",
+    "shutdown",
+    "fairness",
   ],
   mcp: ["mcp*", "rest-tools", "tool-list", "tools"],
   client: ["client", "mcp-access", "mcp-cancel", "mcp-stdio", "mcp-uploads", "mcp-wait"],
   config: ["config*", "start-errors", "payments-razorpay", "upload-sources", "models-openai"],
-  emulators: ["whatsapp-emulator*"],
+  emulator: ["emulator/*"],
+  streams: ["streams", "large-bodies", "web-requests"],
   time: ["deadline", "shared-clock", "frozen-process", "processes"],
 };
 
@@ -83,7 +124,8 @@ const derived = "test/catalogue.test.ts";
 /** @throws Error if the table and the modules or the files differ. */
 export function readTests(root: string, modules: Iterable<string>): Map<string, string[]> {
   const files = readdirSync(join(root, "test"), { recursive: true, encoding: "utf8" });
-  const present = files.filter((file) => file.endsWith(".test.ts")).sort();
+  const ofEmulator = readdirSync(join(root, "emulator/test")).map((file) => `emulator/${file}`);
+  const present = [...files, ...ofEmulator].filter((file) => file.endsWith(".test.ts")).sort();
   const wanted = [...modules];
   const surplus = Object.keys(names).filter((module) => !wanted.includes(module));
   if (surplus.length > 0) {
@@ -111,7 +153,9 @@ function testsOf(module: string, present: readonly string[]): string[] {
     }
     return files;
   });
-  return [...new Set(found)].map((file) => join("test", file));
+  return [...new Set(found)].map((file) =>
+    file.startsWith("emulator/") ? file.replace("/", "/test/") : join("test", file),
+  );
 }
 
 function matches(file: string, pattern: string): boolean {

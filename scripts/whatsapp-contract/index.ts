@@ -20,7 +20,7 @@ import repairs from "./repairs.json" with { type: "json" };
 type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
 type Container = Record<string, unknown> | unknown[];
 
-const target = "src/emulators/whatsapp/contract/schemas.json";
+const target = "emulator/contract/schemas.json";
 const templatesPath = "/paths/~1{Version}~1{WABA-ID}~1message_templates";
 const templatePath = "/paths/~1{Version}~1{TEMPLATE_ID}";
 /** They validate nothing here. */

@@ -22,22 +22,41 @@ interface Schema {
   readonly oneOf?: readonly Schema[];
 }
 
-const source = "src/emulators/whatsapp/contract/schemas.json";
+const source = "emulator/contract/schemas.json";
 const target = "src/adapters/channel/whatsapp/contract.ts";
 /** What the adapter sends. */
 const entries = [
-  ...["TextMessage", "ImageMessage", "VideoMessage", "DocumentMessage", "AudioMessage"],
-  ...["InteractiveMessage", "TemplateMessage", "HeaderComponent", "BodyComponent", "ButtonComponent"],
-  ...["CreateTemplate", "EditTemplate"],
+  "TextMessage",
+  "ImageMessage",
+  "VideoMessage",
+  "DocumentMessage",
+  "AudioMessage",
+  "InteractiveMessage",
+  "TemplateMessage",
+  "HeaderComponent",
+  "BodyComponent",
+  "ButtonComponent",
+  "CreateTemplate",
+  "EditTemplate",
 ];
 const known = ["$ref", "type", "const", "enum", "properties", "required", "items", "allOf", "anyOf", "oneOf"];
 /** They say nothing that a type can say. */
 const untyped = [
-  ...["minLength", "maxLength", "pattern", "minItems", "maxItems", "minimum", "maximum"],
-  ...["additionalProperties", "unevaluatedProperties"],
+  "minLength",
+  "maxLength",
+  "pattern",
+  "minItems",
+  "maxItems",
+  "minimum",
+  "maximum",
+  "additionalProperties",
+  "unevaluatedProperties",
 ];
 const primitives: Readonly<Record<string, string>> = {
-  ...{ string: "string", boolean: "boolean", number: "number", integer: "number" },
+  string: "string",
+  boolean: "boolean",
+  number: "number",
+  integer: "number",
 };
 
 const { $defs: schemas }: { $defs: Readonly<Record<string, Schema>> } = JSON.parse(

@@ -142,7 +142,9 @@ function toRows(
   }
   const all = rows.flat();
   return {
-    ...{ rows: rows.length, columns: columns.length, starts },
+    rows: rows.length,
+    columns: columns.length,
+    starts,
     indexes: Uint32Array.from(all, ({ index }) => index),
     values: Float32Array.from(all, ({ value }) => value),
   };

@@ -42,7 +42,9 @@ function readSynset(line: string, part: string, senses: ReadonlyMap<string, numb
   });
   const definition = gloss.split('; "')[0] ?? "";
   return {
-    ...{ id, links, definition },
+    id,
+    links,
+    definition,
     members: lemmas.map((lemma) => ({ lemma, sense: senses.get(`${lemma} ${id}`) ?? 1 })),
     examples: gloss.slice(definition.length),
   };

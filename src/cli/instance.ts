@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { App } from "../app.ts";
 import type { Config } from "../config/index.ts";
 import { openDatabase } from "../database/connect.ts";
-import type { BootstrapResult } from "../platform/bootstrap.ts";
+import type { BootstrapResult } from "../platform/operations/bootstrap.ts";
 import type { Log } from "../ports/log.ts";
 import type { DataFolder } from "./data-folder.ts";
 import { createVerifier } from "./verify-server.ts";

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { webhooks } from "../../tools/webhooks.ts";
 import { CallFailure, type Client, createClient } from "../client/index.ts";
 import { type Config, readConfig } from "../config/index.ts";
-import { newSigningSecret, signDelivery } from "../platform/webhooks/index.ts";
+import { newSigningSecret, signDelivery } from "../platform/automation/webhooks/index.ts";
 import { toAddress } from "./address.ts";
 import { openDataFolder } from "./data-folder.ts";
 import { createVerifier } from "./verify-server.ts";
@@ -104,7 +104,10 @@ async function forwardEvent(event: Event, url: string, secret: string): Promise<
   const headers = signDelivery({ id: event.id, body, now, secrets: [secret] });
   const begin = performance.now();
   const outcome = await fetch(url, {
-    ...{ method: "POST", headers, body, redirect: "manual" },
+    method: "POST",
+    headers,
+    body,
+    redirect: "manual",
     signal: AbortSignal.timeout(forwardTimeoutMs),
   }).then(
     async (answer) => {

@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { createLog } from "../adapters/log/pino.ts";
 import { appSecrets, type Config, readConfig } from "../config/index.ts";
 import { createToolFilter, tools } from "../mcp/tool-list/index.ts";
-import type { BootstrapResult } from "../platform/bootstrap.ts";
+import type { BootstrapResult } from "../platform/operations/bootstrap.ts";
 import type { Log } from "../ports/log.ts";
 import { toAddress } from "./address.ts";
 import { openDataFolder } from "./data-folder.ts";

@@ -3,6 +3,7 @@ import { randomBytes, timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
 import { Agent, get, type IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
+import { collectBytes } from "../streams/bytes.ts";
 import { toAddress } from "./address.ts";
 import type { DataFolder } from "./data-folder.ts";
 import { proofPath, signNonce } from "./key-proof.ts";
@@ -57,7 +58,7 @@ async function challenge(address: string, key: string): Promise<Outcome> {
     const { socket, statusCode } = response;
     // Not the address that was requested: a name may stand for several servers.
     const connectedTo = toAddress(socket.remoteAddress ?? "", socket.remotePort ?? 0);
-    const proof = await readText(response);
+    const proof = (await collectBytes(response, maxBytes)).bytes.toString();
     if (statusCode === 503) {
       outcome = "unreachable";
     } else if (statusCode === 200 && isEqual(proof, signNonce({ key, nonce, address: connectedTo }))) {
@@ -75,19 +76,6 @@ async function challenge(address: string, key: string): Promise<Outcome> {
 function isEqual(given: string, expected: string): boolean {
   const [one, other] = [Buffer.from(given), Buffer.from(expected)];
   return one.length === other.length && timingSafeEqual(one, other);
-}
-
-async function readText(response: AsyncIterable<Buffer>): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of response) {
-    size += chunk.length;
-    if (size > maxBytes) {
-      break;
-    }
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
 }
 
 /** No connection, or one that broke; not one whose server speaks no HTTP or is silent. */

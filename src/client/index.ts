@@ -1,39 +1,43 @@
 /**
- * A typed HTTP client for every operation: `client.call(contacts.get_contact, { id })`.
+ * A typed client for every operation: `client.call(contacts.get_contact, { id })`. It sends requests over HTTP, or by
+ * another transport.
  *
  * A call has one deadline and is retried within it after 429, 502, 503, 504 and broken connections; writes
  * carry an idempotency key. If the next wait would pass the deadline, the error is thrown at once. Aborting a
  * read is harmless. An aborted write may have been executed: repeat it with the same `idempotencyKey` or not
  * at all.
  */
+import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { InputOf, Operation, OutputOf } from "../../tools/contract/index.ts";
+import type { OperationRequest } from "../ports/operation-request.ts";
 import { type Deadline, withDeadline } from "../time/deadline.ts";
-import { type Connections, createConnections } from "./connections.ts";
 import { CallFailure, NoResponseError } from "./failure.ts";
-import type { FileToSend } from "./multipart.ts";
-import { type HttpRequest, writeRequest } from "./request.ts";
+import { type FileToSend, takeFile } from "./file.ts";
+import { createHttpTransport, type HttpOptions, type Transport } from "./http.ts";
+import { requirePathFields } from "./request.ts";
 import { readFailure, readResponse } from "./response.ts";
 import { timeoutFor, waitMsOf } from "./timeout.ts";
 
-export { CallFailure, type FileToSend, NoResponseError, timeoutFor, waitMsOf };
+export {
+  CallFailure,
+  createHttpTransport,
+  type FileToSend,
+  NoResponseError,
+  type Transport,
+  timeoutFor,
+  waitMsOf,
+};
 
-export interface ClientOptions {
-  /** The address of the service, or a function that finds it: called at every attempt. */
-  readonly baseUrl: string | (() => Promise<string>);
-  /** An API key or access token, or a function that finds it; a call may override it. */
-  readonly key?: string | (() => Promise<string | undefined>);
+export type ClientOptions = RetryOptions & (HttpOptions | { readonly transport: Transport });
+
+interface RetryOptions {
   /** For the whole call, including retries and waits. */
   readonly timeoutMs?: number;
   /** How many times a call is retried. */
   readonly retries?: number;
   /** The first wait between attempts; it doubles after each attempt. */
   readonly backoffMs?: number;
-  readonly userAgent?: string;
-  /** Never through the environment's proxy: the service is on this machine. */
-  readonly isDirect?: boolean;
-  /** Sent with every request. */
-  readonly headers?: Readonly<Record<string, string>>;
   /** Waits between attempts; a test replaces it. */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<unknown>;
 }
@@ -63,44 +67,51 @@ export interface Client {
 }
 
 export function createClient(options: ClientOptions): Client {
-  const connections = createConnections(options.isDirect);
+  const transport = "transport" in options ? options.transport : createHttpTransport(options);
   return {
     async call<Op extends Operation>(operation: Op, input: InputOf<Op>, callOptions: CallOptions = {}) {
       const fields: Readonly<Record<string, unknown>> = { ...input };
-      const headers = { ...options.headers, ...callOptions.headers };
-      const request = writeRequest(operation, fields, { ...callOptions, headers });
+      const request = createRequest(operation, fields, callOptions);
       const defaultTimeoutMs = timeoutFor(waitMsOf(operation, fields), 30_000);
       const { timeoutMs = options.timeoutMs ?? defaultTimeoutMs, signal } = callOptions;
-      const key = callOptions.key ?? options.key;
       const answer = await withDeadline(timeoutMs, signal ? [signal] : [], (deadline) =>
-        callWithRetries({
-          ...options,
-          ...callOptions,
-          key,
-          request,
-          deadline,
-          connections,
-          host: "the service",
-        }),
+        callWithRetries({ ...options, ...callOptions, key: callOptions.key, transport, request, deadline }),
       );
       // As the operation declares; not parsed, so check the response of a service that is not Tidings.
       return answer as OutputOf<Op>;
     },
-    close: connections.close,
+    close: async () => transport.close?.(),
   };
 }
 
-interface PendingCall extends ClientOptions, Pick<CallOptions, "maxRetryWaitMs"> {
-  readonly key: ClientOptions["key"];
-  readonly request: HttpRequest;
+/** @throws CallFailure for a value that can't be a path segment. */
+function createRequest(
+  operation: Operation,
+  input: Readonly<Record<string, unknown>>,
+  { headers, idempotencyKey, file }: CallOptions,
+): OperationRequest {
+  const { method, path } = operation;
+  requirePathFields({ path, fields: input });
+  // One key for all attempts, so that they are executed once.
+  const key: Record<string, string> =
+    method === "GET" ? {} : { "idempotency-key": idempotencyKey ?? randomUUID() };
+  return {
+    method,
+    path,
+    headers: { ...headers, accept: "application/json", ...key },
+    ...takeFile(operation, input, file),
+  };
+}
+
+interface PendingCall extends RetryOptions, Pick<CallOptions, "maxRetryWaitMs"> {
+  readonly key: string | undefined;
+  readonly transport: Transport;
+  readonly request: OperationRequest;
   readonly deadline: Deadline;
-  readonly connections: Connections;
-  /** Named in the error message when there is no response. */
-  host: string;
 }
 
 /** Retries until there is a response, an error that is not retryable, or no time left. */
-async function callWithRetries(call: PendingCall): Promise<unknown> {
+async function callWithRetries(call: PendingCall): Promise<object> {
   const { deadline, retries = 4, backoffMs = 100, maxRetryWaitMs = 10_000, sleep = sleepUntilAborted } = call;
   let mayHaveRun = false;
   for (let number = 0; ; number += 1) {
@@ -108,7 +119,7 @@ async function callWithRetries(call: PendingCall): Promise<unknown> {
       return await attempt(call);
     } catch (error) {
       throwIfAborted(deadline);
-      const failure = error instanceof CallFailure ? error : NoResponseError.from(error, call);
+      const failure = toFailure(error, deadline);
       mayHaveRun ||= failure.mayHaveRun;
       failure.mayHaveRun = mayHaveRun;
       const waitMs = retryDelayMs(failure, backoffMs * 2 ** number);
@@ -142,34 +153,16 @@ function retryDelayMs({ retryAfterSeconds }: CallFailure | NoResponseError, back
   return retryAfterSeconds === undefined ? backoffMs * jitter : retryAfterSeconds * 1000;
 }
 
-async function attempt(call: PendingCall): Promise<unknown> {
-  const { request, baseUrl, key, userAgent, deadline, connections } = call;
-  const base = new URL(typeof baseUrl === "string" ? baseUrl : await deadline.within(baseUrl()));
-  call.host = base.host;
-  const credential = typeof key === "function" ? await deadline.within(key()) : key;
-  const connection = await connections.dispatcherFor(base);
-  const { statusCode, headers, body } = await connection.request({
-    origin: base.origin,
-    // Not resolved against the base, which would drop dot segments.
-    path: base.pathname.replace(/\/+$/, "") + request.path,
-    method: request.method,
-    headers: { ...request.headers, ...credentialHeaders(credential, userAgent) },
-    body: typeof request.body === "function" ? request.body() : request.body,
-    signal: deadline.signal,
-  });
-  const answer = { status: statusCode, headers, text: await body.text() };
-  if (statusCode < 200 || statusCode > 299) {
+async function attempt({ transport, request, key, deadline }: PendingCall): Promise<object> {
+  const answer = await transport.send(request, { key, deadline });
+  if (answer.status < 200 || answer.status > 299) {
     throw readFailure(answer);
   }
   return readResponse(answer);
 }
 
-function credentialHeaders(key: string | undefined, userAgent = "tidings"): Record<string, string> {
-  const credential = key?.trim();
-  if (!credential) {
-    return { "user-agent": userAgent };
-  }
-  return credential.startsWith("sk_")
-    ? { "user-agent": userAgent, "x-api-key": credential }
-    : { "user-agent": userAgent, authorization: `Bearer ${credential}` };
+function toFailure(error: unknown, deadline: Deadline): CallFailure | NoResponseError {
+  return error instanceof CallFailure || error instanceof NoResponseError
+    ? error
+    : NoResponseError.from(error, { host: "the service", deadline });
 }

@@ -5,20 +5,14 @@
  * RFC 9457 with a 4xx status. Anything else may hold internals of a service or of a proxy in front of it
  * (stack traces, SQL, addresses), which no list of patterns finds. The message for the status replaces it.
  */
-import { ErrorBody, parseJson, readRetryAfterMs } from "../../tools/contract/index.ts";
+import { ErrorBody, readRetryAfterMs } from "../../tools/contract/index.ts";
+import type { OperationResponse } from "../ports/operation-request.ts";
 import { CallFailure } from "./failure.ts";
 
-export interface HttpResponse {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  readonly text: string;
-}
-
 /** The JSON object of a successful response. @throws CallFailure for anything else. */
-export function readResponse(answer: HttpResponse): object {
-  const body = parseJson(answer.text);
-  if (isObject(body)) {
-    return body;
+export function readResponse(answer: OperationResponse): object {
+  if (isObject(answer.body)) {
+    return answer.body;
   }
   const message = `The service answered ${answer.status}, but not with a JSON object: is this its address?`;
   throw new CallFailure({
@@ -30,7 +24,7 @@ export function readResponse(answer: HttpResponse): object {
 }
 
 /** The error of an unsuccessful response. */
-export function readFailure(answer: HttpResponse): CallFailure {
+export function readFailure(answer: OperationResponse): CallFailure {
   const { status, headers } = answer;
   const error = readEnvelope(answer);
   const retryAfterMs = readRetryAfterMs(String(headers["retry-after"] ?? ""), new Date());
@@ -47,20 +41,19 @@ export function readFailure(answer: HttpResponse): CallFailure {
 /** A 5xx of ours has no further members than these. */
 const baseErrorSchema = ErrorBody.shape.error.strip();
 
-function readEnvelope({ status, text }: HttpResponse): ErrorBody["error"] | undefined {
-  const error = ErrorBody.safeParse(parseJson(text)).data?.error;
+function readEnvelope({ status, body }: OperationResponse): ErrorBody["error"] | undefined {
+  const error = ErrorBody.safeParse(body).data?.error;
   return error && status >= 500 ? baseErrorSchema.parse(error) : error;
 }
 
 /** Title and detail of an RFC 9457 document; not of a 5xx, where frameworks put the exception's text. */
-function readProblem({ status, headers, text }: HttpResponse): string | undefined {
+function readProblem({ status, headers, body }: OperationResponse): string | undefined {
   const isProblem = /^application\/problem\+json\s*(?:;|$)/i.test(String(headers["content-type"] ?? ""));
-  const body = isProblem && status < 500 ? parseJson(text) : undefined;
-  const texts = isObject(body) ? [body.title, body.detail].filter(isText) : [];
+  const texts = isProblem && status < 500 && isObject(body) ? [body.title, body.detail].filter(isText) : [];
   return texts.length === 0 ? undefined : texts.join(": ");
 }
 
-function readRequestId({ headers }: HttpResponse): string | undefined {
+function readRequestId({ headers }: OperationResponse): string | undefined {
   const id = headers["x-request-id"];
   return isText(id) && /^[\w.-]{1,64}$/.test(id) ? id : undefined;
 }

@@ -6,6 +6,7 @@
  * the next one, and each key has one batch, and one connection, at a time in this process.
  */
 import { currentOwner } from "./fair-queue.ts";
+import { NoAnswerError } from "./outage.ts";
 import { sqlState } from "./pool.ts";
 
 interface PendingItem<Item, Result> {
@@ -19,9 +20,10 @@ const maxBatchSize = 128;
 
 /**
  * `runBatch` returns one result for each item, in the same order, and is safe to repeat. If it throws, every item of
- * the batch fails; but if the database rejects a value, each item runs alone, so that only its own failure counts. Items
- * with different keys are never in one batch, nor are those whose queries wait in different queues. Do not call the returned function inside a transaction: the batch is not
- * part of it.
+ * the batch fails; but if the database rejects a value, each item runs alone, so that only its own failure counts. If the
+ * database does not answer, the items that wait for the batch fail with it. Items with different keys are never in one
+ * batch, nor are those whose queries wait in different queues. Do not call the returned function inside a transaction: the
+ * batch is not part of it.
  * @returns a function whose batches are separate for each `scope`, the object that it works with.
  */
 export function coalesce<Scope extends object, Item, Result>(
@@ -44,7 +46,11 @@ export function coalesce<Scope extends object, Item, Result>(
       queues.set(key, queue);
       const drain = async () => {
         while (queue.length > 0) {
-          await settleBatch(scope, queue.splice(0, maxBatchSize));
+          const error = await settleBatch(scope, queue.splice(0, maxBatchSize));
+          // The items that waited for this batch would wait as long again for their own.
+          if (error instanceof NoAnswerError) {
+            rejectAll(queue.splice(0), error);
+          }
         }
         queues.delete(key);
       };
@@ -52,7 +58,8 @@ export function coalesce<Scope extends object, Item, Result>(
       queueMicrotask(() => void drain());
     });
 
-  async function settleBatch(scope: Scope, batch: readonly PendingItem<Item, Result>[]): Promise<void> {
+  /** Returns the error of a batch that failed. */
+  async function settleBatch(scope: Scope, batch: readonly PendingItem<Item, Result>[]): Promise<unknown> {
     try {
       const results = await runBatch(
         scope,
@@ -69,12 +76,18 @@ export function coalesce<Scope extends object, Item, Result>(
         for (const pending of batch) {
           await settleBatch(scope, [pending]);
         }
-        return;
+        return undefined;
       }
-      for (const { reject } of batch) {
-        reject(error);
-      }
+      rejectAll(batch, error);
+      return error;
     }
+    return undefined;
+  }
+}
+
+function rejectAll(items: readonly Pick<PendingItem<unknown, unknown>, "reject">[], error: unknown): void {
+  for (const { reject } of items) {
+    reject(error);
   }
 }
 

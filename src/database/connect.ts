@@ -9,21 +9,15 @@ import {
   type PostgresPool,
 } from "kysely";
 import type { Log } from "../ports/log.ts";
-import {
-  type Database,
-  type Queries,
-  runAfterCommit,
-  type TransactionOptions,
-  type TransactionWork,
-} from "./database.ts";
+import { type Database, DatabaseTransaction, type Queries, type TransactionWork } from "./database.ts";
 import { startEmbedded } from "./embedded/index.ts";
 import { startMaintenance } from "./maintenance.ts";
-import { isOutage } from "./outage.ts";
+import { isOutage, NoConnectionError } from "./outage.ts";
 import type { Ownership } from "./ownership/index.ts";
 import { createPool, sqlState } from "./pool.ts";
 import { connectionError, postgresSettings, requireVersion } from "./postgres.ts";
 import type { Tables } from "./schema/index.ts";
-import { runTransaction } from "./transaction.ts";
+import { runTransaction, type TransactionOpening } from "./transaction.ts";
 
 export interface DatabaseOptions {
   /** `postgres://…`, with TLS according to its `sslmode`. Undefined for the embedded engine. */
@@ -85,7 +79,9 @@ async function openPostgres(url: string, options: DatabaseOptions): Promise<Data
   for (let number = 1; ; number += 1) {
     try {
       return await connectToPostgres(url, options);
-    } catch (cause) {
+    } catch (error) {
+      // A wrong setting is not waited for, so the reason counts.
+      const cause = error instanceof NoConnectionError ? error.cause : error;
       const failure = connectionError(url, cause);
       if (!isOutage(cause) || performance.now() - begin >= waitMs) {
         throw failure;
@@ -137,31 +133,34 @@ function assemble(
   close: () => Promise<void>,
 ): Database {
   let closed: Promise<void> | undefined;
-  return {
+  const withTransactions = <Tx extends DatabaseTransaction>(
+    create: (props: KyselyProps) => Tx,
+  ): Database<Tx> => ({
     engine,
     queries,
     pool,
-    transaction: (work, options = {}) => transact(props, work, options),
+    transaction: (work, options = {}) => transact({ props, create, options }, work),
+    withTransactions,
     async [Symbol.asyncDispose]() {
       closed ??= close();
       await closed;
     },
-  };
+  });
+  return withTransactions((transactionProps) => new DatabaseTransaction(transactionProps));
 }
 
-async function transact<Result>(
-  props: KyselyProps,
-  work: TransactionWork<Result>,
-  options: TransactionOptions,
+async function transact<Tx extends DatabaseTransaction, Result>(
+  opening: TransactionOpening<Tx>,
+  work: TransactionWork<Result, Tx>,
 ): Promise<Result> {
   for (let number = 1; ; number += 1) {
-    const done = await runTransaction(props, work, options).catch((error: unknown) => {
+    const done = await runTransaction(opening, work).catch((error: unknown) => {
       if (number === maxAttempts || !retryable.has(sqlState(error) ?? "")) {
         throw error;
       }
     });
     if (done) {
-      runAfterCommit(done.tx);
+      done.tx.runAfterCommit();
       return done.result;
     }
     await sleep(number * (10 + Math.random() * 40));

@@ -24,6 +24,18 @@ export class NoAnswerError extends Error {
   override readonly name = "NoAnswerError";
 }
 
+/**
+ * No connection could be made, for whatever reason: after the start the settings were right, so a server that rejects the
+ * user or the database can't be used at the moment.
+ */
+export class NoConnectionError extends Error {
+  override readonly name = "NoConnectionError";
+
+  constructor(cause: unknown) {
+    super(cause instanceof Error ? cause.message : "The database can't be reached.", { cause });
+  }
+}
+
 /** Codes of Node for a connection that can't be made, or is lost. */
 const connectionCodes: ReadonlySet<unknown> = new Set([
   "ECONNREFUSED",
@@ -55,7 +67,7 @@ export function isOutage(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) {
     return outageStates.test(error.code ?? "");
   }
-  if (error instanceof NoAnswerError) {
+  if (error instanceof NoAnswerError || error instanceof NoConnectionError) {
     return true;
   }
   const isConnection = error instanceof Error && "code" in error && connectionCodes.has(error.code);

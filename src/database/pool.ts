@@ -11,7 +11,7 @@ import pg from "pg";
 import type { Log } from "../ports/log.ts";
 import type { PoolUsage } from "../ports/telemetry.ts";
 import { FairQueue } from "./fair-queue.ts";
-import { answerMarginMs, NoAnswerError, statementLimitMs } from "./outage.ts";
+import { answerMarginMs, NoAnswerError, NoConnectionError, statementLimitMs } from "./outage.ts";
 
 /** Prepared statements of one connection, each of which takes memory of the engine. The service has a few hundred. */
 const maxNames = 1000;
@@ -86,7 +86,7 @@ export function createPool(
       const release = await queue.acquire();
       const client = await pool.connect().catch((error: unknown) => {
         release();
-        throw error;
+        throw new NoConnectionError(error);
       });
       const connection = connections.get(client) ?? wrap(client, { generation, counts, canCancel });
       connections.set(client, connection);
@@ -108,10 +108,14 @@ async function prepare(client: pg.ClientBase, { onConnect }: pg.PoolConfig): Pro
   await client.query("set plan_cache_mode = force_custom_plan");
 }
 
-/** int8 as a number (counts and sums stay below 2^53), timestamptz as ISO 8601 in UTC; for this pool alone. */
+/** int8 as a number (counts and sums stay below 2^53), timestamptz, also in lists, as ISO 8601 in UTC; for this pool alone. */
 const types = new pg.TypeOverrides();
 types.setTypeParser(pg.types.builtins.INT8, Number);
 types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (text) => new Date(text).toISOString());
+const timeList = 1185;
+// pg reads a list of times as a list of Dates; the types of pg declare a parser whose argument is a number.
+const readTimes = types.getTypeParser(timeList) as unknown as (text: string) => Date[];
+types.setTypeParser(timeList, (text) => readTimes(text).map((time) => time.toISOString()));
 
 const rolledBack = { command: "ROLLBACK", rowCount: 0, rows: [] };
 

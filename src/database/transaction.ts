@@ -5,27 +5,26 @@
  * this order. So statements that do not need each other's results cost one wait, and BEGIN costs none. When one fails,
  * PostgreSQL rejects the rest of the transaction and answers COMMIT with ROLLBACK.
  */
-import { CompiledQuery, type KyselyProps, Transaction as KyselyTransaction, sql } from "kysely";
-import {
-  endingsOf,
-  runBeforeCommit,
-  type Transaction,
-  type TransactionOptions,
-  type TransactionWork,
-} from "./database.ts";
+import { CompiledQuery, type KyselyProps, sql } from "kysely";
+import type { DatabaseTransaction, TransactionOptions, TransactionWork } from "./database.ts";
 import { sqlState } from "./pool.ts";
-import type { Tables } from "./schema/index.ts";
 
 const begin = CompiledQuery.raw("begin");
 const commit = CompiledQuery.raw("commit");
 const rollback = CompiledQuery.raw("rollback");
 
+/** How a transaction is opened. */
+export interface TransactionOpening<Tx extends DatabaseTransaction> {
+  readonly props: KyselyProps;
+  create(props: KyselyProps): Tx;
+  readonly options: TransactionOptions;
+}
+
 /** Runs `work` in a transaction, once. */
-export async function runTransaction<Result>(
-  props: KyselyProps,
-  work: TransactionWork<Result>,
-  { keepsPlans = false }: TransactionOptions,
-): Promise<{ readonly tx: Transaction; readonly result: Result }> {
+export async function runTransaction<Tx extends DatabaseTransaction, Result>(
+  { props, create, options: { keepsPlans = false } }: TransactionOpening<Tx>,
+  work: TransactionWork<Result, Tx>,
+): Promise<{ readonly tx: Tx; readonly result: Result }> {
   return props.executor.provideConnection(async (connection) => {
     let isEnded = false;
     const executor = props.executor.withConnectionProvider({
@@ -36,14 +35,14 @@ export async function runTransaction<Result>(
         return use(connection);
       },
     });
-    const tx = new KyselyTransaction<Tables>({ ...props, executor });
+    const tx = create({ ...props, executor });
     const begun = together(connection.executeQuery(begin), keepsPlans && keepPlans(tx));
     // Its failure is that of every later statement, and is reported with the COMMIT at the latest.
     begun.catch(() => undefined);
     try {
       const result = await work(tx);
-      await runBeforeCommit(tx);
-      const endings = endingsOf(tx).map((execute) => execute());
+      await tx.runBeforeCommit();
+      const endings = tx.sendEndings();
       isEnded = true;
       await together(begun, ...endings, connection.executeQuery(commit));
       return { tx, result };
@@ -78,7 +77,7 @@ export async function together<Work extends readonly unknown[]>(
  * size of the tables: only for reads by key. Making a plan for every execution takes as long as running such a statement,
  * and compiling it, which PostgreSQL may find worth it for a large table, a hundred times as long.
  */
-export async function keepPlans(tx: Transaction): Promise<void> {
+export async function keepPlans(tx: DatabaseTransaction): Promise<void> {
   await sql
     .raw(
       "select set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)",

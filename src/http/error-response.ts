@@ -5,38 +5,55 @@ import { fail } from "../../tools/errors.ts";
 import type { Log } from "../ports/log.ts";
 import { createUnavailableLog } from "./unavailable-log.ts";
 
-/** Returns the function that sends the failure of a request. */
-export function createSendFailure(log: Log) {
+/** The request that failed. Fastify has no route for one that it rejects itself, so the route is read only if needed. */
+export interface FailedRequest {
+  readonly id: string;
+  readonly routeOptions: {
+    /** The path as it is declared. */
+    readonly url?: string | undefined;
+    /** In bytes. */
+    readonly bodyLimit: number;
+  };
+}
+
+/** Returns the failure for an error, which it logs if it is ours. */
+export type ReportError = (error: unknown, request: FailedRequest) => Failure;
+
+export function createReportError(log: Log): ReportError {
   const logUnavailable = createUnavailableLog(log);
-  return (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
+  return (error, request) => {
     const failure = toFailure(error, request);
     if (failure.status === 503) {
       logUnavailable(failure.cause ?? failure);
     } else if (failure.status >= 500) {
-      log.error(
-        { err: failure.cause ?? error, request_id: request.id, route: request.routeOptions.url },
-        "request failed",
-      );
+      const facts = { request_id: request.id, route: request.routeOptions.url };
+      log.error({ err: failure.cause ?? error, ...facts }, "request failed");
     }
-    sendFailure(failure, request, reply);
+    return failure;
   };
 }
 
-function sendFailure(failure: Failure, request: FastifyRequest, reply: FastifyReply): void {
-  if (failure.status === 401) {
-    reply.header("www-authenticate", 'Bearer realm="tidings"');
-  }
-  if (failure.isReplay) {
-    reply.header("idempotency-replayed", "true");
-  }
-  if (failure.retryAfter !== undefined) {
-    reply.header("retry-after", String(failure.retryAfter));
-  }
-  reply.header("x-request-id", request.id);
-  reply.status(failure.status).type("application/json").send(failure.body(request.id));
+/** Returns the function that sends the failure of a request. */
+export function createSendFailure(reportError: ReportError) {
+  return (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
+    const { id } = request;
+    const failure = reportError(error, request);
+    reply.headers(failureHeaders(failure, id)).status(failure.status).type("application/json");
+    reply.send(failure.body(id));
+  };
 }
 
-function toFailure(error: unknown, request: FastifyRequest): Failure {
+/** The headers of an error response. */
+export function failureHeaders(failure: Failure, requestId: string): Record<string, string> {
+  return {
+    "x-request-id": requestId,
+    ...(failure.status === 401 ? { "www-authenticate": 'Bearer realm="tidings"' } : {}),
+    ...(failure.isReplay ? { "idempotency-replayed": "true" } : {}),
+    ...(failure.retryAfter === undefined ? {} : { "retry-after": String(failure.retryAfter) }),
+  };
+}
+
+function toFailure(error: unknown, request: FailedRequest): Failure {
   if (error instanceof Failure) {
     return error;
   }
@@ -53,8 +70,8 @@ function toFailure(error: unknown, request: FastifyRequest): Failure {
 }
 
 /** Requests that Fastify rejects before a handler runs. */
-const byFastifyCode: Readonly<Record<string, (request: FastifyRequest) => Failure>> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: (request) => fail("body_too_large", { limit: request.routeOptions.bodyLimit }),
+const byFastifyCode: Readonly<Record<string, (request: FailedRequest) => Failure>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: ({ routeOptions }) => fail("body_too_large", { limit: routeOptions.bodyLimit }),
   FST_ERR_BAD_URL: () => fail("malformed_request"),
   FST_ERR_MAX_PARAM_LENGTH: () => fail("malformed_request"),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () => fail("unsupported_media_type"),

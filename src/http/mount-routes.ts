@@ -6,7 +6,7 @@ import { fail } from "../../tools/errors.ts";
 import type { Platform } from "../platform/index.ts";
 import type { BodyKind, HttpAnswer, HttpRequest, HttpRoute, RouteWithBody } from "../ports/http-route.ts";
 import { type Admission, toExchange } from "./admission/index.ts";
-import { toUrl } from "./router.ts";
+import { toUrl } from "./operations/index.ts";
 
 interface RouteTypes {
   Params: Record<string, string>;

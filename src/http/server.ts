@@ -2,30 +2,36 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
-import type { Failure, JsonSchema, Operation } from "../../tools/contract/index.ts";
+import Fastify, { type FastifyInstance } from "fastify";
+import type { JsonSchema, Operation, Scope } from "../../tools/contract/index.ts";
 import { fail } from "../../tools/errors.ts";
 import type { Platform } from "../platform/index.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { HttpRoute } from "../ports/http-route.ts";
 import type { Log } from "../ports/log.ts";
+import type { OperationRequest, OperationResponse } from "../ports/operation-request.ts";
 import type { Metrics, Tracer } from "../ports/telemetry.ts";
+import type { Deadline } from "../time/deadline.ts";
 import {
   type Admission,
   admitRequests,
-  type CountedHeader,
   createAdmission,
   createAuthenticator,
   type MessageAdmission,
   type RateLimits,
 } from "./admission/index.ts";
 import { drainRequest } from "./drain.ts";
-import { createSendFailure } from "./error-response.ts";
-import { createLargeBodies, largeBodyBytes } from "./large-bodies.ts";
+import { createReportError, createSendFailure } from "./error-response.ts";
+import { addJsonParser, createJsonReader } from "./json-body.ts";
 import { mountRoutes } from "./mount-routes.ts";
-import { describeApi } from "./openapi.ts";
+import {
+  addOperations,
+  createInProcessService,
+  createServeOperation,
+  describeApi,
+  type InProcessService,
+} from "./operations/index.ts";
 import { toRequestId } from "./request-id.ts";
-import { addOperations } from "./router.ts";
 import { addMetrics, instrumentRequests, type MetricsEndpoint } from "./telemetry.ts";
 
 export interface ServerOptions {
@@ -38,7 +44,6 @@ export interface ServerOptions {
   readonly log: Log;
   readonly now: Clock;
   readonly rateLimits: RateLimits;
-  readonly countedHeader: CountedHeader;
   /** The largest body of a request with a credential, in bytes. */
   readonly bodyLimit: number;
   /** Proxies whose X-Forwarded-For is trusted: IP addresses and networks. */
@@ -51,11 +56,30 @@ export interface ServerOptions {
   readonly mcp: (
     request: IncomingMessage,
     response: ServerResponse,
-    admission: MessageAdmission,
+    admission: McpRequestAdmission,
   ) => Promise<void>;
   readonly telemetry: { readonly metrics: Metrics; readonly tracer: Tracer };
   /** Undefined: there is no /metrics route. */
   readonly metricsEndpoint: MetricsEndpoint | undefined;
+}
+
+/** Admits an MCP request, and serves the requests for its messages. */
+export interface McpRequestAdmission extends Pick<MessageAdmission, "maxMessages"> {
+  /** Finds the caller and counts one message; `count` counts further ones. @throws Failure as `Admission.identify`. */
+  identify(): Promise<{
+    readonly credentialId: string;
+    readonly scopes: ReadonlySet<Scope>;
+    count(messages: number): void;
+    readonly transport: McpTransport;
+  }>;
+}
+
+/** Serves the requests for operations of one caller, in this process. */
+interface McpTransport {
+  send(
+    request: OperationRequest,
+    attempt: { readonly deadline: Pick<Deadline, "signal" | "within"> },
+  ): Promise<OperationResponse>;
 }
 
 export interface HttpServer {
@@ -75,7 +99,7 @@ export function createServer(options: ServerOptions): HttpServer {
     }
     await options.checkReady();
   };
-  const app = createApp({ ...options, checkReady });
+  const { app, inProcess } = createApp({ ...options, checkReady });
   return {
     async drain(delayMs) {
       isDraining = true;
@@ -88,10 +112,15 @@ export function createServer(options: ServerOptions): HttpServer {
       return `http://${isEveryInterface(bound.address) ? "127.0.0.1" : name}:${bound.port}`;
     },
     async close(graceMs) {
-      const timer = setTimeout(() => app.server.closeAllConnections(), graceMs);
+      const timer = setTimeout(() => {
+        app.server.closeAllConnections();
+        inProcess.abort();
+      }, graceMs);
       // Node closes idle connections once, and a response that had begun to be sent keeps its connection alive.
       const idleTimer = setInterval(() => app.server.closeIdleConnections(), closeIdleEveryMs);
       await app.close();
+      // Those that write go on when their MCP client has disconnected.
+      await inProcess.idle();
       clearInterval(idleTimer);
       clearTimeout(timer);
     },
@@ -105,9 +134,13 @@ function isEveryInterface(address: string): boolean {
   return address === "0.0.0.0" || address === "::";
 }
 
-function createApp(options: ServerOptions): FastifyInstance {
+function createApp(options: ServerOptions): {
+  readonly app: FastifyInstance;
+  readonly inProcess: InProcessService;
+} {
   const { log, operations } = options;
-  const sendFailure = createSendFailure(log);
+  const reportError = createReportError(log);
+  const sendFailure = createSendFailure(reportError);
   const app = Fastify({
     logger: false,
     bodyLimit: Math.min(options.bodyLimit, maxPublicBodyBytes),
@@ -123,7 +156,8 @@ function createApp(options: ServerOptions): FastifyInstance {
     frameworkErrors: sendFailure,
     clientErrorHandler: handleClientError,
   });
-  addJsonParser(app);
+  const readJson = createJsonReader(app);
+  addJsonParser(app, readJson);
   app.setErrorHandler(sendFailure);
   app.setNotFoundHandler((request) => {
     throw fail("route_not_found", { method: request.method, path: request.url.split("?")[0] });
@@ -149,7 +183,7 @@ function createApp(options: ServerOptions): FastifyInstance {
   });
   const platform = { ...options.platform, authenticate: createAuthenticator(options.platform) };
   const admission = createAdmission({ ...options, platform });
-  admitRequests(app, { ...options, platform, admission });
+  admitRequests(app, admission);
   let isClosing = false;
   app.addHook("preClose", async () => {
     isClosing = true;
@@ -164,11 +198,13 @@ function createApp(options: ServerOptions): FastifyInstance {
     }
   });
   addHealth(app, options);
-  addMcp(app, options, admission);
+  const serve = createServeOperation(platform, options.now);
+  const inProcess = createInProcessService({ ...options, serve, readJson, reportError });
+  addMcp(app, options, { admission, inProcess });
   if (options.metricsEndpoint) {
     addMetrics(app, options.metricsEndpoint);
   }
-  addOperations(app, options);
+  addOperations(app, { ...options, serve });
   mountRoutes(app, { ...options, admission });
   // Only at the first request: converting the schemas takes a seventh of the CPU time of a start.
   let document: JsonSchema | undefined;
@@ -176,7 +212,7 @@ function createApp(options: ServerOptions): FastifyInstance {
     document ??= describeApi(withoutOperator(operations), options.version);
     return document;
   });
-  return app;
+  return { app, inProcess };
 }
 
 function withoutOperator(operations: ServerOptions["operations"]): ServerOptions["operations"] {
@@ -201,43 +237,6 @@ export function handleClientError(error: Error, socket: Socket): void {
   }
 }
 
-type ParseEnd = (error: Error | null, body?: unknown) => void;
-
-/** Parses JSON bodies; an empty body counts as an empty object. */
-function addJsonParser(app: FastifyInstance): void {
-  const parse = app.getDefaultJsonParser("error", "error");
-  const utf8 = new TextDecoder("utf-8", { fatal: true });
-  const readLarge = createLargeBodies();
-  const read = (request: FastifyRequest, body: Buffer, done: ParseEnd): void => {
-    let text: string;
-    try {
-      text = utf8.decode(body);
-    } catch {
-      done(fail("malformed_body", { reason: "it is not UTF-8." }));
-      return;
-    }
-    if (text.trim() === "") {
-      done(null, {});
-      return;
-    }
-    // It reports its result to `done` alone.
-    void parse(request, text, done);
-  };
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser("application/json", { parseAs: "buffer" }, (request, body, done) => {
-    const bytes = body as Buffer; // by parseAs: "buffer"
-    if (bytes.length <= largeBodyBytes) {
-      read(request, bytes, done);
-      return;
-    }
-    try {
-      readLarge(request.caller?.organization_id ?? "", () => read(request, bytes, done));
-    } catch (error) {
-      done(error as Failure); // the only error that it throws
-    }
-  });
-}
-
 /** Health checks must always be answered. */
 function addHealth(app: FastifyInstance, { checkReady }: ServerOptions): void {
   const config = { isRateLimited: false };
@@ -253,8 +252,13 @@ function addHealth(app: FastifyInstance, { checkReady }: ServerOptions): void {
   });
 }
 
+interface McpParts {
+  readonly admission: Admission;
+  readonly inProcess: InProcessService;
+}
+
 /** The MCP transport reads the body, counts its messages and writes the response itself. */
-function addMcp(app: FastifyInstance, { mcp }: ServerOptions, admission: Admission): void {
+function addMcp(app: FastifyInstance, { mcp }: ServerOptions, { admission, inProcess }: McpParts): void {
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser("*", (_request, _payload, done) => done(null));
@@ -263,13 +267,27 @@ function addMcp(app: FastifyInstance, { mcp }: ServerOptions, admission: Admissi
       method: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"],
       url: "/mcp",
       config: { isRateLimited: false },
-      async handler({ raw, headers, ip, id }, reply) {
+      async handler({ raw, headers, ip: address, id }, reply) {
         reply.hijack();
         const setHeader = (name: string, value: string) => void reply.raw.setHeader(name, value);
         setHeader("x-request-id", id);
-        const messages = admission.forMessages({ headers, address: ip, setHeader });
-        reply.raw.once("close", () => messages.end());
-        await mcp(raw, reply.raw, messages);
+        const { maxMessages, identify } = admission.forMessages({ headers, address, setHeader });
+        await mcp(raw, reply.raw, {
+          maxMessages,
+          async identify() {
+            const { caller, count } = await identify();
+            const actor = { caller, isOperator: false, address };
+            return {
+              credentialId: caller.credential.id,
+              scopes: caller.scopes,
+              count,
+              transport: {
+                send: (request, { deadline }) =>
+                  deadline.within(inProcess.send(actor, request, deadline.signal)),
+              },
+            };
+          },
+        });
       },
     });
   });

@@ -1,6 +1,7 @@
 /** Telemetry of the REST transport: a span and a metric for each request, and `GET /metrics`. */
 import { createHash, timingSafeEqual } from "node:crypto";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { IncomingHttpHeaders } from "node:http";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { fail, failCredential } from "../../tools/errors.ts";
 import type { Metrics, Span, Tracer } from "../ports/telemetry.ts";
 
@@ -21,7 +22,12 @@ export function instrumentRequests(
   const spans = new WeakMap<FastifyRequest, Span>();
   app.addHook("onRequest", (request, _reply, done) => {
     if (!untracedPaths.has(request.routeOptions.url ?? "")) {
-      spans.set(request, tracer.startSpan(describeSpan(request)));
+      const { method, headers, routeOptions } = request;
+      const { url: route = "unknown" } = routeOptions;
+      spans.set(
+        request,
+        tracer.startSpan(describeSpan({ operation: operationOf(request), method, route, headers })),
+      );
     }
     done();
   });
@@ -31,7 +37,7 @@ export function instrumentRequests(
     return span ? span.within(done) : done();
   });
   app.addHook("onResponse", (request, reply, done) => {
-    spans.get(request)?.end(describeSpanEnd(reply));
+    spans.get(request)?.end(describeSpanEnd(reply.statusCode));
     metrics.request({
       operation: operationOf(request),
       method: request.method,
@@ -47,20 +53,27 @@ function operationOf({ routeOptions }: FastifyRequest): string {
   return routeOptions.config.operation ?? routeOptions.url ?? "unknown";
 }
 
-function describeSpan(request: FastifyRequest) {
-  const { traceparent } = request.headers;
-  const route = request.routeOptions.url ?? "unknown";
+interface TracedRequest {
+  readonly operation: string;
+  readonly method: string;
+  /** The path as it is declared. */
+  readonly route: string;
+  readonly headers: IncomingHttpHeaders;
+}
+
+/** The span of a request, over HTTP or within the process. */
+export function describeSpan({ operation, method, route, headers: { traceparent } }: TracedRequest) {
   return {
-    name: operationOf(request),
+    name: operation,
     kind: "server",
     parent: typeof traceparent === "string" ? traceparent : null,
-    attributes: { "http.request.method": request.method, "http.route": route },
+    attributes: { "http.request.method": method, "http.route": route },
   } as const;
 }
 
-function describeSpanEnd({ statusCode }: FastifyReply) {
-  const failure = statusCode >= 500 ? String(statusCode) : undefined;
-  return { attributes: { "http.response.status_code": statusCode }, failure };
+export function describeSpanEnd(status: number) {
+  const failure = status >= 500 ? String(status) : undefined;
+  return { attributes: { "http.response.status_code": status }, failure };
 }
 
 export interface MetricsEndpoint {

@@ -25,6 +25,8 @@ export interface AttemptContext {
   readonly now: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
+  /** Rejects if the signal is aborted. */
+  readonly delay: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly backOff: () => void;
   readonly requireClock: () => void;
 }
@@ -65,7 +67,10 @@ export async function attemptJob(
   }
 }
 
-function createStart({ database, now, log }: AttemptContext, { id, lane, started_at }: ClaimedJob) {
+function createStart(
+  { database, now, log, signal, delay }: AttemptContext,
+  { id, lane, started_at }: ClaimedJob,
+) {
   let start = started_at;
   return async (maxAgeMs: number): Promise<void> => {
     try {
@@ -75,8 +80,13 @@ function createStart({ database, now, log }: AttemptContext, { id, lane, started
           return;
         }
         start = await moveStart(database, { lane, from: start, to });
+        const waitMs = start === null ? 0 : Date.parse(start) - now().getTime();
+        if (waitMs > 0) {
+          await delay(waitMs, signal);
+        }
       }
     } catch (error) {
+      signal.throwIfAborted();
       // The rate may be exceeded by one, which costs less than the job.
       log.warn({ job: id, err: error }, "The start of a job could not be counted");
     }

@@ -1,6 +1,6 @@
 /** Adds jobs to the table. */
 import { type RawBuilder, sql } from "kysely";
-import type { Transaction } from "../database/database.ts";
+import type { DatabaseTransaction } from "../database/database.ts";
 import { newId } from "../database/id.ts";
 import type { NewJob } from "./job.ts";
 import { storedLane } from "./priority.ts";
@@ -10,7 +10,10 @@ export function jobInsertion(jobs: readonly NewJob[], now: Date): RawBuilder<unk
   const rows = jobs.map(({ name, lane, key, organization_id, payload, runAt = now, ...rest }) => ({
     id: newId("job", now),
     lane: storedLane(lane || defaultLane(name, organization_id), rest.priority ?? "normal"),
-    ...{ name, key, organization_id, payload },
+    name,
+    key,
+    organization_id,
+    payload,
     run_at: runAt.toISOString(),
     subject: rest.subject,
     traceparent: rest.traceparent,
@@ -35,7 +38,7 @@ function defaultLane(name: string, organization: string | null): string {
  * commit, so that they can't start before it; a row that is being claimed is locked already and not counted.
  */
 export async function withoutDuplicates(
-  tx: Transaction,
+  tx: DatabaseTransaction,
   jobs: readonly NewJob[],
   now: Date,
 ): Promise<NewJob[]> {

@@ -1,10 +1,10 @@
 /** Deletes the jobs that hold the personal data of erased records. */
 import { sql } from "kysely";
-import type { Transaction } from "../database/database.ts";
+import type { DatabaseTransaction } from "../database/database.ts";
 
 /** Deletes waiting and dead jobs by their subject, except waiting jobs of the kept names. */
 export async function eraseJobs(
-  tx: Transaction,
+  tx: DatabaseTransaction,
   subjects: readonly string[],
   keptNames: readonly string[],
 ): Promise<void> {

@@ -1,6 +1,6 @@
 /** The types of jobs: durable work that is enqueued in a transaction and done after its commit. */
 import type { RawBuilder } from "kysely";
-import type { Transaction } from "../database/database.ts";
+import type { DatabaseTransaction } from "../database/database.ts";
 
 /** A kind of job: its name, and the form of its payload. */
 export interface JobType<Payload> {
@@ -89,6 +89,7 @@ export interface Attempt {
   /**
    * Counts the job's start against the rate of its lane from now on, if it has counted for `maxAgeMs` or longer. To be
    * called before the work that the rate limits, and again if that is 50 ms later: a start counts 100 ms longer than a second.
+   * Waits, up to 10 seconds, while the rate is used up.
    */
   readonly startNow: (maxAgeMs: number) => Promise<void>;
   /** Throws while the process's time can't be compared with that of the others, for example after its machine was suspended. */
@@ -114,6 +115,11 @@ export interface JobDefinition<Payload = unknown> extends JobType<Payload> {
    * run at once. A power of two. Default 1.
    */
   readonly slots?: number;
+  /**
+   * A run that takes longer waits for a third party: until it ends, another job of its lane may have its slots. Default:
+   * it keeps them.
+   */
+  readonly yieldsAfterMs?: number;
   /** A cron pattern of five fields (UTC): the job is added automatically, without a payload, and repeats. */
   readonly schedule?: string;
   /** Also runs while its organization is suspended: it does the work of a third party. Default false. */
@@ -132,30 +138,23 @@ export interface Jobs {
    * from those that repeat by themselves.
    */
   whenIdle(): Promise<Date | undefined>;
-  /** Adds a job in the caller's transaction; the worker is woken when it commits. */
-  enqueue<Payload extends JobPayload>(
-    tx: Transaction,
-    type: JobType<Payload>,
-    payload: NoInfer<Payload>,
-    options?: JobOptions,
-  ): Promise<void>;
-  /** Adds any number of jobs, in order, in one statement. */
-  enqueueAll: EnqueueAll;
+  /** Adds jobs in the caller's transaction, in order, in one statement; the worker is woken when it commits. */
+  enqueue: Enqueue;
   /**
    * The statement that adds jobs, to be made part of another statement of `tx`; the worker is woken when it commits.
    * None of the jobs may be deduplicated.
    */
-  insertion(tx: Transaction, jobs: readonly NewJob[]): Promise<RawBuilder<unknown>>;
+  insertion(tx: DatabaseTransaction, jobs: readonly NewJob[]): Promise<RawBuilder<unknown>>;
   /**
    * Sets how many jobs of a lane may start in any second, in all processes of the database together; null: any number.
    * Attempts that repeat a job count too.
    */
-  pace(tx: Transaction, lane: string, ratePerSecond: number | null): Promise<void>;
+  pace(tx: DatabaseTransaction, lane: string, ratePerSecond: number | null): Promise<void>;
   /**
    * Makes the jobs of a lane due that wait until exactly this time; those that wait until another one do so for another
    * reason. A job that runs and will wait until then is not found: resume it again later.
    */
-  resume(tx: Transaction, lane: string, waitingUntil: Date): Promise<void>;
+  resume(tx: DatabaseTransaction, lane: string, waitingUntil: Date): Promise<void>;
 }
 
-export type EnqueueAll = (tx: Transaction, jobs: readonly NewJob[]) => Promise<void>;
+export type Enqueue = (tx: DatabaseTransaction, jobs: readonly NewJob[]) => Promise<void>;

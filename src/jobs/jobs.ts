@@ -11,12 +11,13 @@
  *
  * Call order: worker → poller → claim, attempt, settle.
  */
-import { afterCommit, type Database } from "../database/database.ts";
+import { setTimeout } from "node:timers/promises";
+import type { Database } from "../database/database.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import { findDue, findUnknownNames, nextDueAt, setPace } from "./claim/index.ts";
 import { jobInsertion, withoutDuplicates } from "./enqueue.ts";
-import { type EnqueueAll, type JobDefinition, type Jobs, newJob, type Priority } from "./job.ts";
+import type { Enqueue, JobDefinition, Jobs, Priority } from "./job.ts";
 import { storedLanes } from "./priority.ts";
 import type { Processes } from "./processes/index.ts";
 import { insertSchedules, nextRun } from "./schedule.ts";
@@ -63,7 +64,8 @@ export function createJobs(options: JobsOptions): RunningJobs {
   const { instrument = (insertion) => insertion, processes } = options;
   const known = byName(definitions, now());
   const prepare = once(() => prepareTable(options, known));
-  const shared = { database, now, definitions: known, processes, log, concurrency, pollMs, prepare };
+  const delay = (ms: number, signal: AbortSignal) => setTimeout(ms, undefined, { signal });
+  const shared = { database, now, delay, definitions: known, processes, log, concurrency, pollMs, prepare };
   const workers: Readonly<Record<Priority, Worker>> = {
     normal: new Worker({ ...shared, priority: "normal" }),
     bulk: new Worker({ ...shared, priority: "bulk" }),
@@ -80,7 +82,7 @@ export function createJobs(options: JobsOptions): RunningJobs {
       throw new Error(`No definition has the name "${unknown.name}".`);
     }
     const priorities = new Set(jobs.map(({ priority = "normal" }) => priority));
-    afterCommit(tx, () => {
+    tx.afterCommit(() => {
       for (const priority of priorities) {
         workers[priority].wake();
       }
@@ -88,7 +90,7 @@ export function createJobs(options: JobsOptions): RunningJobs {
     return jobInsertion(jobs, now());
   });
 
-  const enqueueAll: EnqueueAll = async (tx, jobs) => {
+  const enqueue: Enqueue = async (tx, jobs) => {
     const added = await withoutDuplicates(tx, jobs, now());
     if (added.length > 0) {
       const statement = await insertion(tx, added);
@@ -105,15 +107,14 @@ export function createJobs(options: JobsOptions): RunningJobs {
 
   return {
     insertion,
-    enqueueAll,
-    enqueue: (tx, type, payload, options) => enqueueAll(tx, [newJob(type, payload, options)]),
+    enqueue,
     async pace(tx, lane, ratePerSecond) {
       await setPace(tx, lane, ratePerSecond);
-      afterCommit(tx, wakeBoth);
+      tx.afterCommit(wakeBoth);
     },
     async resume(tx, lane, waitingUntil) {
       await resumeLane(tx, { lanes: storedLanes(lane), waitingUntil, now: now() });
-      afterCommit(tx, wakeBoth);
+      tx.afterCommit(wakeBoth);
     },
     start() {
       workers.normal.start();

@@ -8,6 +8,9 @@
  * Each lane has an adaptive limit: every job that ends normally raises it by one, a job that asks to back off
  * halves it. At a limit of one, backing off pauses the lane, each time for longer. A failing destination is
  * retried now and then and takes few slots.
+ *
+ * A job that only waits for a third party may yield its slots after a while, so that a few requests that hang do not
+ * delay the lane's other jobs. At most `concurrency` slots of a lane, and four times as many in all, are yielded.
  */
 
 /** How many jobs may be claimed now. */
@@ -28,11 +31,23 @@ export interface StartingJob {
   readonly organization: string | null;
   /** The slots that it takes. */
   readonly slots: number;
+  /** When it yields them, in ms since the epoch; default never. */
+  readonly yieldsAt?: number;
+}
+
+interface RunningJob {
+  readonly lane: Lane;
+  readonly organization: string | null;
+  readonly slots: number;
+  readonly yieldsAt: number;
+  hasYielded: boolean;
 }
 
 interface Lane {
   /** Slots in use, as its limit is. */
   running: number;
+  /** Slots that its running jobs have yielded. */
+  yielded: number;
   limit: number;
   /** Those of its last job: the jobs of a lane are of one kind. */
   slotsPerJob: number;
@@ -57,6 +72,9 @@ export class Lanes {
   readonly #lanes = new Map<string, Lane>();
   /** The slots in use by each organization. */
   readonly #runningByOrganization = new Map<string, number>();
+  /** The running jobs that may yield their slots and have not, in the order of their starts. */
+  readonly #yielding = new Set<RunningJob>();
+  #yielded = 0;
   readonly #maxLimit: number;
   readonly #initialLimit: number;
 
@@ -80,6 +98,7 @@ export class Lanes {
 
   capacity(now: Date): Capacity {
     this.#removeIdle(now);
+    this.#yield(now);
     const running = [...this.#lanes.values()].reduce((sum, lane) => sum + lane.running, 0);
     const free = 4 * this.#maxLimit - running;
     const isReserve = free <= this.#maxLimit;
@@ -102,16 +121,20 @@ export class Lanes {
     lane: name,
     organization,
     slots,
+    yieldsAt = Number.POSITIVE_INFINITY,
   }: StartingJob): (result: { readonly mustBackOff: boolean; readonly now: Date }) => void {
     const lane = this.#lanes.get(name) ?? createLane(this.#initialLimit);
     lane.running += slots;
     lane.slotsPerJob = slots;
     this.#lanes.set(name, lane);
     this.#count(organization, slots);
+    const job = { lane, organization, slots, yieldsAt, hasYielded: false };
+    if (yieldsAt < Number.POSITIVE_INFINITY) {
+      this.#yielding.add(job);
+    }
     const { backOffs } = lane;
     return ({ mustBackOff, now }) => {
-      lane.running -= slots;
-      this.#count(organization, -slots);
+      this.#end(job);
       lane.endedAt = now.getTime();
       if (!mustBackOff) {
         lane.limit = Math.min(lane.limit + 1, this.#maxLimit);
@@ -120,6 +143,35 @@ export class Lanes {
         backOff(lane, now);
       }
     };
+  }
+
+  #yield(now: Date): void {
+    for (const job of this.#yielding) {
+      const { lane, slots, organization, yieldsAt } = job;
+      if (yieldsAt > now.getTime()) {
+        return;
+      }
+      if (lane.yielded + slots <= this.#maxLimit && this.#yielded + slots <= 4 * this.#maxLimit) {
+        this.#yielding.delete(job);
+        job.hasYielded = true;
+        lane.yielded += slots;
+        this.#yielded += slots;
+        lane.running -= slots;
+        this.#count(organization, -slots);
+      }
+    }
+  }
+
+  #end(job: RunningJob): void {
+    const { lane, slots, organization, hasYielded } = job;
+    if (hasYielded) {
+      lane.yielded -= slots;
+      this.#yielded -= slots;
+      return;
+    }
+    this.#yielding.delete(job);
+    lane.running -= slots;
+    this.#count(organization, -slots);
   }
 
   #count(organization: string | null, change: number): void {
@@ -134,10 +186,10 @@ export class Lanes {
   }
 
   #removeIdle(now: Date): void {
-    for (const [name, { running, limit, endedAt, pauseMs }] of this.#lanes) {
+    for (const [name, { running, yielded, limit, endedAt, pauseMs }] of this.#lanes) {
       const isHealthy = pauseMs === 0 && limit >= this.#initialLimit;
       const ms = isHealthy ? idleLaneMs.healthy : idleLaneMs.failing;
-      if (running === 0 && now.getTime() >= endedAt + ms) {
+      if (running + yielded === 0 && now.getTime() >= endedAt + ms) {
         this.#lanes.delete(name);
       }
     }
@@ -145,7 +197,16 @@ export class Lanes {
 }
 
 function createLane(limit: number): Lane {
-  return { limit, running: 0, slotsPerJob: 1, backOffs: 0, endedAt: 0, backedOffAt: 0, pauseMs: 0 };
+  return {
+    limit,
+    running: 0,
+    yielded: 0,
+    slotsPerJob: 1,
+    backOffs: 0,
+    endedAt: 0,
+    backedOffAt: 0,
+    pauseMs: 0,
+  };
 }
 
 /** A clock that was set back ends the pause: otherwise the lane would be paused until the clock catches up. */

@@ -6,7 +6,7 @@
  * be claimed in the same transaction. If a poll fails, the settlements wait for the next one. A crash before
  * that runs the jobs again: at least once.
  */
-import type { Transaction } from "../database/database.ts";
+import type { DatabaseTransaction } from "../database/database.ts";
 import { together } from "../database/transaction.ts";
 import { type AttemptContext, attemptJob } from "./attempt.ts";
 import { type ClaimedJob, claimJobs, nextDueAt } from "./claim/index.ts";
@@ -118,7 +118,7 @@ export class Poller {
     }
   }
 
-  async #claim(tx: Transaction, capacity: Capacity): Promise<Claimed> {
+  async #claim(tx: DatabaseTransaction, capacity: Capacity): Promise<Claimed> {
     const { priority, processes } = this.#options;
     // Not the time of the poll: the wait for the connection would count as part of the second in which jobs start.
     const now = this.#options.now();
@@ -134,7 +134,13 @@ export class Poller {
     const after = this.#after;
     const { jobs, isContended } = await claimJobs(tx, {
       ...capacity,
-      ...{ now, priority, after, leases: Object.fromEntries(leases), ids, keys, unsuspended },
+      now,
+      priority,
+      after,
+      leases: Object.fromEntries(leases),
+      ids,
+      keys,
+      unsuspended,
       process: processes?.id ?? null,
     });
     const first = rangeOf(priority).after;
@@ -148,7 +154,7 @@ export class Poller {
     };
   }
 
-  async #nextDueAt(tx: Transaction, now: Date, isContended: boolean): Promise<Date | undefined> {
+  async #nextDueAt(tx: DatabaseTransaction, now: Date, isContended: boolean): Promise<Date | undefined> {
     return isContended
       ? new Date(now.getTime() + contendedMs)
       : nextDueAt(tx, this.#options.priority, { now, isScheduled: true });
@@ -161,7 +167,8 @@ export class Poller {
     }
     this.#leases.add(job, definition, now);
     const { lane, organization_id: organization } = job;
-    const end = this.#lanes.start({ lane, organization, slots: definition.slots ?? 1 });
+    const { slots = 1, yieldsAfterMs = Number.POSITIVE_INFINITY } = definition;
+    const end = this.#lanes.start({ lane, organization, slots, yieldsAt: now.getTime() + yieldsAfterMs });
     let mustBackOff = false;
     const backOff = () => {
       mustBackOff = true;

@@ -45,6 +45,11 @@ export function storedLanes(lane: string): readonly string[] {
   return [storedLane(lane, "normal"), storedLane(lane, "bulk")];
 }
 
+/** The lane's name from the name under which a job is stored. */
+export function laneOfStored(stored: string): string {
+  return stored.startsWith(bulkPrefix) ? stored.slice(bulkPrefix.length) : stored;
+}
+
 /** The lane's name, in SQL, from the name under which a job is stored. */
 export const laneNameOf = (stored: RawBuilder<unknown>) => sql`ltrim(${stored}, ${sql.lit(bulkPrefix)})`;
 

@@ -1,6 +1,6 @@
 /** What happens to the rows of claimed jobs: deleted, rescheduled, renewed, or moved to the dead-letter queue. */
 import { type RawBuilder, sql } from "kysely";
-import type { Transaction } from "../database/database.ts";
+import type { DatabaseTransaction } from "../database/database.ts";
 import { together } from "../database/transaction.ts";
 import type { ClaimedJob } from "./claim/index.ts";
 
@@ -20,7 +20,7 @@ export type Settlement = Reschedule | { readonly id: string; readonly run_at?: u
  * Deletes and reschedules any number of jobs, in one statement each. A finished job is deleted even if another
  * process holds it now.
  */
-export async function settleJobs(tx: Transaction, settlements: readonly Settlement[]): Promise<void> {
+export async function settleJobs(tx: DatabaseTransaction, settlements: readonly Settlement[]): Promise<void> {
   const done = settlements.filter(({ run_at }) => run_at === undefined).map(({ id }) => id);
   const rescheduled = settlements.filter((settlement) => settlement.run_at !== undefined);
   await together(
@@ -29,7 +29,7 @@ export async function settleJobs(tx: Transaction, settlements: readonly Settleme
   );
 }
 
-async function rescheduleJobs(tx: Transaction, rescheduled: readonly Reschedule[]): Promise<void> {
+async function rescheduleJobs(tx: DatabaseTransaction, rescheduled: readonly Reschedule[]): Promise<void> {
   // Later jobs of the same key can't start before it. Rescheduled with it, they are not examined in every claim.
   // "is true" keeps the planner from other indexes than the key's, which look as good while the table is empty.
   await sql`
@@ -41,7 +41,7 @@ async function rescheduleJobs(tx: Transaction, rescheduled: readonly Reschedule[
   `.execute(tx);
 }
 
-export async function renewLeases(tx: Transaction, renewals: readonly Reschedule[]): Promise<void> {
+export async function renewLeases(tx: DatabaseTransaction, renewals: readonly Reschedule[]): Promise<void> {
   if (renewals.length > 0) {
     await updateRunAt(renewals, sql``).execute(tx);
   }
@@ -63,7 +63,10 @@ interface Resumption {
 }
 
 /** Makes waiting jobs due, but none that runs, whose `run_at` is the end of its lease. */
-export async function resumeLane(tx: Transaction, { lanes, waitingUntil, now }: Resumption): Promise<void> {
+export async function resumeLane(
+  tx: DatabaseTransaction,
+  { lanes, waitingUntil, now }: Resumption,
+): Promise<void> {
   await sql`
     update jobs set run_at = ${now.toISOString()}
     where lane = any(${lanes}::text[]) and run_at = ${waitingUntil.toISOString()}
@@ -73,7 +76,7 @@ export async function resumeLane(tx: Transaction, { lanes, waitingUntil, now }: 
 
 /** Does nothing if another process has claimed the job since. */
 export async function moveToDeadLetter(
-  tx: Transaction,
+  tx: DatabaseTransaction,
   job: ClaimedJob,
   { error, now }: { readonly error: string; readonly now: Date },
 ): Promise<void> {

@@ -37,8 +37,12 @@ function readOrigin(origin: string): { hostname: string; origin: string } {
 }
 
 const exposedHeaders = [
-  ...["www-authenticate", "retry-after", "x-request-id"],
-  ...["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset"],
+  "www-authenticate",
+  "retry-after",
+  "x-request-id",
+  "ratelimit-limit",
+  "ratelimit-remaining",
+  "ratelimit-reset",
 ];
 
 /**

@@ -9,6 +9,8 @@ import { toNodeHandler } from "@modelcontextprotocol/node";
 import { type AuthInfo, createMcpHandler, preloadSchemas } from "@modelcontextprotocol/server";
 import { Failure, parseJson, readCredential, readScope, type Scope } from "../../tools/contract/index.ts";
 import { fail, failCredential } from "../../tools/errors.ts";
+import { type Client, createClient, type Transport } from "../client/index.ts";
+import { readBytes } from "../streams/bytes.ts";
 import { createHostGuard, type HostPolicy, handleCors, writeFailure } from "./guards.ts";
 import { createServerFactory, defaultToolFilter, type McpServerOptions } from "./server.ts";
 import { loadArguments, type McpCaller } from "./tool-call/index.ts";
@@ -33,8 +35,8 @@ export interface McpIdentity {
   /** The same for every spelling of the credential. */
   readonly credentialId: string;
   readonly scopes: ReadonlySet<Scope>;
-  /** Sent with the requests for the messages. */
-  readonly headers?: Readonly<Record<string, string>>;
+  /** Sends requests to the service that executes the tools. */
+  readonly transport: Transport;
   /** Counts further messages. @throws Failure `rate_limited`. */
   count(messages: number): void;
 }
@@ -88,9 +90,9 @@ function createRequestHandler(options: McpHttpOptions, handle: Handle): Serve {
     if (handleCors(request, response)) {
       return;
     }
-    const { credentialId, scopes, headers, count } = await identify(admission);
+    const { credentialId, scopes, transport, count } = await identify(admission);
     const filter = applyRequestFilter(toolFilter, request);
-    const extra: AuthExtra = { filter, headers };
+    const extra: AuthExtra = { filter, client: createClient({ transport }) };
     const auth = { token: tokenOf(request), clientId: "tidings", scopes: [...scopes], extra: { ...extra } };
     await limitConcurrency(credentialId, async () => {
       const text = await readBody(request, maxBodyBytes);
@@ -125,7 +127,7 @@ async function identify(admission: McpAdmission): Promise<McpIdentity> {
   });
 }
 
-/** The credential as it was sent, with which tools are called. @throws Failure `credential_missing`. */
+/** The credential as it was sent. @throws Failure `credential_missing`. */
 function tokenOf({ headers }: IncomingMessage): string {
   const credential = readCredential(headers);
   if (credential === undefined) {
@@ -146,7 +148,7 @@ function applyRequestFilter(operatorFilter: ToolFilter, { headers }: IncomingMes
 /** What the SDK passes on with the credential. */
 interface AuthExtra {
   readonly filter: ToolFilter;
-  readonly headers: McpIdentity["headers"];
+  readonly client: Client;
 }
 
 function toCaller(auth: AuthInfo | undefined): McpCaller {
@@ -154,8 +156,8 @@ function toCaller(auth: AuthInfo | undefined): McpCaller {
     throw new Error("a request reached the server without its credential");
   }
   const scopes = new Set(auth.scopes.flatMap((scope) => readScope(scope) ?? []));
-  const { filter, headers } = auth.extra as unknown as AuthExtra; // set above, for every request
-  return { key: auth.token, filter, headers, scopes: () => scopes };
+  const { filter, client } = auth.extra as unknown as AuthExtra; // set above, for every request
+  return { client, key: auth.token, filter, scopes: () => scopes };
 }
 
 /** In characters; a shorter message takes about a millisecond to parse. */
@@ -207,16 +209,8 @@ async function readBody(request: IncomingMessage, limit: number): Promise<string
   if (Number(request.headers["content-length"]) > limit) {
     throw fail("body_too_large", { limit });
   }
-  const chunks: Buffer[] = [];
-  let size = 0;
-  // Leaving the loop must not destroy the connection: the error is sent on it.
-  const incoming: AsyncIterable<Buffer> = request.iterator({ destroyOnReturn: false });
-  for await (const chunk of incoming) {
-    size += chunk.length;
-    if (size > limit) {
-      throw fail("body_too_large", { limit });
-    }
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
+  // A body that is too large must not destroy the connection: the error is sent on it.
+  const incoming = request.iterator({ destroyOnReturn: false });
+  const bytes = await readBytes(incoming, limit, () => fail("body_too_large", { limit }));
+  return bytes.toString("utf8");
 }

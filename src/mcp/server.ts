@@ -10,7 +10,6 @@ import {
   Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import type { Client } from "../client/index.ts";
 import type { Log } from "../ports/log.ts";
 import { canComplete, complete } from "./complete.ts";
 import { defaultInstructions, searchInstructions } from "./instructions.ts";
@@ -36,8 +35,6 @@ import {
 } from "./tool-list/index.ts";
 
 export interface McpServerOptions {
-  /** Calls the service that executes the tools. */
-  readonly client: Client;
   readonly version: string;
   readonly log: Log;
   /** The tools that the service has, by name; by default the whole catalogue. */
@@ -63,10 +60,10 @@ export function createServerFactory(
   serverOptions: McpServerOptions,
   callerOf: (context: McpRequestContext) => McpCaller,
 ): McpServerFactory {
-  const { client, version, log, availableTools, instructions = defaultInstructions } = serverOptions;
+  const { version, log, availableTools, instructions = defaultInstructions } = serverOptions;
   const { uploadRoot, resultLimit = defaultResultLimit, instrument = (runTool) => runTool } = serverOptions;
   const list = createToolList(tools, { availableTools, isLocal: uploadRoot !== undefined });
-  const executeTool = createExecuteTool({ client, log, uploadRoot });
+  const executeTool = createExecuteTool({ log, uploadRoot });
   const runTool = instrument(createRunTool({ list, executeTool, resultLimit }));
   const info = { name: "tidings", title: "Tidings", version };
   const hasCompletions = canComplete(list);

@@ -9,6 +9,7 @@ import { PassThrough, type Readable, type Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
 import { parseJson } from "../../tools/contract/index.ts";
+import type { Client } from "../client/index.ts";
 import { maxLineBytes, readLines } from "./read-lines.ts";
 import { createServerFactory, defaultToolFilter, type McpServerOptions } from "./server.ts";
 import type { McpCaller } from "./tool-call/index.ts";
@@ -16,6 +17,8 @@ import type { KeyAccess } from "./tool-list/index.ts";
 import { createLineTooLongError, type JsonRpcError, validateMessage } from "./validate-message.ts";
 
 export interface StdioOptions extends McpServerOptions {
+  /** Calls the service that executes the tools. */
+  readonly client: Client;
   /** Finds out what the client's key may do; undefined if that is not possible. */
   discoverAccess(): Promise<KeyAccess | undefined>;
   /** How long a list waits for `discoverAccess`; short, because a person is waiting. */
@@ -75,10 +78,9 @@ interface DiscoveringCaller extends McpCaller {
   discover(): Promise<void>;
 }
 
-function createCaller(
-  { discoverAccess, listWaitMs = 1_500, retryAfterMs = 60_000, toolFilter = defaultToolFilter }: StdioOptions,
-  ending: Promise<void>,
-): DiscoveringCaller {
+function createCaller(options: StdioOptions, ending: Promise<void>): DiscoveringCaller {
+  const { client, discoverAccess, toolFilter = defaultToolFilter } = options;
+  const { listWaitMs = 1_500, retryAfterMs = 60_000 } = options;
   let access: KeyAccess | undefined;
   let discovery: Promise<void> | undefined;
   const start = async () => {
@@ -94,6 +96,7 @@ function createCaller(
     return discovery;
   };
   return {
+    client,
     filter: toolFilter,
     scopes: () => access?.scopes,
     availableTools: () => access?.availableTools,

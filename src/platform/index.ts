@@ -2,8 +2,10 @@
 
 import { type Operation, toolMappingsOf } from "../../tools/contract/index.ts";
 import { fail } from "../../tools/errors.ts";
-import type { Event, EventName } from "../../tools/events.ts";
-import type { EnqueueAll, JobDefinition, Jobs } from "../jobs/job.ts";
+import { catalogue } from "../../tools/index.ts";
+import type { Database } from "../database/database.ts";
+import { NoAnswerError } from "../database/outage.ts";
+import type { Enqueue, JobDefinition, Jobs } from "../jobs/job.ts";
 import { createJobs, type RunningJobs } from "../jobs/jobs.ts";
 import { Processes, type SharedUse } from "../jobs/processes/index.ts";
 import type { ChannelCallbacks } from "../ports/channel.ts";
@@ -16,55 +18,53 @@ import type {
 } from "../ports/http-route.ts";
 import type { PaymentCallbacks } from "../ports/payments.ts";
 import type { TemplateAuthorityCallbacks } from "../ports/template-authority.ts";
+import { withDeadline } from "../time/deadline.ts";
 import type { SharedClock } from "../time/shared-clock.ts";
-import { apiKeys } from "./api-keys.ts";
-import { auth, authenticate } from "./auth/index.ts";
-import { billing } from "./billing/index.ts";
-import { broadcasts } from "./broadcasts/index.ts";
-import { chatbot } from "./chatbot/index.ts";
-import { clock } from "./clock.ts";
-import { cohorts } from "./cohorts/index.ts";
-import { contacts } from "./contacts/index.ts";
-import { conversations } from "./conversations/index.ts";
-import { flows } from "./flows/index.ts";
-import { imports } from "./imports/index.ts";
-import { inboxes } from "./inboxes/index.ts";
+import { apiKeys } from "./account/api-keys/index.ts";
+import { auth, authenticate } from "./account/auth/index.ts";
+import { inboxes } from "./account/inboxes/index.ts";
+import { organization } from "./account/organization/index.ts";
+import { users } from "./account/users.ts";
+import { broadcasts } from "./automation/broadcasts/index.ts";
+import { chatbot } from "./automation/chatbot/index.ts";
+import { cohorts } from "./automation/cohorts/index.ts";
+import { flows } from "./automation/flows/index.ts";
+import { imports } from "./automation/imports/index.ts";
+import { webhooks } from "./automation/webhooks/index.ts";
+import { knowledgeBase } from "./content/knowledge-base/index.ts";
+import { quickReplies } from "./content/quick-replies.ts";
+import { requestSync, templates } from "./content/templates/index.ts";
+import { uploads } from "./content/uploads/index.ts";
 import {
   type Call,
   type Caller,
-  combineHooks,
+  combineHandlers,
   createCall,
-  createResolveJob,
-  deleteDeadJobsJob,
-  deleteExpiredResponsesJob,
+  createKernelJobs,
   type EventRecorder,
-  eraseContactJob,
-  listenerJobsOf,
   type Module,
   type ModuleJob,
   runForCaller,
-  type SealedColumn,
   sealedResponses,
+  Transaction,
   throwDatabaseFailure,
   type World,
-} from "./kernel/index.ts";
-import { knowledgeBase } from "./knowledge-base/index.ts";
-import { ledger } from "./ledger/index.ts";
-import { mcp } from "./mcp.ts";
-import { messages, receiveChange, receiveMessage, receiveReceipts } from "./messages/index.ts";
-import { operator } from "./operator/index.ts";
-import { organization } from "./organization.ts";
-import { payments, receivePaymentWebhook } from "./payments/index.ts";
-import { prices } from "./prices/index.ts";
-import { pricing } from "./pricing/index.ts";
-import { quickReplies } from "./quick-replies.ts";
-import { routing } from "./routing/index.ts";
-import { teams } from "./teams/index.ts";
-import { requestSync, templates } from "./templates/index.ts";
-import { uploads } from "./uploads/index.ts";
-import { users } from "./users.ts";
-import { wallet } from "./wallet/index.ts";
-import { webhooks } from "./webhooks/index.ts";
+} from "./foundation/kernel/index.ts";
+import type { SealedColumn } from "./foundation/sealing/index.ts";
+import { contacts } from "./inbox/contacts/index.ts";
+import { conversations } from "./inbox/conversations/index.ts";
+import { messages, receiveChange, receiveMessage, receiveReceipts } from "./inbox/messages/index.ts";
+import { routing } from "./inbox/routing/index.ts";
+import { teams } from "./inbox/teams/index.ts";
+import { billing } from "./money/billing/index.ts";
+import { payments, receivePaymentWebhook } from "./money/payments/index.ts";
+import { prices } from "./money/prices/index.ts";
+import { pricing } from "./money/pricing/index.ts";
+import { wallet } from "./money/wallet/index.ts";
+import { clock } from "./operations/clock.ts";
+import { ledger } from "./operations/ledger/index.ts";
+import { mcp } from "./operations/mcp.ts";
+import { operator } from "./operations/operator/index.ts";
 
 /** Every implemented module, by the name of its file in `tools/`, in the catalogue's order. */
 export const modules: Modules = {
@@ -128,17 +128,17 @@ export interface Platform {
 export interface PlatformParts
   extends Omit<
     World,
+    | "database"
     | "jobs"
     | "channels"
     | "templateAuthorities"
     | "payments"
-    | "listeners"
-    | "recorders"
     | "hooks"
     | "erasers"
     | "jobsKeptByErasure"
     | "tools"
   > {
+  readonly database: Database;
   /** Default: all. */
   readonly enabledModules?: Modules;
   /** How many jobs of one lane run at once in this process. */
@@ -149,7 +149,7 @@ export interface PlatformParts
   /** Opens the channels and the payment processor. They report to `callbacks` and may have jobs of their own. */
   openChannels(
     callbacks: Callbacks,
-    enqueueAll: EnqueueAll,
+    enqueue: Enqueue,
   ): Pick<World, "channels" | "templateAuthorities" | "payments"> & {
     readonly jobs: readonly JobDefinition[];
   };
@@ -187,7 +187,7 @@ export function createPlatform(parts: PlatformParts): Platform {
     onPaymentWebhook: (request) => receivePaymentWebhook(world, request),
   };
   const { jobs: channelJobs, ...reached } = openChannels(callbacks, (tx, newJobs) =>
-    jobs.enqueueAll(tx, newJobs),
+    jobs.enqueue(tx, newJobs),
   );
   const moduleList = [...Object.values(enabledModules), ...Object.values(operatorModules)];
   const moduleJobs = jobsOf(enabledModules);
@@ -195,25 +195,34 @@ export function createPlatform(parts: PlatformParts): Platform {
     (job) => instruments.job(job),
   );
   const processes = new Processes({
-    ...{ database, now, log, isAlone: database.engine === "embedded", clock: sharedClock },
+    database,
+    now,
+    log,
+    isAlone: database.engine === "embedded",
+    clock: sharedClock,
   });
   const jobs = createJobs({
-    ...{ database, now, definitions, log, processes, instrument: instruments.insertion },
+    database,
+    now,
+    definitions,
+    log,
+    processes,
+    instrument: instruments.insertion,
     ...(concurrency && { concurrency }),
   });
+  const transactionParts = { jobs, now, recorders: recordersOf(enabledModules) };
   const world: World = {
     ...outside,
     ...reached,
+    database: database.withTransactions((props) => new Transaction(props, transactionParts)),
     jobs,
-    listeners: listenersOf(enabledModules),
-    recorders: recordersOf(enabledModules),
-    hooks: combineHooks(moduleList.map(({ hooks }) => hooks)),
+    hooks: combineHandlers(moduleList.flatMap(({ hooks }) => hooks)),
     erasers: moduleList.map(({ erase }) => erase),
     jobsKeptByErasure: moduleJobs.filter(({ isKeptByErasure }) => isKeptByErasure).map(({ name }) => name),
     tools: toolsOf(enabledModules),
   };
   return {
-    call: instruments.call(createCall(moduleList, world)),
+    call: instruments.call(createCall(moduleList, operationsOf(enabledModules, true), world)),
     runFor: runForCaller,
     authenticate: (credential) => authenticate(world, credential).catch(throwDatabaseFailure),
     routes: moduleList.flatMap(({ routes }) => routes.map((route) => bindRoute(route, world))),
@@ -230,8 +239,19 @@ async function checkDatabase({ database }: World, { isBeating }: Processes): Pro
     throw fail("unavailable", { reason: "the last heartbeat could not be written to the database." });
   }
   if (isBeating === undefined) {
-    await database.queries.selectFrom("settings").select("name").limit(1).execute();
+    await requireAnswer(database.queries.selectFrom("settings").select("name").limit(1).execute());
   }
+}
+
+/** As old as a heartbeat may be. */
+const readyLimitMs = 3_500;
+
+async function requireAnswer(query: Promise<unknown>): Promise<void> {
+  await withDeadline(readyLimitMs, [], async ({ within, signal }) => {
+    await within(query).catch((error: unknown) => {
+      throw signal.aborted ? new NoAnswerError("The database did not answer in time.") : error;
+    });
+  });
 }
 
 const noInstruments: Instruments = {
@@ -240,13 +260,16 @@ const noInstruments: Instruments = {
   job: (job) => job,
 };
 
-/** Every operation of these modules, by name, and the operator's if it has a key. */
+/** Every operation of these modules, by name, in the catalogue's order, and the operator's if it has a key. */
 export function operationsOf(
   enabledModules: Modules = modules,
   hasOperator = false,
 ): Readonly<Record<string, Operation>> {
   const offered = { ...enabledModules, ...(hasOperator ? operatorModules : {}) };
-  return Object.assign({}, ...Object.values(offered).map(({ contract }) => contract));
+  const operations = Object.values(offered).flatMap(({ contract }) => Object.entries(contract));
+  const places = new Map(Object.keys(catalogue).map((name, place) => [name, place]));
+  const placeOf = ([name]: [string, Operation]) => places.get(name) ?? places.size;
+  return Object.fromEntries(operations.sort((one, other) => placeOf(one) - placeOf(other)));
 }
 
 /** Every tool of these modules, by name, with the operation that it calls. */
@@ -258,30 +281,15 @@ export function toolsOf(enabledModules: Modules = modules): ReadonlyMap<string, 
   );
 }
 
-/** The listener jobs of each event. */
-function listenersOf(enabledModules: Modules): World["listeners"] {
-  const listeners = new Map<EventName, ModuleJob<Event>[]>();
-  for (const [name, { on }] of Object.entries(enabledModules)) {
-    for (const [event, job] of listenerJobsOf(name, on)) {
-      listeners.set(event, [...(listeners.get(event) ?? []), job]);
-    }
-  }
-  return listeners;
-}
-
 /** The recorders that run in the transaction of every event. */
 function recordersOf(enabledModules: Modules): readonly EventRecorder[] {
   return Object.values(enabledModules).flatMap(({ recordEvents }) => recordEvents ?? []);
 }
 
-/** Every job of these modules, their listeners' included, and the kernel's own. */
+/** Every job of these modules, and the kernel's own. */
 export function jobsOf(enabledModules: Modules): ModuleJob[] {
-  const moduleJobs = Object.entries(enabledModules).flatMap(([name, { jobs, on }]) => [
-    ...jobs,
-    ...listenerJobsOf(name, on).values(),
-  ]);
-  const resolveJob = createResolveJob(Object.values(enabledModules));
-  return [...moduleJobs, deleteExpiredResponsesJob, deleteDeadJobsJob, eraseContactJob, resolveJob];
+  const moduleJobs = Object.values(enabledModules).flatMap(({ jobs }) => jobs);
+  return [...moduleJobs, ...createKernelJobs(Object.values(enabledModules))];
 }
 
 function toJobDefinition({ run, exhausted, ...job }: ModuleJob, world: () => World): JobDefinition {

@@ -57,7 +57,11 @@ export type SendResult =
       readonly failure: ChannelFailure;
       /** The channel refused this message, not all of the inbox; the number of its refusals is passed to the next attempt. */
       readonly isRefusal?: boolean;
-    };
+      /** There was no connection to the channel. */
+      readonly isUnreachable?: boolean;
+    }
+  /** The request was sent, but no valid answer came: as if `send` had thrown. */
+  | { readonly outcome: "unknown"; readonly failure: ChannelFailure };
 
 export type FindResult =
   | { readonly outcome: "accepted"; readonly channel_message_id: string }

@@ -43,7 +43,12 @@ describe.each(Object.entries(revisions))("in revision %s", (revision, options) =
     await using assistant = await connectAssistant(app, data.secret_key, options);
     const { tools } = await assistant.client.listTools();
     expect(tools.map(({ name }) => name)).toEqual([
-      ...["list_contacts", "get_contact", "describe_attributes", "preview_cohort", "get_pricing", "whoami"],
+      "list_contacts",
+      "get_contact",
+      "describe_attributes",
+      "preview_cohort",
+      "get_pricing",
+      "whoami",
     ]);
     const rejected = await assistant.client.callTool({
       name: "send_message",

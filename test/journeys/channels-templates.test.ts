@@ -52,13 +52,16 @@ describe.each(channelNames)("on %s", (name) => {
     expect((await read(sent)).status).toBe("delivered");
     expect((await customer.shown()).slice(before)).toMatchObject([
       {
-        ...{ type: "template", text: "Hello Ada, your canoe K-9 is ready at the lake." },
+        type: "template",
+        text: "Hello Ada, your canoe K-9 is ready at the lake.",
         choices: ["I am coming"],
       },
     ]);
     await customer.choose("I am coming");
     expect(await newest()).toMatchObject({
-      ...{ direction: "inbound", type: "interactive", reply: { id: "I am coming", title: "I am coming" } },
+      direction: "inbound",
+      type: "interactive",
+      reply: { id: "I am coming", title: "I am coming" },
     });
     expect(await sendText(number, "See you soon.")).not.toHaveProperty("warnings");
   });
@@ -74,7 +77,9 @@ describe.each(channelNames)("on %s", (name) => {
     });
     await submit(template_id);
     const { id } = await audience.create({
-      ...{ name: "Season", cohort_id: cohort.id, template_id },
+      name: "Season",
+      cohort_id: cohort.id,
+      template_id,
       variable_mapping: { "1": "name" },
     });
     expect(await audience.execute(id)).toMatchObject({ recipient_count: 3, excluded: {} });
@@ -87,7 +92,11 @@ describe.each(channelNames)("on %s", (name) => {
     }
     await phone(numbers[0] ?? "").read();
     expect((await app.call(broadcasts.get_broadcast_metrics, { id })).data).toMatchObject({
-      ...{ pending: 0, sent: 3, delivered: 3, read: 1, failed: 0 },
+      pending: 0,
+      sent: 3,
+      delivered: 3,
+      read: 1,
+      failed: 0,
     });
     expect((await audience.get(id)).execution_status).toBe("completed");
   });
@@ -102,7 +111,9 @@ describe.each(channelNames)("on %s", (name) => {
     expect(await find()).toMatchObject([{ opted_out: true }]);
 
     const { id } = await draft({
-      ...{ name: "sale", category: "marketing", template_data: { body: "Everything costs less today." } },
+      name: "sale",
+      category: "marketing",
+      template_data: { body: "Everything costs less today." },
     });
     await submit(id);
     const offer = { type: "template", template: { name: "sale", language: "en_US" } } as const;
@@ -124,7 +135,8 @@ describe.each(channelNames)("on %s", (name) => {
     await settle();
     await failWith(null);
     expect(await read(sent)).toMatchObject({
-      ...{ status: "failed", error: { code: "undeliverable", channel_code: 131026, retryable: false } },
+      status: "failed",
+      error: { code: "undeliverable", channel_code: 131026, retryable: false },
     });
     expect(await customer.shown()).toEqual([]);
   });

@@ -19,7 +19,10 @@ describe.each(channelNames)("on %s", (name) => {
     expect(question).toMatchObject({ direction: "inbound", from: "+14155550401", text: { body: "Hello!" } });
     const { conversation_id: id } = question;
     expect((await app.call(conversations.get_conversation, { id })).data).toMatchObject({
-      ...{ contact_name: "Ada", platform: "whatsapp", is_unread: true, is_within_24h_window: true },
+      contact_name: "Ada",
+      platform: "whatsapp",
+      is_unread: true,
+      is_within_24h_window: true,
     });
 
     const answer = await sendText("+14155550401", "Hello, Ada!");
@@ -49,7 +52,9 @@ describe.each(channelNames)("on %s", (name) => {
     await settle();
     await customer.choose("Later");
     expect(await newest()).toMatchObject({
-      ...{ direction: "inbound", type: "interactive", reply: { id: "later", title: "Later" } },
+      direction: "inbound",
+      type: "interactive",
+      reply: { id: "later", title: "Later" },
     });
 
     const rows = [
@@ -61,7 +66,9 @@ describe.each(channelNames)("on %s", (name) => {
     await settle();
     await customer.choose("Express");
     expect(await newest()).toMatchObject({
-      ...{ direction: "inbound", type: "interactive", reply: { id: "express", title: "Express" } },
+      direction: "inbound",
+      type: "interactive",
+      reply: { id: "express", title: "Express" },
     });
     expect(await customer.shown()).toMatchObject([
       { type: "interactive", text: "When do you need it?", choices: ["Today", "Later"] },
@@ -152,7 +159,8 @@ describe.each(channelNames)("on %s", (name) => {
     await ida.react(null);
     expect((await read(answer)).reactions).toEqual([]);
     expect((await app.call(conversations.get_conversation, { id })).data).toMatchObject({
-      ...{ status: "closed", is_unread: false },
+      status: "closed",
+      is_unread: false,
     });
 
     await ida.quote("I take bot");

@@ -43,7 +43,10 @@ beforeAll(async () => {
   desk = await createTeamWithMembers(app, { name: "Desk", tier: 1 }, { Ada: {} });
   experts = await createTeamWithMembers(app, { name: "Experts", tier: 2 }, { Eve: {} });
   await app.call(routing.create_routing_policy, {
-    ...{ name: "Experts", strategy: "round_robin", target_type: "team", target_id: experts.id },
+    name: "Experts",
+    strategy: "round_robin",
+    target_type: "team",
+    target_id: experts.id,
   });
   const pdf = createPdf([
     [{ text: "Canoe handbook", size: 20 }],
@@ -79,7 +82,9 @@ test("a keyword leads to the bot, which answers from a PDF, hands over with a no
   expect(await bot.sentTo(number)).toEqual(["Ask me about canoes.", knownAnswer]);
   const [turn] = await bot.turnsOf(id);
   expect(turn).toMatchObject({
-    ...{ status: "answered", question: known, agent_used: "answer (extractive)" },
+    status: "answered",
+    question: known,
+    agent_used: "answer (extractive)",
     sources: [{ type: "chunk", document_name: "Canoe handbook", page: 2 }],
   });
   expect(await bot.conversation(id)).toMatchObject({ assigned_to: null });
@@ -89,9 +94,11 @@ test("a keyword leads to the bot, which answers from a PDF, hands over with a no
   expect(await bot.conversation(id)).toMatchObject({ assigned_to: experts.users.Eve, team_id: experts.id });
   const context = await bot.contextOf(id);
   expect(context.chatbot).toMatchObject({
-    ...{ state: "handed_off", reason: "not_found" },
+    state: "handed_off",
+    reason: "not_found",
     handed_off: {
-      ...{ reason: "not_found", question: unknown },
+      reason: "not_found",
+      question: unknown,
       found: [{ type: "chunk", document_name: "Canoe handbook", page: 2 }],
     },
   });

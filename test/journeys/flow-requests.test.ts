@@ -26,7 +26,9 @@ test("an order is looked up; without it, the conversation goes to the team that 
   const ask = { text: "Which order?", save_as: "number", validate: { type: "number", min: 1 } };
   const isOrder = { attribute: "vars.number", operator: "gte", value: 1000 };
   const request = {
-    ...{ url: `${shop.url}/orders/{{vars.number}}`, timeout: "1s", save_as: "order" },
+    url: `${shop.url}/orders/{{vars.number}}`,
+    timeout: "1s",
+    save_as: "order",
     secret_headers: { Authorization: "Bearer shop" },
   };
   const on = (
@@ -42,11 +44,14 @@ test("an order is looked up; without it, the conversation goes to the team that 
       on("ask", "always", { id: "wait", node_type: "wait", action_config: { duration: "1m" } }),
       on("wait", "always", { id: "if", node_type: "condition", action_config: { query: isOrder } }),
       on("if", "condition_false", {
-        ...{ id: "short", node_type: "send_message", action_config: { text: "An order has four digits." } },
+        id: "short",
+        node_type: "send_message",
+        action_config: { text: "An order has four digits." },
       }),
       on("if", "condition_true", { id: "call", node_type: "http_request", action_config: request }),
       on("call", "always", {
-        ...{ id: "say", node_type: "send_message" },
+        id: "say",
+        node_type: "send_message",
         action_config: { text: "{{vars.order.body.items.0.name}}: {{vars.order.body.state}}" },
       }),
       on("say", "always", { id: "tag", node_type: "add_tag", action_config: { tag: "served" } }),
@@ -74,16 +79,23 @@ test("an order is looked up; without it, the conversation goes to the team that 
   };
   const served = await serve("the red one", "1001");
   expect(served).toMatchObject({
-    ...{
-      texts: ["Which order?", "Which order?", "Tea: sent"],
-      tags: ["served"],
-      assigned_to: sales.users.Ada,
-    },
+    texts: ["Which order?", "Which order?", "Tea: sent"],
+    tags: ["served"],
+    assigned_to: sales.users.Ada,
     run: { status: "completed" },
   });
   expect(served.run?.path.map(({ node_id, outcome }) => `${node_id} ${outcome}`)).toEqual([
-    ...["ask wait", "ask invalid", "ask reply", "wait wait", "wait next", "if next"],
-    ...["call call", "call next", "say next", "tag next", "sales next"],
+    "ask wait",
+    "ask invalid",
+    "ask reply",
+    "wait wait",
+    "wait next",
+    "if next",
+    "call call",
+    "call next",
+    "say next",
+    "tag next",
+    "sales next",
   ]);
   const errorOf = ({ run }: typeof served) => run?.path.find(({ error }) => error !== null)?.error;
   const late = await serve("1002");

@@ -86,7 +86,10 @@ test("a call of tidings mcp waits for the folder's own service", {
   const client = new Client({ name: "test", version: "1.0.0" });
   const settings = { ...process.env, ...processes.env, TIDINGS_LOG_LEVEL: "error" } as Record<string, string>;
   const transport = new StdioClientTransport({
-    ...{ command: process.execPath, args: [programPath, "mcp"], env: settings, stderr: "ignore" },
+    command: process.execPath,
+    args: [programPath, "mcp"],
+    env: settings,
+    stderr: "ignore",
   });
   await client.connect(transport);
   const answer = await meanwhile(client.callTool({ name: "list_contacts", arguments: {} }), async () => {

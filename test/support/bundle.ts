@@ -12,8 +12,13 @@ export async function bundleProgram(source: string): Promise<Bundle> {
   // Beside the built program, whose worker of the embedded engine it finds there. Other workers build it too.
   const path = join(dirname(programPath), `${basename(source, ".ts")}-${process.pid}.js`);
   await build({
-    ...{ entryPoints: [source], outfile: path },
-    ...{ bundle: true, packages: "external", format: "esm", platform: "node", target: "node20" },
+    entryPoints: [source],
+    outfile: path,
+    bundle: true,
+    packages: "external",
+    format: "esm",
+    platform: "node",
+    target: "node20",
   });
   return { path, [Symbol.asyncDispose]: () => rm(path) };
 }

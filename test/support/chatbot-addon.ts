@@ -1,6 +1,7 @@
 /** The chatbot add-on in a test: subscribes, and counts answers as the code that gives them does. */
-import { recordUnit, requireAllowance } from "../../src/platform/billing/index.ts";
-import type { World } from "../../src/platform/kernel/index.ts";
+
+import type { World } from "../../src/platform/foundation/kernel/index.ts";
+import { recordUnit, requireAllowance } from "../../src/platform/money/billing/index.ts";
 import { billing } from "../../tools/billing.ts";
 import { ledger } from "../../tools/ledger.ts";
 import { operatorWallet, wallet } from "../../tools/wallet.ts";
@@ -27,7 +28,9 @@ export async function createAddonTenant(app: TestApp, readWorld: (app: TestApp) 
   }
 
   return {
-    ...{ id, key, answer },
+    id,
+    key,
+    answer,
     /** How many of these answers were counted. */
     async answers(count: number): Promise<number> {
       const results = await Promise.all(Array.from({ length: count }, () => answer()));

@@ -4,15 +4,10 @@ import { sql } from "kysely";
 import type { Database, Queries } from "../../src/database/database.ts";
 import { newId } from "../../src/database/id.ts";
 import { insertAll } from "../../src/database/query/index.ts";
-import { upsertContacts } from "../../src/platform/contacts/index.ts";
-import {
-  cohortAttributes,
-  compileQuery,
-  contactSources,
-  conversationSources,
-  countryOf,
-  parseQuery,
-} from "../../src/platform/query/index.ts";
+import { countryOf } from "../../src/platform/account/phone/index.ts";
+import { contactQueries } from "../../src/platform/automation/cohorts/members.ts";
+import { cohortAttributes, compileQuery, parseQuery } from "../../src/platform/foundation/query/index.ts";
+import { upsertContacts } from "../../src/platform/inbox/contacts/index.ts";
 import {
   type CohortFacts,
   cohortNow,
@@ -24,13 +19,11 @@ import {
   queryArbitrary,
 } from "./cohort-queries.ts";
 
-const sources = { ...contactSources, ...conversationSources };
-
 const parse = (query: unknown) => parseQuery(query, { field: "query", attributes: cohortAttributes });
 
 /** The ids of the contacts that a query selects in SQL. */
 function selectMembers(organization: string, query: unknown) {
-  const predicate = compileQuery(parse(query), { organization, now: cohortNow, sources });
+  const predicate = compileQuery(parse(query), { organization, now: cohortNow, ...contactQueries });
   return sql<{ id: string }>`
     select id from contacts where organization_id = ${organization} and erased_at is null and ${predicate} order by id
   `;
@@ -52,7 +45,8 @@ export async function storeContacts(
       organization,
       [...generated, ...oddContacts].map((contact, index) => ({
         phone_number: `${"phone" in contact ? contact.phone : "+1415555"}${String(index).padStart(5, "0")}`,
-        ...{ name: contact.name ?? undefined, metadata: contact.metadata },
+        name: contact.name ?? undefined,
+        metadata: contact.metadata,
         tags: "tags" in contact ? contact.tags : [],
       })),
       cohortNow,
@@ -76,13 +70,14 @@ export async function storeContacts(
       database.queries,
       "conversations",
       conversations.map((conversation, place) => ({
-        ...{
-          organization_id: organization,
-          id: newId("conv", cohortNow),
-          contact_id: id,
-          inbox_id: inboxes[place],
-        },
-        ...{ created_at, updated_at, is_unread: false, ...conversation },
+        organization_id: organization,
+        id: newId("conv", cohortNow),
+        contact_id: id,
+        inbox_id: inboxes[place],
+        created_at,
+        updated_at,
+        is_unread: false,
+        ...conversation,
       })),
     );
   }

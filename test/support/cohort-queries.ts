@@ -1,13 +1,13 @@
 /** Generated contacts and queries, and the evaluation of a cohort's query in memory. */
 import fc from "fast-check";
-import { cohortAttributes, matchesQuery } from "../../src/platform/query/index.ts";
-import { operatorsOf } from "../../src/platform/query/operands.ts";
+import { cohortAttributes, matchesQuery } from "../../src/platform/foundation/query/index.ts";
+import { operatorsOf } from "../../src/platform/foundation/query/operands.ts";
 import {
   type Attribute,
   type Condition,
   operatorFamilies,
   type Query,
-} from "../../src/platform/query/query.ts";
+} from "../../src/platform/foundation/query/query.ts";
 import { normalizeTag } from "../../tools/contract/index.ts";
 import { nearlyTimes, numbers, times, words } from "./odd-values.ts";
 

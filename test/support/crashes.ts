@@ -1,6 +1,6 @@
 /** Crashes of a process, simulated in the transactions of its modules. */
 import type { Database, TransactionWork } from "../../src/database/database.ts";
-import type { World } from "../../src/platform/kernel/index.ts";
+import type { World } from "../../src/platform/foundation/kernel/index.ts";
 
 class Crash extends Error {}
 

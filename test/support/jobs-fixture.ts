@@ -62,11 +62,17 @@ export function useJobsFixture() {
     /** The poller of a worker that is not started. */
     createPoller: (definition: JobDefinition, options: Partial<PollerOptions> = {}) =>
       new Poller({
-        ...{ database, now, log, priority: "normal", processes: undefined, concurrency: 32 },
+        database,
+        now,
+        log,
+        priority: "normal",
+        processes: undefined,
+        concurrency: 32,
         pollMs: 3_600_000,
         definitions: new Map([[definition.name, definition]]),
         signal: new AbortController().signal,
         prepare: async () => undefined,
+        delay: async () => undefined,
         onEnd: () => undefined,
         ...options,
       }),
@@ -92,7 +98,7 @@ export function useJobsFixture() {
     createProcess: (options: Partial<ProcessesOptions> = {}) =>
       new Processes({ database, now, log, isAlone: false, ...options }),
     enqueue: (jobs: RunningJobs, ...added: readonly NewJob[]) =>
-      database.transaction((tx) => jobs.enqueueAll(tx, added)),
+      database.transaction((tx) => jobs.enqueue(tx, added)),
     waiting: () => database.queries.selectFrom("jobs").selectAll().orderBy("id").execute(),
     dead: () => database.queries.selectFrom("dead_jobs").selectAll().orderBy("id").execute(),
     /** Waits until the table is empty. */
@@ -129,7 +135,8 @@ export function recordRuns(
 ) {
   const runs: unknown[] = [];
   const definition: JobDefinition = {
-    ...{ name, payload: anyPayload },
+    name,
+    payload: anyPayload,
     async run(payload, attempt) {
       runs.push(payload);
       return run?.(payload, attempt);

@@ -8,8 +8,13 @@ import { Client as ClientV1 } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport as StdioV1 } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport as HttpV1 } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
-import { createClient } from "../../src/client/index.ts";
-import { createMcpHttpHandler, type McpAdmission, type McpHttpOptions } from "../../src/mcp/http.ts";
+import { createHttpTransport } from "../../src/client/index.ts";
+import {
+  createMcpHttpHandler,
+  type McpAdmission,
+  type McpHttpOptions,
+  type McpIdentity,
+} from "../../src/mcp/http.ts";
 import { allScopes, readCredential, type Scope } from "../../tools/contract/index.ts";
 import { fail, failCredential } from "../../tools/errors.ts";
 import { silentLog } from "./app.ts";
@@ -83,8 +88,13 @@ interface McpEndpoint {
   close(): Promise<void>;
 }
 
+/** An admission whose callers all use the transport of the server. */
+interface TestAdmission extends Pick<McpAdmission, "maxMessages"> {
+  identify(): Promise<Omit<McpIdentity, "transport">>;
+}
+
 /** Admits the keys above, without a rate limit. */
-export function admitAll({ headers }: IncomingMessage): McpAdmission {
+function admitAll({ headers }: IncomingMessage): TestAdmission {
   return {
     maxMessages: 100,
     async identify() {
@@ -103,18 +113,23 @@ export function admitAll({ headers }: IncomingMessage): McpAdmission {
 
 /** Starts an MCP server over HTTP with its own options. */
 export async function serveMcpHttp(
-  upstream: Upstream,
+  upstream: Pick<Upstream, "url">,
   options: Partial<McpHttpOptions> = {},
-  admit: (request: IncomingMessage) => McpAdmission = admitAll,
+  admit: (request: IncomingMessage) => TestAdmission = admitAll,
 ): Promise<McpEndpoint> {
-  const client = createClient({ baseUrl: upstream.url, backoffMs: 1 });
+  const transport = createHttpTransport({ baseUrl: upstream.url });
   const handler = createMcpHttpHandler({
-    client,
     version: "0.0.0",
     log: silentLog,
     ...options,
   });
-  const listener = listenerOf((request, response) => handler(request, response, admit(request)));
+  const listener = listenerOf((request, response) => {
+    const { maxMessages, identify } = admit(request);
+    return handler(request, response, {
+      maxMessages,
+      identify: async () => ({ ...(await identify()), transport }),
+    });
+  });
   const server = createServer(listener).listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo; // it listens on a TCP port
@@ -123,7 +138,7 @@ export async function serveMcpHttp(
     async close() {
       server.closeAllConnections();
       server.close();
-      await client.close();
+      await transport.close?.();
     },
   };
 }

@@ -36,8 +36,15 @@ export function writeMmdb(networks: Readonly<Record<string, Value>>): Buffer {
     tree.writeUIntBE(target, index * recordBytes, recordBytes);
   }
   const about = {
-    ...{ node_count: nodes.length, record_size: 24, ip_version: 4, database_type: "Test", languages: ["en"] },
-    ...{ binary_format_major_version: 2, binary_format_minor_version: 0, build_epoch: 1, description: {} },
+    node_count: nodes.length,
+    record_size: 24,
+    ip_version: 4,
+    database_type: "Test",
+    languages: ["en"],
+    binary_format_major_version: 2,
+    binary_format_minor_version: 0,
+    build_epoch: 1,
+    description: {},
   };
   return Buffer.concat([tree, Buffer.alloc(separatorBytes), data, marker, encode(about)]);
 }

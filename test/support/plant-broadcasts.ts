@@ -26,9 +26,12 @@ export async function plantBroadcasts({ app, call, number, marked }: Plan): Prom
   await call(contacts.update_contact, { id: contact, opted_out: false, name: marked("Łucja") });
   await call(contacts.tag_contact, { id: contact, add: ["audience"] });
   await call(messages.send_message, {
-    ...{ to: number, type: "template" },
+    to: number,
+    type: "template",
     template: {
-      ...{ name: "offer", language: "en", variables: { "1": marked("one"), "2": marked("two") } },
+      name: "offer",
+      language: "en",
+      variables: { "1": marked("one"), "2": marked("two") },
       header_media_url: `https://example.com/${encodeURIComponent(marked("header"))}.png`,
     },
   });

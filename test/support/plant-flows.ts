@@ -17,11 +17,14 @@ export async function plantFlows(
 ): Promise<void> {
   const trigger = { trigger_type: "keyword", trigger_keyword: "survey", end_action_type: "none" } as const;
   const { data } = await call(flows.create_flow, {
-    ...{ name: "Survey", ...trigger },
+    name: "Survey",
+    ...trigger,
     nodes: [
       { id: "ask", node_type: "ask", action_config: { text: "Why?", save_as: "why" } },
       {
-        ...{ id: "thank", node_type: "send_message", action_config: { text: "{{vars.why}}" } },
+        id: "thank",
+        node_type: "send_message",
+        action_config: { text: "{{vars.why}}" },
         parent_node_id: "ask",
       },
       { id: "wait", node_type: "wait", action_config: { duration: "30d" }, parent_node_id: "thank" },

@@ -1,8 +1,8 @@
 /** The attributes and cases of the query tests, and shortcuts to match and to reject a query. */
-import type { Facts } from "../../src/platform/query/facts.ts";
-import { matchesQuery } from "../../src/platform/query/matches.ts";
-import { parseQuery } from "../../src/platform/query/parse.ts";
-import type { Attributes } from "../../src/platform/query/query.ts";
+import type { Facts } from "../../src/platform/foundation/query/facts.ts";
+import { matchesQuery } from "../../src/platform/foundation/query/matches.ts";
+import { parseQuery } from "../../src/platform/foundation/query/parse.ts";
+import type { Attributes } from "../../src/platform/foundation/query/query.ts";
 import type { QueryOperator } from "../../tools/cohorts/index.ts";
 import { Failure } from "../../tools/contract/index.ts";
 

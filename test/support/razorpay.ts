@@ -23,7 +23,11 @@ export type Fault = "hang" | "drop" | "lost" | "html" | "busy" | "error" | "odd"
 
 export async function startRazorpay(options: Partial<Pick<Store, "knowsUniqueReceipt">> = {}) {
   const store: Store = {
-    ...{ orders: new Map(), payments: new Map(), refunds: [], knowsUniqueReceipt: true, ...options },
+    orders: new Map(),
+    payments: new Map(),
+    refunds: [],
+    knowsUniqueReceipt: true,
+    ...options,
   };
   const faults: { readonly request: string; readonly fault: Fault }[] = [];
   const requests: string[] = [];
@@ -68,19 +72,17 @@ export async function startRazorpay(options: Partial<Pick<Store, "knowsUniqueRec
       const order = store.orders.get(order_id);
       const id = changes.id ?? `pay_${randomBytes(7).toString("hex")}`;
       store.payments.set(id, {
-        ...{
-          id,
-          entity: "payment",
-          order_id,
-          amount: order?.amount ?? 0,
-          currency: order?.currency ?? "INR",
-        },
-        ...{
-          status: "captured",
-          captured: (changes.status ?? "captured") === "captured",
-          amount_refunded: 0,
-        },
-        ...{ email: "payer@example.com", contact: "+919876543210", method: "card" },
+        id,
+        entity: "payment",
+        order_id,
+        amount: order?.amount ?? 0,
+        currency: order?.currency ?? "INR",
+        status: "captured",
+        captured: (changes.status ?? "captured") === "captured",
+        amount_refunded: 0,
+        email: "payer@example.com",
+        contact: "+919876543210",
+        method: "card",
         created_at: Math.floor(Date.now() / 1000),
         ...changes,
       });

@@ -54,7 +54,8 @@ export async function openProcesses(): Promise<Processes> {
   const start = (args: string[], settings: Settings = {}): TidingsProcess => {
     const process = startProcess(args, {
       ...database.env,
-      ...{ TIDINGS_BOOTSTRAP_KEY: ownerKey, TIDINGS_RATE_LIMIT: "100000" },
+      TIDINGS_BOOTSTRAP_KEY: ownerKey,
+      TIDINGS_RATE_LIMIT: "100000",
       ...settings,
     });
     running.push(process);

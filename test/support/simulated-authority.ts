@@ -29,7 +29,7 @@ export function useSimulatedAuthority() {
     const { authority, routes, jobs } = createSimulatedAuthority({
       database: fixture.database,
       now: fixture.now,
-      enqueueAll: (tx, added) => running.enqueueAll(tx, added),
+      enqueue: (tx, added) => running.enqueue(tx, added),
       callbacks: {
         async onTemplatesChanged(changed) {
           changed.forEach(onNotice);

@@ -81,7 +81,9 @@ async function showSimulated(message: SimulatedMessage): Promise<Omit<ShownMessa
   const labels = [...(interactive?.buttons ?? []), ...rows].map(({ title }) => title);
   const file = media === undefined ? null : Buffer.from(await (await fetch(media.url)).arrayBuffer());
   return {
-    ...{ type, status, file },
+    type,
+    status,
+    file,
     text: text?.body ?? interactive?.body ?? template?.body ?? media?.caption ?? null,
     choices: [...labels, ...(template?.buttons ?? []).map((button) => button.text)],
   };

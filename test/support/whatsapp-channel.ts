@@ -1,5 +1,5 @@
 /** A WhatsApp inbox for journeys: an app that calls the emulator of the API, which posts its webhooks to the app. */
-import { createClock, defaults, type Emulator, startEmulator } from "../../src/emulators/whatsapp/index.ts";
+import { createClock, defaults, type Emulator, startEmulator } from "../../emulator/index.ts";
 import { startTestApp, type TestApp } from "./app.ts";
 import {
   type ChannelControls,
@@ -27,7 +27,9 @@ export async function startWhatsAppChannel(): Promise<ChannelControls> {
   await control("POST", `/apps/${app_id}`, { callback_url: app.address + pathname });
   const advance = (ms: number) => advanceBoth(app, emulator, ms);
   return {
-    ...{ app, inbox_id: inbox.id, advance },
+    app,
+    inbox_id: inbox.id,
+    advance,
     open: (customer) => openEmulatedPhone({ emulator, control, advance }, customer),
     review: (settings) => control("PUT", "/review", settings),
     failWith: (code) => control("PUT", "/faults", code === null ? {} : { failures: [{ code }] }),
@@ -120,7 +122,8 @@ async function show(
   const media_id = media.id ?? files[0]?.media_id;
   const shown = template ? await renderTemplate(emulator, template) : { text: null, choices: [] };
   return {
-    ...{ type, status: statuses.at(-1)?.status ?? "accepted" },
+    type,
+    status: statuses.at(-1)?.status ?? "accepted",
     text: text?.body ?? interactive?.body.text ?? shown.text ?? media.caption ?? null,
     choices: [...titles, ...shown.choices],
     file: media_id === undefined ? null : await download(emulator, media_id),

@@ -92,7 +92,14 @@ function createCustomer({ graph, app, inbox, warnings }: Started, person: () => 
     return { ...person().ids, id: `wamid.report${reports}`, timestamp, type, [type]: content };
   };
   return {
-    ...{ graph, app, inbox, warnings, person, seconds, shown, report },
+    graph,
+    app,
+    inbox,
+    warnings,
+    person,
+    seconds,
+    shown,
+    report,
     /** The person writes. */
     async write(body: string, more: object = {}) {
       const timestamp = seconds(0);

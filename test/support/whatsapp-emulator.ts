@@ -1,7 +1,7 @@
 /** An emulator of the WhatsApp Cloud API with a clock that the test moves, and a receiver of its webhooks. */
 import { createHmac } from "node:crypto";
 import { afterEach, beforeEach } from "vitest";
-import { createClock, defaults, type Emulator, startEmulator } from "../../src/emulators/whatsapp/index.ts";
+import { createClock, defaults, type Emulator, startEmulator } from "../../emulator/index.ts";
 import { type Receiver, startReceiver } from "./receiver.ts";
 
 export const { waba_id, app_id, phone_number_id, access_token, app_secret, verify_token } = defaults;
@@ -88,7 +88,10 @@ function createTest(emulator: Emulator, callbackUrl: string, received: Received[
       .flatMap(({ body }) => body.entry.flatMap((entry: Json) => entry.changes))
       .filter((change: Json) => field === undefined || change.field === field);
   const test: EmulatorTest = {
-    ...{ emulator, callbackUrl, received, changes },
+    emulator,
+    callbackUrl,
+    received,
+    changes,
     status: 200,
     statuses: () => changes("messages").flatMap(({ value }: Json) => value.statuses ?? []),
     graph: (method, path, body, token = access_token) =>
@@ -96,7 +99,8 @@ function createTest(emulator: Emulator, callbackUrl: string, received: Received[
     control: (method, path, body) => call(method, `${emulator.url}/emulator${path}`, {}, body),
     send: (message = { text: { body: "Hello" } }) =>
       test.graph("POST", `${phone_number_id}/messages`, {
-        ...{ messaging_product: "whatsapp", to: customer },
+        messaging_product: "whatsapp",
+        to: customer,
         ...message,
       }),
     async advance(ms) {
@@ -149,8 +153,10 @@ export async function uploadSample(test: EmulatorTest, bytes = "sample"): Promis
 /** Creates a template and lets its review pass. */
 export async function approveTemplate(test: EmulatorTest, template: object): Promise<string> {
   const created = await test.graph("POST", `${waba_id}/message_templates`, {
-    ...{ name: "order_update", language: "en_US", category: "UTILITY" },
-    ...{ components: [{ type: "BODY", text: "Your order has been shipped." }] },
+    name: "order_update",
+    language: "en_US",
+    category: "UTILITY",
+    components: [{ type: "BODY", text: "Your order has been shipped." }],
     ...template,
   });
   await test.advance(1_000);

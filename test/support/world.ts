@@ -1,5 +1,5 @@
 /** Gives a test the world of its app, to call what only a channel or a job calls. */
-import { implement, type World } from "../../src/platform/kernel/index.ts";
+import { implement, type World } from "../../src/platform/foundation/kernel/index.ts";
 
 /** A module to enable in the app, and the function that reads the app's world through it. */
 export function createWorldProbe() {

@@ -1,6 +1,11 @@
 /** The contract's vocabulary: operations, tools, fields, scopes and failures. */
 
-export { coerceFields, readArguments, requireKnownMembers } from "./arguments/index.ts";
+export {
+  coerceFields,
+  describeUnknownFields,
+  readArguments,
+  requireKnownMembers,
+} from "./arguments/index.ts";
 export { accessErrors, requestErrors, serviceErrors } from "./common-errors.ts";
 export { ErrorBody, ErrorDetail, type ErrorEntry, errorEntry, errorTypes } from "./errors.ts";
 export { Failure, type FailureDetail, failInput, fieldFailure, missingScope } from "./failure.ts";

@@ -8,9 +8,13 @@ export function nearestName(name: string, known: readonly string[]): string | un
   if (name.length > maxLength) {
     return undefined;
   }
+  const most = Math.ceil(name.length / 3);
   return known
-    .map((candidate) => ({ candidate, errors: distance(name, candidate) }))
-    .filter(({ candidate, errors }) => errors <= Math.ceil(name.length / 3) || hasWordsOf(name, candidate))
+    .flatMap((candidate) => {
+      const limit = hasWordsOf(name, candidate) ? Number.POSITIVE_INFINITY : most;
+      const errors = distance(name, candidate, limit);
+      return errors <= limit ? [{ candidate, errors }] : [];
+    })
     .sort((one, other) => one.errors - other.errors)[0]?.candidate;
 }
 
@@ -20,16 +24,28 @@ function hasWordsOf(name: string, candidate: string): boolean {
   return candidate.split("_").every((word) => words.includes(word));
 }
 
-/** Levenshtein distance. */
-function distance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (const [line, letter] of [...from].entries()) {
-    const above = row;
-    row = [line + 1];
-    for (const [index, other] of [...to].entries()) {
-      const replaced = (above[index] ?? 0) + (letter === other ? 0 : 1);
-      row.push(Math.min(replaced, (above[index + 1] ?? 0) + 1, (row[index] ?? 0) + 1));
-    }
+/** Levenshtein distance; infinite as soon as it exceeds the limit, because a graph has hundreds of names. */
+function distance(from: string, to: string, limit: number): number {
+  const [rows, columns] = [[...from], [...to]];
+  if (Math.abs(rows.length - columns.length) > limit) {
+    return Number.POSITIVE_INFINITY;
   }
-  return row.at(-1) ?? 0;
+  let row = columns.map((_, index) => index + 1);
+  for (let line = 0; line < rows.length; line += 1) {
+    let [diagonal, left] = [line, line + 1];
+    let smallest = left;
+    const next: number[] = [];
+    for (let index = 0; index < columns.length; index += 1) {
+      const above = row[index] ?? 0;
+      left = Math.min(diagonal + (rows[line] === columns[index] ? 0 : 1), above + 1, left + 1);
+      diagonal = above;
+      smallest = Math.min(smallest, left);
+      next.push(left);
+    }
+    if (smallest > limit) {
+      return Number.POSITIVE_INFINITY;
+    }
+    row = next;
+  }
+  return row.at(-1) ?? rows.length;
 }

@@ -5,12 +5,12 @@ import { connectionTypes, duration, nodeTypes } from "./nodes/index.ts";
 
 /**
  * What starts a flow. To add a type: its name here, its fields in `triggerFields`, its rule in `requireTrigger`
- * (`index.ts`), and where it starts flows in `src/platform/flows/triggers/`.
+ * (`index.ts`), and where it starts flows in `src/platform/automation/flows/triggers/`.
  */
 export const triggerTypes = ["keyword", "event", "schedule"] as const;
 export type TriggerType = (typeof triggerTypes)[number];
 
-/** The events that can start a flow. `src/platform/flows/triggers/sources.ts` has what each of them says. */
+/** The events that can start a flow. `src/platform/automation/flows/triggers/sources.ts` has what each of them says. */
 export const triggerEvents = [
   "message.received",
   "message.failed",

@@ -74,7 +74,11 @@ export const flowDescription: z.input<typeof FlowDescription> = {
     const { summary, examples, edges } = nodes[node_type];
     return { node_type, description: summary, examples: [...examples], children: [...edges] };
   }),
-  ...{ connection_types: connections, placeholders, triggers, events, end_actions: endActions },
+  connection_types: connections,
+  placeholders,
+  triggers,
+  events,
+  end_actions: endActions,
 };
 
 export const describeFlowNodes = operation({

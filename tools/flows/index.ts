@@ -1,16 +1,6 @@
 /** Automation flows: graphs of steps that answer contacts by themselves. */
 import { z } from "zod";
-import {
-  Deleted,
-  id,
-  inboxId,
-  inputTimestamp,
-  jsonObject,
-  one,
-  operation,
-  paged,
-  paging,
-} from "../contract/index.ts";
+import { Deleted, id, inboxId, jsonObject, one, operation, paged, paging } from "../contract/index.ts";
 import {
   endActions,
   Flow,
@@ -27,7 +17,7 @@ import {
 } from "./data.ts";
 import { describeFlowNodes } from "./describe.ts";
 import { rehearseFlow } from "./rehearsal.ts";
-import { scheduleTimeZone } from "./time-zone.ts";
+import { scheduleTime, scheduleTimeZone } from "./time-zone.ts";
 
 export * from "./data.ts";
 export { flowDescription } from "./describe.ts";
@@ -64,7 +54,7 @@ const triggerFields = {
     .optional()
     .describe("For event"),
   trigger_schedule: z.string().trim().max(255).optional().describe("Cron"),
-  trigger_schedule_at: inputTimestamp.optional().describe("One time"),
+  trigger_schedule_at: scheduleTime.optional(),
   trigger_schedule_timezone: scheduleTimeZone.optional(),
   settings: jsonObject.optional().describe("Of schedules and tags"),
 };

@@ -1,8 +1,30 @@
-/** The time zone of a schedule; an unknown one is rejected with the nearest. */
+/** The time and the time zone of a schedule. */
 import { z } from "zod";
-import { nearestName } from "../contract/index.ts";
+import { inputTimestamp, nearestName } from "../contract/index.ts";
 import { correctCase, isTimeZone } from "../organization.ts";
 
+const offset = /(?:Z|[+-]\d\d:\d\d)$/;
+
+/** A time with an offset, converted to UTC; or a time without one, which the clocks of the schedule's zone show. */
+export const scheduleTime = z.iso
+  .datetime({ offset: true, local: true, abort: true })
+  .max(64)
+  // A zone may move a time into the year 10000.
+  .refine((text) => offset.test(text) || text < "9999", {
+    error: "Send a time before the year 9999, or one with an offset.",
+    abort: true,
+  })
+  .superRefine((text, context) => {
+    // A local time may lack its seconds.
+    const { error } = inputTimestamp.safeParse(offset.test(text) ? text : new Date(`${text}Z`).toISOString());
+    for (const { message } of error?.issues ?? []) {
+      context.addIssue({ code: "custom", message, continue: false });
+    }
+  })
+  .overwrite((text) => (offset.test(text) ? new Date(text).toISOString() : text))
+  .describe("One time, ISO 8601");
+
+/** An unknown zone is rejected with the nearest. */
 export const scheduleTimeZone = z
   .string()
   .max(64)

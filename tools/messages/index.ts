@@ -47,7 +47,14 @@ export const ActiveRun = z.object({
 
 /** What to know before writing to the contact, and what to do about it. */
 export const ContextWarning = z.object({
-  code: z.enum(["contact_blocked", "opted_out", "asks_to_stop", "outside_service_window"]),
+  code: z.enum([
+    "contact_blocked",
+    "opted_out",
+    "asks_to_stop",
+    "outside_service_window",
+    "inbox_stopped",
+    "inbox_unreachable",
+  ]),
   message: z.string(),
 });
 
@@ -207,7 +214,7 @@ export const messages = {
     scope: "inbox:read",
     title: "Get message",
     description:
-      "Get one message: its content, its status (queued, sent, delivered, read, failed) with the time of each change, and the error.",
+      "Get one message: its content, its status (queued, sent, delivered, read, failed) with the time of each change, the error, and why a queued message is delayed.",
     input: z.object({
       conversation_id: id("Conversation", "list_conversations"),
       message_id: id("Message", "list_messages"),

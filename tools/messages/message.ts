@@ -52,6 +52,16 @@ export const MessageError = z.object({
   hint: z.string(),
 });
 
+/** Of a queued message: why it has not been sent yet. */
+const Delay = z.object({
+  /** How many attempts have failed. */
+  attempts: z.int(),
+  /** Null: the message waits for its turn, as the channel limits the messages to one person. */
+  last_error: MessageError.pick({ code: true, channel_code: true, title: true, detail: true }).nullable(),
+  /** Null: the channel may have accepted the message, so it is not sent again; a receipt decides. */
+  next_attempt_at: timestamp.nullable(),
+});
+
 /** held: until it is delivered; settled: charged; released: it costs nothing, unless it is delivered yet. */
 const Price = z.object({
   amount: z.number(),
@@ -93,6 +103,8 @@ export const Message = z.object({
   /** Who sent it; null for inbound messages and in older records. */
   sent_by: Actor.nullable(),
   error: MessageError.nullable(),
+  /** Null: the message is not queued, or has not been tried yet. */
+  delay: Delay.nullable(),
   /** What it costs, by the estimate until the channel names its own; null: it has no price. */
   price: Price.nullable(),
   sent_at: timestamp.nullable(),
@@ -120,5 +132,6 @@ export const ListedMessage = Message.pick({
   status: true,
   sent_by: true,
   error: true,
+  delay: true,
   created_at: true,
 });

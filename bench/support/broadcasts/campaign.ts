@@ -30,7 +30,9 @@ export async function createDraft(client: Client): Promise<string> {
   const { data: cohort } = await client.call(cohorts.create_cohort, { name: "Everyone", query: {} });
   const template = await approveTemplate(client);
   const { data } = await client.call(broadcasts.create_broadcast, {
-    ...{ name: "Bench", cohort_id: cohort.id, template_id: template },
+    name: "Bench",
+    cohort_id: cohort.id,
+    template_id: template,
     variable_mapping: { "1": { attribute: "name", default: "there" } },
   });
   return data.id;

@@ -165,10 +165,13 @@ export class Subject implements AsyncDisposable {
   async #start(program: string, env: Record<string, string>): Promise<void> {
     const { url, dataDir } = this.place;
     this.#service = await startProgram(program, {
-      ...{ port: this.#options.port, key },
+      port: this.#options.port,
+      key,
       env: {
         ...(url === undefined ? {} : { DATABASE_URL: url }),
-        ...{ TIDINGS_DATA_DIR: dataDir, TIDINGS_METRICS_TOKEN: metricsToken, ...env },
+        TIDINGS_DATA_DIR: dataDir,
+        TIDINGS_METRICS_TOKEN: metricsToken,
+        ...env,
       },
     });
   }
@@ -189,7 +192,8 @@ export class Subject implements AsyncDisposable {
       method: "POST",
       path: "/v1/messages",
       headers: {
-        ...{ "x-api-key": key, "content-type": "application/json" },
+        "x-api-key": key,
+        "content-type": "application/json",
         ...(keyed ? { "idempotency-key": `message-${number}` } : {}),
       },
       body: JSON.stringify({ to, type: "text", text: { body: `Your order ${number} has been shipped.` } }),

@@ -64,27 +64,38 @@ async function storeMessage(): Promise<boolean> {
     const now = new Date();
     const at = now.toISOString();
     const conversation = await run("conversation", upsertConversation, [
-      ...[organization_id, newId("conv", now), inbox.id, contact.id, "open", at, at, at],
+      organization_id,
+      newId("conv", now),
+      inbox.id,
+      contact.id,
+      "open",
+      at,
+      at,
+      at,
     ]);
     const id = newId("msg", now);
     await run("message", insertMessage, [
-      ...[organization_id, id, conversation.id, "outbound", "text"],
+      organization_id,
+      id,
+      conversation.id,
+      "outbound",
+      "text",
       JSON.stringify({ text: { body: `Your order ${number} has been shipped.` } }),
-      ...[inbox.phone_number, to, "queued", sentBy, at],
+      inbox.phone_number,
+      to,
+      "queued",
+      sentBy,
+      at,
     ]);
     const job = {
-      ...{
-        id: newId("job", now),
-        name: "message.deliver",
-        lane: `channel:${inbox.id}`,
-        key: conversation.id,
-      },
-      ...{
-        organization_id,
-        payload: { organization_id, message_id: id },
-        run_at: at,
-        subject: conversation.id,
-      },
+      id: newId("job", now),
+      name: "message.deliver",
+      lane: `channel:${inbox.id}`,
+      key: conversation.id,
+      organization_id,
+      payload: { organization_id, message_id: id },
+      run_at: at,
+      subject: conversation.id,
     };
     await run("job", insertJob, [at, JSON.stringify([job])]);
     await run("outbound", updateConversation, [at, organization_id, conversation.id]);

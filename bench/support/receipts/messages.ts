@@ -75,8 +75,12 @@ export function deliveryJobs({ organization_id, inbox_id, count }: Messages): Ne
     .map((number) => {
       const conversation = idOf("conv", Math.floor(number / messagesPerConversation));
       return {
-        ...{ name: "message.deliver", organization_id, lane: `channel:${inbox_id}`, key: conversation },
-        ...{ subject: conversation, payload: { organization_id, message_id: idOf("msg", number) } },
+        name: "message.deliver",
+        organization_id,
+        lane: `channel:${inbox_id}`,
+        key: conversation,
+        subject: conversation,
+        payload: { organization_id, message_id: idOf("msg", number) },
       };
     });
 }
@@ -89,7 +93,10 @@ export function createReceipts({ organization_id, count, since }: Messages, rand
   const receipts = range(count).flatMap((number) =>
     types.flatMap((type, step) => {
       const receipt: Receipt = {
-        ...{ organization_id, type, failure: null, channel_message_id: channelIdOf(number) },
+        organization_id,
+        type,
+        failure: null,
+        channel_message_id: channelIdOf(number),
         token: isEarly(number) || random() < 0.5 ? null : idOf("msg", number),
         occurred_at: new Date(since + number * 10 + (step + 1) * stepMs).toISOString(),
       };

@@ -13,8 +13,8 @@ import { readConfig } from "../../../src/config/index.ts";
 import { openDatabase } from "../../../src/database/connect.ts";
 import type { Database } from "../../../src/database/database.ts";
 import { migrate } from "../../../src/database/migrate.ts";
-import { bootstrap } from "../../../src/platform/bootstrap.ts";
 import { createPlatform, type Platform, sealedColumns } from "../../../src/platform/index.ts";
+import { bootstrap } from "../../../src/platform/operations/bootstrap.ts";
 import type { Channel } from "../../../src/ports/channel.ts";
 import { runOnServer, withDatabase } from "../../../test/support/postgres.ts";
 import { unreachablePayments } from "../unreachable-payments.ts";
@@ -45,27 +45,33 @@ export async function startPlatform(
   await migrate(database);
   const now = () => new Date();
   const secrets = await bootstrap(database, {
-    ...{ owner: config.owner, localKey: undefined, now: now(), secrets: config },
+    owner: config.owner,
+    localKey: undefined,
+    now: now(),
+    secrets: config,
     sealed: { columns: sealedColumns, isSecretLost: false, log },
   });
   const { web, receivers } = createWebs(config.web);
   const platform = createPlatform({
-    ...{
-      database,
-      now,
-      sandbox: undefined,
-      log,
-      web,
-      receivers,
-      concurrency,
-      metrics: noMetrics,
-      ...secrets,
-    },
-    ...{ stopping: new AbortController().signal, retention: config.retention, quotas: config.quotas },
+    database,
+    now,
+    sandbox: undefined,
+    log,
+    web,
+    receivers,
+    concurrency,
+    metrics: noMetrics,
+    ...secrets,
+    stopping: new AbortController().signal,
+    retention: config.retention,
+    quotas: config.quotas,
     wallet: config.wallet,
-    ...{ countries: await openCountries(config.countries), ...openModels(config.models) },
-    ...{ documents: openDocumentReader(), patterns: openPatternMatcher() },
-    ...{ storage: openStorage(config), hiddenBy: () => undefined },
+    countries: await openCountries(config.countries),
+    ...openModels(config.models),
+    documents: openDocumentReader(),
+    patterns: openPatternMatcher(),
+    storage: openStorage(config),
+    hiddenBy: () => undefined,
     addresses: { service: () => "http://127.0.0.1", isPublic: false, cdn: undefined },
     openChannels: () => ({
       channels: { simulator: channel },
@@ -75,7 +81,8 @@ export async function startPlatform(
     }),
   });
   return {
-    ...{ platform, database },
+    platform,
+    database,
     async [Symbol.asyncDispose]() {
       await platform.jobs.stop();
       await Promise.all([web[Symbol.asyncDispose](), receivers[Symbol.asyncDispose]()]);

@@ -1,5 +1,5 @@
 /** Measures the search and the chatbot with a set of questions. */
-import { searchKnowledge } from "../../../src/platform/knowledge-base/index.ts";
+import { searchKnowledge } from "../../../src/platform/content/knowledge-base/index.ts";
 import { startReceiver } from "../../../test/support/receiver.ts";
 import { chatbot } from "../../../tools/chatbot.ts";
 import { knowledgeBase } from "../../../tools/knowledge-base/index.ts";
@@ -29,7 +29,10 @@ export async function evaluateRetrieval(
     const hits = new Map<Kind, boolean[]>();
     for (const question of answerable) {
       const { results } = await searchKnowledge(knowledge.world, {
-        ...{ organization: knowledge.organization, query: question.question, limit: top, mode },
+        organization: knowledge.organization,
+        query: question.question,
+        limit: top,
+        mode,
         signal: AbortSignal.timeout(30_000),
       });
       const isHit = results.some((result) => isRight(set, question, result));
@@ -77,12 +80,15 @@ export async function evaluateAnswers({ call }: Knowledge, { set, showsMisses }:
   const graph_definition = { entry_point: "main", nodes: [{ id: "main", type: "llm" }], edges: [] };
   await call(chatbot.configure_chatbot, { graph_definition });
   const { data: message } = await call(messages.send_message, {
-    ...{ to: "+14155550100", type: "text", text: { body: "Hello" } },
+    to: "+14155550100",
+    type: "text",
+    text: { body: "Hello" },
   });
   const outcomes: { readonly kind: Kind; readonly outcome: Outcome }[] = [];
   for (const { id, question, kind, expected } of set.questions) {
     const { data } = await call(chatbot.chat_with_bot, {
-      ...{ conversation_id: message.conversation_id, message: question },
+      conversation_id: message.conversation_id,
+      message: question,
     });
     const response = data.response.trim();
     const isRight = expected.some((pattern) => new RegExp(pattern, "i").test(response));

@@ -31,7 +31,9 @@ export async function measureIngestion({ call }: Knowledge, pages: number): Prom
   }, 20);
   const startedAt = performance.now();
   await call(knowledgeBase.add_document, {
-    ...{ name: "Long", source_type: "pdf", source_url: `http://127.0.0.1:${server.port}/long.pdf` },
+    name: "Long",
+    source_type: "pdf",
+    source_url: `http://127.0.0.1:${server.port}/long.pdf`,
   });
   const ingested = untilIngested(call);
   const busy = await measureRequests(call, ingested);

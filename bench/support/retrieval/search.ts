@@ -18,7 +18,9 @@ export async function measureSearch({ engine, app, call }: Knowledge, passages: 
     const count = Math.min(passagesPerDocument, passages - start);
     const sections = Array.from({ length: count }, (_, index) => section(words, start + index));
     await call(knowledgeBase.add_document, {
-      ...{ name: `Document ${start}`, source_type: "markdown", content: sections.join("\n\n") },
+      name: `Document ${start}`,
+      source_type: "markdown",
+      content: sections.join("\n\n"),
     });
   }
   await untilIngested(call);

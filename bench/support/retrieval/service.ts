@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { type App, startApp } from "../../../src/app.ts";
 import { type Client, createClient } from "../../../src/client/index.ts";
 import { readConfig } from "../../../src/config/index.ts";
+import type { World } from "../../../src/platform/foundation/kernel/index.ts";
 import { modules } from "../../../src/platform/index.ts";
-import type { World } from "../../../src/platform/kernel/index.ts";
 import { runOnServer, withDatabase } from "../../../test/support/postgres.ts";
 import { createWorldProbe } from "../../../test/support/world.ts";
 
@@ -33,15 +33,20 @@ export async function withKnowledge(
   }
   const { config } = readConfig({
     ...(engine === "postgres" ? { DATABASE_URL: withDatabase(server, name) } : {}),
-    ...{ TIDINGS_DATA_DIR: dataDir, TIDINGS_BOOTSTRAP_KEY: key, TIDINGS_ALLOW_LOCAL_SOURCES: "true" },
-    ...{ TIDINGS_RATE_LIMIT: "100000", TIDINGS_RATE_BURST: "200000" },
+    TIDINGS_DATA_DIR: dataDir,
+    TIDINGS_BOOTSTRAP_KEY: key,
+    TIDINGS_ALLOW_LOCAL_SOURCES: "true",
+    TIDINGS_RATE_LIMIT: "100000",
+    TIDINGS_RATE_BURST: "200000",
   });
   const { probe, readWorld } = createWorldProbe();
   const app = await startApp({
-    ...{ config, log, enabledModules: { ...modules, probe } },
+    config,
+    log,
+    enabledModules: { ...modules, probe },
     listen: { host: "127.0.0.1", port: 0 },
   });
-  const client = createClient({ baseUrl: async () => app.address, headers: { "x-api-key": key } });
+  const client = createClient({ baseUrl: async () => app.address, key });
   try {
     const world = await readWorld({
       fetch: (path: string) => fetch(app.address + path, { headers: { "x-api-key": key } }),

@@ -46,8 +46,10 @@ export async function startDeployment(): Promise<Deployment> {
   const emulator = await startEmulatorProcess(emulatorPort);
   const start = async (port: number): Promise<ServiceProcess> => {
     const env = {
-      ...{ DATABASE_URL: url, TIDINGS_DATA_DIR: dataDir },
-      ...{ TIDINGS_PUBLIC_URL: `http://127.0.0.1:${ports[0]}`, TIDINGS_WHATSAPP_BASE_URL: emulator.baseUrl },
+      DATABASE_URL: url,
+      TIDINGS_DATA_DIR: dataDir,
+      TIDINGS_PUBLIC_URL: `http://127.0.0.1:${ports[0]}`,
+      TIDINGS_WHATSAPP_BASE_URL: emulator.baseUrl,
     };
     return { port, child: (await startService(port, key, env)).child };
   };
@@ -57,7 +59,10 @@ export async function startDeployment(): Promise<Deployment> {
   const database: Database = await openDatabase({ url, dataDir, poolSize: 2, log });
   const inbox = await createInbox(clients[0], emulator);
   return {
-    ...{ emulator, clients, ...inbox, queries: database.queries },
+    emulator,
+    clients,
+    ...inbox,
+    queries: database.queries,
     async restart(index) {
       const service = services[index];
       if (service) {

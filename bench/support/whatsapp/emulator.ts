@@ -1,12 +1,15 @@
 /** The built emulator of WhatsApp in its own process, and its controls. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { defaults } from "../../../src/emulators/whatsapp/index.ts";
+import { defaults } from "../../../emulator/index.ts";
 import { pollUntil } from "../service.ts";
 
 export const credentials = {
-  ...{ phone_number_id: defaults.phone_number_id, waba_id: defaults.waba_id, app_id: defaults.app_id },
-  ...{ access_token: defaults.access_token, app_secret: defaults.app_secret },
+  phone_number_id: defaults.phone_number_id,
+  waba_id: defaults.waba_id,
+  app_id: defaults.app_id,
+  access_token: defaults.access_token,
+  app_secret: defaults.app_secret,
   verify_token: defaults.verify_token,
 };
 export const businessNumber = `+${defaults.phone_number}`;
@@ -57,7 +60,8 @@ export async function startEmulatorProcess(port: number): Promise<BenchEmulator>
   // The form of the control's answer, see docs/whatsapp-emulator.md.
   const list = async (limit: number) => (await control("GET", `/messages?limit=${limit}`)) as SentList;
   return {
-    ...{ baseUrl, control },
+    baseUrl,
+    control,
     async arrivals() {
       const { data } = await list(10_000);
       return data.map(({ body, received_at }) => ({

@@ -73,7 +73,10 @@ function sign(numbers: readonly number[]): SignedBody {
     },
     contacts: numbers.map((number) => ({ profile: { name: `Person ${number}` }, wa_id: digits(number) })),
     messages: numbers.map((number) => ({
-      ...{ from: digits(number), id: `wamid.bench${number}`, timestamp, type: "text" },
+      from: digits(number),
+      id: `wamid.bench${number}`,
+      timestamp,
+      type: "text",
       text: { body: `number ${number}` },
     })),
   };

@@ -50,7 +50,10 @@ export function findMutations({ file, module, text }: SourceFile, columns: Colum
         seen.set(key, number + 1);
         return {
           ...edit,
-          ...{ id: idOf(operator, file, ...place, number), operator, module, file },
+          id: idOf(operator, file, ...place, number),
+          operator,
+          module,
+          file,
           line: lineAt(text, edit),
           scope: `${file}:${name}:${start}`,
           description: describeEdit(text, edit),

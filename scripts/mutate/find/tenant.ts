@@ -6,11 +6,14 @@
  */
 import type { Edit } from "../mutation.ts";
 import { findChains, type Link } from "./kysely.ts";
-import { type Source, stringOf } from "./source.ts";
+import { type Source, stringOf, unwrap } from "./source.ts";
 import { findSql, type SqlText, value } from "./sql.ts";
 
 export function findTenantConditions(source: Source): Edit[] {
-  const built = findChains(source).flatMap((chain) => findInChain(chain, source.text));
+  const built = findChains(source).flatMap((chain) => [
+    ...findInChain(chain, source.text),
+    ...findBeginning(chain, source.text),
+  ]);
   const written = findSql(source).flatMap((sql) => findInSql(sql, source.text));
   return [...built, ...written];
 }
@@ -28,6 +31,26 @@ function findInChain(chain: readonly Link[], text: string): Edit[] {
       return organization && !(isOfRow && isReadBefore(text.slice(organization.start, organization.end)));
     })
     .map(({ node, object }) => ({ start: object.end, end: node.end, replacement: "" }));
+}
+
+/** `ofOrganization(db, organization)` at the beginning of a chain becomes `db`. */
+function findBeginning(chain: readonly Link[], text: string): Edit[] {
+  const [first] = chain;
+  const begin = first && unwrap(first.object);
+  if (begin?.type !== "CallExpression" || begin.callee.type !== "Identifier") {
+    return [];
+  }
+  const [db, organization] = begin.arguments;
+  if (begin.callee.name !== "ofOrganization" || !db || !organization) {
+    return [];
+  }
+  const isOfRow = chain.some(
+    ({ name, node }) => conditions.has(name) && isId(stringOf(node.arguments[0]) ?? ""),
+  );
+  if (isOfRow && isReadBefore(text.slice(organization.start, organization.end))) {
+    return [];
+  }
+  return [{ start: begin.start, end: begin.end, replacement: text.slice(db.start, db.end) }];
 }
 
 const condition = new RegExp(

@@ -37,7 +37,9 @@ export function copyTree(root: string): Copy {
   }
   linkPackages(join(root, "node_modules"), join(tree, "node_modules"));
   return {
-    ...{ tree, temporary, hash: hash.digest("hex") },
+    tree,
+    temporary,
+    hash: hash.digest("hex"),
     [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }),
   };
 }

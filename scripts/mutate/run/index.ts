@@ -40,7 +40,9 @@ export async function execute({ root, tasks, signal, ...execution }: Execution):
   const usable = tasks.filter((task) => !task.files.some((file) => failing.includes(file)));
   const results: Result[] = [];
   await runAll(place, {
-    ...{ tasks: usable, baseline, deadline: execution.deadline },
+    tasks: usable,
+    baseline,
+    deadline: execution.deadline,
     onResult(task, result) {
       record(execution.results, task, result);
       results.push(result);

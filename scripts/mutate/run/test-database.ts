@@ -32,7 +32,9 @@ export async function openTestServer(url: string): Promise<TestServer> {
   await query(url, `create role ${own.username} login createdb password '${own.password}'`);
   const clean = () => dropDatabasesOf(url, own.username);
   return {
-    ...{ project: "postgres", env: { TEST_DATABASE_URL: own.href }, clean },
+    project: "postgres",
+    env: { TEST_DATABASE_URL: own.href },
+    clean,
     async [Symbol.asyncDispose]() {
       await clean();
       await query(url, `drop role ${own.username}`);

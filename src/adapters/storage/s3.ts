@@ -5,10 +5,9 @@
  * never reaches the bucket, and a failed transfer can be retried.
  */
 import { createReadStream } from "node:fs";
-import { setTimeout as sleep } from "node:timers/promises";
 import { AwsV4Signer } from "aws4fetch";
-import { type Dispatcher, request } from "undici";
 import type { ByteRange, FileMetadata, Storage } from "../../ports/storage.ts";
+import { type HttpAnswer, loadClient, repeatAfterErrors } from "../http-client/index.ts";
 import { requireStorageKey } from "./key.ts";
 import { createSpool, type SpooledFile } from "./spool.ts";
 
@@ -21,8 +20,8 @@ export interface S3Settings {
   readonly secretAccessKey: string;
 }
 
-/** Attempts of one request, each after a longer wait. */
-const maxAttempts = 3;
+/** After the first attempt at a request. */
+const firstWaitMs = 400;
 /** Until the response begins, and between two chunks of it. */
 const idleTimeoutMs = 30_000;
 
@@ -77,32 +76,27 @@ interface S3Request extends S3RequestOptions {
 }
 
 /** Retries errors of the network and of the store (5xx). @throws when the last attempt fails. */
-async function requestWithRetries(
-  settings: S3Settings,
-  s3Request: S3Request,
-): Promise<Dispatcher.ResponseData> {
-  for (let number = 1; ; number += 1) {
-    const answer = await requestOnce(settings, s3Request).catch((error: unknown) => {
-      if (number === maxAttempts) {
-        throw error;
-      }
-    });
-    if (answer && (answer.statusCode < 300 || (answer.statusCode === 404 && s3Request.method !== "PUT"))) {
-      return answer;
-    }
-    await answer?.body.dump();
-    if (answer && (number === maxAttempts || answer.statusCode < 500)) {
-      // Without the URL and the body: both may contain secrets.
-      throw new Error(`the store answered ${answer.statusCode} to ${s3Request.method}`);
-    }
-    await sleep(100 * 4 ** number);
-  }
+async function requestWithRetries(settings: S3Settings, s3Request: S3Request): Promise<HttpAnswer> {
+  const { method } = s3Request;
+  const answer = await repeatAfterErrors(firstWaitMs, async () => {
+    const attempt = await requestOnce(settings, s3Request);
+    return attempt.statusCode < 500 ? attempt : reject(attempt, method);
+  });
+  const isAnswer = answer.statusCode < 300 || (answer.statusCode === 404 && method !== "PUT");
+  return isAnswer ? answer : reject(answer, method);
+}
+
+/** @throws Error without the URL and the body: both may contain secrets. */
+async function reject({ statusCode, body }: HttpAnswer, method: Method): Promise<never> {
+  await body.dump();
+  throw new Error(`the store answered ${statusCode} to ${method}`);
 }
 
 async function requestOnce(settings: S3Settings, { method, url, headers, file }: S3Request) {
   const signed = await sign(settings, { method, url, headers: { ...headers } });
   const length = file ? { "content-length": String(file.size) } : {};
-  return request(signed.url, {
+  const undici = await loadClient();
+  return undici.request(signed.url, {
     method,
     headers: { ...Object.fromEntries(signed.headers), ...length },
     body: file ? createReadStream(file.path) : null,

@@ -56,14 +56,12 @@ export function createSpool(folder: string): Spool {
 async function writeBody(path: string, body: AsyncIterable<Uint8Array>): Promise<number> {
   const file = await open(path, "wx", 0o600);
   try {
-    let size = 0;
     for await (const chunk of body) {
       await file.writeFile(chunk);
-      size += chunk.length;
     }
     // A file that is reported as stored must survive a power failure.
     await file.datasync();
-    return size;
+    return (await file.stat()).size;
   } finally {
     await file.close();
   }

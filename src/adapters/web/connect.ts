@@ -10,6 +10,7 @@
  */
 import { isIP, type LookupFunction } from "node:net";
 import type { Agent, buildConnector } from "undici";
+import { loadClient } from "../http-client/index.ts";
 import { isReachable } from "./addresses.ts";
 import type { ResolveHost } from "./resolve.ts";
 import { literalAddressesOf, type WebRules } from "./rules.ts";
@@ -42,9 +43,7 @@ const idleMs = 1_000;
 
 export async function openAgent(options: ConnectOptions): Promise<Agent> {
   const { rules, resolve, ca, stopping } = options;
-  // Imported at the first request because it loads slowly. By its default export: a bundler knows no named
-  // exports of a CommonJS module that is imported dynamically.
-  const undici = (await import("undici")).default;
+  const undici = await loadClient();
   const connectTo = undici.buildConnector({
     lookup: guardedLookup(rules, resolve),
     signal: stopping,

@@ -1,7 +1,8 @@
 /** Runs one exchange: checks the request, sends it within the deadline, and passes the response to a reader. */
-import type { Agent, Dispatcher } from "undici";
+import type { Agent } from "undici";
 import type { FailedRequest, ForbiddenRequest, ResponseHead, WebRequest } from "../../ports/web.ts";
 import { type Deadline, withDeadline } from "../../time/deadline.ts";
+import { openAnswer } from "../http-client/index.ts";
 import { toWebFailure } from "./failures.ts";
 import { checkRequestHeaders, readHeaders, writeHeaders } from "./headers.ts";
 import { checkUrl, type WebRules } from "./rules.ts";
@@ -42,13 +43,11 @@ export async function runExchange<Result>(
 
 async function requestAndRead<Result>(exchange: Exchange<Result>, url: URL, deadline: Deadline) {
   const toFailure = (error: unknown) => toWebFailure(error, url.hostname, deadline);
-  const answer = await deadline.within(requestHead(exchange, url, deadline)).catch(toFailure);
+  const answer = await openAnswer(toHttpRequest(exchange, url), deadline).catch(toFailure);
   if ("outcome" in answer) {
     return answer;
   }
   const { statusCode: status, headers, body } = answer;
-  // Readers get an error by themselves; without a reader an unhandled error event would end the process.
-  body.on("error", () => undefined);
   try {
     return await exchange.read({
       head: { status, headers: readHeaders(headers) },
@@ -61,19 +60,7 @@ async function requestAndRead<Result>(exchange: Exchange<Result>, url: URL, dead
   }
 }
 
-async function requestHead(
-  { request, open }: Pick<Exchange<unknown>, "request" | "open">,
-  url: URL,
-  { signal, throwIfEnded }: Deadline,
-): Promise<Dispatcher.ResponseData> {
-  const agent = await open();
-  throwIfEnded();
-  return agent.request({
-    origin: url.origin,
-    path: url.pathname + url.search,
-    method: request.method,
-    headers: writeHeaders(request.headers ?? {}),
-    body: request.body ?? null,
-    signal,
-  });
+function toHttpRequest({ request, open }: Pick<Exchange<unknown>, "request" | "open">, url: URL) {
+  const { method, headers = {}, body } = request;
+  return { method, url, headers: writeHeaders(headers), body, open };
 }

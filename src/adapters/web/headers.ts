@@ -1,6 +1,7 @@
-/** Checks and writes the headers of a request, and reads those of a response. */
-import type { Dispatcher } from "undici";
+/** Checks and writes the headers of a request, and reads and checks those of a response. */
 import type { ForbiddenRequest, WebRequest } from "../../ports/web.ts";
+import type { HttpHeaders } from "../http-client/index.ts";
+import { BodyTooLargeError, MalformedResponseError } from "./failures.ts";
 import { forbid } from "./rules.ts";
 
 type Headers = NonNullable<WebRequest["headers"]>;
@@ -43,7 +44,17 @@ export function writeHeaders(headers: Headers): Record<string, string> {
   return { ...(hasUserAgent ? {} : { "user-agent": "tidings" }), ...headers, "accept-encoding": "identity" };
 }
 
-export function readHeaders(headers: Dispatcher.ResponseData["headers"]): Record<string, string> {
+export function readHeaders(headers: HttpHeaders): Record<string, string> {
   const entries = Object.entries(headers).map(([name, value = ""]) => [name, [value].flat().join(", ")]);
   return Object.fromEntries(entries);
+}
+
+/** Rejects a body unread if its declared length is too large, or if it is compressed against the request. */
+export function checkBodyHeaders(headers: Readonly<Record<string, string>>, maxBytes: number): void {
+  if (Number(headers["content-length"] ?? 0) > maxBytes) {
+    throw new BodyTooLargeError();
+  }
+  if (!/^(?:identity)?$/i.test(headers["content-encoding"] ?? "")) {
+    throw new MalformedResponseError("compressed");
+  }
 }

@@ -14,11 +14,11 @@ import type {
   WebRequest,
   WebResponse,
 } from "../../ports/web.ts";
-import { checkBodyHeaders, collectBody, limitBody } from "./body.ts";
+import { collectBytes, limitBytes } from "../../streams/bytes.ts";
 import { openAgent } from "./connect.ts";
 import { type OpenResponse, runExchange } from "./exchange.ts";
 import { BodyTooLargeError } from "./failures.ts";
-import { checkRequestHeaders } from "./headers.ts";
+import { checkBodyHeaders, checkRequestHeaders } from "./headers.ts";
 import { type ResolveHost, resolveHost } from "./resolve.ts";
 import { checkUrl, createWebRules, type WebRules } from "./rules.ts";
 
@@ -73,11 +73,11 @@ interface WebsSettings {
 
 async function readWhole({ maxBytes, tooLarge }: SendRequest, response: OpenResponse): Promise<WebResponse> {
   try {
-    const collected = await collectBody(response.body, maxBytes);
-    if (collected.isCut && tooLarge === "fail") {
+    const { bytes, isCut } = await collectBytes(response.body, maxBytes);
+    if (isCut && tooLarge === "fail") {
       throw new BodyTooLargeError();
     }
-    return { outcome: "answered", ...response.head, ...collected, ms: response.elapsedMs() };
+    return { outcome: "answered", ...response.head, body: bytes, isCut, ms: response.elapsedMs() };
   } catch (error) {
     return response.toFailure(error);
   }
@@ -93,7 +93,7 @@ async function streamBody<Value>(
   const guardedBody = async function* () {
     try {
       checkBodyHeaders(head.headers, maxBytes);
-      yield* limitBody(response.body, maxBytes);
+      yield* limitBytes(response.body, maxBytes, () => new BodyTooLargeError());
     } catch (error) {
       failure = response.toFailure(error);
       throw error;
@@ -110,5 +110,4 @@ async function streamBody<Value>(
   }
 }
 
-export { collectBody } from "./body.ts";
 export { createWebRules } from "./rules.ts";

@@ -1,5 +1,5 @@
 /** `tidings whatsapp-emulator`: starts the emulator of the WhatsApp Cloud API and prints what a client needs. */
-import { startEmulator } from "../../emulators/whatsapp/index.ts";
+import { startEmulator } from "../../../emulator/index.ts";
 import type { readEmulatorOptions } from "./options.ts";
 
 export async function runWhatsappEmulator(options: ReturnType<typeof readEmulatorOptions>): Promise<void> {

@@ -50,8 +50,13 @@ export async function listKeys({ json, organization }: ManageOptions): Promise<v
     describeTable(
       ["ID", "BEGINS WITH", "ACTIVE", "LAST USED", "EXPIRES", "SCOPES", "NAME"],
       keys.map((key) => [
-        ...[key.id, key.prefix, key.is_active ? "yes" : "no", key.last_used_at ?? "never"],
-        ...[key.expires_at ?? "never", String(key.scopes.length), key.name],
+        key.id,
+        key.prefix,
+        key.is_active ? "yes" : "no",
+        key.last_used_at ?? "never",
+        key.expires_at ?? "never",
+        String(key.scopes.length),
+        key.name,
       ]),
     ),
   );

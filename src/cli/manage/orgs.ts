@@ -40,7 +40,12 @@ export async function listOrganizations({ json, search, status }: ManageOptions)
     describeTable(
       ["ID", "STATUS", "USERS", "INBOXES", "CREATED", "NAME"],
       organizations.map(({ id, status: state, users, inboxes, created_at, name }) => [
-        ...[id, state, String(users), String(inboxes), created_at, name],
+        id,
+        state,
+        String(users),
+        String(inboxes),
+        created_at,
+        name,
       ]),
     ),
   );

@@ -31,7 +31,10 @@ export async function withService<Result>(work: (send: Send) => Promise<Result>)
   const { openInstance } = await import("../instance.ts");
   const folder = await openDataFolder(config.dataDir);
   await using instance = await openInstance({
-    ...{ config, folder, log: createLazyLog(config.logLevel, appSecrets(config)), runsJobs: false },
+    config,
+    folder,
+    log: createLazyLog(config.logLevel, appSecrets(config)),
+    runsJobs: false,
     listen: { host: "127.0.0.1", port: 0 },
     onLost: () => process.exit(1),
     onFirstStart: (created) => console.error(describeFirstStart(created)),

@@ -4,8 +4,16 @@ import { BlockList, isIPv6 } from "node:net";
 
 /** Those of RFC 9110, section 7.6.1, and `Expect`, which the proxy's server answers itself. */
 const hopByHop = [
-  ...["connection", "proxy-connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"],
-  ...["expect", "proxy-authenticate", "proxy-authorization"],
+  "connection",
+  "proxy-connection",
+  "keep-alive",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+  "expect",
+  "proxy-authenticate",
+  "proxy-authorization",
 ];
 
 /** Drops the headers of one connection, including those that `Connection` names. */

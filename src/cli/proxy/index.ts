@@ -19,6 +19,7 @@ import { fail } from "../../../tools/errors.ts";
 import { toRequestId } from "../../http/request-id.ts";
 import { handleClientError } from "../../http/server.ts";
 import { writeFailure } from "../../mcp/guards.ts";
+import { readBytes } from "../../streams/bytes.ts";
 import { proofPath } from "../key-proof.ts";
 import { createForwardedHeaders, dropHopByHop } from "./headers.ts";
 
@@ -123,19 +124,10 @@ function isRepeatable({ method, headers, body }: ForwardedRequest, error: unknow
 }
 
 /** @throws Failure `body_too_large`. */
-async function readBody(incoming: IncomingMessage, limit: number): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  // Leaving the loop must not destroy the connection: the error is sent on it.
-  const body: AsyncIterable<Buffer> = incoming.iterator({ destroyOnReturn: false });
-  for await (const chunk of body) {
-    size += chunk.length;
-    if (size > limit) {
-      throw fail("body_too_large", { limit });
-    }
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
+function readBody(incoming: IncomingMessage, limit: number): Promise<Buffer> {
+  // A body that is too large must not destroy the connection: the error is sent on it.
+  const body = incoming.iterator({ destroyOnReturn: false });
+  return readBytes(body, limit, () => fail("body_too_large", { limit }));
 }
 
 function sendError(incoming: IncomingMessage, response: ServerResponse, error: unknown): void {

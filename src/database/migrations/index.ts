@@ -37,6 +37,8 @@ import * as simulatedMoney from "./0035-simulated-money.ts";
 import * as answersAndAbsences from "./0036-answers-and-absences.ts";
 import * as readingTimes from "./0037-reading-times.ts";
 import * as processClocks from "./0038-process-clocks.ts";
+import * as messageDelays from "./0039-message-delays.ts";
+import * as downwardReads from "./0040-downward-reads.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
@@ -76,4 +78,6 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0036-answers-and-absences": answersAndAbsences,
   "0037-reading-times": readingTimes,
   "0038-process-clocks": processClocks,
+  "0039-message-delays": messageDelays,
+  "0040-downward-reads": downwardReads,
 };

@@ -1,6 +1,6 @@
 /** Updates any number of rows, a batch in each transaction. */
 import { type RawBuilder, sql } from "kysely";
-import type { Transaction } from "../database.ts";
+import type { DatabaseTransaction } from "../database.ts";
 
 const batchSize = 500;
 
@@ -11,7 +11,7 @@ const batchSize = 500;
  * @returns the last id, undefined at the end.
  */
 export async function updateBatch(
-  tx: Transaction,
+  tx: DatabaseTransaction,
   ids: RawBuilder<unknown>,
   { updates, after }: { readonly updates: readonly RawBuilder<unknown>[]; readonly after: string },
 ): Promise<string | undefined> {

@@ -5,6 +5,7 @@ export { containsText, toLikePattern } from "./contains.ts";
 export { deleteOld } from "./delete-old.ts";
 export { insertAll } from "./insert-all.ts";
 export { refersTo } from "./join.ts";
+export { ofOrganization } from "./of-organization.ts";
 export { onlyRow } from "./only-row.ts";
 export { estimateTotal, isDeepPage, readPage } from "./page.ts";
 export { readSnapshot, readWithSnapshot } from "./snapshot.ts";

@@ -4,6 +4,8 @@ import type { Actor, Json, JsonOrSealed, Sealed } from "./columns.ts";
 
 /** Why an inbox can't send. */
 export type InboxHealth = {
+  /** Absent: `stopped`. */
+  readonly status?: "unreachable";
   readonly channel_code: number | null;
   readonly title: string;
   readonly detail: string | null;
@@ -91,6 +93,8 @@ export interface AccountTables {
     subjects: Generated<string[]>;
     created_at: string;
   };
+  /** The events to which something reacts, as a trigger on it keeps them. */
+  listened_events: { organization_id: string; type: string };
   /** The contacts and conversations that are being erased. */
   erasures: { organization_id: string; subject: string };
   /** Calls to third parties that have no response yet. */

@@ -44,6 +44,15 @@ type ChannelFailure = {
 };
 
 /** A failure with its meaning to the sender. */
+/** Why a queued message has not been sent yet. */
+export type MessageDelay = {
+  /** How many attempts have failed. */
+  readonly attempts: number;
+  readonly last_error: (ChannelFailure & { readonly code: string }) | null;
+  /** Null: it is not sent again, because the channel may have accepted it. */
+  readonly next_attempt_at: string | null;
+};
+
 type MessageFailure = ChannelFailure & {
   readonly code: string;
   readonly retryable: boolean;
@@ -155,6 +164,8 @@ export interface InboxTables {
     claimed_at: string | null;
     /** How often the channel refused it for the time being. */
     refusals: Generated<number>;
+    /** Why it is still queued; null if no attempt has failed. Kept when it is sent. */
+    delay: Json<MessageDelay> | null;
     /** When the recipient's quota is complete again after it; null: it was not given to a channel with a quota. */
     quota_full_at: string | null;
     sent_at: string | null;

@@ -34,6 +34,8 @@ export interface JobTables {
     /** When each of the last jobs started, the latest last. */
     started_at: Generated<string[]>;
   };
+  /** Whose jobs wait: the suspended ones, as a trigger on them keeps it. */
+  suspended_organizations: { organization_id: string };
   processes: {
     id: string;
     started_at: string;

@@ -71,7 +71,7 @@ export interface KnowledgeTables {
   };
 }
 
-/** A graph in its normal form, as `src/platform/chatbot/graph/` reads it. */
+/** A graph in its normal form, as `src/platform/automation/chatbot/graph/` reads it. */
 export type StoredGraph = {
   readonly entry_point: string;
   readonly nodes: readonly Readonly<Record<string, unknown>>[];

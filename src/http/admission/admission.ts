@@ -14,9 +14,10 @@ import type { Platform } from "../../platform/index.ts";
 import type { Clock } from "../../ports/clock.ts";
 import { type AttemptWindows, createAttemptWindows } from "./attempt-windows.ts";
 import { createBoundedMap } from "./bounded-map.ts";
-import { type Caller, createKnownCallers, type KnownCaller } from "./known-callers.ts";
 import { networkOf } from "./network.ts";
 import { createTokenBuckets, type Quota, type RateLimits } from "./token-buckets.ts";
+
+export type Caller = Awaited<ReturnType<Platform["authenticate"]>>;
 
 /** A request and the headers of its response, in either transport. */
 export interface Exchange {
@@ -37,8 +38,6 @@ export interface Admission {
    * @throws Failure `rate_limited`, and those of the handler.
    */
   verify<Answer>(exchange: Exchange, path: string, request: Verification<Answer>): Promise<Answer>;
-  /** The MCP request for whose message this process sends a request with these headers, if it is known. */
-  findCaller(headers: IncomingHttpHeaders): KnownCaller | undefined;
   /** For a request with several messages, each of which is counted. */
   forMessages(exchange: Exchange): MessageAdmission;
 }
@@ -54,14 +53,9 @@ export interface MessageAdmission {
   readonly maxMessages: number;
   /** Finds the caller and counts one message; `count` counts further ones. @throws Failure as `Admission.identify`. */
   identify(): Promise<{
-    readonly credentialId: string;
-    readonly scopes: Caller["scopes"];
-    /** Sent with the requests for the messages. */
-    readonly headers: Readonly<Record<string, string>>;
+    readonly caller: Caller;
     count(messages: number): void;
   }>;
-  /** Call this when the request is over. */
-  end(): void;
 }
 
 export interface AdmissionOptions {
@@ -82,7 +76,6 @@ export function createAdmission({ rateLimits, platform, now, operatorKey }: Admi
   const guesses = createAttemptWindows(guessLimits, now);
   const lookUp = createLookUp(platform, guesses);
   const isOperatorKey = createKeyCheck(operatorKey);
-  const knownCallers = createKnownCallers();
 
   const count = (exchange: Exchange, id: string, points: number): void => {
     applyQuota(exchange, credentials.take(id, points));
@@ -116,24 +109,13 @@ export function createAdmission({ rateLimits, platform, now, operatorKey }: Admi
       throw fail("operator_key_required");
     },
     verify: createVerification(createAttemptWindows(guessLimits, now)),
-    findCaller: knownCallers.find,
-    forMessages(exchange) {
-      let end = () => {};
-      return {
-        maxMessages: credentials.size,
-        async identify() {
-          const caller = await identify(exchange);
-          const credential = readCredential(exchange.headers) ?? "";
-          const { address } = exchange;
-          const { headers, forget } = knownCallers.remember({ credential, caller, address });
-          end = forget;
-          const { id: credentialId } = caller.credential;
-          const countMore = (messages: number) => count(exchange, credentialId, messages);
-          return { credentialId, scopes: caller.scopes, headers, count: countMore };
-        },
-        end: () => end(),
-      };
-    },
+    forMessages: (exchange) => ({
+      maxMessages: credentials.size,
+      async identify() {
+        const caller = await identify(exchange);
+        return { caller, count: (messages) => count(exchange, caller.credential.id, messages) };
+      },
+    }),
   };
 }
 

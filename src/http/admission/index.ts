@@ -2,6 +2,6 @@
 
 export { type Admission, createAdmission, type MessageAdmission } from "./admission.ts";
 export { createAuthenticator } from "./authenticator.ts";
-export { admitRequests, type CountedHeader, createCountedHeader, toExchange } from "./hook.ts";
-export { createLoginLimit, type LoginLimit } from "./login-limit.ts";
+export { admitRequests, type RequestActor, toActor, toExchange } from "./hook.ts";
+export { createLoginLimit } from "./login-limit.ts";
 export type { RateLimits } from "./token-buckets.ts";

@@ -1,17 +1,21 @@
 /** Limits password attempts by IP address, and by account from any address. */
 import { createHash } from "node:crypto";
-import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "../../ports/clock.ts";
-import { applyQuota } from "./admission.ts";
+import { applyQuota, type Exchange } from "./admission.ts";
 import { createAttemptWindows } from "./attempt-windows.ts";
 import { createBoundedMap } from "./bounded-map.ts";
 import { networkOf } from "./network.ts";
 
+export interface LoginAttempt extends Pick<Exchange, "address" | "setHeader"> {
+  /** The parsed body. */
+  readonly input: unknown;
+}
+
 export interface LoginLimit {
   /** Counts the attempt and shows the nearer limit in the headers. @throws Failure `rate_limited`. */
-  check(request: FastifyRequest, reply: FastifyReply): void;
-  /** Remembers that the request's address signed in to the account. */
-  remember(request: FastifyRequest): void;
+  check(attempt: LoginAttempt): void;
+  /** Remembers that the address signed in to the account. */
+  remember(attempt: Omit<LoginAttempt, "setHeader">): void;
 }
 
 export function createLoginLimit(now: Clock): LoginLimit {
@@ -21,26 +25,25 @@ export function createLoginLimit(now: Clock): LoginLimit {
   const succeeded = createBoundedMap<true>();
 
   return {
-    check(request, reply) {
-      const account = accountOf(request);
-      const network = networkOf(request.ip);
+    check({ address, input, setHeader }) {
+      const account = accountOf(input);
+      const network = networkOf(address);
       // A limited address must not use up an account's attempts: it could lock any account out.
       const ofAddress = byAddress.take(network);
       const isExempt = ofAddress.waitSeconds > 0 || succeeded.get(`${network} ${account}`);
       const ofAccount = isExempt ? ofAddress : byAccount.take(account);
       const isAccountNearer = ofAccount.waitSeconds > 0 || ofAccount.remaining < ofAddress.remaining;
-      const setHeader = (name: string, value: string) => reply.header(name, value);
       applyQuota({ setHeader }, isAccountNearer ? ofAccount : ofAddress);
     },
-    remember(request) {
-      succeeded.set(`${networkOf(request.ip)} ${accountOf(request)}`, true);
+    remember({ address, input }) {
+      succeeded.set(`${networkOf(address)} ${accountOf(input)}`, true);
     },
   };
 }
 
 /** A hash, so that no address is kept and a long text takes no memory. */
-function accountOf({ body }: FastifyRequest): string {
-  const { email } = (body ?? {}) as { email?: unknown }; // any JSON: a member may be missing
+function accountOf(input: unknown): string {
+  const { email } = (input ?? {}) as { email?: unknown }; // any JSON: a member may be missing
   // A value that is not a text is rejected later; converting it could throw.
   const text = typeof email === "string" ? email.trim().toLowerCase() : "";
   return createHash("sha256").update(text).digest("base64url");

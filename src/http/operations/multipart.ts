@@ -6,12 +6,10 @@
  */
 import multipart from "@fastify/multipart";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { coerceFields, Failure, type Operation } from "../../tools/contract/index.ts";
-import { fail } from "../../tools/errors.ts";
-import { maxUploadBytes } from "../../tools/uploads.ts";
-import type { Platform } from "../platform/index.ts";
-
-type Form = NonNullable<Parameters<Platform["call"]>[0]["form"]>;
+import { coerceFields, Failure, type Operation } from "../../../tools/contract/index.ts";
+import { fail } from "../../../tools/errors.ts";
+import { maxUploadBytes } from "../../../tools/uploads.ts";
+import type { Form } from "../../ports/form.ts";
 
 /** For the fields and the boundaries beside the file. */
 const maxOverheadBytes = 64 * 1024;
@@ -103,7 +101,7 @@ function decodeFileName(name: string | undefined): string | undefined {
  * A part without a type is text/plain by the standard, and the parser reports that. Many clients send no type
  * whatever the file is, so text/plain counts as unknown.
  */
-function declaredType(type: string): string | undefined {
+export function declaredType(type: string): string | undefined {
   return type === "text/plain" ? undefined : type;
 }
 

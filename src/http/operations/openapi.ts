@@ -3,11 +3,12 @@ import {
   type Credential,
   describeRule,
   ErrorBody,
+  ErrorDetail,
   type JsonSchema,
   type Operation,
   pathFields,
   toJsonSchema,
-} from "../../tools/contract/index.ts";
+} from "../../../tools/contract/index.ts";
 
 export function describeApi(operations: Readonly<Record<string, Operation>>, version: string): JsonSchema {
   const paths: Record<string, Record<string, JsonSchema>> = {};
@@ -25,7 +26,14 @@ export function describeApi(operations: Readonly<Record<string, Operation>>, ver
     info: { title: "Tidings", version, description: "Business messaging over a chat channel." },
     paths,
     components: {
-      schemas: { Error: toJsonSchema(ErrorBody, "output") },
+      schemas: {
+        Error: toJsonSchema(ErrorBody, "output"),
+        Warnings: {
+          type: "array",
+          description: "The fields of the body or the query that were ignored.",
+          items: toJsonSchema(ErrorDetail, "output"),
+        },
+      },
       securitySchemes: {
         apiKey: { type: "apiKey", in: "header", name: "X-API-Key" },
         bearer: { type: "http", scheme: "bearer", description: "An access token or an API key." },
@@ -57,7 +65,7 @@ function describeOperation(
     responses: {
       [status]: {
         description: "Done.",
-        content: { "application/json": { schema: toJsonSchema(operation.output, "output") } },
+        content: { "application/json": { schema: describeOutput(operation) } },
       },
       default: {
         description: "Failed; error.code says why, and error.fix what to do.",
@@ -65,6 +73,12 @@ function describeOperation(
       },
     },
   };
+}
+
+function describeOutput({ output }: Operation): JsonSchema {
+  const schema = toJsonSchema(output, "output");
+  const warnings = { $ref: "#/components/schemas/Warnings" };
+  return { ...schema, properties: { ...Object(schema.properties), warnings } };
 }
 
 function describeInput({ input, method, encoding }: Operation, path: string): JsonSchema {

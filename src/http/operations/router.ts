@@ -1,40 +1,37 @@
 /** Derives the routes from the catalogue; nothing here names an operation. */
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from "fastify";
-import { coerceFields, type Operation } from "../../tools/contract/index.ts";
-import { fail } from "../../tools/errors.ts";
-import type { Platform } from "../platform/index.ts";
-import type { Clock } from "../ports/clock.ts";
-import { createLoginLimit, type LoginLimit } from "./admission/index.ts";
+import type { Operation } from "../../../tools/contract/index.ts";
+import { fail } from "../../../tools/errors.ts";
+import { toActor } from "../admission/index.ts";
 import { readForm, registerMultipart } from "./multipart.ts";
+import { hasQuery, type OperationRoute, type ServeOperation } from "./serve.ts";
 
 export interface RouterOptions {
-  readonly platform: Platform;
+  readonly serve: ServeOperation;
   readonly operations: Readonly<Record<string, Operation>>;
   /** The largest body of a request with a credential, in bytes. */
   readonly bodyLimit: number;
-  readonly now: Clock;
 }
 
 export function addOperations(app: FastifyInstance, options: RouterOptions): void {
-  const { platform, operations, bodyLimit, now } = options;
-  const shared = { platform, bodyLimit, loginLimit: createLoginLimit(now) };
+  const { operations } = options;
   const methods = new Map<string, HTTPMethods[]>();
-  const multipartRoutes: Route[] = [];
+  const multipartOperations: [string, Operation][] = [];
   for (const [name, operation] of Object.entries(operations)) {
     for (const { path } of [operation, ...operation.also]) {
       methods.set(path, [...(methods.get(path) ?? []), operation.method]);
     }
     if (operation.encoding === "multipart") {
-      multipartRoutes.push({ ...shared, name, operation });
+      multipartOperations.push([name, operation]);
     } else {
-      addOperation(app, { ...shared, name, operation });
+      addOperation(app, options, name, operation);
     }
   }
   // In a scope of their own: the multipart plugin adds hooks that other requests do not need.
   app.register(async (scope) => {
     await registerMultipart(scope);
-    for (const route of multipartRoutes) {
-      addOperation(scope, route);
+    for (const [name, operation] of multipartOperations) {
+      addOperation(scope, options, name, operation);
     }
   });
   for (const [path, allowed] of methods) {
@@ -42,60 +39,35 @@ export function addOperations(app: FastifyInstance, options: RouterOptions): voi
   }
 }
 
-interface Route extends Omit<RouterOptions, "operations" | "now"> {
-  readonly name: string;
-  readonly operation: Operation;
-  readonly loginLimit: LoginLimit;
-}
-
-function addOperation(app: FastifyInstance, route: Route): void {
-  const { name, operation, platform, bodyLimit, loginLimit } = route;
+function addOperation(
+  app: FastifyInstance,
+  { serve, bodyLimit }: RouterOptions,
+  name: string,
+  operation: Operation,
+): void {
   for (const { path, credential } of [operation, ...operation.also]) {
+    const route: OperationRoute = { name, operation, path };
     app.route({
       method: operation.method,
       url: toUrl(path),
       config: { operation: name, credential },
       ...(credential === "none" ? {} : { bodyLimit }),
-      ...(operation.sensitive
-        ? { preHandler: async (request, reply) => loginLimit.check(request, reply) }
-        : {}),
       async handler(request, reply) {
-        const form = readForm(operation, request);
-        const answer = await platform.call({
-          operation: name,
-          path,
-          caller: request.caller,
-          isOperator: request.isOperator,
-          ...(form ? { form, input: undefined } : { input: readInput(operation, request) }),
-          idempotencyKey: readIdempotencyKey(request.headers),
-          address: request.clientAddress,
+        const { status, body } = await serve({
+          route,
+          transport: "rest",
+          actor: toActor(request),
+          headers: request.headers,
+          params: request.params as Record<string, string>, // of a path with placeholders only
+          sent: hasQuery(operation) ? request.query : request.body,
+          form: readForm(operation, request),
           signal: abortOnClose(reply),
+          setHeader: (header, value) => reply.header(header, value),
         });
-        if (operation.sensitive) {
-          loginLimit.remember(request);
-        }
-        if (answer.isReplay) {
-          reply.header("idempotency-replayed", "true");
-        }
-        return reply
-          .status(answer.status)
-          .headers({ ...operation.responseHeaders })
-          .send(answer.body);
+        return reply.status(status).send(body);
       },
     });
   }
-}
-
-/** @throws Failure `invalid_idempotency_key`. */
-function readIdempotencyKey(headers: FastifyRequest["headers"]): string | undefined {
-  const key = headers["idempotency-key"];
-  if (key === undefined) {
-    return undefined;
-  }
-  if (typeof key !== "string" || key.length < 1 || key.length > 255) {
-    throw fail("invalid_idempotency_key", { param: "Idempotency-Key" });
-  }
-  return key;
 }
 
 /** Aborts when the client disconnects before the response. Fastify's own signal also aborts at the request's end. */
@@ -120,25 +92,6 @@ function addMethodNotAllowed(app: FastifyInstance, path: string, allowed: readon
       throw fail("method_not_allowed", { method: request.method, path, allowed: allowed.join(", ") });
     },
   });
-}
-
-/** One flat input: the fields of the query or the body, and those of the path. */
-function readInput(operation: Operation, request: FastifyRequest): Record<string, unknown> {
-  const isInQuery = operation.method === "GET" || operation.method === "DELETE";
-  const sent = isInQuery
-    ? coerceFields(operation.input, request.query as Record<string, unknown>)
-    : readBody(request.body);
-  return { ...sent, ...(request.params as Record<string, string>) };
-}
-
-function readBody(body: unknown): Record<string, unknown> {
-  if (body === undefined || body === null) {
-    return {};
-  }
-  if (typeof body !== "object" || Array.isArray(body)) {
-    throw fail("malformed_body", { reason: "it is not a JSON object." });
-  }
-  return body as Record<string, unknown>;
 }
 
 export function toUrl(path: string): string {

@@ -10,7 +10,7 @@
  * holds in every process from the commit of a suspension to that of its end, and nothing is kept that could be stale.
  */
 import { sql } from "kysely";
-import type { Queries, Transaction } from "../../database/database.ts";
+import type { DatabaseTransaction, Queries } from "../../database/database.ts";
 import type { Priority } from "../job.ts";
 import type { Capacity } from "../lanes.ts";
 import { laneNameOf, lanesIn, rangeOf } from "../priority.ts";
@@ -69,13 +69,13 @@ interface Claimed {
  * Claims jobs of one priority lane by lane, in each lane the longest due first and as many as its rate allows; sorted
  * by lane. A job with a key is not claimed while an earlier job with the same key is in the table.
  */
-export async function claimJobs(tx: Transaction, claim: Claim): Promise<Claimed> {
+export async function claimJobs(tx: DatabaseTransaction, claim: Claim): Promise<Claimed> {
   const leases = JSON.stringify(claim.leases);
   const free = sql`coalesce((${JSON.stringify(claim.freeByLane)}::jsonb ->> lanes.lane)::int, ${claim.perLane}::int)`;
   const { rows } = await sql<ClaimedJob | { readonly id: null }>`
     with recursive ${lanesIn({ ...rangeOf(claim.priority), after: claim.after })},
     suspended (ids) as materialized (
-      select array(select id from organizations where suspended_at is not null)
+      select array(select organization_id from suspended_organizations)
     ),
     ready as materialized (
       select job.id, lanes.lane, job.run_at, job.is_takeover from lanes cross join lateral (

@@ -1,14 +1,13 @@
 /**
  * Moves the start of a job that counts against the rate of its lane from the claim to a later time.
  *
- * What a job does first, such as an upload, may take seconds. Its start would not count any more when it reaches the
- * destination, together with jobs that were claimed later.
+ * What a job does first, such as an upload, may take seconds, and a process may have been frozen. The start of such a job
+ * would not count any more when it reaches the destination, together with jobs that were claimed later.
  */
-import { sql } from "kysely";
 import { coalesce } from "../../database/coalesce.ts";
 import type { Database } from "../../database/database.ts";
-import { laneNameOf } from "../priority.ts";
-import { rowTime, second } from "./pace.ts";
+import { laneOfStored } from "../priority.ts";
+import { maxAheadMs, secondMs } from "./pace.ts";
 
 interface Move {
   /** As it is stored. */
@@ -19,38 +18,59 @@ interface Move {
 }
 
 /**
- * Returns the new start; null if the lane has no rate any more. A job is never held back: one that started late enough for
- * its former start not to count any more may exceed the rate, and those that are claimed next wait for it.
+ * Returns the new start, the earliest that the rate leaves, which may be after `to`: the job has to wait for it. Null if
+ * the lane has no rate any more. No other job of the lane is claimed before the last start that was returned.
  */
 export const moveStart = coalesce(
-  async (database: Database, moves: readonly Move[]): Promise<readonly (string | null)[]> => {
-    const at = await moveStarts(database, moves);
-    return moves.map(() => at);
-  },
+  async (database: Database, moves: readonly Move[]): Promise<readonly (string | null)[]> =>
+    database.transaction(async (tx) => {
+      const lane = laneOfStored(moves[0]?.lane ?? "");
+      const row = await tx
+        .selectFrom("paced_lanes")
+        .select(["rate_per_second", "started_at"])
+        .where("lane", "=", lane)
+        .forUpdate()
+        .executeTakeFirst();
+      if (!row) {
+        return moves.map(() => null);
+      }
+      const starts = withoutMoved(row.started_at, moves);
+      const moved = moves.map(({ to }) => {
+        const start = nextStart(starts, row.rate_per_second, to.getTime());
+        starts.push(start);
+        return new Date(start).toISOString();
+      });
+      await tx
+        .updateTable("paced_lanes")
+        .set({ started_at: starts.map((start) => new Date(start).toISOString()) })
+        .where("lane", "=", lane)
+        .execute();
+      return moved;
+    }),
   ({ lane }) => lane,
 );
 
-async function moveStarts({ queries }: Database, moves: readonly Move[]): Promise<string | null> {
-  const latest = new Date(Math.max(...moves.map(({ to }) => to.getTime())));
-  const lane = laneNameOf(sql`${moves[0]?.lane}::text`);
-  const { rows } = await sql<{ readonly at: string }>`
-    with row as (
-      select started_at, ${rowTime(latest)} as time from paced_lanes where lane = ${lane} for update
-    ),
-    former as (
-      select start, count(*) as count from unnest(${moves.map(({ from }) => from)}::timestamptz[]) as start group by 1
-    ),
-    numbered as (
-      select start, row_number() over (partition by start) as number from row cross join unnest(row.started_at) as start
-      where start > row.time - ${second} and start <= row.time
-    ),
-    kept as (
-      select start from numbered left join former using (start) where number > coalesce(former.count, 0)
-    )
-    update paced_lanes
-    set started_at = array(select start from kept order by start) || array_fill(row.time, array[${moves.length}::int])
-    from row where lane = ${lane}
-    returning row.time as at
-  `.execute(queries);
-  return rows[0]?.at ?? null;
+/** The starts of the last second and those that are reserved, in order, without one for each job that is moved. */
+function withoutMoved(started_at: readonly string[], moves: readonly Move[]): number[] {
+  const now = Math.max(...moves.map(({ to }) => to.getTime()));
+  const starts = started_at
+    .map((start) => Date.parse(start))
+    .filter((start) => start > now - secondMs && start < now + maxAheadMs)
+    .sort((one, other) => one - other);
+  for (const { from } of moves) {
+    const place = starts.indexOf(Date.parse(from));
+    if (place >= 0) {
+      starts.splice(place, 1);
+    }
+  }
+  return starts;
+}
+
+/** The earliest time of another start; never before the last one. */
+function nextStart(starts: readonly number[], rate: number, earliest: number): number {
+  const former = starts.at(-rate);
+  const isFree = former === undefined || starts.length < rate;
+  const start = Math.max(earliest, starts.at(-1) ?? 0, isFree ? 0 : former + secondMs);
+  // One that is further ahead would be ignored.
+  return Math.min(start, earliest + maxAheadMs - 1);
 }

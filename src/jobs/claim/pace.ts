@@ -13,7 +13,7 @@
  * so that a reply starts at once.
  */
 import { type RawBuilder, sql } from "kysely";
-import type { Transaction } from "../../database/database.ts";
+import type { DatabaseTransaction } from "../../database/database.ts";
 import type { Priority } from "../job.ts";
 import { laneNameOf, storedLane } from "../priority.ts";
 
@@ -22,13 +22,21 @@ const ms = (count: number) => sql`interval ${sql.lit(`${count} milliseconds`)}`;
  * More than a second: a job arrives at its destination some milliseconds after its claim, not always as many, and the
  * clocks of two machines differ.
  */
-export const second = ms(1_100);
+export const secondMs = 1_100;
+const second = ms(secondMs);
 /** Of an eighth of the rate at most, a little more than the tenth that is needed to reach it; normal jobs get the reserve too. */
 const slice = ms(100);
 /** A start this far ahead is ignored: the clock was set back, or that of its process is wrong. */
-const maxAhead = ms(10_000);
+export const maxAheadMs = 10_000;
+const maxAhead = ms(maxAheadMs);
+/** Clocks differ by less: a start that is further ahead is that of a late job, which waits for it. */
+const maxDifference = ms(250);
 
-export async function setPace(tx: Transaction, lane: string, ratePerSecond: number | null): Promise<void> {
+export async function setPace(
+  tx: DatabaseTransaction,
+  lane: string,
+  ratePerSecond: number | null,
+): Promise<void> {
   const name = storedLane(lane, "normal");
   if (ratePerSecond === null) {
     await tx.deleteFrom("paced_lanes").where("lane", "=", name).execute();
@@ -53,7 +61,7 @@ const hasDue = (now: Date) =>
   sql`exists (select from jobs where jobs.lane = lanes.lane and jobs.run_at <= ${now.toISOString()})`;
 
 /** The time of the row: the latest start, or now. */
-export const rowTime = (now: Date) => {
+const rowTime = (now: Date) => {
   const latest = sql`started_at[cardinality(started_at)]`;
   const time = sql`${now.toISOString()}::timestamptz`;
   return sql`case when ${latest} < ${time} + ${maxAhead} then greatest(${latest}, ${time}) else ${time} end`;
@@ -62,6 +70,13 @@ export const rowTime = (now: Date) => {
 /** How many starts the row has of this long before its time. */
 const startsWithin = (duration: RawBuilder<unknown>) =>
   sql`(select count(*) from unnest(row.started_at) as start where start > row.time - ${duration} and start <= row.time)`;
+
+/** When the late jobs that wait have started, and others may start again. */
+const reservedUntil = sql`started_at[cardinality(started_at)] - ${maxDifference}`;
+const isReserved = (now: Date) => {
+  const time = sql`${now.toISOString()}::timestamptz`;
+  return sql`(${reservedUntil} > ${time} and ${reservedUntil} < ${time} + ${maxAhead})`;
+};
 
 const reserve = sql`(rate_per_second + 39) / 40`;
 const bulkRate = sql`greatest(1, rate_per_second - ${reserve})`;
@@ -90,13 +105,13 @@ const after = (n: RawBuilder<unknown>, duration: RawBuilder<unknown>) =>
   sql`started_at[cardinality(started_at) - (${n}) + 1] + ${duration}`;
 
 const freeAt: Readonly<Record<Priority, RawBuilder<unknown>>> = {
-  normal: sql`greatest(${after(sql`rate_per_second`, second)}, ${after(normalSlice, slice)})`,
-  bulk: sql`greatest(${after(bulkRate, second)}, ${after(bulkSlice, slice)})`,
+  normal: sql`greatest(${after(sql`rate_per_second`, second)}, ${after(normalSlice, slice)}, ${reservedUntil})`,
+  bulk: sql`greatest(${after(bulkRate, second)}, ${after(bulkSlice, slice)}, ${reservedUntil})`,
 };
 
 /** Not exact, because the row is not locked, but it saves most locks while the rate is used up. */
 const isUsedUp = (priority: Priority, now: Date) => sql`(
-  ${freeAt[priority]} > ${rowTime(now)} and ${freeAt[priority]} < ${now.toISOString()}::timestamptz + ${maxAhead}
+  ${isReserved(now)} or ${freeAt[priority]} > ${rowTime(now)} and ${freeAt[priority]} < ${now.toISOString()}::timestamptz + ${maxAhead}
 )`;
 
 /**
@@ -105,7 +120,7 @@ const isUsedUp = (priority: Priority, now: Date) => sql`(
  */
 export const roomInLane = (priority: Priority, now: Date) => sql`case when ${hasRates} then (
   select case when not ${hasDue(now)} or ${isUsedUp(priority, now)} is true then 0 else coalesce((
-    select greatest(0, ${allowed[priority](now)}) from (
+    select case when ${isReserved(now)} then 0 else greatest(0, ${allowed[priority](now)}) end from (
       select rate_per_second, started_at, ${rowTime(now)} as time from paced_lanes
       where paced_lanes.lane = ${laneName} for update skip locked
     ) as row

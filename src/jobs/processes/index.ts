@@ -65,8 +65,10 @@ export class Processes {
   #beatAt = 0;
   #loop: Promise<void> | undefined;
   #isFailing = false;
-  /** When the database answered a heartbeat, by the monotonic clock. */
+  /** When the database answered the last heartbeat, by the monotonic clock. */
   #answeredAt = Number.NEGATIVE_INFINITY;
+  /** How long that took. */
+  #tookMs = 0;
   #onRelease: () => void = () => undefined;
   readonly #reportDifference: () => void;
 
@@ -81,12 +83,13 @@ export class Processes {
     this.#reportDifference = clock ? createDifferenceReport(clock, log) : () => undefined;
   }
 
-  /** Whether the last heartbeat was written, and recently; undefined if this process writes none. */
+  /** Whether the last heartbeat was written, quickly and recently; undefined if this process writes none. */
   get isBeating(): boolean | undefined {
     if (!this.#loop) {
       return undefined;
     }
-    return !this.#isFailing && performance.now() - this.#answeredAt < deadAfterMs;
+    const ageMs = performance.now() - this.#answeredAt;
+    return !this.#isFailing && this.#tookMs < deadAfterMs && ageMs < deadAfterMs;
   }
 
   /** Whether the time of this process can be compared with that of the others. While it can't, it claims no jobs. */
@@ -113,8 +116,10 @@ export class Processes {
       return;
     }
     const at = now();
+    const sentAt = performance.now();
     const others = await this.#exchangeRows(at);
     this.#answeredAt = performance.now();
+    this.#tookMs = this.#answeredAt - sentAt;
     // Without heartbeats of its own, this process could not see those of the others.
     const isLate = at.getTime() - this.#beatAt > 2 * beatMs;
     const peers = others.map((row) => this.#observe(row, isLate));
@@ -150,7 +155,10 @@ export class Processes {
   }
 
   async #run(): Promise<void> {
-    while (!(await this.#stopped.wait(beatMs))) {
+    let startedAt = performance.now();
+    // A second from the start of one to the start of the next: a slow database must not make this process seem dead.
+    while (!(await this.#stopped.wait(startedAt + beatMs - performance.now()))) {
+      startedAt = performance.now();
       try {
         await this.beat();
         this.#isFailing = false;

@@ -4,21 +4,10 @@
  * It imports the whole catalogue, which is slow to load: so it is imported on the first tool call, or
  * after a list was sent.
  */
-import {
-  type ErrorBody,
-  Failure,
-  type FailureDetail,
-  missingScope,
-  type Operation,
-  readArguments,
-  type ScopeRule,
-  type ToolMapping,
-  toolMappingsOf,
-  withLocalField,
-} from "../../../tools/contract/index.ts";
+import { type ErrorBody, Failure, type Operation, type ToolMapping } from "../../../tools/contract/index.ts";
 import { type ErrorCode, fail } from "../../../tools/errors.ts";
 import { catalogue } from "../../../tools/index.ts";
-import type { ListedTool } from "../tool-list/index.ts";
+import { createToolReader, type ToolRequest } from "../../../tools/tool-call.ts";
 import { type LocalFile, openLocalFile } from "./local-file.ts";
 
 /** Why a call is not made. */
@@ -39,24 +28,13 @@ export type ParsedCall =
     }
   | { readonly rejected: RejectedCall };
 
-const operations: Readonly<Record<string, Operation>> = catalogue;
+const readToolInput = createToolReader(catalogue);
 
-/** Finds a tool's operation and reads its input, or says why the arguments are rejected. */
-export async function parseCall(
-  tool: ListedTool,
-  sent: Readonly<Record<string, unknown>>,
-  uploadRoot: string | undefined,
-): Promise<ParsedCall> {
-  const operation = operations[tool.operation];
-  const mapping = operation && toolMappingsOf(tool.operation, operation)[tool.name];
-  if (!mapping) {
-    return { rejected: rejectCall("tool_not_found", { value: tool.name }) };
-  }
+/** Finds a tool's operation and reads its input, or says why the call is rejected. */
+export async function parseCall(request: ToolRequest, uploadRoot: string | undefined): Promise<ParsedCall> {
   try {
-    const { local } = mapping;
-    return local && uploadRoot !== undefined
-      ? { operation, ...(await parseLocalFile(mapping, local, sent, uploadRoot)) }
-      : { operation, input: readArguments(mapping, sent) };
+    const { operation, mapping, input } = readToolInput({ ...request, isLocal: uploadRoot !== undefined });
+    return { operation, ...(await openFile(mapping, input, uploadRoot)) };
   } catch (error) {
     if (error instanceof Failure) {
       return { rejected: toRejectedCall(error) };
@@ -65,30 +43,32 @@ export async function parseCall(
   }
 }
 
-/** Reads arguments that may name a file on this machine, and opens it. @throws Failure */
-async function parseLocalFile(
-  mapping: ToolMapping,
-  { field, insteadOf }: NonNullable<ToolMapping["local"]>,
-  sent: Readonly<Record<string, unknown>>,
-  uploadRoot: string,
-) {
-  const { [field]: path, ...input } = readArguments(withLocalField(mapping), sent);
-  const count = [path, ...insteadOf.map((name) => input[name])].filter((value) => value !== undefined).length;
-  if (count !== 1) {
-    const others = insteadOf.slice(0, -1).map((name) => `, ${name}`);
-    throw fail("one_source_needed", { count, known: `${field}${others.join("")} and ${insteadOf.at(-1)}` });
+/** Opens the file on this machine that the input names, if it may name one. @throws Failure */
+async function openFile(
+  { local }: ToolMapping,
+  input: Record<string, unknown>,
+  uploadRoot: string | undefined,
+): Promise<{ readonly input: Record<string, unknown>; readonly file?: LocalFile }> {
+  if (!local || uploadRoot === undefined) {
+    return { input };
   }
-  return { input, file: path === undefined ? undefined : await openLocalFile(uploadRoot, String(path)) };
+  const { field, insteadOf } = local;
+  const { [field]: path, ...others } = input;
+  const count = [path, ...insteadOf.map((name) => others[name])].filter(
+    (value) => value !== undefined,
+  ).length;
+  if (count !== 1) {
+    const names = insteadOf.slice(0, -1).map((name) => `, ${name}`);
+    throw fail("one_source_needed", { count, known: `${field}${names.join("")} and ${insteadOf.at(-1)}` });
+  }
+  return path === undefined
+    ? { input: others }
+    : { input: others, file: await openLocalFile(uploadRoot, String(path)) };
 }
 
 /** Makes a rejection from an error of the catalogue. */
-export function rejectCall(code: ErrorCode, detail?: FailureDetail): RejectedCall {
-  return toRejectedCall(fail(code, detail));
-}
-
-/** Makes the rejection of a tool that the credential's scopes do not permit. */
-export function rejectMissingScope(rule: ScopeRule | null): RejectedCall {
-  return rejectCall("insufficient_scope", missingScope(rule));
+export function rejectCall(code: ErrorCode): RejectedCall {
+  return toRejectedCall(fail(code));
 }
 
 function toRejectedCall(failure: Failure): RejectedCall {

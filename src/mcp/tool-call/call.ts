@@ -1,16 +1,17 @@
 /** The types of a tool call: its caller, its request and its functions. */
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { Scope } from "../../../tools/contract/index.ts";
+import type { Client } from "../../client/index.ts";
 import type { ListedTool, ToolFilter, ToolVisibility } from "../tool-list/index.ts";
 import type { ToolFailure } from "./failure.ts";
 import type { ReportProgress } from "./progress.ts";
 
 export interface McpCaller {
-  /** By default the client's own key. */
+  /** Calls the service as this caller. */
+  readonly client: Client;
+  /** The credential of the caller; by default the client's own. */
   readonly key?: string;
   readonly filter: ToolFilter;
-  /** Sent with every request for this caller. */
-  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Undefined while the scopes are unknown: then only the service checks them. */
   scopes(): ReadonlySet<Scope> | undefined;
   /** The tools that the service has, if known. */

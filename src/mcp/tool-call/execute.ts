@@ -1,16 +1,16 @@
 /**
- * Executes one tool call: filter → scope → idempotency key → arguments → the operation over HTTP.
+ * Executes one tool call: idempotency key → filter → scope → arguments → the operation.
  *
  * A read is aborted when its caller cancels. A write, once started, is not: it would be unknown whether it was
  * executed.
  */
 import { randomUUID } from "node:crypto";
-import { type Operation, permits } from "../../../tools/contract/index.ts";
-import { type Client, NoResponseError, timeoutFor, waitMsOf } from "../../client/index.ts";
+import type { Operation } from "../../../tools/contract/index.ts";
+import { NoResponseError, timeoutFor, waitMsOf } from "../../client/index.ts";
 import type { Log } from "../../ports/log.ts";
 import { isRead, type ListedTool } from "../tool-list/index.ts";
 import type { ExecuteTool, McpCaller, ToolCall } from "./call.ts";
-import { createHiddenFailure, toToolFailure } from "./failure.ts";
+import { toToolFailure } from "./failure.ts";
 import type { LocalFile } from "./local-file.ts";
 import { reportWaiting, waitWithCounts } from "./progress.ts";
 
@@ -26,7 +26,6 @@ export const idempotencyMetaKey = "io.tidings/idempotency-key";
 export const loadArguments = memoize(() => import("./arguments.ts"));
 
 export interface ExecuteOptions {
-  readonly client: Client;
   readonly log: Log;
   /** The folder whose files may be named in a call. */
   readonly uploadRoot?: string | undefined;
@@ -55,20 +54,18 @@ async function prepareCall(
   call: Omit<ToolCall, "name">,
   uploadRoot: string | undefined,
 ) {
-  const setting = caller.filter.hiddenBy(tool);
-  if (setting !== undefined) {
-    return { rejected: createHiddenFailure(setting) };
-  }
-  const { parseCall, rejectCall, rejectMissingScope } = await loadArguments();
-  const scopes = caller.scopes();
-  if (scopes && !permits(scopes, tool.scope)) {
-    return { rejected: rejectMissingScope(tool.scope) };
-  }
+  const { parseCall, rejectCall } = await loadArguments();
   const idempotencyKey = call.meta?.[idempotencyMetaKey] ?? randomUUID();
   if (!isHeaderValue(idempotencyKey, 255)) {
     return { rejected: rejectCall("invalid_idempotency_key") };
   }
-  return { ...(await parseCall(tool, call.arguments ?? {}, uploadRoot)), idempotencyKey };
+  const request = {
+    name: tool.name,
+    arguments: call.arguments ?? {},
+    scopes: caller.scopes(),
+    hiddenBy: caller.filter.hiddenBy(tool),
+  };
+  return { ...(await parseCall(request, uploadRoot)), idempotencyKey };
 }
 
 interface PreparedCall {
@@ -81,18 +78,18 @@ interface PreparedCall {
   readonly idempotencyKey: string;
 }
 
-async function callService({ client, log }: ExecuteOptions, prepared: PreparedCall) {
+async function callService({ log }: Pick<ExecuteOptions, "log">, prepared: PreparedCall) {
   const { tool, caller, call, operation, input, file, idempotencyKey } = prepared;
   const resultMeta = isRead(tool) ? {} : { idempotencyKey };
   const waitMs = waitMsOf(operation, input);
   const timeoutMs = timeoutFor(waitMs, defaultTimeoutMs);
   const callOnce = (fields: Record<string, unknown>) =>
-    client.call(operation, fields, {
+    caller.client.call(operation, fields, {
       key: caller.key,
       ...(isRead(tool) ? { signal: call.signal } : { idempotencyKey }),
       timeoutMs,
       maxRetryWaitMs,
-      headers: { ...traceHeadersOf(call.meta), ...caller.headers },
+      headers: traceHeadersOf(call.meta),
       ...(file && { file }),
     });
   try {

@@ -36,12 +36,3 @@ const noResponseMessages = {
   unreachable: () => "The service can't be reached, or closed the connection before it answered.",
   timeout: (seconds: number) => `The service did not answer within ${seconds} s.`,
 } as const;
-
-/** @param setting the setting or header that hides the tool. */
-export function createHiddenFailure(setting: string): ToolFailure {
-  return {
-    code: "tool_hidden",
-    message: `${setting} disables this tool.`,
-    error: { fix: `Use another tool, or ask the operator of this server to change ${setting}.` },
-  };
-}

@@ -1,21 +1,39 @@
 /** Users: the people who can sign in, and their roles. At least one active owner always remains. */
-import { missingScope } from "../../tools/contract/index.ts";
-import { fail } from "../../tools/errors.ts";
-import { users as contract } from "../../tools/users.ts";
-import type { Transaction } from "../database/database.ts";
-import { newId } from "../database/id.ts";
-import { containsText, readPage } from "../database/query/index.ts";
+import { missingScope } from "../../../tools/contract/index.ts";
+import { fail } from "../../../tools/errors.ts";
+import { users as contract } from "../../../tools/users.ts";
+import type { DatabaseTransaction } from "../../database/database.ts";
+import { newId } from "../../database/id.ts";
+import { containsText, ofOrganization, readPage } from "../../database/query/index.ts";
+import {
+  type Caller,
+  type Change,
+  defineHook,
+  implement,
+  type Role,
+  type Transaction,
+  type WriteContext,
+} from "../foundation/kernel/index.ts";
 import { hashPassword, newPassword, roleScopes } from "./identity/index.ts";
-import { type Caller, implement, lockOrganization, type Role, type WriteContext } from "./kernel/index.ts";
+import { lockOrganization } from "./organization/index.ts";
+
+/**
+ * Agents may have become free: waiting conversations may be assigned. Not an event: nothing has happened that others
+ * could be told.
+ */
+export const capacityFreed = defineHook<[change: Change, organization: string]>();
+
+/** A user has another role, or was activated or deactivated. Not an event: what the user may do no more must not run meanwhile. */
+export const authorityChanged =
+  defineHook<[change: Change, user: { readonly organization: string; readonly user_id: string }]>();
 
 export const users = implement(contract, {
   tables: ["users"],
   operations: {
     async list_users({ search, role, ...paging }, { db, organization }) {
-      const matches = db
+      const matches = ofOrganization(db, organization)
         .selectFrom("users")
         .selectAll()
-        .where("organization_id", "=", organization)
         .$if(search !== undefined, (query) => query.where(containsText(search ?? "", "name", "email")))
         .$if(role !== undefined, (query) => query.where("role", "=", role ?? "agent"))
         .orderBy((row) => row.fn<string>("lower", ["name"]))
@@ -69,9 +87,9 @@ async function changeUser(context: WriteContext, id: string, { password_hash, ..
   }
   const endsSessions = password_hash !== undefined || !is_active;
   if (is_active && !user.is_active) {
-    await context.world.hooks.capacityFreed(context, organization);
+    await capacityFreed.run(context.world, context, organization);
   }
-  const changed = await tx
+  const changed = await ofOrganization(tx, organization)
     .updateTable("users")
     .set({
       name,
@@ -81,19 +99,18 @@ async function changeUser(context: WriteContext, id: string, { password_hash, ..
       session_version: user.session_version + (endsSessions ? 1 : 0),
       updated_at: now.toISOString(),
     })
-    .where("organization_id", "=", organization)
     .where("id", "=", id)
     .returningAll()
     .executeTakeFirstOrThrow();
   if (role !== user.role || is_active !== user.is_active) {
-    await context.world.hooks.authorityChanged(context, { organization, user_id: id });
+    await authorityChanged.run(context.world, context, { organization, user_id: id });
   }
   return changed;
 }
 
 /** Inserts a user; undefined if a user of any organization has this e-mail address. */
 export async function insertUser(
-  tx: Transaction,
+  tx: DatabaseTransaction,
   user: { organization: string; email: string; name: string; role: Role; password_hash: string; now: Date },
 ) {
   const { organization, email, name, role, password_hash, now } = user;
@@ -120,10 +137,9 @@ export async function replacePassword(
   verified: { readonly organization_id: string; readonly id: string; readonly session_version: number },
   { password_hash, now }: { readonly password_hash: string; readonly now: Date },
 ) {
-  return tx
+  return ofOrganization(tx, verified.organization_id)
     .updateTable("users")
     .set({ password_hash, session_version: verified.session_version + 1, updated_at: now.toISOString() })
-    .where("organization_id", "=", verified.organization_id)
     .where("id", "=", verified.id)
     .where("session_version", "=", verified.session_version)
     .where("is_active", "=", true)
@@ -132,10 +148,9 @@ export async function replacePassword(
 }
 
 async function getUser(tx: Transaction, organization: string, id: string) {
-  const user = await tx
+  const user = await ofOrganization(tx, organization)
     .selectFrom("users")
     .selectAll()
-    .where("organization_id", "=", organization)
     .where("id", "=", id)
     .executeTakeFirst();
   if (!user) {
@@ -155,10 +170,9 @@ export async function findUserByEmail(tx: Transaction, email: string) {
 
 /** The id of the user with this address, if it is in the same organization: other tenants' ids are not disclosed. */
 async function findByEmail(tx: Transaction, organization: string, email: string) {
-  return tx
+  return ofOrganization(tx, organization)
     .selectFrom("users")
     .select("id as existing_id")
-    .where("organization_id", "=", organization)
     .where((row) => row(row.fn<string>("lower", ["email"]), "=", email.toLowerCase()))
     .executeTakeFirst();
 }
@@ -169,10 +183,9 @@ function isOwner(user: { role: Role; is_active: boolean }): boolean {
 
 /** @throws Failure `last_owner` unless the organization has another active owner. */
 async function requireOtherOwner(tx: Transaction, organization: string, id: string): Promise<void> {
-  const other = await tx
+  const other = await ofOrganization(tx, organization)
     .selectFrom("users")
     .select("id")
-    .where("organization_id", "=", organization)
     .where("role", "=", "owner")
     .where("is_active", "=", true)
     .where("id", "!=", id)

@@ -1,8 +1,8 @@
 /** Media of messages and templates. An address of one of our uploads stands for its file, which must meet the channel's limits. */
-import { fail } from "../../tools/errors.ts";
-import type { mediaTypes } from "../../tools/messages/index.ts";
-import type { Queries } from "../database/database.ts";
-import type { World } from "./kernel/index.ts";
+import { fail } from "../../../tools/errors.ts";
+import type { mediaTypes } from "../../../tools/messages/index.ts";
+import type { Queries } from "../../database/database.ts";
+import type { World } from "../foundation/kernel/index.ts";
 import { createChannelLink, findChannelFile, findUploadAt } from "./uploads/index.ts";
 
 export type MediaType = (typeof mediaTypes)[number];

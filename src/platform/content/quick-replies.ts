@@ -1,9 +1,10 @@
 /** Quick replies: saved texts with unique short codes. */
-import { fail } from "../../tools/errors.ts";
-import { quickReplies as contract } from "../../tools/quick-replies.ts";
-import type { Queries, Transaction } from "../database/database.ts";
-import { containsText } from "../database/query/index.ts";
-import { freshId, implement, lockOrganization, requireBelowQuota } from "./kernel/index.ts";
+import { fail } from "../../../tools/errors.ts";
+import { quickReplies as contract } from "../../../tools/quick-replies.ts";
+import type { Queries } from "../../database/database.ts";
+import { containsText, ofOrganization } from "../../database/query/index.ts";
+import { lockOrganization, requireBelowQuota } from "../account/organization/index.ts";
+import { freshId, implement, type Transaction } from "../foundation/kernel/index.ts";
 
 export const quickReplies = implement(contract, {
   tables: ["quick_replies"],
@@ -29,10 +30,9 @@ export const quickReplies = implement(contract, {
     },
 
     async list_quick_replies({ search }, { db, organization }) {
-      const rows = await db
+      const rows = await ofOrganization(db, organization)
         .selectFrom("quick_replies")
         .selectAll()
-        .where("organization_id", "=", organization)
         .$if(search !== undefined, (query) =>
           query.where(containsText(search ?? "", "short_code", "content")),
         )
@@ -50,10 +50,9 @@ export const quickReplies = implement(contract, {
       if (short_code !== undefined) {
         await requireUnusedShortCode(tx, organization, short_code, id);
       }
-      const quickReply = await tx
+      const quickReply = await ofOrganization(tx, organization)
         .updateTable("quick_replies")
         .set({ short_code, content, updated_at: now.toISOString() })
-        .where("organization_id", "=", organization)
         .where("id", "=", id)
         .returningAll()
         .executeTakeFirst();
@@ -64,9 +63,8 @@ export const quickReplies = implement(contract, {
     },
 
     async delete_quick_reply({ id }, { tx, organization }) {
-      const { numDeletedRows } = await tx
+      const { numDeletedRows } = await ofOrganization(tx, organization)
         .deleteFrom("quick_replies")
-        .where("organization_id", "=", organization)
         .where("id", "=", id)
         .executeTakeFirst();
       if (!numDeletedRows) {
@@ -79,10 +77,9 @@ export const quickReplies = implement(contract, {
 
 /** @throws Failure `quick_reply_not_found`. */
 async function getQuickReply(db: Queries, organization: string, id: string) {
-  const quickReply = await db
+  const quickReply = await ofOrganization(db, organization)
     .selectFrom("quick_replies")
     .selectAll()
-    .where("organization_id", "=", organization)
     .where("id", "=", id)
     .executeTakeFirst();
   if (!quickReply) {
@@ -102,10 +99,9 @@ async function requireUnusedShortCode(
   ownId?: string,
 ): Promise<void> {
   await lockOrganization(tx, organization);
-  const existing = await tx
+  const existing = await ofOrganization(tx, organization)
     .selectFrom("quick_replies")
     .select("id")
-    .where("organization_id", "=", organization)
     .where((row) =>
       row(row.fn<string>("lower", ["short_code"]), "=", row.fn<string>("lower", [row.val(short_code)])),
     )

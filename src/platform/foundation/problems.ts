@@ -1,7 +1,7 @@
 /** Problems of a graph that is being saved: the field, what is wrong with it, and what to send. */
 import type { z } from "zod";
-import { type Failure, failInput, inputMessages, nearestName } from "../../tools/contract/index.ts";
-import { fail } from "../../tools/errors.ts";
+import { type Failure, failInput, inputMessages, nearestName } from "../../../tools/contract/index.ts";
+import { fail } from "../../../tools/errors.ts";
 
 export interface Problem {
   /** For example nodes[3].action_config.text. */

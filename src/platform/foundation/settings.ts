@@ -1,5 +1,5 @@
 /** The settings that the service itself keeps in its database, by name. */
-import type { Database, Queries } from "../database/database.ts";
+import type { Database, Queries } from "../../database/database.ts";
 
 export async function readSetting({ queries }: Database, name: string): Promise<string | undefined> {
   const row = await queries

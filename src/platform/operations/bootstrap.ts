@@ -1,14 +1,25 @@
 /** The first start: creates an organization, its owner, a simulated inbox, and an API key with all scopes. */
-import { allScopes } from "../../tools/contract/index.ts";
-import type { Database, Transaction } from "../database/database.ts";
-import { newId } from "../database/id.ts";
-import { insertKey } from "./api-keys.ts";
-import { hashPassword, hashSecret, newKeySecret, newPassword, randomSecret } from "./identity/index.ts";
-import { insertInbox } from "./inboxes/index.ts";
-import { type AppSecrets, type ResealOptions, resealAll, type SealSecrets } from "./kernel/index.ts";
-import { insertOrganization, type NewOrganization } from "./organization.ts";
-import { insertSetting, readSetting } from "./settings.ts";
-import { insertUser } from "./users.ts";
+import { allScopes } from "../../../tools/contract/index.ts";
+import type { Database, DatabaseTransaction } from "../../database/database.ts";
+import { newId } from "../../database/id.ts";
+import { insertKey } from "../account/api-keys/index.ts";
+import {
+  hashPassword,
+  hashSecret,
+  newKeySecret,
+  newPassword,
+  randomSecret,
+} from "../account/identity/index.ts";
+import { insertInbox } from "../account/inboxes/index.ts";
+import { insertOrganization, type NewOrganization } from "../account/organization/index.ts";
+import { insertUser } from "../account/users.ts";
+import {
+  type AppSecrets,
+  type ResealOptions,
+  resealAll,
+  type SealSecrets,
+} from "../foundation/sealing/index.ts";
+import { insertSetting, readSetting } from "../foundation/settings.ts";
 
 /** The operator's choices for the first start; omitted values are generated. */
 export interface OwnerOptions {
@@ -112,7 +123,10 @@ async function createFirstOrganization(
 }
 
 /** Creates an organization with a simulated inbox, so that it can send and receive at once. */
-export async function createOrganization(tx: Transaction, organization: NewOrganization): Promise<void> {
+export async function createOrganization(
+  tx: DatabaseTransaction,
+  organization: NewOrganization,
+): Promise<void> {
   await insertOrganization(tx, organization);
   await insertInbox(tx, {
     organization: organization.id,

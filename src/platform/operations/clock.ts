@@ -7,15 +7,15 @@
  *
  * Only the process of an embedded database has such a clock: the clocks of several processes could not move together.
  */
-import { clock as contract } from "../../tools/clock.ts";
-import { fail } from "../../tools/errors.ts";
-import { durationMs } from "../../tools/flows/nodes/index.ts";
-import type { Database } from "../database/database.ts";
-import { openSharedClock } from "../jobs/processes/index.ts";
-import type { Clock, Sandbox } from "../ports/clock.ts";
-import type { SharedClock } from "../time/shared-clock.ts";
-import { implement, type World } from "./kernel/index.ts";
-import { readSetting, replaceSetting } from "./settings.ts";
+import { clock as contract } from "../../../tools/clock.ts";
+import { fail } from "../../../tools/errors.ts";
+import { durationMs } from "../../../tools/flows/nodes/index.ts";
+import type { Database } from "../../database/database.ts";
+import { openSharedClock } from "../../jobs/processes/index.ts";
+import type { Clock, Sandbox } from "../../ports/clock.ts";
+import type { SharedClock } from "../../time/shared-clock.ts";
+import { implement, type World } from "../foundation/kernel/index.ts";
+import { readSetting, replaceSetting } from "../foundation/settings.ts";
 
 /** The longest jump is this part of the way, within these limits: each takes some 20 ms of real time. */
 const jump = { part: 1 / 100, minMs: 60_000, maxMs: 3_600_000 };

@@ -1,6 +1,6 @@
 /** Lists and calls MCP tools over REST, for clients without MCP. */
-import { mcp as contract } from "../../tools/mcp.ts";
-import { implement } from "./kernel/index.ts";
+import { mcp as contract } from "../../../tools/mcp.ts";
+import { implement } from "../foundation/kernel/index.ts";
 
 export const mcp = implement(contract, {
   operations: {

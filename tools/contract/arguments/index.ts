@@ -13,7 +13,7 @@ import { unwrap } from "../json-schema.ts";
 import type { ToolMapping } from "../operation.ts";
 import { requireKnownArguments, requireKnownMembers } from "./unknown-members.ts";
 
-export { requireKnownMembers } from "./unknown-members.ts";
+export { describeUnknownFields, requireKnownMembers } from "./unknown-members.ts";
 
 /**
  * Reads a tool's arguments into its operation's input.

@@ -2,10 +2,11 @@
  * Rejects members that an input's schema does not name.
  *
  * Zod drops them silently, and an object that replaces another, such as the settings of an inbox, would lose what was
- * misspelt. A tool's arguments are checked at every depth; a REST body from its first nested object on, because
- * unknown fields of the body itself are ignored.
+ * misspelt. A tool's arguments are checked at every depth; a REST body from its first nested object on. Unknown fields
+ * of the body itself and of the query are ignored, and the answer names them.
  */
 import { z } from "zod";
+import type { ErrorDetail } from "../errors.ts";
 import { type Failure, failRequest } from "../failure.ts";
 import { unwrap } from "../json-schema.ts";
 import { nearestName } from "../nearest.ts";
@@ -31,7 +32,23 @@ export function requireKnownArguments(schema: z.ZodObject, value: Readonly<Recor
   throwIfAny(unknownMembers(schema, value, ""));
 }
 
+/** The fields of a body or a query that its operation does not have, as the details of an error. */
+export function describeUnknownFields(
+  schema: z.ZodObject,
+  value: Readonly<Record<string, unknown>>,
+): readonly ErrorDetail[] {
+  const found = takeFirst(unknownMembers(schema, value, ""));
+  return found[0] ? (failUnknown(found[0], found).detail.details ?? []) : [];
+}
+
 function throwIfAny(unknown: Iterable<UnknownMember>): void {
+  const found = takeFirst(unknown);
+  if (found[0]) {
+    throw failUnknown(found[0], found);
+  }
+}
+
+function takeFirst(unknown: Iterable<UnknownMember>): readonly UnknownMember[] {
   const found: UnknownMember[] = [];
   for (const member of unknown) {
     found.push(member);
@@ -39,9 +56,7 @@ function throwIfAny(unknown: Iterable<UnknownMember>): void {
       break;
     }
   }
-  if (found[0]) {
-    throw failUnknown(found[0], found);
-  }
+  return found;
 }
 
 function failUnknown(first: UnknownMember, all: readonly UnknownMember[]): Failure {
@@ -55,7 +70,9 @@ function failUnknown(first: UnknownMember, all: readonly UnknownMember[]): Failu
     details: all.map((member) => {
       const suggestion = near(member);
       return {
-        ...{ field: member.path, code: "unknown_argument", message: `Unknown argument: ${member.path}.` },
+        field: member.path,
+        code: "unknown_argument",
+        message: `Unknown argument: ${member.path}.`,
         fix: suggestion === undefined ? "Remove it." : `Did you mean ${suggestion}?`,
       };
     }),

@@ -50,13 +50,17 @@ export const changeNodes = {
   add_tag: node({
     summary: "Adds a tag to the contact or the conversation. It starts no flow.",
     examples: [{ tag: "vip" }, { tag: "refund", on: "conversation" }],
-    ...{ config: tagConfig, scope: "contacts:manage", edges: fallible },
+    config: tagConfig,
+    scope: "contacts:manage",
+    edges: fallible,
   }),
 
   remove_tag: node({
     summary: "Removes a tag.",
     examples: [{ tag: "vip" }, { tag: "refund", on: "conversation" }],
-    ...{ config: tagConfig, scope: "contacts:manage", edges: fallible },
+    config: tagConfig,
+    scope: "contacts:manage",
+    edges: fallible,
   }),
 
   set_attribute: node({

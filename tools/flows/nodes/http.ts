@@ -63,11 +63,11 @@ export const httpNodes = {
     examples: [
       { url: "https://api.example.com/orders/{{vars.number}}", save_as: "order", timeout: "10s" },
       {
-        ...{ method: "POST", url: "https://api.example.com/leads", headers: { "X-Source": "chat" } },
-        ...{
-          secret_headers: { Authorization: "Bearer <token>" },
-          body: { phone: "{{contact.phone_number}}" },
-        },
+        method: "POST",
+        url: "https://api.example.com/leads",
+        headers: { "X-Source": "chat" },
+        secret_headers: { Authorization: "Bearer <token>" },
+        body: { phone: "{{contact.phone_number}}" },
       },
     ],
     config: z

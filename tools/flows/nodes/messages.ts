@@ -102,8 +102,12 @@ export const messageNodes = {
       "Sends a question, waits for the answer, and saves it as vars.<save_as>. An answer that is not valid is asked for again; after the retries (2) the child of error is run, after the timeout (24h) that of timeout; without it the run ends.",
     examples: [
       {
-        ...{ text: "What is your e-mail address?", save_as: "mail", validate: "email", retries: 2 },
-        ...{ retry_text: "Please send an address such as ada@example.com.", timeout: "4h" },
+        text: "What is your e-mail address?",
+        save_as: "mail",
+        validate: "email",
+        retries: 2,
+        retry_text: "Please send an address such as ada@example.com.",
+        timeout: "4h",
       },
       { text: "Your order number?", save_as: "number", validate: { type: "regex", pattern: "^\\d{6}$" } },
       {

@@ -79,7 +79,9 @@ export function templatedText(maxLength: number) {
 export const variableName = z
   .string()
   .max(64)
-  .regex(/^[A-Za-z_]\w*$/, "Send a name of letters, digits and _, for example city.");
+  .regex(/^[A-Za-z_]\w*$/, "Send a name of letters, digits and _, for example city.")
+  // Validated objects don't have this member, so the run would be shown without the variable.
+  .refine((name) => name !== "__proto__", "Send another name: this one is reserved.");
 
 /** The one of these members that the object has. */
 export function exactlyOne<Name extends string>(names: readonly Name[]) {

@@ -1,12 +1,12 @@
 /** Stores the messages and faults of the simulated channel in the database. */
 import { type Selectable, sql } from "kysely";
 import { coalesce } from "../../../database/coalesce.ts";
-import type { Database, Queries, Transaction } from "../../../database/database.ts";
+import type { Database, DatabaseTransaction, Queries } from "../../../database/database.ts";
 import { newId } from "../../../database/id.ts";
-import { insertAll } from "../../../database/query/index.ts";
+import { insertAll, ofOrganization } from "../../../database/query/index.ts";
 import type { Tables } from "../../../database/schema/index.ts";
 import { together } from "../../../database/transaction.ts";
-import { type EnqueueAll, newJob } from "../../../jobs/job.ts";
+import { type Enqueue, newJob } from "../../../jobs/job.ts";
 import {
   type LedgerMessage,
   type LedgerStatus,
@@ -20,7 +20,7 @@ type Message = Selectable<Tables["simulator_messages"]> & LedgerMessage;
 
 export interface LedgerParts {
   readonly database: Database;
-  readonly enqueueAll: EnqueueAll;
+  readonly enqueue: Enqueue;
 }
 
 export function createSimulatorStore(parts: LedgerParts): SimulatorStore {
@@ -48,14 +48,14 @@ export function createSimulatorStore(parts: LedgerParts): SimulatorStore {
 
 /** A lane for each organization, so that none waits for the receipts of another. */
 function enqueueReceipts(
-  { enqueueAll }: LedgerParts,
-  tx: Transaction,
+  { enqueue }: LedgerParts,
+  tx: DatabaseTransaction,
   receipts: readonly ReceiptJob[],
 ): Promise<void> {
   const jobs = receipts.map(({ payload, ...options }) =>
     newJob(receiptJobType, payload, { ...options, lane: `simulator:${payload.organization_id}` }),
   );
-  return enqueueAll(tx, jobs);
+  return enqueue(tx, jobs);
 }
 
 interface Acceptance {
@@ -83,10 +83,9 @@ async function receive(queries: Queries, message: LedgerMessage): Promise<Messag
     .values(toRow(message))
     .onConflict((conflict) => conflict.columns(["organization_id", "id"]).doNothing())
     .execute();
-  return queries
+  return ofOrganization(queries, organization_id)
     .selectFrom("simulator_messages")
     .selectAll()
-    .where("organization_id", "=", organization_id)
     .where("id", "=", id)
     .$castTo<Message>()
     .executeTakeFirstOrThrow();
@@ -114,11 +113,14 @@ const advance = coalesce(
 );
 
 /** Of two concurrent calls, only one marks and returns each message. */
-async function markRead(tx: Transaction, organization_id: string, phone_number: string): Promise<Message[]> {
-  return tx
+async function markRead(
+  tx: DatabaseTransaction,
+  organization_id: string,
+  phone_number: string,
+): Promise<Message[]> {
+  return ofOrganization(tx, organization_id)
     .updateTable("simulator_messages")
     .set({ status: "read" })
-    .where("organization_id", "=", organization_id)
     .where("phone_number", "=", phone_number)
     .where("status", "=", "delivered")
     .returningAll()
@@ -127,10 +129,9 @@ async function markRead(tx: Transaction, organization_id: string, phone_number: 
 }
 
 async function find(queries: Queries, organization_id: string, token: string): Promise<Message | null> {
-  const first = await queries
+  const first = await ofOrganization(queries, organization_id)
     .selectFrom("simulator_messages")
     .selectAll()
-    .where("organization_id", "=", organization_id)
     .where("token", "=", token)
     .where("direction", "=", "outbound")
     .orderBy("created_at")
@@ -148,9 +149,8 @@ interface PhoneQuery {
 }
 
 async function list(queries: Queries, { organization_id, phone_number, limit }: PhoneQuery) {
-  const onPhone = queries
+  const onPhone = ofOrganization(queries, organization_id)
     .selectFrom("simulator_messages")
-    .where("organization_id", "=", organization_id)
     .where("phone_number", "=", phone_number);
   const messages = await onPhone
     .selectAll()
@@ -167,10 +167,9 @@ async function list(queries: Queries, { organization_id, phone_number, limit }: 
 /** Calls that arrive together share one read. */
 const readFaults = coalesce(
   async (queries: Queries, organizations: readonly string[]): Promise<readonly unknown[]> => {
-    const row = await queries
+    const row = await ofOrganization(queries, organizations[0] ?? "")
       .selectFrom("simulator_faults")
       .select("faults")
-      .where("organization_id", "=", organizations[0] ?? "")
       .executeTakeFirst();
     return organizations.map(() => row?.faults ?? null);
   },

@@ -4,8 +4,10 @@
  */
 import { z } from "zod";
 import type { ChannelProvider } from "../../../ports/channel.ts";
+import { limitBytes } from "../../../streams/bytes.ts";
 import { withDeadline } from "../../../time/deadline.ts";
-import { ask, limitBytes, parseAnswer, segment, type WhatsAppSettings } from "./http.ts";
+import { exchange } from "../../http-client/index.ts";
+import { ask, parseAnswer, segment, tooLong, type WhatsAppSettings } from "./http.ts";
 
 const Location = z.object({ url: z.url({ protocol: /^https?$/ }) });
 
@@ -26,18 +28,17 @@ export function createFetchFile(settings: WhatsAppSettings): ChannelProvider["fe
     }
     const { url } = parseAnswer(Location, answer.value);
     requireKnownHost(settings, url);
-    const undici = (await import("undici")).default;
-    return withDeadline(downloadTimeoutMs, [signal], async (deadline) => {
-      const { statusCode, headers, body } = await undici.request(url, {
-        headers: { authorization: `Bearer ${token}` },
-        signal: deadline.signal,
-      });
-      if (statusCode !== 200) {
-        await body.dump();
-        throw new Error(`A file of WhatsApp could not be fetched: status ${statusCode}.`);
-      }
-      return read({ type: String(headers["content-type"] ?? ""), body: limitBytes(body, maxBytes) });
-    });
+    const request = { method: "GET", url, headers: { authorization: `Bearer ${token}` } } as const;
+    return withDeadline(downloadTimeoutMs, [signal], (deadline) =>
+      exchange(request, deadline, async ({ statusCode, headers, body }) => {
+        if (statusCode !== 200) {
+          await body.dump();
+          throw new Error(`A file of WhatsApp could not be fetched: status ${statusCode}.`);
+        }
+        const type = String(headers["content-type"] ?? "");
+        return read({ type, body: limitBytes(body, maxBytes, tooLong) });
+      }),
+    );
   };
 }
 

@@ -7,6 +7,7 @@
 import { Readable } from "node:stream";
 import { z } from "zod";
 import { withDeadline } from "../../../time/deadline.ts";
+import { fetchJson, type HttpHeaders, parseForm, readRetryAfter } from "../../http-client/index.ts";
 
 export interface WhatsAppSettings {
   /** `https://graph.facebook.com` or an emulator, without a slash at its end. */
@@ -23,7 +24,8 @@ export interface WhatsAppSettings {
 export interface Api {
   readonly settings: WhatsAppSettings;
   readonly token: string;
-  readonly signal: AbortSignal;
+  /** Undefined: only the time limit ends a request. */
+  readonly signal?: AbortSignal;
 }
 
 export interface GraphRequest {
@@ -73,8 +75,7 @@ const ErrorAnswer = z.object({
 /** @throws Error if the API could not be asked, or if its answer is of no known form. */
 export async function ask(api: Api, request: GraphRequest): Promise<GraphAnswer> {
   const { method, path } = request;
-  const { status, headers, text } = await exchange(api, request);
-  const value = parseJson(text);
+  const { status, headers, value } = await exchange(api, request);
   if (status >= 200 && status < 300 && value !== undefined) {
     return { outcome: "accepted", value };
   }
@@ -96,41 +97,42 @@ export async function ask(api: Api, request: GraphRequest): Promise<GraphAnswer>
       error: { status, code: throttledCode, subcode: null, ...texts, isTransient: true, retryAfterMs },
     };
   }
-  throw new Error(`WhatsApp answered ${status} to ${method} ${withoutQuery(path)}.`);
+  throw new UnknownAnswerError(status, `WhatsApp answered ${status} to ${method} ${withoutQuery(path)}.`);
 }
 
-/** The HTTP client, loaded with the first request because that takes long; by its default export, because of the bundler. */
-export async function loadClient() {
-  return (await import("undici")).default;
+/** An answer that says nothing certain, such as a gateway's error page. */
+export class UnknownAnswerError extends Error {
+  override readonly name = "UnknownAnswerError";
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
 }
 
-async function exchange(api: Api, request: GraphRequest) {
-  const { settings, token } = api;
+async function exchange({ settings, token, signal }: Api, request: GraphRequest) {
   const { method, path, json, timeoutMs = settings.timeoutMs ?? defaultTimeoutMs } = request;
-  const undici = await loadClient();
-  return withDeadline(timeoutMs, [api.signal], async ({ signal }) => {
-    const answer = await undici.request(`${settings.baseUrl}/${settings.version}${path}`, {
-      method,
-      headers: {
-        authorization: `Bearer ${token}`,
-        accept: "application/json",
-        ...(json === undefined ? {} : { "content-type": "application/json" }),
-        ...request.headers,
+  const answer = await withDeadline(timeoutMs, signal ? [signal] : [], (deadline) =>
+    fetchJson(
+      {
+        method,
+        url: `${settings.baseUrl}/${settings.version}${path}`,
+        headers: { authorization: `Bearer ${token}`, ...request.headers },
+        json,
+        body: toBody(request.body),
+        maxBytes: maxAnswerBytes,
       },
-      body: json === undefined ? (toBody(request.body) ?? null) : JSON.stringify(json),
-      signal,
-    });
-    const chunks: Uint8Array[] = [];
-    for await (const chunk of limitBytes(answer.body, maxAnswerBytes)) {
-      chunks.push(chunk);
-    }
-    return {
-      status: answer.statusCode,
-      headers: answer.headers,
-      text: Buffer.concat(chunks).toString("utf8"),
-    };
-  });
+      deadline,
+    ),
+  );
+  if (answer.isTooLong) {
+    throw tooLong();
+  }
+  return answer;
 }
+
+export const tooLong = () => new Error("WhatsApp's answer is too long.");
 
 function toBody(body: GraphRequest["body"]) {
   return body === undefined || typeof body === "string" || body instanceof Uint8Array
@@ -138,25 +140,12 @@ function toBody(body: GraphRequest["body"]) {
     : Readable.from(body, { objectMode: false });
 }
 
-/** @throws Error at the first byte over the limit. */
-export async function* limitBytes(
-  body: AsyncIterable<unknown>,
-  limit: number,
-): AsyncGenerator<Uint8Array, void, undefined> {
-  let size = 0;
-  for await (const chunk of body) {
-    // A response body of undici consists of buffers.
-    const bytes = chunk as Uint8Array;
-    size += bytes.length;
-    if (size > limit) {
-      throw new Error("WhatsApp's answer is too long.");
-    }
-    yield bytes;
-  }
-}
-
 const unsentCodes: readonly unknown[] = [
-  ...["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"],
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
   "UND_ERR_CONNECT_TIMEOUT",
 ];
 
@@ -165,13 +154,26 @@ export function isUnsent(error: unknown): boolean {
   return error instanceof Error && "code" in error && unsentCodes.includes(error.code);
 }
 
-type Headers = Readonly<Record<string, string | string[] | undefined>>;
+const lateCodes: readonly unknown[] = ["UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"];
+const brokenCodes: readonly unknown[] = ["ECONNRESET", "EPIPE", "ETIMEDOUT", "UND_ERR_SOCKET"];
 
-/** `Retry-After` is in seconds, the use of a business in minutes. */
-function findRetryAfter(headers: Headers): number | null {
-  const seconds = Number(headers["retry-after"]);
-  if (Number.isFinite(seconds) && seconds > 0) {
-    return seconds * 1000;
+/** Why a request that may have been sent has no valid answer; undefined for an error of our own. */
+export function describeNoAnswer(error: unknown): string | undefined {
+  if (error instanceof UnknownAnswerError) {
+    return `WhatsApp answered with the HTTP status ${error.status}`;
+  }
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (lateCodes.includes(code) || (error instanceof Error && error.name === "TimeoutError")) {
+    return "WhatsApp did not answer in time";
+  }
+  return brokenCodes.includes(code) ? "The connection to WhatsApp broke" : undefined;
+}
+
+/** `Retry-After`, else the use of a business, in minutes. */
+function findRetryAfter(headers: HttpHeaders): number | null {
+  const retryAfterMs = readRetryAfter(headers) ?? 0;
+  if (retryAfterMs > 0) {
+    return retryAfterMs;
   }
   const use = headers["x-business-use-case-usage"];
   const minutes = [...String(use ?? "").matchAll(/"estimated_time_to_regain_access"\s*:\s*(\d{1,6})/g)];
@@ -194,22 +196,9 @@ function withoutQuery(path: string): string {
   return path.split("?")[0] ?? "";
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /** @throws Error that names the members of another form, without their values. */
 export function parseAnswer<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
-  const parsed = schema.safeParse(value);
-  if (!parsed.success) {
-    const members = parsed.error.issues.map(({ path }) => path.join(".")).join(", ");
-    throw new Error(`WhatsApp's answer has an unknown form: ${members}.`);
-  }
-  return parsed.data;
+  return parseForm("WhatsApp", schema, value);
 }
 
 /** An id as a part of a path. @throws Error for characters that no id of the API has. */

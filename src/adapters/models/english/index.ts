@@ -6,6 +6,7 @@
  */
 import { readFile } from "node:fs/promises";
 import type { Embedder } from "../../../ports/embedder.ts";
+import { pause } from "../../../time/pauses.ts";
 import { loadOnce } from "../../load-once.ts";
 import { embedText } from "./sentence.ts";
 import { readWordTable } from "./table.ts";
@@ -15,9 +16,6 @@ const version = 1;
 
 /** The build copies it beside the service. */
 const file = new URL("word-vectors.bin", import.meta.url);
-
-/** So many texts are embedded in a few milliseconds; then other work may run. */
-const textsAtOnce = 50;
 
 /**
  * Synonyms have 0.6 to 0.9, and questions that differ in one word of six about 0.7. Of the development set's questions 86 %
@@ -36,10 +34,8 @@ export function createEnglishEmbedder(): Embedder {
       const table = await load();
       const vectors: Float32Array[] = [];
       for (const text of texts) {
-        if (vectors.length % textsAtOnce === textsAtOnce - 1) {
-          await new Promise(setImmediate);
-          signal.throwIfAborted();
-        }
+        await pause();
+        signal.throwIfAborted();
         vectors.push(embedText(text, table));
       }
       return { outcome: "embedded", vectors };

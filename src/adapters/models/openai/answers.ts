@@ -5,6 +5,7 @@
  */
 import { z } from "zod";
 import type { ModelFailure, ModelFailureReason } from "../../../ports/language-model.ts";
+import { type JsonAnswer, readRetryAfter } from "../../http-client/index.ts";
 
 /** The beginning of the names of a service's settings. */
 export type SettingsPrefix = "TIDINGS_LLM" | "TIDINGS_EMBEDDINGS";
@@ -18,12 +19,6 @@ const ErrorAnswer = z.object({
   error: z.object({ message: text, type: text, param: text, code: text }),
 });
 
-interface RawAnswer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  readonly body: Uint8Array;
-}
-
 type ReadAnswer =
   | { readonly value: unknown; readonly isTransient: false }
   | { readonly failure: ModelFailure; readonly refusal?: Refusal; readonly isTransient: boolean };
@@ -31,9 +26,10 @@ type ReadAnswer =
 /** Answers that another attempt may improve at once; 529 is a busy service. */
 const transient: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504, 529]);
 
-export function readAnswer(prefix: SettingsPrefix, answer: RawAnswer): ReadAnswer {
-  const { status } = answer;
-  const value = parseJson(answer.body);
+export function readAnswer(
+  prefix: SettingsPrefix,
+  { status, headers, value }: Pick<JsonAnswer, "status" | "headers" | "value">,
+): ReadAnswer {
   if (status >= 200 && status < 300) {
     return value === undefined
       ? { failure: unreadable("is no JSON"), isTransient: false }
@@ -43,10 +39,13 @@ export function readAnswer(prefix: SettingsPrefix, answer: RawAnswer): ReadAnswe
   const hasNoCredit = refusal?.code === "insufficient_quota";
   const [reason, detail] = describe(prefix, status, refusal);
   const isRetryable = (status >= 500 || transient.has(status)) && !hasNoCredit;
-  const retryAfterMs = isRetryable ? readRetryAfter(answer.headers["retry-after"]) : undefined;
+  const retryAfterMs = isRetryable ? readRetryAfter(headers) : undefined;
   return {
     failure: {
-      ...{ outcome: "failed", reason, detail, isRetryable },
+      outcome: "failed",
+      reason,
+      detail,
+      isRetryable,
       ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     },
     ...(refusal ? { refusal } : {}),
@@ -104,22 +103,4 @@ function isAboutLength({ code, type, message }: Refusal): boolean {
     type === "exceed_context_size_error" ||
     /maximum context length|context (?:size|window)/i.test(message ?? "")
   );
-}
-
-/** Milliseconds, from a number of seconds or a date. */
-function readRetryAfter(header: string | string[] | undefined): number | undefined {
-  const value = [header].flat()[0]?.trim() ?? "";
-  if (/^\d{1,6}(?:\.\d+)?$/.test(value)) {
-    return Math.ceil(Number(value) * 1000);
-  }
-  const date = Date.parse(value);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
-}
-
-function parseJson(body: Uint8Array): unknown {
-  try {
-    return JSON.parse(Buffer.from(body).toString("utf8"));
-  } catch {
-    return undefined;
-  }
 }

@@ -8,7 +8,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ModelFailure } from "../../../ports/language-model.ts";
 import { type Deadline, withDeadline } from "../../../time/deadline.ts";
-import { collectBody } from "../../web/index.ts";
+import { fetchJson, waitAfter } from "../../http-client/index.ts";
 import { type Refusal, readAnswer, type SettingsPrefix, unreachable, unreadable } from "./answers.ts";
 
 export interface EndpointSettings {
@@ -42,8 +42,7 @@ export type EndpointAnswer =
   /** `refusal`: what the service says about the request; for decisions, never for messages. */
   | { readonly failure: ModelFailure; readonly refusal?: Refusal };
 
-/** Attempts at one request, and the wait after the first; the next is four times as long. */
-const maxAttempts = 3;
+/** After the first attempt at a request, unless the service says how long. */
 const firstWaitMs = 500;
 
 /** Waits that a service asks for and that are longer are left to the caller. */
@@ -70,11 +69,12 @@ async function repeat(
   const { wait = waitFor, timeoutMs } = endpoint;
   for (let attempt = 1; ; attempt += 1) {
     const { isTransient, ...answer } = await attemptOnce(endpoint, request, deadline);
-    if (!isTransient || attempt === maxAttempts) {
+    const ownWaitMs = waitAfter(attempt, firstWaitMs);
+    if (!isTransient || ownWaitMs === undefined) {
       return answer;
     }
     const asked = "failure" in answer ? answer.failure.retryAfterMs : undefined;
-    const waitMs = asked ?? firstWaitMs * 4 ** (attempt - 1);
+    const waitMs = asked ?? ownWaitMs;
     if (waitMs > Math.min(maxWaitMs, timeoutMs - deadline.elapsedMs())) {
       return answer;
     }
@@ -99,38 +99,21 @@ async function attemptOnce(
 }
 
 async function exchange(
-  endpoint: Endpoint,
-  { path, body, maxAnswerBytes }: EndpointRequest,
-  { signal, within, throwIfEnded }: Deadline,
+  { prefix, url, key, model }: Endpoint,
+  { path, body, maxAnswerBytes: maxBytes }: EndpointRequest,
+  deadline: Deadline,
 ): Promise<Attempt> {
-  // Imported at the first request because it loads slowly; by its default export, because of the bundler.
-  const undici = (await import("undici")).default;
-  throwIfEnded();
-  const answer = await within(
-    undici.request(`${endpoint.url}${path}`, {
-      method: "POST",
-      headers: {
-        ...(endpoint.key === undefined ? {} : { authorization: `Bearer ${endpoint.key}` }),
-        accept: "application/json",
-        "accept-encoding": "identity",
-        "content-type": "application/json",
-        "user-agent": "tidings",
-      },
-      body: JSON.stringify({ model: endpoint.model, ...body }),
-      signal,
-    }),
-  );
-  // Without a reader an unhandled error event would end the process.
-  answer.body.on("error", () => undefined);
-  try {
-    const collected = await within(collectBody(answer.body, maxAnswerBytes));
-    const { statusCode: status, headers } = answer;
-    return collected.isCut
-      ? { failure: unreadable("is too large"), isTransient: false }
-      : readAnswer(endpoint.prefix, { status, headers, body: collected.body });
-  } finally {
-    answer.body.destroy();
-  }
+  const headers = {
+    ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+    "accept-encoding": "identity",
+    "user-agent": "tidings",
+  };
+  const json = { model, ...body };
+  const request = { method: "POST", url: `${url}${path}`, headers, json, maxBytes } as const;
+  const answer = await fetchJson(request, deadline);
+  return answer.isTooLong
+    ? { failure: unreadable("is too large"), isTransient: false }
+    : readAnswer(prefix, answer);
 }
 
 function timedOut({ prefix, timeoutMs }: Endpoint): ModelFailure {

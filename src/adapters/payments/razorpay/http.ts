@@ -6,6 +6,7 @@
  */
 import { z } from "zod";
 import { withDeadline } from "../../../time/deadline.ts";
+import { fetchJson } from "../../http-client/index.ts";
 
 export interface RazorpaySettings {
   readonly baseUrl: string;
@@ -41,8 +42,7 @@ export async function ask(
   request: ApiRequest,
   signal: AbortSignal,
 ): Promise<ApiAnswer> {
-  const { status, text } = await exchange(settings, request, signal);
-  const value = parseJson(text);
+  const { status, value } = await exchange(settings, request, signal);
   if (status === 401 || status === 403) {
     throw new Error(
       "The payment processor rejected the key: check TIDINGS_RAZORPAY_KEY_ID and TIDINGS_RAZORPAY_KEY_SECRET.",
@@ -61,37 +61,21 @@ export async function ask(
 async function exchange(settings: RazorpaySettings, request: ApiRequest, signal: AbortSignal) {
   const { baseUrl, keyId, keySecret, timeoutMs = defaultTimeoutMs } = settings;
   const { method, path, body } = request;
-  // Imported at the first request because it loads slowly; by its default export, because of the bundler.
-  const undici = (await import("undici")).default;
-  return withDeadline(timeoutMs, [signal], async (deadline) => {
-    const answer = await undici.request(`${baseUrl}/v1${path}`, {
-      method,
-      headers: {
-        authorization: `Basic ${Buffer.from(`${keyId}:${keySecret}`).toString("base64")}`,
-        accept: "application/json",
-        ...(body ? { "content-type": "application/json" } : {}),
+  const credential = Buffer.from(`${keyId}:${keySecret}`).toString("base64");
+  const answer = await withDeadline(timeoutMs, [signal], (deadline) =>
+    fetchJson(
+      {
+        method,
+        url: `${baseUrl}/v1${path}`,
+        headers: { authorization: `Basic ${credential}` },
+        json: body,
+        maxBytes: maxAnswerBytes,
       },
-      body: body ? JSON.stringify(body) : null,
-      signal: deadline.signal,
-    });
-    const chunks: Buffer[] = [];
-    let size = 0;
-    for await (const chunk of answer.body) {
-      const bytes = Buffer.from(chunk);
-      size += bytes.length;
-      if (size > maxAnswerBytes) {
-        throw new Error(`The payment processor's answer to ${method} ${path} is too long.`);
-      }
-      chunks.push(bytes);
-    }
-    return { status: answer.statusCode, text: Buffer.concat(chunks).toString("utf8") };
-  });
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
+      deadline,
+    ),
+  );
+  if (answer.isTooLong) {
+    throw new Error(`The payment processor's answer to ${method} ${path} is too long.`);
   }
+  return answer;
 }

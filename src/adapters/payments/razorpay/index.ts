@@ -5,7 +5,6 @@
  * receipt, and before a creation is repeated the order is looked up by it. A capture is repeated only while the payment
  * is still authorized. A refund is requested once: the caller reads the payment before it tries again.
  */
-import { setTimeout as sleep } from "node:timers/promises";
 import type { z } from "zod";
 import type {
   NewOrder,
@@ -14,6 +13,7 @@ import type {
   PaymentProcessor,
   ProcessorPayment,
 } from "../../../ports/payments.ts";
+import { parseForm, repeatAfterErrors } from "../../http-client/index.ts";
 import { checkoutMessage, isSignature } from "../signature.ts";
 import { readWebhook } from "../webhook.ts";
 import { Order, OrderList, Payment, PaymentList } from "./entities.ts";
@@ -21,8 +21,7 @@ import { type ApiAnswer, type ApiRequest, ask, type RazorpaySettings } from "./h
 
 export type { RazorpaySettings } from "./http.ts";
 
-/** Attempts at one request, and the wait after the first; the next is four times as long. */
-const maxAttempts = 3;
+/** After the first attempt at a request. */
 const firstWaitMs = 100;
 
 /** The smallest order in rupees is one rupee; the processor itself checks the other currencies. */
@@ -56,7 +55,7 @@ async function createOrder(
   order: NewOrder,
   signal: AbortSignal,
 ): Promise<OrderResult> {
-  return repeat(signal, async (attempt) => {
+  const create = async (attempt: number): Promise<OrderResult> => {
     const found = attempt > 1 || order.isRepeated ? await findOrder(settings, order, signal) : undefined;
     if (found !== undefined) {
       return { outcome: "created", order_id: found };
@@ -65,7 +64,8 @@ async function createOrder(
     return answer.outcome === "refused"
       ? answer
       : { outcome: "created", order_id: parse(Order, answer.value).id };
-  });
+  };
+  return repeatAfterErrors(firstWaitMs, create, signal);
 }
 
 async function postOrder(settings: RazorpaySettings, order: NewOrder, signal: AbortSignal) {
@@ -111,7 +111,7 @@ async function capture(
     path: `/payments/${segment(payment_id)}/capture`,
     body: { amount, currency },
   };
-  return repeat(signal, async (attempt) => {
+  const captureOnce = async (attempt: number): Promise<ProcessorPayment> => {
     const before = attempt > 1 ? await findPayment(settings, payment_id, signal) : undefined;
     if (before && before.status !== "authorized") {
       return before;
@@ -125,28 +125,12 @@ async function capture(
       throw new Error(`The payment processor refused a capture: ${answer.reason}`);
     }
     return after;
-  });
+  };
+  return repeatAfterErrors(firstWaitMs, captureOnce, signal);
 }
 
 function read(settings: RazorpaySettings, path: string, signal: AbortSignal): Promise<ApiAnswer> {
-  return repeat(signal, () => ask(settings, { method: "GET", path }, signal));
-}
-
-/** Runs a request again after an error. @throws the last error. */
-async function repeat<Result>(
-  signal: AbortSignal,
-  run: (attempt: number) => Promise<Result>,
-): Promise<Result> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await run(attempt);
-    } catch (error) {
-      if (attempt === maxAttempts || signal.aborted) {
-        throw error;
-      }
-      await sleep(firstWaitMs * 4 ** (attempt - 1), undefined, { signal });
-    }
-  }
+  return repeatAfterErrors(firstWaitMs, () => ask(settings, { method: "GET", path }, signal), signal);
 }
 
 function accept(answer: ApiAnswer): unknown {
@@ -156,14 +140,9 @@ function accept(answer: ApiAnswer): unknown {
   return answer.value;
 }
 
-/** @throws Error that names the members of another form, without their values. */
+/** @throws Error for another form. */
 function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
-  const parsed = schema.safeParse(value);
-  if (!parsed.success) {
-    const members = parsed.error.issues.map(({ path }) => path.join(".")).join(", ");
-    throw new Error(`The payment processor's answer has an unknown form: ${members}.`);
-  }
-  return parsed.data;
+  return parseForm("The payment processor", schema, value);
 }
 
 /** An id as a part of a path. @throws Error for characters that no id of the processor has. */

@@ -1,6 +1,6 @@
 /** The controls of the simulated processor: what the payer and the owner of the processor's account do. */
 import { z } from "zod";
-import type { Database, Transaction } from "../../../database/database.ts";
+import type { Database, DatabaseTransaction } from "../../../database/database.ts";
 import { newId } from "../../../database/id.ts";
 import type { ProcessorPayment } from "../../../ports/payments.ts";
 import { ControlInputError, parseInput, textField } from "../../channel/simulator/index.ts";
@@ -115,7 +115,7 @@ export async function refundOrder(
 
 /** The order of the payment must be locked. */
 export async function addRefund(
-  tx: Transaction,
+  tx: DatabaseTransaction,
   organization_id: string,
   { payment, amount }: { readonly payment: ProcessorPayment; readonly amount: number },
 ): Promise<void> {
@@ -135,7 +135,7 @@ interface ControlInput {
 function withOrder<Result>(
   { database }: SimulatedProcessorParts,
   { organization_id, order_id }: Omit<ControlInput, "body">,
-  work: (tx: Transaction) => Promise<Result>,
+  work: (tx: DatabaseTransaction) => Promise<Result>,
 ): Promise<Result> {
   return database.transaction(async (tx) => {
     if (!(await lockOrder(tx, organization_id, order_id))) {

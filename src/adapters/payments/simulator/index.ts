@@ -21,7 +21,8 @@ export function openSimulatedProcessor(
   const keySecret = sign(parts.generatedSecret, "simulated payments: checkout");
   const webhookSecret = sign(parts.generatedSecret, "simulated payments: webhook");
   const controls: ControlParts = {
-    ...{ ...parts, keySecret },
+    ...parts,
+    keySecret,
     async notify(event, { id, order_id }) {
       const content = { event, payload: { payment: { entity: { id, order_id } } } };
       await callbacks.onPaymentWebhook(writeWebhook(webhookSecret, newId("evt", parts.now()), content));

@@ -1,6 +1,7 @@
 /** The queries of the simulated processor's tables. */
 import { type Insertable, type Selectable, sql } from "kysely";
-import type { Queries, Transaction } from "../../../database/database.ts";
+import type { DatabaseTransaction, Queries } from "../../../database/database.ts";
+import { ofOrganization } from "../../../database/query/index.ts";
 import type { Tables } from "../../../database/schema/index.ts";
 import type { NewOrder, ProcessorPayment } from "../../../ports/payments.ts";
 
@@ -30,21 +31,20 @@ export async function insertOrder(
 
 /** Locks the order, so that its payments are changed one after the other. */
 export function lockOrder(
-  tx: Transaction,
+  tx: DatabaseTransaction,
   organization_id: string,
   id: string,
 ): Promise<SimulatedOrder | undefined> {
-  return tx
+  return ofOrganization(tx, organization_id)
     .selectFrom("simulator_payment_orders")
     .selectAll()
-    .where("organization_id", "=", organization_id)
     .where("id", "=", id)
     .forUpdate()
     .executeTakeFirst();
 }
 
 export async function insertPayment(
-  tx: Transaction,
+  tx: DatabaseTransaction,
   payment: Insertable<Tables["simulator_payments"]>,
 ): Promise<void> {
   await tx.insertInto("simulator_payments").values(payment).execute();
@@ -56,10 +56,9 @@ export async function updatePayment(
   { organization_id, id }: Pick<StoredPayment, "organization_id" | "id">,
   { status, amount_refunded, from }: PaymentChange,
 ): Promise<boolean> {
-  const { numUpdatedRows } = await queries
+  const { numUpdatedRows } = await ofOrganization(queries, organization_id)
     .updateTable("simulator_payments")
     .set({ status, amount_refunded })
-    .where("organization_id", "=", organization_id)
     .where("id", "=", id)
     .where("status", "in", from)
     .executeTakeFirst();
@@ -110,7 +109,13 @@ function toProcessorPayment({
 }: StoredPayment & Pick<SimulatedOrder, "amount" | "currency">): ProcessorPayment {
   const is_captured = status === "captured" || status === "refunded";
   return {
-    ...{ id, order_id, amount, currency, status, is_captured, amount_refunded },
+    id,
+    order_id,
+    amount,
+    currency,
+    status,
+    is_captured,
+    amount_refunded,
     created_at: new Date(created_at),
   };
 }

@@ -1,5 +1,5 @@
 /** API keys: the secret is shown once and stored as a hash; deleting a key revokes it immediately. */
-import { apiKeys as contract } from "../../tools/api-keys.ts";
+import { apiKeys as contract } from "../../../../tools/api-keys.ts";
 import {
   allScopes,
   formatPath,
@@ -8,21 +8,24 @@ import {
   readScope,
   type Scope,
   toDottedScope,
-} from "../../tools/contract/index.ts";
-import { fail, failField } from "../../tools/errors.ts";
-import { coalesce } from "../database/coalesce.ts";
-import type { Queries, Transaction } from "../database/database.ts";
-import { newId } from "../database/id.ts";
+} from "../../../../tools/contract/index.ts";
+import { fail, failField } from "../../../../tools/errors.ts";
+import { coalesce } from "../../../database/coalesce.ts";
+import type { DatabaseTransaction, Queries } from "../../../database/database.ts";
+import { newId } from "../../../database/id.ts";
+import { ofOrganization } from "../../../database/query/index.ts";
 import {
-  hashSecret,
-  isLiveKey,
-  keyPrefix,
-  newKeySecret,
-  requireNotSuspended,
-  scopesOfKey,
-  selectKeys,
-} from "./identity/index.ts";
-import { type Caller, implement, type ModuleRoute, requireBelowQuota, type World } from "./kernel/index.ts";
+  type Caller,
+  implement,
+  type ModuleRoute,
+  type Transaction,
+  type World,
+} from "../../foundation/kernel/index.ts";
+import { hashSecret, keyPrefix, newKeySecret, requireNotSuspended } from "../identity/index.ts";
+import { requireBelowQuota } from "../organization/index.ts";
+import { isLiveKey, scopesOfKey, selectKeys } from "./keys.ts";
+
+export { isLiveKey, scopesOfKey, selectKeys } from "./keys.ts";
 
 /**
  * Creates a key for who has access to a data folder, so that the loss of all keys can be repaired. It answers to the
@@ -111,9 +114,8 @@ export async function listKeys(db: Queries, organization: string, now: Date) {
 
 /** Revokes a key. @throws Failure `api_key_not_found`. */
 export async function deleteKey(tx: Transaction, organization: string, id: string): Promise<void> {
-  const { numDeletedRows } = await tx
+  const { numDeletedRows } = await ofOrganization(tx, organization)
     .deleteFrom("api_keys")
-    .where("organization_id", "=", organization)
     .where("id", "=", id)
     .executeTakeFirst();
   if (!numDeletedRows) {
@@ -148,10 +150,9 @@ export async function findKey({ database: { queries }, now }: World, secret: str
   requireNotSuspended(key);
   const staleAt = new Date(time.getTime() - lastUsedPrecisionMs).toISOString();
   if (key.last_used_at === null || Date.parse(key.last_used_at) <= Date.parse(staleAt)) {
-    await queries
+    await ofOrganization(queries, key.organization_id)
       .updateTable("api_keys")
       .set({ last_used_at: time.toISOString() })
-      .where("organization_id", "=", key.organization_id)
       .where("id", "=", key.id)
       // Of requests that arrive together, one writes.
       .where((row) => row.or([row("last_used_at", "is", null), row("last_used_at", "<=", staleAt)]))
@@ -171,7 +172,7 @@ const readKey = coalesce(async (queries: Queries, hashes: readonly string[]) => 
 
 /** Inserts a key with a generated secret, or with one that the operator chose. */
 export async function insertKey(
-  tx: Transaction,
+  tx: DatabaseTransaction,
   key: {
     organization: string;
     name: string;

@@ -1,10 +1,9 @@
 /** API keys as credentials: a key has no more authority than the user who created it has now. */
-import { allScopes, type Scope } from "../../../tools/contract/index.ts";
-import type { Queries } from "../../database/database.ts";
-import { refersTo } from "../../database/query/index.ts";
-import type { Role } from "../kernel/index.ts";
-import { roleScopes } from "./roles.ts";
-import { isExpired } from "./secrets.ts";
+import { allScopes, type Scope } from "../../../../tools/contract/index.ts";
+import type { Queries } from "../../../database/database.ts";
+import { refersTo } from "../../../database/query/index.ts";
+import type { Role } from "../../foundation/kernel/index.ts";
+import { isExpired, roleScopes } from "../identity/index.ts";
 
 /** The creator's columns are null for a key that no user created, such as the one of the data folder. */
 interface KeyAuthority {

@@ -1,15 +1,10 @@
 /** Authenticates a credential: an API key, found by its hash, or a user's access token. */
 
-import { fail } from "../../../tools/errors.ts";
-import { findKey } from "../api-keys.ts";
-import {
-  readAccessToken,
-  requireNotSuspended,
-  roleScopes,
-  scopesOfKey,
-  selectSessionUser,
-} from "../identity/index.ts";
-import type { Caller, World } from "../kernel/index.ts";
+import { fail } from "../../../../tools/errors.ts";
+import type { Caller, World } from "../../foundation/kernel/index.ts";
+import { findKey, scopesOfKey } from "../api-keys/index.ts";
+import { readAccessToken, requireNotSuspended, roleScopes } from "../identity/index.ts";
+import { selectSessionUser } from "./sessions.ts";
 
 /**
  * @throws Failure `credential_invalid`, the same for an unknown, a revoked and an expired credential;

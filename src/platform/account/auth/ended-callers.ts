@@ -1,8 +1,8 @@
 /** Finds callers whose credential has ended since it was authenticated, or is suspended, for calls that wait. */
-import type { Queries } from "../../database/database.ts";
-import type { Caller, Session } from "../kernel/index.ts";
-import { isLiveKey, selectKeys } from "./keys.ts";
-import { isExpired } from "./secrets.ts";
+import type { Queries } from "../../../database/database.ts";
+import type { Caller, Session } from "../../foundation/kernel/index.ts";
+import { isLiveKey, selectKeys } from "../api-keys/index.ts";
+import { isExpired } from "../identity/index.ts";
 import { selectSessionUser } from "./sessions.ts";
 
 /** The callers, all of one organization, whose credential would be rejected now. */

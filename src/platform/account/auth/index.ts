@@ -1,8 +1,15 @@
 /** Sign-in: access tokens, refresh tokens, and the description of the caller's credential. */
-import { auth as contract } from "../../../tools/auth.ts";
-import { fail } from "../../../tools/errors.ts";
-import type { Transaction } from "../../database/database.ts";
-import { newId } from "../../database/id.ts";
+import { auth as contract } from "../../../../tools/auth.ts";
+import { fail } from "../../../../tools/errors.ts";
+import { newId } from "../../../database/id.ts";
+import { ofOrganization } from "../../../database/query/index.ts";
+import {
+  defineRetentionJob,
+  implement,
+  type Role,
+  type Transaction,
+  type World,
+} from "../../foundation/kernel/index.ts";
 import {
   accessTokenSeconds,
   hashPassword,
@@ -13,11 +20,11 @@ import {
   signAccessToken,
   verifyPassword,
 } from "../identity/index.ts";
-import { defineRetentionJob, implement, type Role, type World } from "../kernel/index.ts";
-import { getOrganization } from "../organization.ts";
+import { getOrganization } from "../organization/index.ts";
 import { replacePassword } from "../users.ts";
 
 export { authenticate } from "./authenticate.ts";
+export { findEndedCallers } from "./ended-callers.ts";
 
 const refreshSeconds = 7 * 24 * 3600;
 /** A sign-in ends after this time, however often it is refreshed. */
@@ -191,10 +198,9 @@ async function lockFamilies(
   tx: Transaction,
   { organization_id, user_id }: { readonly organization_id: string; readonly user_id: string },
 ): Promise<void> {
-  await tx
+  await ofOrganization(tx, organization_id)
     .selectFrom("users")
     .select("id")
-    .where("organization_id", "=", organization_id)
     .where("id", "=", user_id)
     .forNoKeyUpdate()
     .execute();
@@ -214,9 +220,8 @@ async function rotateRefreshToken(tx: Transaction, hash: string, now: Date) {
   if (!current || current.revoked_at !== null) {
     throw fail("refresh_token_invalid");
   }
-  const family = tx
+  const family = ofOrganization(tx, current.organization_id)
     .updateTable("refresh_tokens")
-    .where("organization_id", "=", current.organization_id)
     .where("family_id", "=", current.family_id);
   if (current.used_at !== null) {
     await family.set({ revoked_at: now.toISOString() }).execute();
@@ -226,10 +231,9 @@ async function rotateRefreshToken(tx: Transaction, hash: string, now: Date) {
     throw fail("refresh_token_invalid");
   }
   await family.set({ used_at: now.toISOString() }).where("id", "=", current.id).execute();
-  const user = await tx
+  const user = await ofOrganization(tx, current.organization_id)
     .selectFrom("users")
     .selectAll()
-    .where("organization_id", "=", current.organization_id)
     .where("id", "=", current.user_id)
     .where("session_version", "=", current.session_version)
     .where("is_active", "=", true)

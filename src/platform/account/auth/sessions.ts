@@ -1,15 +1,15 @@
 /** Sessions: an access token is valid while its user is active and its session has not been ended. */
-import type { Queries } from "../../database/database.ts";
-import type { Session } from "../kernel/index.ts";
+import type { Queries } from "../../../database/database.ts";
+import { ofOrganization } from "../../../database/query/index.ts";
+import type { Session } from "../../foundation/kernel/index.ts";
 
 /** The active user of a session, and the suspension of the organization; no row if the session has ended. */
 export function selectSessionUser(db: Queries, session: Session) {
   const { organization_id, user_id, session_version, family_id } = session;
-  return db
+  return ofOrganization(db, organization_id)
     .selectFrom("users")
     .innerJoin("organizations", "organizations.id", "users.organization_id")
     .select(["users.id", "users.email", "users.name", "users.role", "organizations.suspended_at"])
-    .where("users.organization_id", "=", organization_id)
     .where("users.id", "=", user_id)
     .where("users.session_version", "=", session_version)
     .where("users.is_active", "=", true)

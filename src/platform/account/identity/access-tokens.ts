@@ -1,8 +1,9 @@
 /** Access tokens: JWTs signed with HS256, valid for 15 minutes; `kid` identifies the secret, `sid` the session. */
 import { createHash, createSecretKey, type KeyObject } from "node:crypto";
 import { jwtVerify, SignJWT } from "jose";
-import { fail } from "../../../tools/errors.ts";
-import { type AppSecrets, type Session, secretsOf, type World } from "../kernel/index.ts";
+import { fail } from "../../../../tools/errors.ts";
+import type { Session, World } from "../../foundation/kernel/index.ts";
+import { type AppSecrets, secretsOf } from "../../foundation/sealing/index.ts";
 
 export const accessTokenSeconds = 15 * 60;
 

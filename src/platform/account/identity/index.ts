@@ -1,9 +1,6 @@
-/** Credentials: API keys, access tokens and passwords. */
+/** What credentials are made of: secrets, access tokens, passwords, and the scopes of roles. */
 export { accessTokenSeconds, readAccessToken, signAccessToken } from "./access-tokens.ts";
-export { findEndedCallers } from "./ended-callers.ts";
-export { isLiveKey, scopesOfKey, selectKeys } from "./keys.ts";
 export { hashPassword, newPassword, verifyPassword } from "./passwords.ts";
 export { roleScopes } from "./roles.ts";
-export { hashSecret, keyPrefix, newKeySecret, randomSecret } from "./secrets.ts";
-export { selectSessionUser } from "./sessions.ts";
+export { hashSecret, isExpired, keyPrefix, newKeySecret, randomSecret } from "./secrets.ts";
 export { requireNotSuspended, selectSuspension } from "./suspension.ts";

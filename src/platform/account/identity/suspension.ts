@@ -1,6 +1,6 @@
 /** Suspended organizations: every credential of one is rejected, with an error of its own. */
-import { fail } from "../../../tools/errors.ts";
-import type { Queries } from "../../database/database.ts";
+import { fail } from "../../../../tools/errors.ts";
+import type { Queries } from "../../../database/database.ts";
 
 interface Suspension {
   readonly suspended_at: string | null;

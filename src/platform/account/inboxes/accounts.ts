@@ -1,9 +1,11 @@
 /** The accounts of inboxes on a real channel. Their secrets are stored sealed, and only the channel gets them. */
 import { z } from "zod";
-import type { Queries, Transaction } from "../../database/database.ts";
-import type { Sealed } from "../../database/schema/index.ts";
-import type { ChannelAccount } from "../../ports/channel.ts";
-import { type SealedColumn, type SealSecrets, seal, tryUnseal } from "../kernel/index.ts";
+import type { Queries } from "../../../database/database.ts";
+import { ofOrganization } from "../../../database/query/index.ts";
+import type { Sealed } from "../../../database/schema/index.ts";
+import type { ChannelAccount } from "../../../ports/channel.ts";
+import type { Transaction } from "../../foundation/kernel/index.ts";
+import { type SealedColumn, type SealSecrets, seal, tryUnseal } from "../../foundation/sealing/index.ts";
 
 /** An inbox whose secrets are lost can't send or receive until its credentials are sent again. */
 export const sealedAccounts: SealedColumn = {
@@ -65,10 +67,9 @@ export async function readAccount(
 
 /** Every change of an inbox's account or health begins with this lock; what is read after it stays until the commit. */
 export async function lockInbox(tx: Transaction, { organization_id, inbox_id }: InboxName) {
-  return tx
+  return ofOrganization(tx, organization_id)
     .selectFrom("inboxes")
     .select("health")
-    .where("organization_id", "=", organization_id)
     .where("id", "=", inbox_id)
     .forNoKeyUpdate()
     .executeTakeFirst();

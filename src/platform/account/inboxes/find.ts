@@ -1,9 +1,10 @@
 /** Finds and inserts inboxes. */
-import { fail } from "../../../tools/errors.ts";
-import type { ChannelName, InboxSettings } from "../../../tools/inboxes.ts";
-import type { Queries, Transaction } from "../../database/database.ts";
-import { newId } from "../../database/id.ts";
-import type { NumberLimits } from "../../database/schema/index.ts";
+import { fail } from "../../../../tools/errors.ts";
+import type { ChannelName, InboxSettings } from "../../../../tools/inboxes.ts";
+import type { DatabaseTransaction, Queries } from "../../../database/database.ts";
+import { newId } from "../../../database/id.ts";
+import { ofOrganization } from "../../../database/query/index.ts";
+import type { NumberLimits } from "../../../database/schema/index.ts";
 
 /** The platform on which contacts see the inbox. */
 const platformOf: Readonly<Record<ChannelName, string>> = { simulator: "whatsapp", whatsapp: "whatsapp" };
@@ -15,7 +16,7 @@ export function laneOf(inbox_id: string): string {
 
 /** Inserts an inbox; undefined if the organization has one with this number (E.164). */
 export async function insertInbox(
-  tx: Transaction,
+  tx: DatabaseTransaction,
   inbox: {
     readonly id?: string;
     readonly organization: string;
@@ -58,10 +59,9 @@ export async function getInbox(
   organization: string,
   { phone_number = null, channel }: InboxFilter = {},
 ) {
-  return db
+  return ofOrganization(db, organization)
     .selectFrom("inboxes")
     .selectAll()
-    .where("organization_id", "=", organization)
     .$if(phone_number !== null, (query) => query.where("phone_number", "=", phone_number ?? ""))
     .$if(channel !== undefined, (query) => query.where("channel", "=", channel ?? ""))
     .orderBy("id")
@@ -71,10 +71,9 @@ export async function getInbox(
 
 /** The inbox with this id; without an id, the first one. @throws Failure `inbox_not_found`, `no_inbox`. */
 export async function getOrDefaultInbox(db: Queries, organization: string, id: string | undefined) {
-  const inbox = await db
+  const inbox = await ofOrganization(db, organization)
     .selectFrom("inboxes")
     .selectAll()
-    .where("organization_id", "=", organization)
     .$if(id !== undefined, (query) => query.where("id", "=", id ?? ""))
     .orderBy("id")
     .limit(1)

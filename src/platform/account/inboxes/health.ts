@@ -1,15 +1,18 @@
 /**
- * Whether an inbox can send. While it can't, its messages wait, and some of them try again after a while.
+ * Whether an inbox can send. While it is stopped, its messages wait, and some of them try again after a while.
  *
  * All messages of a stop wait until the same time, `retry_at`. When the stop ends, this time tells them from messages that
  * wait for another reason, such as a time that the channel demanded for one message.
  */
+
 import type { Selectable } from "kysely";
 import { z } from "zod";
-import { afterCommit, type Transaction } from "../../database/database.ts";
-import type { InboxHealth, Sealed, Tables } from "../../database/schema/index.ts";
-import type { ChannelFailure } from "../../ports/channel.ts";
-import { defineJob, emit, type World } from "../kernel/index.ts";
+import { ofOrganization } from "../../../database/query/index.ts";
+import type { InboxHealth, Sealed, Tables } from "../../../database/schema/index.ts";
+import { newJob } from "../../../jobs/job.ts";
+import type { ChannelFailure } from "../../../ports/channel.ts";
+import type { Log } from "../../../ports/log.ts";
+import { defineJob, type Transaction, type World } from "../../foundation/kernel/index.ts";
 import { findAccount, type InboxName, lockInbox } from "./accounts.ts";
 import { laneOf } from "./find.ts";
 
@@ -61,34 +64,76 @@ export async function changeHealth(
 ): Promise<Date> {
   const inbox = await lockInbox(tx, { organization_id, inbox_id });
   const before = inbox?.health ?? null;
+  const now = world.now();
   if (!inbox || (before === null && failure === null)) {
-    return world.now();
+    return now;
   }
-  const since = before?.since ?? world.now().toISOString();
-  const retryAt = pausedUntil(before, world.now()) ?? new Date(world.now().getTime() + retryMs);
+  const since = before && before.status !== "unreachable" ? before.since : now.toISOString();
+  const retryAt = pausedUntil(before, now) ?? new Date(now.getTime() + retryMs);
   const health = failure && { ...failure, since, retry_at: retryAt.toISOString() };
-  await tx
-    .updateTable("inboxes")
-    .set({ health: health && JSON.stringify(health) })
-    .where("organization_id", "=", organization_id)
-    .where("id", "=", inbox_id)
-    .execute();
+  await storeHealth({ tx, world }, { organization_id, inbox_id }, { before, after: health });
   if (before && health === null) {
     await resumeMessages({ tx, world }, { organization_id, inbox_id, waiting_until: before.retry_at });
   }
-  if (before === null || health === null) {
-    const { since: _, ...data } = serializeHealth({ health });
-    const order = inbox_id;
-    emit(tx, world, { type: "inbox.health", organization_id, order, data: { inbox_id, ...data } });
-  }
-  if (failure && before === null) {
-    const { channel_code: code, title } = failure;
-    const log = () =>
-      world.log.error({ organization_id, inbox_id, code, title }, "An inbox can't send any more");
-    afterCommit(tx, log);
-  }
   return retryAt;
 }
+
+/**
+ * Records that the channel of an inbox does not answer, unless the inbox can't send for another reason. Its messages do
+ * not wait for each other: the channel may answer the next one.
+ */
+export async function recordUnreachable(
+  world: World,
+  name: InboxName,
+  failure: ChannelFailure,
+): Promise<void> {
+  await world.database.transaction(async (tx) => {
+    const inbox = await lockInbox(tx, name);
+    if (inbox?.health === null) {
+      const at = world.now().toISOString();
+      const after = { ...failure, status: "unreachable" as const, since: at, retry_at: at };
+      await storeHealth({ tx, world }, name, { before: null, after });
+    }
+  });
+}
+
+interface HealthChange {
+  readonly before: InboxHealth | null;
+  readonly after: InboxHealth | null;
+}
+
+/** A change of the status is reported by an event and in the log. */
+async function storeHealth(
+  { tx, world }: { readonly tx: Transaction; readonly world: World },
+  { organization_id, inbox_id }: InboxName,
+  { before, after }: HealthChange,
+): Promise<void> {
+  await ofOrganization(tx, organization_id)
+    .updateTable("inboxes")
+    .set({ health: after && JSON.stringify(after) })
+    .where("id", "=", inbox_id)
+    .execute();
+  const { since: _, ...data } = serializeHealth({ health: after });
+  if (data.status === serializeHealth({ health: before }).status) {
+    return;
+  }
+  tx.emit({
+    type: "inbox.health",
+    organization_id,
+    order: inbox_id,
+    data: { inbox_id, ...data },
+  });
+  const { status, code, reason } = data;
+  tx.afterCommit(() => logStatus[status](world.log, { organization_id, inbox_id, code, reason }));
+}
+
+type Status = ReturnType<typeof serializeHealth>["status"];
+
+const logStatus: Readonly<Record<Status, (log: Log, details: object) => void>> = {
+  ok: (log, details) => log.info(details, "An inbox can send again"),
+  stopped: (log, details) => log.error(details, "An inbox can't send any more"),
+  unreachable: (log, details) => log.error(details, "The channel of an inbox can't be reached"),
+};
 
 const Waiting = z.object({ organization_id: z.string(), inbox_id: z.string(), waiting_until: z.string() });
 type Waiting = z.infer<typeof Waiting>;
@@ -112,7 +157,7 @@ async function resumeMessages(
 ): Promise<void> {
   const runAt = new Date(world.now().getTime() + rescheduledMs);
   await world.jobs.resume(tx, laneOf(waiting.inbox_id), new Date(waiting.waiting_until));
-  await world.jobs.enqueue(tx, resumeJob, waiting, { runAt });
+  await tx.enqueue([newJob(resumeJob, waiting, { runAt })]);
 }
 
 /** Until when the inbox's messages wait; undefined if they need not. */
@@ -125,9 +170,15 @@ export function serializeHealth({ health }: Pick<Selectable<Tables["inboxes"]>, 
   return health === null
     ? { status: "ok" as const, code: null, reason: null, since: null }
     : {
-        status: "stopped" as const,
+        status: health.status ?? ("stopped" as const),
         code: health.channel_code,
         reason: [health.title, health.detail].filter(Boolean).join(": "),
         since: health.since,
       };
+}
+
+/** For what is sent from the inbox. */
+export function warnOfHealth(health: InboxHealth | null): readonly ("inbox_stopped" | "inbox_unreachable")[] {
+  const { status } = serializeHealth({ health });
+  return status === "ok" ? [] : [`inbox_${status}`];
 }

@@ -1,6 +1,7 @@
 /** Inboxes: the organization's phone numbers, their settings, and their accounts on a real channel. */
-import { inboxes as contract } from "../../../tools/inboxes.ts";
-import { implement } from "../kernel/index.ts";
+import { inboxes as contract } from "../../../../tools/inboxes.ts";
+import { ofOrganization } from "../../../database/query/index.ts";
+import { implement } from "../../foundation/kernel/index.ts";
 import { sealedAccounts } from "./accounts.ts";
 import { resumeJob } from "./health.ts";
 import { readAllLimitsJob, readLimitsJob } from "./limits.ts";
@@ -9,8 +10,9 @@ import { serializeInbox } from "./serialize.ts";
 
 export { listAccounts, openAccount, readAccount, StoredAccount } from "./accounts.ts";
 export { getInbox, getOrDefaultInbox, insertInbox, isWindowStrict, laneOf } from "./find.ts";
-export { pausedUntil, recordHealth, recordSendFailure } from "./health.ts";
+export { pausedUntil, recordHealth, recordSendFailure, recordUnreachable, warnOfHealth } from "./health.ts";
 export { requestLimits } from "./limits.ts";
+export { getPhoneRegion, normalizePhone } from "./phone-region.ts";
 export { callbackPath } from "./serialize.ts";
 
 export const inboxes = implement(contract, {
@@ -19,10 +21,9 @@ export const inboxes = implement(contract, {
   jobs: [readLimitsJob, readAllLimitsJob, resumeJob],
   operations: {
     async list_inboxes(_, { db, world, organization }) {
-      const rows = await db
+      const rows = await ofOrganization(db, organization)
         .selectFrom("inboxes")
         .selectAll()
-        .where("organization_id", "=", organization)
         .orderBy("id")
         .execute();
       return { data: rows.map((row) => serializeInbox(world, row)), meta: { total: rows.length } };

@@ -3,12 +3,17 @@
  * connected, every day, and when the provider reports a change, which is not believed itself: it may be older than another.
  */
 import { z } from "zod";
-import { InboxSettings } from "../../../tools/inboxes.ts";
-import type { Transaction } from "../../database/database.ts";
-import type { NumberLimits } from "../../database/schema/index.ts";
-import { newJob } from "../../jobs/job.ts";
-import type { ChannelAccount } from "../../ports/channel.ts";
-import { defineJob, defineScheduledJob, type World } from "../kernel/index.ts";
+import { InboxSettings } from "../../../../tools/inboxes.ts";
+import { ofOrganization } from "../../../database/query/index.ts";
+import type { NumberLimits } from "../../../database/schema/index.ts";
+import { newJob } from "../../../jobs/job.ts";
+import type { ChannelAccount } from "../../../ports/channel.ts";
+import {
+  defineJob,
+  defineScheduledJob,
+  type Transaction,
+  type World,
+} from "../../foundation/kernel/index.ts";
 import { findAccount, type InboxName, lockInbox, openAccount } from "./accounts.ts";
 import { laneOf } from "./find.ts";
 
@@ -83,10 +88,9 @@ async function storeLimits(
     if (row?.phone_number_id !== phone_number_id) {
       return;
     }
-    const inbox = await tx
+    const inbox = await ofOrganization(tx, organization_id)
       .updateTable("inboxes")
       .set({ limits: JSON.stringify(limits) })
-      .where("organization_id", "=", organization_id)
       .where("id", "=", inbox_id)
       .returning(["id", "channel", "settings", "limits"])
       .executeTakeFirstOrThrow();
@@ -103,7 +107,7 @@ function newReadJob(payload: z.infer<typeof Payload>) {
 export async function requestLimits(world: World, inboxes: readonly InboxName[]): Promise<void> {
   if (inboxes.length > 0) {
     const jobs = inboxes.map(({ organization_id, inbox_id }) => newReadJob({ organization_id, inbox_id }));
-    await world.database.transaction((tx) => world.jobs.enqueueAll(tx, jobs));
+    await world.database.transaction((tx) => tx.enqueue(jobs));
   }
 }
 

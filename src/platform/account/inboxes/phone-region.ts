@@ -1,9 +1,8 @@
 /** Reads phone numbers by the settings of an organization and its inboxes. */
-import { type CountryCode, isSupportedCountry, parsePhoneNumberFromString } from "libphonenumber-js/min";
-import { failField } from "../../../tools/errors.ts";
-import { InboxSettings } from "../../../tools/inboxes.ts";
-import type { Queries } from "../../database/database.ts";
-import { hasCountryCode, type PhoneRegion, readPhone } from "./number.ts";
+import { failField } from "../../../../tools/errors.ts";
+import { InboxSettings } from "../../../../tools/inboxes.ts";
+import type { Queries } from "../../../database/database.ts";
+import { countryOf, hasCountryCode, type PhoneRegion, readPhone, toCountry } from "../phone/index.ts";
 
 interface WrittenNumber {
   readonly text: string;
@@ -55,17 +54,6 @@ export async function getPhoneRegion(
   const settings = inbox_id === undefined ? {} : InboxSettings.parse(row?.settings ?? {});
   return {
     defaultCountry: toCountry(settings.default_country ?? row?.default_country),
-    likelyCountry: parsePhoneNumberFromString(row?.phone_number ?? "")?.country,
+    likelyCountry: toCountry(countryOf(row?.phone_number ?? null)),
   };
-}
-
-/** @throws Failure `unknown_country` naming `field`. */
-export function requireCountry(country: string | null | undefined, field: string): void {
-  if (country && toCountry(country) === undefined) {
-    throw failField(field, "unknown_country", { value: country });
-  }
-}
-
-function toCountry(country: string | null | undefined): CountryCode | undefined {
-  return country && isSupportedCountry(country) ? country : undefined;
 }

@@ -3,21 +3,23 @@
  * a rejected account is not created, or keeps the one that it has.
  */
 import { z } from "zod";
-import { fail, failField } from "../../../tools/errors.ts";
+import { fail, failField } from "../../../../tools/errors.ts";
 import {
   type ChannelName,
   channels,
   InboxSettings,
   type WhatsAppCredentials,
-} from "../../../tools/inboxes.ts";
-import type { Transaction } from "../../database/database.ts";
-import type { NumberLimits } from "../../database/schema/index.ts";
-import { freshId, type OutwardContext, outward, requireBelowQuota } from "../kernel/index.ts";
-import { normalizePhone, requireCountry } from "../phone/index.ts";
+} from "../../../../tools/inboxes.ts";
+import { ofOrganization } from "../../../database/query/index.ts";
+import type { NumberLimits } from "../../../database/schema/index.ts";
+import { freshId, type OutwardContext, outward, type Transaction } from "../../foundation/kernel/index.ts";
+import { requireBelowQuota } from "../organization/index.ts";
+import { requireCountry } from "../phone/index.ts";
 import { openAccount, StoredAccount, sealAccount, storeAccount } from "./accounts.ts";
 import { getInbox, insertInbox } from "./find.ts";
 import { changeHealth } from "./health.ts";
 import { fetchLimits, setPace } from "./limits.ts";
+import { normalizePhone } from "./phone-region.ts";
 import { serializeInbox } from "./serialize.ts";
 
 const connectTimeoutMs = 15_000;
@@ -98,10 +100,9 @@ export const updateInbox = outward({
     { tx, world, organization },
   ): Promise<UpdateIntent> {
     requireCountry(settings?.default_country, "settings.default_country");
-    const inbox = await tx
+    const inbox = await ofOrganization(tx, organization)
       .selectFrom("inboxes")
       .select(["channel", "phone_number"])
-      .where("organization_id", "=", organization)
       .where("id", "=", id)
       .executeTakeFirst();
     if (!inbox) {
@@ -125,7 +126,7 @@ export const updateInbox = outward({
       await changeHealth({ tx, world }, inboxName, null);
       await storeAccount(tx, inboxName, { account, now });
     }
-    const changed = await tx
+    const changed = await ofOrganization(tx, organization)
       .updateTable("inboxes")
       .set({
         name,
@@ -133,7 +134,6 @@ export const updateInbox = outward({
         ...(limits && { limits: JSON.stringify(limits) }),
         updated_at: now.toISOString(),
       })
-      .where("organization_id", "=", organization)
       .where("id", "=", id)
       .returningAll()
       .executeTakeFirstOrThrow();

@@ -1,8 +1,8 @@
 /** An inbox as the contract shows it: without its account's secrets. */
 import type { Selectable } from "kysely";
-import { InboxSettings } from "../../../tools/inboxes.ts";
-import type { Tables } from "../../database/schema/index.ts";
-import type { World } from "../kernel/index.ts";
+import { InboxSettings } from "../../../../tools/inboxes.ts";
+import type { Tables } from "../../../database/schema/index.ts";
+import type { World } from "../../foundation/kernel/index.ts";
 import { serializeHealth } from "./health.ts";
 
 /** Where the provider of the channel `name` reports messages and receipts. */

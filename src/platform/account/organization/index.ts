@@ -1,12 +1,18 @@
 /** The organization: its name and the settings that apply to everything in it. */
 import { type Selectable, sql } from "kysely";
-import { fail } from "../../tools/errors.ts";
-import { fromMicros, toMicros } from "../../tools/money.ts";
-import { BusinessHours, organization as contract } from "../../tools/organization.ts";
-import type { Queries, Transaction } from "../database/database.ts";
-import type { Tables } from "../database/schema/index.ts";
-import { implement } from "./kernel/index.ts";
-import { requireCountry } from "./phone/index.ts";
+import { fail } from "../../../../tools/errors.ts";
+import { fromMicros, toMicros } from "../../../../tools/money.ts";
+import { BusinessHours, organization as contract } from "../../../../tools/organization.ts";
+import type { DatabaseTransaction, Queries } from "../../../database/database.ts";
+import type { Tables } from "../../../database/schema/index.ts";
+import { defineHook, implement, type Transaction, type World } from "../../foundation/kernel/index.ts";
+import { requireCountry } from "../phone/index.ts";
+
+export { countLocked, failQuota, limitOf, requireBelowQuota } from "./limits.ts";
+export { lockOrganization } from "./lock.ts";
+
+/** Whether a module keeps amounts in the organization's currency. Not an event: the change depends on the answer. */
+export const usesCurrency = defineHook<[tx: Transaction, organization: string], boolean>();
 
 export const organization = implement(contract, {
   tables: ["organizations"],
@@ -15,13 +21,13 @@ export const organization = implement(contract, {
       return { data: await getOrganization(db, id) };
     },
 
-    async update_organization(changes, { tx, organization: id }) {
+    async update_organization(changes, { tx, world, organization: id }) {
       requireCountry(changes.default_country, "default_country");
       if (Object.keys(changes).length === 0) {
         return { data: await getOrganization(tx, id) };
       }
       const { business_hours: hours, low_balance_threshold: threshold, ...others } = changes;
-      await requireCurrencyFree(tx, id, changes.currency);
+      await requireCurrencyFree(tx, world, { id, wanted: changes.currency });
       const changed = await tx
         .updateTable("organizations")
         .set({
@@ -55,7 +61,11 @@ function serializeOrganization(row: Selectable<Tables["organizations"]>) {
  * Locks the organization until the commit, as a ledger entry, a payment order and an add-on do, which refer to the currency.
  * @throws Failure `currency_fixed` for another currency once there is one of them.
  */
-async function requireCurrencyFree(tx: Transaction, id: string, wanted: string | undefined): Promise<void> {
+async function requireCurrencyFree(
+  tx: Transaction,
+  world: World,
+  { id, wanted }: { readonly id: string; readonly wanted: string | undefined },
+): Promise<void> {
   if (wanted === undefined) {
     return;
   }
@@ -65,24 +75,9 @@ async function requireCurrencyFree(tx: Transaction, id: string, wanted: string |
     .where("id", "=", id)
     .forUpdate()
     .executeTakeFirstOrThrow();
-  if (wanted !== currency && (await hasMoney(tx, id))) {
+  if (wanted !== currency && (await usesCurrency.run(world, tx, id)).includes(true)) {
     throw fail("currency_fixed", { param: "currency", currency });
   }
-}
-
-async function hasMoney(tx: Transaction, organization: string): Promise<boolean> {
-  const tables = ["ledger_entries", "payment_orders", "chatbot_addons"] as const;
-  const found = await Promise.all(
-    tables.map((table) =>
-      tx
-        .selectFrom(table)
-        .select("id")
-        .where("organization_id", "=", organization)
-        .limit(1)
-        .executeTakeFirst(),
-    ),
-  );
-  return found.some((row) => row !== undefined);
 }
 
 /** In millionths of the currency's unit; null applies the setting again. */
@@ -105,7 +100,7 @@ export interface NewOrganization {
 }
 
 export async function insertOrganization(
-  tx: Transaction,
+  tx: DatabaseTransaction,
   { now, ...values }: NewOrganization,
 ): Promise<void> {
   await tx

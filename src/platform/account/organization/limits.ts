@@ -1,55 +1,12 @@
-/** Limits that the operator sets: what an organization may have, and for how long rows are kept. */
+/** Limits on what an organization may have: those of the operator's settings, or its own. */
 import { type SelectQueryBuilder, sql } from "kysely";
-import type { Failure } from "../../../tools/contract/index.ts";
-import { fail } from "../../../tools/errors.ts";
-import type { LimitName } from "../../../tools/operator.ts";
-import type { WalletMode } from "../../../tools/wallet.ts";
-import type { Transaction } from "../../database/database.ts";
-import type { Tables } from "../../database/schema/index.ts";
-import { lockOrganization } from "./lock-organization.ts";
-
-/** What each organization may have. */
-export interface Quotas {
-  readonly storedBytes: number;
-  readonly apiKeys: number;
-  readonly webhooks: number;
-  /** That wait or run. */
-  readonly imports: number;
-  readonly inboxes: number;
-  readonly quickReplies: number;
-  readonly templates: number;
-  readonly cohorts: number;
-  readonly flows: number;
-  readonly knowledgeDocuments: number;
-  /** Of all its documents. */
-  readonly knowledgeChunks: number;
-  readonly knowledgeQaPairs: number;
-  /** In an hour, for all its documents. */
-  readonly knowledgeReadingSeconds: number;
-  readonly routingPolicies: number;
-  /** A user counts once for each team. */
-  readonly teamMembers: number;
-  /** In each process. */
-  readonly waitingCalls: number;
-}
-
-/** For how many days the rows are kept that have their own setting. */
-export interface RetentionDays {
-  readonly receipts: number;
-  readonly decisions: number;
-  readonly assignments: number;
-  /** Also of their deliveries to webhooks. */
-  readonly events: number;
-  readonly imports: number;
-  readonly deadJobs: number;
-}
-
-/** What the wallets of all organizations may pay. */
-export interface WalletSettings {
-  readonly mode: WalletMode;
-  /** How far below zero one may fall in the mode credit_limit, in millionths of its currency's unit. */
-  readonly creditLimit: number;
-}
+import type { Failure } from "../../../../tools/contract/index.ts";
+import { fail } from "../../../../tools/errors.ts";
+import type { LimitName } from "../../../../tools/operator.ts";
+import type { Tables } from "../../../database/schema/index.ts";
+import type { Quotas } from "../../../ports/limits.ts";
+import type { Transaction } from "../../foundation/kernel/index.ts";
+import { lockOrganization } from "./lock.ts";
 
 /** What a limit is of, for the message; the setting that gives it; and its value from there. */
 interface Rule {

@@ -1,5 +1,5 @@
 /** Serializes changes whose rule spans several rows of an organization, such as a limit on their number. */
-import type { Transaction } from "../../database/database.ts";
+import type { Transaction } from "../../foundation/kernel/index.ts";
 
 /**
  * Takes the organization's lock until the commit and returns its own limits; waits while another transaction holds it.

@@ -1,3 +1,3 @@
 /** Phone numbers: read in any notation, and compared. */
-export { getPhoneRegion, normalizePhone, requireCountry } from "./normalize.ts";
+export { countryOf, requireCountry, toCountry } from "./country.ts";
 export { hasCountryCode, type PhoneRegion, phoneKey, readPhone, searchDigits } from "./number.ts";

@@ -1,9 +1,11 @@
 /** Reads broadcasts, and shows them as the contract does. */
 import type { Selectable, Updateable } from "kysely";
-import type { ExclusionReason, ExecutionStatus, PausedReason } from "../../../tools/broadcasts/index.ts";
-import { fail } from "../../../tools/errors.ts";
-import type { Queries, Transaction } from "../../database/database.ts";
-import type { Tables } from "../../database/schema/index.ts";
+import type { ExclusionReason, ExecutionStatus, PausedReason } from "../../../../tools/broadcasts/index.ts";
+import { fail } from "../../../../tools/errors.ts";
+import type { Queries } from "../../../database/database.ts";
+import { ofOrganization } from "../../../database/query/index.ts";
+import type { Tables } from "../../../database/schema/index.ts";
+import type { Transaction } from "../../foundation/kernel/index.ts";
 
 export type BroadcastRow = Selectable<Tables["broadcasts"]>;
 type Columns = Updateable<Tables["broadcasts"]>;
@@ -15,10 +17,9 @@ export async function getBroadcast(
   id: string,
   { forUpdate = false } = {},
 ): Promise<BroadcastRow> {
-  const broadcast = await db
+  const broadcast = await ofOrganization(db, organization)
     .selectFrom("broadcasts")
     .selectAll()
-    .where("organization_id", "=", organization)
     .where("id", "=", id)
     .$if(forUpdate, (query) => query.forUpdate())
     .executeTakeFirst();
@@ -58,10 +59,9 @@ export async function changeBroadcast(
   { organization_id, id }: Pick<BroadcastRow, "organization_id" | "id">,
   { now, ...columns }: Columns & { readonly now: Date },
 ): Promise<BroadcastRow> {
-  return tx
+  return ofOrganization(tx, organization_id)
     .updateTable("broadcasts")
     .set({ ...columns, updated_at: now.toISOString() })
-    .where("organization_id", "=", organization_id)
     .where("id", "=", id)
     .returningAll()
     .executeTakeFirstOrThrow();

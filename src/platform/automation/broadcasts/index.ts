@@ -1,10 +1,18 @@
 /** Broadcasts: an approved template sent once to every contact of a cohort. */
-import { broadcasts as contract } from "../../../tools/broadcasts/index.ts";
-import { containsText, isDeepPage, readPage, withTimeLimit } from "../../database/query/index.ts";
-import { requireCohort } from "../cohorts/index.ts";
-import { normalizeContacts } from "../contacts/index.ts";
-import { freshId, implement } from "../kernel/index.ts";
-import { getAccessibleUploadAt } from "../uploads/index.ts";
+import { broadcasts as contract } from "../../../../tools/broadcasts/index.ts";
+import {
+  containsText,
+  isDeepPage,
+  ofOrganization,
+  readPage,
+  withTimeLimit,
+} from "../../../database/query/index.ts";
+import { templateWithdrawn } from "../../content/templates/index.ts";
+import { getAccessibleUploadAt } from "../../content/uploads/index.ts";
+import { freshId, implement } from "../../foundation/kernel/index.ts";
+import { normalizeContacts } from "../../inbox/contacts/index.ts";
+import { broadcastProgressed } from "../../inbox/messages/index.ts";
+import { cohortWithdrawn, requireCohort } from "../cohorts/index.ts";
 import { eraseRecipients } from "./erase.ts";
 import { changeBroadcast, getBroadcast, lockBroadcast, metricsOf, serializeBroadcast } from "./find.ts";
 import { contentOf, prepareContent } from "./prepare.ts";
@@ -33,34 +41,39 @@ import { requireNoBroadcast, requireNoDraft } from "./uses.ts";
 export const broadcasts = implement(contract, {
   tables: ["broadcasts", "broadcast_recipients"],
   operations: {
-    async create_broadcast(input, { tx, world, organization, caller, now }) {
+    async create_broadcast(input, { tx, organization, caller, now }) {
       requireSchedulable(input.scheduled_at, now);
       await requireCohort(tx, organization, input.cohort_id);
       await getAccessibleUploadAt(tx, caller, input.header_media_url, "header_media_url");
-      const { template } = await prepareContent(tx, organization, input);
+      const isDraft = input.scheduled_at === undefined;
+      const { template } = await prepareContent(tx, organization, input, { isDraft });
       const broadcast = await tx
         .insertInto("broadcasts")
         .values({
-          ...{ organization_id: organization, id: freshId({ now }, "bc"), inbox_id: template.inbox_id },
-          ...{ name: input.name, cohort_id: input.cohort_id, template_id: input.template_id },
+          organization_id: organization,
+          id: freshId({ now }, "bc"),
+          inbox_id: template.inbox_id,
+          name: input.name,
+          cohort_id: input.cohort_id,
+          template_id: input.template_id,
           variable_mapping: JSON.stringify(input.variable_mapping),
           header_media_url: input.header_media_url,
           scheduled_at: input.scheduled_at,
-          execution_status: input.scheduled_at === undefined ? "draft" : "scheduled",
+          execution_status: isDraft ? "draft" : "scheduled",
           excluded: "{}",
-          ...{ created_at: now.toISOString(), updated_at: now.toISOString() },
+          created_at: now.toISOString(),
+          updated_at: now.toISOString(),
         })
         .returningAll()
         .executeTakeFirstOrThrow();
-      await scheduleStart({ tx, world }, broadcast);
+      await scheduleStart(tx, broadcast);
       return { data: serializeBroadcast(broadcast) };
     },
 
     async list_broadcasts({ status, search = "", ...paging }, { db, organization }) {
-      const query = db
+      const query = ofOrganization(db, organization)
         .selectFrom("broadcasts")
         .selectAll()
-        .where("organization_id", "=", organization)
         .$if(status !== undefined, (rows) => rows.where("execution_status", "=", status ?? "draft"))
         .$if(search.trim() !== "", (rows) => rows.where(containsText(search.trim(), "name")))
         .orderBy("id", "desc");
@@ -74,39 +87,40 @@ export const broadcasts = implement(contract, {
 
     async update_broadcast(
       { id, variable_mapping, scheduled_at, ...changes },
-      { tx, world, organization, caller, now },
+      { tx, organization, caller, now },
     ) {
       requireSchedulable(scheduled_at, now);
       const before = await lockBroadcast(tx, organization, { id, allowed: startable, action: "changed" });
       await requireCohort(tx, organization, changes.cohort_id ?? before.cohort_id);
       await getAccessibleUploadAt(tx, caller, changes.header_media_url ?? undefined, "header_media_url");
-      const content = { ...contentOf(before), ...changes, inbox_id: undefined };
-      const { template } = await prepareContent(tx, organization, {
-        ...content,
-        variable_mapping: variable_mapping ?? content.variable_mapping,
-      });
       // The time of one that failed has passed.
       const former = before.execution_status === "failed" ? null : before.scheduled_at;
       const time = scheduled_at === undefined ? former : scheduled_at;
+      const content = { ...contentOf(before), ...changes, inbox_id: undefined };
+      const { template } = await prepareContent(
+        tx,
+        organization,
+        { ...content, variable_mapping: variable_mapping ?? content.variable_mapping },
+        { isDraft: time === null },
+      );
       const changed = await changeBroadcast(tx, before, {
-        ...{ ...changes, inbox_id: template.inbox_id, scheduled_at: time, now },
+        ...changes,
+        inbox_id: template.inbox_id,
+        scheduled_at: time,
+        now,
         variable_mapping: variable_mapping && JSON.stringify(variable_mapping),
         execution_status: time === null ? "draft" : "scheduled",
         failure_reason: null,
       });
       if (scheduled_at !== undefined) {
-        await scheduleStart({ tx, world }, changed);
+        await scheduleStart(tx, changed);
       }
       return { data: serializeBroadcast(changed) };
     },
 
     async delete_broadcast({ id }, { tx, organization }) {
       await lockBroadcast(tx, organization, { id, allowed: ["draft", "failed"], action: "deleted" });
-      await tx
-        .deleteFrom("broadcasts")
-        .where("organization_id", "=", organization)
-        .where("id", "=", id)
-        .execute();
+      await ofOrganization(tx, organization).deleteFrom("broadcasts").where("id", "=", id).execute();
       return { data: { deleted: true } };
     },
 
@@ -178,10 +192,10 @@ export const broadcasts = implement(contract, {
   },
   jobs: [dispatchBroadcastJob, startBroadcastJob],
   routes: [recipientsRoute],
-  hooks: {
-    broadcastProgressed: countProgress,
-    cohortWithdrawn: requireNoDraft,
-    templateWithdrawn: requireNoBroadcast,
-  },
+  hooks: [
+    broadcastProgressed.handledBy(countProgress),
+    cohortWithdrawn.handledBy(requireNoDraft),
+    templateWithdrawn.handledBy(requireNoBroadcast),
+  ],
   erase: { now: eraseRecipients },
 });

@@ -1,15 +1,15 @@
 /** Checks what a broadcast sends: an approved template of its inbox, and a value for each of the template's variables. */
-import type { VariableMapping } from "../../../tools/broadcasts/index.ts";
-import { fail, failField } from "../../../tools/errors.ts";
-import type { Transaction } from "../../database/database.ts";
-import { type Cohort, requireCohort } from "../cohorts/index.ts";
-import { getOrDefaultInbox } from "../inboxes/index.ts";
+import type { VariableMapping } from "../../../../tools/broadcasts/index.ts";
+import { fail, failField } from "../../../../tools/errors.ts";
+import { getOrDefaultInbox } from "../../account/inboxes/index.ts";
 import {
   type ApprovedTemplate,
   composeTemplate,
   requireApprovedById,
   variableNames,
-} from "../templates/index.ts";
+} from "../../content/templates/index.ts";
+import type { Transaction } from "../../foundation/kernel/index.ts";
+import { type Cohort, requireCohort } from "../cohorts/index.ts";
 import type { BroadcastRow } from "./find.ts";
 
 export interface Content {
@@ -40,6 +40,11 @@ export interface Prepared {
   readonly mapping: VariableMapping;
 }
 
+interface Requirements {
+  /** A draft may have no mapping yet: only name, cohort and template are required to create one. */
+  readonly isDraft: boolean;
+}
+
 /**
  * @throws Failure `inbox_not_found`, `template_not_found`, `template_not_approved`, `variables_unmapped`, and those of the header's file.
  */
@@ -47,6 +52,7 @@ export async function prepareContent(
   tx: Transaction,
   organization: string,
   { inbox_id, template_id, variable_mapping, header_media_url }: Content,
+  { isDraft }: Requirements = { isDraft: false },
 ): Promise<Prepared> {
   const template = await requireApprovedById(tx, organization, template_id);
   const { name, language, version } = template;
@@ -56,11 +62,14 @@ export async function prepareContent(
     throw fail("template_not_approved", { name, language, reason, param: "inbox_id" });
   }
   const { names, named } = variableNames(version, Object.keys(variable_mapping));
+  const required = isDraft && named.size === 0 ? [] : names;
   const problems = [
     ...[...named].flatMap(([key, variable]) =>
       variable === undefined ? [`it has no variable ${key}.`] : [],
     ),
-    ...names.filter((one) => ![...named.values()].includes(one)).map((one) => `nothing is mapped to ${one}.`),
+    ...required
+      .filter((one) => ![...named.values()].includes(one))
+      .map((one) => `nothing is mapped to ${one}.`),
     ...(new Set(named.values()).size < named.size
       ? ["a variable is mapped by its name and by its number."]
       : []),
@@ -73,7 +82,9 @@ export async function prepareContent(
   // Any values: what this rejects is the header's file.
   const variables = Object.fromEntries(names.map((one) => [one, "x"]));
   await composeTemplate(tx, template, {
-    ...{ name, language, variables },
+    name,
+    language,
+    variables,
     ...(header_media_url ? { header_media_url } : {}),
   });
   const mapping = Object.fromEntries(

@@ -1,16 +1,16 @@
 /** Keeps what a broadcast needs from being withdrawn before it has been sent. */
-import { fail } from "../../../tools/errors.ts";
-import type { Hooks } from "../kernel/index.ts";
+import { fail } from "../../../../tools/errors.ts";
+import { ofOrganization } from "../../../database/query/index.ts";
+import type { Change } from "../../foundation/kernel/index.ts";
 
 /** A broadcast that is a draft or scheduled fails at its start; one that is being sent must not lose its template. */
-export const requireNoBroadcast: Hooks["templateWithdrawn"] = async (
-  { tx },
-  { organization, template_id },
-) => {
-  const { count } = await tx
+export async function requireNoBroadcast(
+  { tx }: Change,
+  { organization, template_id }: { readonly organization: string; readonly template_id: string },
+): Promise<void> {
+  const { count } = await ofOrganization(tx, organization)
     .selectFrom("broadcasts")
     .select(({ fn }) => fn.countAll<number>().as("count"))
-    .where("organization_id", "=", organization)
     .where("template_id", "=", template_id)
     .where("execution_status", "in", ["processing", "paused"])
     .executeTakeFirstOrThrow();
@@ -20,14 +20,16 @@ export const requireNoBroadcast: Hooks["templateWithdrawn"] = async (
       count,
     });
   }
-};
+}
 
 /** The recipients of a broadcast that has begun are frozen: it no longer needs its cohort. */
-export const requireNoDraft: Hooks["cohortWithdrawn"] = async ({ tx }, { organization, cohort_id }) => {
-  const { count } = await tx
+export async function requireNoDraft(
+  { tx }: Change,
+  { organization, cohort_id }: { readonly organization: string; readonly cohort_id: string },
+): Promise<void> {
+  const { count } = await ofOrganization(tx, organization)
     .selectFrom("broadcasts")
     .select(({ fn }) => fn.countAll<number>().as("count"))
-    .where("organization_id", "=", organization)
     .where("cohort_id", "=", cohort_id)
     .where("started_at", "is", null)
     .where("execution_status", "in", ["draft", "scheduled", "paused", "failed"])
@@ -36,4 +38,4 @@ export const requireNoDraft: Hooks["cohortWithdrawn"] = async ({ tx }, { organiz
     const uses = `${count === 1 ? "1 broadcast is" : `${count} broadcasts are`} not sent yet`;
     throw fail("cohort_in_use", { uses, count });
   }
-};
+}

@@ -3,12 +3,13 @@
  * needed, the conversation is handed off if the caller wants it.
  */
 import { z } from "zod";
-import type { chatbot as contract } from "../../../tools/chatbot.ts";
-import { failField } from "../../../tools/errors.ts";
-import { recordUnit, requireAllowance } from "../billing/index.ts";
-import { lockConversationSubject, requireConversation } from "../conversations/index.ts";
-import { freshId, outward, system, type WriteContext } from "../kernel/index.ts";
-import { normalizePhone } from "../phone/index.ts";
+import type { chatbot as contract } from "../../../../tools/chatbot.ts";
+import { failField } from "../../../../tools/errors.ts";
+import { ofOrganization } from "../../../database/query/index.ts";
+import { normalizePhone } from "../../account/inboxes/index.ts";
+import { freshId, outward, system, type WriteContext } from "../../foundation/kernel/index.ts";
+import { lockConversationSubject, requireConversation } from "../../inbox/conversations/index.ts";
+import { recordUnit, requireAllowance } from "../../money/billing/index.ts";
 import { botOf, findConfig, requireActiveConfig } from "./config.ts";
 import { handOver, showSource } from "./conversations/index.ts";
 import { composeReply } from "./reply.ts";
@@ -71,9 +72,14 @@ export const chat = outward({
     const { text: response, agent_used, sources, found, handoff } = reply;
     return {
       data: {
-        ...{ conversation_id, response, agent_used },
-        ...{ sources: sources.map(showSource), found: found.map(showSource) },
-        ...{ handed_off: isHandedOff, would_hand_off: handoff !== null, reason: handoff?.reason ?? null },
+        conversation_id,
+        response,
+        agent_used,
+        sources: sources.map(showSource),
+        found: found.map(showSource),
+        handed_off: isHandedOff,
+        would_hand_off: handoff !== null,
+        reason: handoff?.reason ?? null,
       },
     };
   },
@@ -85,10 +91,9 @@ async function requireNumber(
   contact_id: string,
   number: string,
 ): Promise<void> {
-  const contact = await tx
+  const contact = await ofOrganization(tx, organization)
     .selectFrom("contacts")
     .select("phone_number")
-    .where("organization_id", "=", organization)
     .where("id", "=", contact_id)
     .executeTakeFirst();
   if (contact?.phone_number !== number) {

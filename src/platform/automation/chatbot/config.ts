@@ -1,13 +1,14 @@
 /** The chatbot's configuration, of which an organization has one. */
 import type { Selectable } from "kysely";
 import type { z } from "zod";
-import type { chatbot as contract } from "../../../tools/chatbot.ts";
-import { fail } from "../../../tools/errors.ts";
-import type { Queries } from "../../database/database.ts";
-import type { Tables } from "../../database/schema/index.ts";
-import { type Actor, freshId, type WriteContext } from "../kernel/index.ts";
-import { failGraph, type Problem } from "../problems.ts";
-import { findIdleTeams, findTeams, type TeamReference } from "../teams/index.ts";
+import type { chatbot as contract } from "../../../../tools/chatbot.ts";
+import { fail } from "../../../../tools/errors.ts";
+import type { Queries } from "../../../database/database.ts";
+import { ofOrganization } from "../../../database/query/index.ts";
+import type { Tables } from "../../../database/schema/index.ts";
+import { type Actor, freshId, type WriteContext } from "../../foundation/kernel/index.ts";
+import { failGraph, type Problem } from "../../foundation/problems.ts";
+import { findIdleTeams, findTeams, type TeamReference } from "../../inbox/teams/index.ts";
 import { type ChatbotGraph, graphField, readGraph, showGraph } from "./graph/index.ts";
 
 export type ConfigRow = Selectable<Tables["chatbot_configs"]>;
@@ -49,11 +50,7 @@ export async function configure({ name, graph_definition, is_active }: Configure
 }
 
 export async function findConfig(db: Queries, organization: string): Promise<ConfigRow | undefined> {
-  return db
-    .selectFrom("chatbot_configs")
-    .selectAll()
-    .where("organization_id", "=", organization)
-    .executeTakeFirst();
+  return ofOrganization(db, organization).selectFrom("chatbot_configs").selectAll().executeTakeFirst();
 }
 
 /** @throws Failure `chatbot_not_configured`, also if it is not active. */
@@ -102,7 +99,8 @@ async function findUnknownTeams(db: Queries, organization: string, graph: Chatbo
     known.has(id)
       ? []
       : {
-          ...{ field, code: "team_not_found" },
+          field,
+          code: "team_not_found",
           message: `Node ${node_id}: there is no team ${id}.`,
           fix: "Find the id with list_teams (GET /v1/teams).",
         },

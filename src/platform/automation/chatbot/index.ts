@@ -1,26 +1,27 @@
 /** The chatbot: answers from the knowledge base, for a caller and in conversations. */
-import { chatbot as contract } from "../../../tools/chatbot.ts";
-import { fail } from "../../../tools/errors.ts";
-import { implement } from "../kernel/index.ts";
-import { countKnowledge } from "../knowledge-base/index.ts";
+import { chatbot as contract } from "../../../../tools/chatbot.ts";
+import { fail } from "../../../../tools/errors.ts";
+import { countKnowledge } from "../../content/knowledge-base/index.ts";
+import { implement } from "../../foundation/kernel/index.ts";
+import { conversationsTaken, heldByBot, takesMessage } from "../../inbox/conversations/index.ts";
+import { automationIn } from "../../inbox/messages/index.ts";
 import { chat } from "./chat.ts";
 import { configure, findConfig, showConfig } from "./config.ts";
 import {
   answerJob,
   endForErased,
-  endStatement,
   endWhenTaken,
   findHeldByBot,
+  isForBotIn,
   readBot,
   receiveJob,
   recordMessages,
-  takesMessage,
 } from "./conversations/index.ts";
 import { deleteOldTurnsJob, eraseTurns } from "./turns.ts";
 import { countTokens } from "./usage.ts";
 
 export { requireActiveConfig as requireBot } from "./config.ts";
-export { startBot } from "./conversations/index.ts";
+export { flowAnswers, startBot } from "./conversations/index.ts";
 
 export const chatbot = implement(contract, {
   tables: ["chatbot_configs", "chatbot_conversations", "chatbot_turns"],
@@ -56,14 +57,11 @@ export const chatbot = implement(contract, {
   },
   jobs: [receiveJob, answerJob, deleteOldTurnsJob],
   recordEvents: recordMessages,
-  hooks: {
-    heldByBot: findHeldByBot,
-    takesMessage,
-    botIn: readBot,
-    conversationsTaken: endWhenTaken,
-    personReplied: ({ now }, { organization_id, id }) => [
-      endStatement(organization_id, [id], { reason: "person_replied", now }),
-    ],
-  },
-  erase: { now: endForErased, later: eraseTurns },
+  hooks: [
+    heldByBot.handledBy(findHeldByBot),
+    takesMessage.handledBy(isForBotIn),
+    automationIn.handledBy(async (db, conversation) => ({ chatbot: await readBot(db, conversation) })),
+    conversationsTaken.handledBy(endWhenTaken),
+  ],
+  erase: { now: endForErased, later: [eraseTurns] },
 });

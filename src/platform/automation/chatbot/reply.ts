@@ -1,10 +1,14 @@
 /** Composes the bot's reply to a message. Called outside any transaction; it stores and sends nothing. */
-import type { TurnSource } from "../../database/schema/index.ts";
-import type { TokenUsage } from "../../ports/language-model.ts";
-import type { World } from "../kernel/index.ts";
-import { type QueryWord, searchKnowledge } from "../knowledge-base/index.ts";
+import type { TurnSource } from "../../../database/schema/index.ts";
+import type { TokenUsage } from "../../../ports/language-model.ts";
+import {
+  type KnowledgeResults,
+  type QueryWord,
+  searchKnowledge,
+} from "../../content/knowledge-base/index.ts";
+import type { World } from "../../foundation/kernel/index.ts";
 import { type ConfigRow, graphOf } from "./config.ts";
-import { type GraphResult, runGraph } from "./graph/index.ts";
+import { type GraphResult, maxTopK, runGraph } from "./graph/index.ts";
 import { type HistoryMessage, maxAnswer, type Passage, respond } from "./responders/index.ts";
 import { reserveTokens } from "./usage.ts";
 
@@ -39,11 +43,14 @@ export async function composeReply(world: World, request: ReplyRequest): Promise
   const { organization, turn_id, config, question, history, signal } = request;
   const { embedder, languageModel } = world;
   let terms: readonly QueryWord[] = [];
+  // All nodes search for the same question: one search finds the most that a node takes.
+  let search: Promise<KnowledgeResults> | undefined;
   const result = await runGraph(graphOf(config), question, {
     async retrieve(limit) {
-      const found = await searchKnowledge(world, { organization, query: question, limit, signal });
+      search ??= searchKnowledge(world, { organization, query: question, limit: maxTopK, signal });
+      const found = await search;
       terms = found.terms;
-      return found.results;
+      return found.results.slice(0, limit);
     },
     async respond(passages, { instructions, max_tokens: maxTokens }) {
       const turn = { organization_id: organization, id: turn_id };

@@ -1,9 +1,9 @@
 /** Turns: a question and the bot's reply to it, as they are stored. */
 import { type Selectable, sql } from "kysely";
-import type { Queries, Transaction } from "../../database/database.ts";
-import { updateBatch } from "../../database/query/index.ts";
-import type { Tables } from "../../database/schema/index.ts";
-import { defineRetentionJob, type ErasedContact } from "../kernel/index.ts";
+import type { Queries } from "../../../database/database.ts";
+import { ofOrganization, updateBatch } from "../../../database/query/index.ts";
+import type { Tables } from "../../../database/schema/index.ts";
+import { defineRetentionJob, type ErasedContact, type Transaction } from "../../foundation/kernel/index.ts";
 import type { Reply } from "./reply.ts";
 import type { HistoryMessage } from "./responders/index.ts";
 
@@ -36,10 +36,9 @@ export async function findTurn(
   db: Queries,
   { organization_id, id }: Pick<TurnRow, "organization_id" | "id">,
 ): Promise<TurnRow | undefined> {
-  return db
+  return ofOrganization(db, organization_id)
     .selectFrom("chatbot_turns")
     .selectAll()
-    .where("organization_id", "=", organization_id)
     .where("id", "=", id)
     .executeTakeFirst();
 }
@@ -66,7 +65,7 @@ export async function endTurn(
     input_tokens: reply.usage?.input_tokens ?? null,
     output_tokens: reply.usage?.output_tokens ?? null,
   };
-  await tx
+  await ofOrganization(tx, organization_id)
     .updateTable("chatbot_turns")
     .set({
       status,
@@ -75,7 +74,6 @@ export async function endTurn(
       answer_message_id: answer_message_id ?? null,
       ended_at: now.toISOString(),
     })
-    .where("organization_id", "=", organization_id)
     .where("id", "=", id)
     .execute();
 }
@@ -89,10 +87,9 @@ export async function readHistory(
     before,
   }: { organization: string; conversation_id: string; before?: string },
 ): Promise<readonly HistoryMessage[]> {
-  const rows = await db
+  const rows = await ofOrganization(db, organization)
     .selectFrom("messages")
     .select(["direction", "content"])
-    .where("organization_id", "=", organization)
     .where("conversation_id", "=", conversation_id)
     .$if(before !== undefined, (query) => query.where("id", "<", before ?? ""))
     .orderBy("id", "desc")

@@ -1,9 +1,10 @@
 /** The tokens of the language model that an organization's chatbot uses: recorded for each turn, limited for each month. */
 import { sql } from "kysely";
-import type { Queries, Transaction } from "../../database/database.ts";
-import { onlyRow } from "../../database/query/index.ts";
-import type { TokenUsage } from "../../ports/language-model.ts";
-import { lockOrganization, type World } from "../kernel/index.ts";
+import type { Queries } from "../../../database/database.ts";
+import { ofOrganization, onlyRow } from "../../../database/query/index.ts";
+import type { TokenUsage } from "../../../ports/language-model.ts";
+import { lockOrganization } from "../../account/organization/index.ts";
+import type { Transaction, World } from "../../foundation/kernel/index.ts";
 
 /** The input and output of this calendar month (UTC). */
 export async function countTokens(db: Queries, organization: string, now: Date): Promise<number> {
@@ -42,10 +43,9 @@ export async function reserveTokens(
       return false;
     }
     const reserved_until = new Date(now.getTime() + reservedMs).toISOString();
-    await tx
+    await ofOrganization(tx, organization_id)
       .updateTable("chatbot_turns")
       .set({ reserved_tokens: tokens, reserved_until })
-      .where("organization_id", "=", organization_id)
       .where("id", "=", id)
       .execute();
     return true;
@@ -75,10 +75,9 @@ export async function recordTokens(
   if (usage === null) {
     return;
   }
-  await tx
+  await ofOrganization(tx, organization_id)
     .updateTable("chatbot_turns")
     .set({ model, input_tokens: usage.input_tokens, output_tokens: usage.output_tokens })
-    .where("organization_id", "=", organization_id)
     .where("id", "=", id)
     .execute();
 }

@@ -1,11 +1,12 @@
 /** Adds the contacts of a batch of lines to a csv cohort, with the progress, in one transaction. */
 import { sql } from "kysely";
 import { z } from "zod";
-import type { Transaction } from "../../database/database.ts";
-import { type ContactInput, findContactIds, upsertContacts } from "../contacts/index.ts";
+import { ofOrganization } from "../../../database/query/index.ts";
+import { getPhoneRegion } from "../../account/inboxes/index.ts";
+import type { PhoneRegion } from "../../account/phone/index.ts";
+import type { Transaction, World } from "../../foundation/kernel/index.ts";
+import { type ContactInput, findContactIds, upsertContacts } from "../../inbox/contacts/index.ts";
 import { type Batch, type Columns, RejectedRowError, readContact } from "../imports/index.ts";
-import type { World } from "../kernel/index.ts";
-import { getPhoneRegion, type PhoneRegion } from "../phone/index.ts";
 
 /** The payload of the job that builds a cohort. */
 export const BuildCohort = z.object({
@@ -38,10 +39,9 @@ export async function commitLines(payload: BuildCohort, world: World, { columns,
   );
   const now = world.now();
   await world.database.transaction(async (tx) => {
-    const cohort = await tx
+    const cohort = await ofOrganization(tx, organization_id)
       .selectFrom("cohorts")
       .select(["position", "rejected"])
-      .where("organization_id", "=", organization_id)
       .where("id", "=", cohort_id)
       .forUpdate()
       .executeTakeFirst();
@@ -62,7 +62,7 @@ export async function commitLines(payload: BuildCohort, world: World, { columns,
         typeof contact === "string" ? contact : ids.has(contact.phone_number) ? null : unknownNumber;
       return reason === null ? [] : { line, reason };
     });
-    await tx
+    await ofOrganization(tx, organization_id)
       .updateTable("cohorts")
       .set((row) => ({
         position: start + rows.length,
@@ -72,7 +72,6 @@ export async function commitLines(payload: BuildCohort, world: World, { columns,
         errors: sql<string>`errors || ${JSON.stringify(errors.slice(0, Math.max(0, maxErrors - cohort.rejected)))}::jsonb`,
         updated_at: now.toISOString(),
       }))
-      .where("organization_id", "=", organization_id)
       .where("id", "=", cohort_id)
       .execute();
   });

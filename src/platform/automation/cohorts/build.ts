@@ -4,10 +4,11 @@
  * A batch and its progress are committed together, so a crash neither loses nor repeats lines. A line without a contact is
  * reported and skipped. The file is deleted at the end, also if it can't be read further or the cohort no longer exists.
  */
-import type { Outcome } from "../../jobs/job.ts";
+import { ofOrganization } from "../../../database/query/index.ts";
+import type { Outcome } from "../../../jobs/job.ts";
+import { commitUpload, getUpload, removeUpload } from "../../content/uploads/index.ts";
+import { defineJob, type World } from "../../foundation/kernel/index.ts";
 import { type Columns, commitRows, explainFileError, fetchCsv, readHeader } from "../imports/index.ts";
-import { defineJob, type World } from "../kernel/index.ts";
-import { commitUpload, getUpload, removeUpload } from "../uploads/index.ts";
 import { BuildCohort, commitLines } from "./build-batch.ts";
 
 export const buildCohortJob = defineJob({
@@ -66,10 +67,9 @@ async function storeFile(payload: BuildCohort, world: World, url: string): Promi
   const received = await fetchCsv(world, payload, url);
   return world.database.transaction(async (tx) => {
     const { id } = await commitUpload({ tx, world }, received, false);
-    await tx
+    await ofOrganization(tx, payload.organization_id)
       .updateTable("cohorts")
       .set({ upload_id: id })
-      .where("organization_id", "=", payload.organization_id)
       .where("id", "=", payload.cohort_id)
       .execute();
     return id;
@@ -77,10 +77,9 @@ async function storeFile(payload: BuildCohort, world: World, url: string): Promi
 }
 
 async function findBuilding({ organization_id, cohort_id }: BuildCohort, world: World) {
-  return world.database.queries
+  return ofOrganization(world.database.queries, organization_id)
     .selectFrom("cohorts")
     .select(["csv_url", "upload_id", "position"])
-    .where("organization_id", "=", organization_id)
     .where("id", "=", cohort_id)
     .where("status", "=", "building")
     .executeTakeFirst();
@@ -91,23 +90,21 @@ async function finish(world: World, payload: BuildCohort, failure: string | null
   const { organization_id, cohort_id } = payload;
   const updated_at = world.now().toISOString();
   await world.database.transaction(async (tx) => {
-    const cohort = await tx
+    const cohort = await ofOrganization(tx, organization_id)
       .selectFrom("cohorts")
       .select("upload_id")
-      .where("organization_id", "=", organization_id)
       .where("id", "=", cohort_id)
       .forUpdate()
       .executeTakeFirst();
-    await tx
+    await ofOrganization(tx, organization_id)
       .updateTable("cohorts")
       .set({ status: failure === null ? "ready" : "failed", failure, upload_id: null, updated_at })
-      .where("organization_id", "=", organization_id)
       .where("id", "=", cohort_id)
       .where("status", "=", "building")
       .execute();
     const upload_id = cohort?.upload_id ?? payload.upload_id;
     if (upload_id !== null) {
-      await removeUpload({ tx, world, organization: organization_id }, upload_id);
+      await removeUpload({ tx, organization: organization_id }, upload_id);
     }
   });
 }

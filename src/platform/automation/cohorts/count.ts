@@ -1,6 +1,7 @@
 /** Counts the members of a new cohort. Its creation does not wait for it. */
 import { z } from "zod";
-import { defineJob } from "../kernel/index.ts";
+import { ofOrganization } from "../../../database/query/index.ts";
+import { defineJob } from "../../foundation/kernel/index.ts";
 import { countMembers } from "./members.ts";
 
 export const countCohortJob = defineJob({
@@ -9,20 +10,18 @@ export const countCohortJob = defineJob({
 
   async run({ organization_id, cohort_id }, world) {
     const { queries } = world.database;
-    const cohort = await queries
+    const cohort = await ofOrganization(queries, organization_id)
       .selectFrom("cohorts")
       .select(["type", "query"])
-      .where("organization_id", "=", organization_id)
       .where("id", "=", cohort_id)
       .executeTakeFirst();
     if (!cohort) {
       return undefined;
     }
     const contact_count = await countMembers(world, organization_id, cohort, world.now());
-    await queries
+    await ofOrganization(queries, organization_id)
       .updateTable("cohorts")
       .set({ contact_count })
-      .where("organization_id", "=", organization_id)
       .where("id", "=", cohort_id)
       .execute();
     return undefined;

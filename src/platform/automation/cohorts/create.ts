@@ -1,7 +1,10 @@
 /** Saves a new cohort; the contacts of a file are added by a job. */
-import { fail, failField } from "../../../tools/errors.ts";
-import { freshId, requireBelowQuota, type WriteContext } from "../kernel/index.ts";
-import { getAccessibleUpload, getAccessibleUploadAt, removeSignature } from "../uploads/index.ts";
+
+import { fail, failField } from "../../../../tools/errors.ts";
+import { newJob } from "../../../jobs/job.ts";
+import { requireBelowQuota } from "../../account/organization/index.ts";
+import { getAccessibleUpload, getAccessibleUploadAt, removeSignature } from "../../content/uploads/index.ts";
+import { freshId, type WriteContext } from "../../foundation/kernel/index.ts";
 import { buildCohortJob } from "./build.ts";
 import { countCohortJob } from "./count.ts";
 import { parseCohortQuery, serializeCohort } from "./members.ts";
@@ -28,7 +31,9 @@ export async function createCohort(input: NewCohort, context: WriteContext) {
     .values({
       organization_id: organization,
       id: freshId({ now }, "coh"),
-      ...{ name, description, type },
+      name,
+      description,
+      type,
       csv_url: csv_url === undefined ? null : upload ? removeSignature(csv_url) : csv_url,
       upload_id: upload?.id ?? null,
       query: JSON.stringify(query),
@@ -43,7 +48,7 @@ export async function createCohort(input: NewCohort, context: WriteContext) {
     await enqueueBuild(cohort, context);
   } else {
     const { organization_id, id: cohort_id } = cohort;
-    await context.world.jobs.enqueue(tx, countCohortJob, { organization_id, cohort_id });
+    await tx.enqueue([newJob(countCohortJob, { organization_id, cohort_id })]);
   }
   return { data: serializeCohort(cohort) };
 }
@@ -74,17 +79,19 @@ async function enqueueBuild(
     id,
     upload_id,
   }: { readonly organization_id: string; readonly id: string; readonly upload_id: string | null },
-  { tx, world, caller }: WriteContext,
+  { tx, caller }: WriteContext,
 ): Promise<void> {
-  await world.jobs.enqueue(
-    tx,
-    buildCohortJob,
-    {
-      ...{ organization_id, cohort_id: id, upload_id },
-      credential_id: caller.credential.id,
-      may_create: caller.scopes.has("contacts:write"),
-    },
-    // One at a time, as imports.
-    { lane: `cohort:${organization_id}`, key: `cohort:${organization_id}` },
-  );
+  await tx.enqueue([
+    newJob(
+      buildCohortJob,
+      {
+        organization_id,
+        cohort_id: id,
+        upload_id,
+        credential_id: caller.credential.id,
+        may_create: caller.scopes.has("contacts:write"),
+      },
+      { lane: `cohort:${organization_id}`, key: `cohort:${organization_id}` },
+    ),
+  ]);
 }

@@ -1,8 +1,8 @@
 /** Describes what queries can use: attributes, operators, and the tags and metadata that contacts have. */
 import { sql } from "kysely";
-import type { QueryOperator } from "../../../tools/cohorts/index.ts";
-import type { Queries } from "../../database/database.ts";
-import { cohortAttributes, exampleOf, operatorsOf, type ValueType } from "../query/index.ts";
+import type { QueryOperator } from "../../../../tools/cohorts/index.ts";
+import type { Queries } from "../../../database/database.ts";
+import { cohortAttributes, exampleOf, operatorsOf, type ValueType } from "../../foundation/query/index.ts";
 
 /** Contacts whose metadata and tags are read, the newest first: 10,000 take about 50 ms. */
 const maxExamined = 10_000;

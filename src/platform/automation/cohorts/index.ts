@@ -1,9 +1,15 @@
 /** Cohorts: saved audiences, and the functions with which broadcasts select their recipients. */
-import { cohorts as contract } from "../../../tools/cohorts/index.ts";
-import { fail, failField } from "../../../tools/errors.ts";
-import { containsText, readPage, withTimeLimit } from "../../database/query/index.ts";
-import { normalizeContacts, selectContacts, serializeContact } from "../contacts/index.ts";
-import { implement, type World, type WriteContext } from "../kernel/index.ts";
+import { cohorts as contract } from "../../../../tools/cohorts/index.ts";
+import { fail, failField } from "../../../../tools/errors.ts";
+import { containsText, ofOrganization, readPage, withTimeLimit } from "../../../database/query/index.ts";
+import {
+  type Change,
+  defineHook,
+  implement,
+  type World,
+  type WriteContext,
+} from "../../foundation/kernel/index.ts";
+import { normalizeContacts, selectContacts, serializeContact } from "../../inbox/contacts/index.ts";
 import { buildCohortJob } from "./build.ts";
 import { countCohortJob } from "./count.ts";
 import { createCohort } from "./create.ts";
@@ -11,8 +17,15 @@ import { describeAttributes } from "./describe.ts";
 import { countMembers, isMember, parseCohortQuery, requireCohort, serializeCohort } from "./members.ts";
 import { previewQuery } from "./preview.ts";
 
-export { normalizeContacts } from "../contacts/index.ts";
+export { normalizeContacts } from "../../inbox/contacts/index.ts";
 export { type Cohort, cohortMembers, countMembers, recordCount, requireCohort } from "./members.ts";
+
+/**
+ * A cohort is about to be deleted. Not an event: a handler refuses it.
+ * @throws Failure `cohort_in_use` if something needs it yet.
+ */
+export const cohortWithdrawn =
+  defineHook<[change: Change, cohort: { readonly organization: string; readonly cohort_id: string }]>();
 
 export const cohorts = implement(contract, {
   tables: ["cohorts", "cohort_members"],
@@ -20,10 +33,9 @@ export const cohorts = implement(contract, {
     create_cohort: createCohort,
 
     async list_cohorts({ search, ...paging }, { db, organization }) {
-      const query = db
+      const query = ofOrganization(db, organization)
         .selectFrom("cohorts")
         .selectAll()
-        .where("organization_id", "=", organization)
         .$if(search !== undefined, (rows) => rows.where(containsText(search ?? "", "name")))
         .orderBy("id", "desc");
       const { rows, meta } = await readPage(query, paging);
@@ -65,11 +77,10 @@ export const cohorts = implement(contract, {
 
     async delete_cohort({ id }, context) {
       const { tx, world, organization } = context;
-      await world.hooks.cohortWithdrawn(context, { organization, cohort_id: id });
+      await cohortWithdrawn.run(world, context, { organization, cohort_id: id });
       // A build that is under way finds no cohort, and deletes the file.
-      const { numDeletedRows } = await tx
+      const { numDeletedRows } = await ofOrganization(tx, organization)
         .deleteFrom("cohorts")
-        .where("organization_id", "=", organization)
         .where("id", "=", id)
         .executeTakeFirst();
       if (!numDeletedRows) {
@@ -81,9 +92,8 @@ export const cohorts = implement(contract, {
   jobs: [buildCohortJob, countCohortJob],
   erase: {
     async now({ tx }, { organization_id, contact_id }) {
-      await tx
+      await ofOrganization(tx, organization_id)
         .deleteFrom("cohort_members")
-        .where("organization_id", "=", organization_id)
         .where("contact_id", "=", contact_id)
         .execute();
     },
@@ -120,13 +130,15 @@ async function updateCohort(
   if (cohort.type === "csv" && query !== undefined) {
     throw failField("query", "cohort_has_file");
   }
-  const updated = await tx
+  const updated = await ofOrganization(tx, organization)
     .updateTable("cohorts")
     .set({
-      ...{ name, description, contact_count: count, updated_at: now.toISOString() },
+      name,
+      description,
+      contact_count: count,
+      updated_at: now.toISOString(),
       query: query && JSON.stringify(query),
     })
-    .where("organization_id", "=", organization)
     .where("id", "=", id)
     .returningAll()
     .executeTakeFirstOrThrow();

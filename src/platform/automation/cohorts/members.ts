@@ -1,29 +1,31 @@
 /** The contacts of a cohort: what its query selects, or the contacts of its file. */
 import { type RawBuilder, type Selectable, sql } from "kysely";
-import { fail } from "../../../tools/errors.ts";
-import type { Queries, Transaction } from "../../database/database.ts";
-import { withTimeLimit } from "../../database/query/index.ts";
-import type { Tables } from "../../database/schema/index.ts";
-import { normalizeContacts } from "../contacts/index.ts";
-import type { World } from "../kernel/index.ts";
+import { fail } from "../../../../tools/errors.ts";
+import type { Queries } from "../../../database/database.ts";
+import { ofOrganization, withTimeLimit } from "../../../database/query/index.ts";
+import type { Tables } from "../../../database/schema/index.ts";
+import type { Transaction, World } from "../../foundation/kernel/index.ts";
 import {
+  type CompileContext,
   cohortAttributes,
   compileQuery,
-  contactSources,
-  conversationSources,
   type Predicate,
   parseQuery,
   type Query,
-  type Sources,
-} from "../query/index.ts";
+} from "../../foundation/query/index.ts";
+import { contactSources, normalizeContacts } from "../../inbox/contacts/index.ts";
+import { conversationSources, conversationsOfContact } from "../../inbox/conversations/index.ts";
 
 export type Cohort = Selectable<Tables["cohorts"]>;
 
 /** What selects contacts: a cohort, or one that is not saved. */
 export type Audience = Pick<Cohort, "type" | "query"> & { readonly id?: string };
 
-/** The sources of `cohortAttributes`. A later module adds its attributes to both. */
-export const sources: Sources = { ...contactSources, ...conversationSources };
+/** Where the values of `cohortAttributes` are. */
+export const contactQueries: Pick<CompileContext, "sources" | "related"> = {
+  sources: { ...contactSources, ...conversationSources },
+  related: conversationsOfContact,
+};
 
 /** @throws Failure of the query language, naming the place: `query.and[1].operator`. */
 export function parseCohortQuery(query: unknown): Query {
@@ -37,10 +39,9 @@ export async function requireCohort(
   id: string,
   { forUpdate = false } = {},
 ): Promise<Cohort> {
-  const cohort = await db
+  const cohort = await ofOrganization(db, organization)
     .selectFrom("cohorts")
     .selectAll()
-    .where("organization_id", "=", organization)
     .where("id", "=", id)
     .$if(forUpdate, (query) => query.forUpdate())
     .executeTakeFirst();
@@ -56,7 +57,7 @@ export async function requireCohort(
  */
 export function isMember(organization: string, { id, type, query }: Audience, now: Date): Predicate {
   if (type === "query") {
-    return compileQuery(parseCohortQuery(query), { organization, now, sources });
+    return compileQuery(parseCohortQuery(query), { organization, now, ...contactQueries });
   }
   return sql<boolean>`exists (
     select from cohort_members
@@ -109,10 +110,9 @@ export async function recordCount(
   { organization_id, id }: Pick<Cohort, "organization_id" | "id">,
   contact_count: number,
 ): Promise<void> {
-  await tx
+  await ofOrganization(tx, organization_id)
     .updateTable("cohorts")
     .set({ contact_count })
-    .where("organization_id", "=", organization_id)
     .where("id", "=", id)
     .execute();
 }

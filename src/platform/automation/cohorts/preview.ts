@@ -1,11 +1,11 @@
 /** Counts what a query selects, with a sample and the count of each condition. */
 import { sql } from "kysely";
-import type { Queries } from "../../database/database.ts";
-import { withTimeLimit } from "../../database/query/index.ts";
-import { normalizeContacts } from "../contacts/index.ts";
-import type { ReadContext } from "../kernel/index.ts";
-import { compileUnits, type Query } from "../query/index.ts";
-import { type Audience, isMember, parseCohortQuery, selectCount, sources } from "./members.ts";
+import type { Queries } from "../../../database/database.ts";
+import { withTimeLimit } from "../../../database/query/index.ts";
+import type { ReadContext } from "../../foundation/kernel/index.ts";
+import { compileUnits, type Query } from "../../foundation/query/index.ts";
+import { normalizeContacts } from "../../inbox/contacts/index.ts";
+import { type Audience, contactQueries, isMember, parseCohortQuery, selectCount } from "./members.ts";
 
 const sampleSize = 5;
 
@@ -36,7 +36,7 @@ async function countUnits(
   db: Queries,
   { organization, query, now }: { readonly organization: string; readonly query: Query; readonly now: Date },
 ) {
-  const units = compileUnits(query, { context: { organization, now, sources }, path: "query" });
+  const units = compileUnits(query, { context: { organization, now, ...contactQueries }, path: "query" });
   const counts = units.flatMap(({ predicate }, index) => {
     const before = sql.join(
       units.slice(0, index + 1).map((unit) => unit.predicate),

@@ -1,7 +1,7 @@
 /** Finds the next opening and the next time of day in a time zone. */
 
 import type { z } from "zod";
-import type { BusinessHours } from "../../../tools/organization.ts";
+import type { BusinessHours } from "../../../../tools/organization.ts";
 
 type Hours = z.output<typeof BusinessHours>;
 
@@ -61,8 +61,14 @@ function timeIn(zone: string, day: Date, time: string): Date {
 /** How far the clocks of a zone are ahead of UTC. */
 function offsetMs(time: Date, zone: string): number {
   const format = new Intl.DateTimeFormat("en-US", {
-    ...{ timeZone: zone, hourCycle: "h23", year: "numeric", month: "2-digit", day: "2-digit" },
-    ...{ hour: "2-digit", minute: "2-digit", second: "2-digit" },
+    timeZone: zone,
+    hourCycle: "h23",
+    year: "numeric",
+    month: "2-digit",
+    day: "2-digit",
+    hour: "2-digit",
+    minute: "2-digit",
+    second: "2-digit",
   });
   const parts = Object.fromEntries(format.formatToParts(time).map(({ type, value }) => [type, value]));
   const { year, month, day, hour, minute, second } = parts;

@@ -1,8 +1,7 @@
 /** Erases what runs know about a contact: the answers. Their steps have ids and codes alone. */
 import { sql } from "kysely";
-import type { Transaction } from "../../database/database.ts";
-import { updateBatch } from "../../database/query/index.ts";
-import type { Change, ErasedContact } from "../kernel/index.ts";
+import { updateBatch } from "../../../database/query/index.ts";
+import type { Change, ErasedContact, Transaction } from "../../foundation/kernel/index.ts";
 import { cancelRuns } from "./run/index.ts";
 
 /** Ends the active runs with the erasure itself, so that none sends anything more. */

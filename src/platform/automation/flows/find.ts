@@ -1,10 +1,11 @@
 /** Reads flows with their present version, and shows them as the contract does. */
 import { type Selectable, sql } from "kysely";
-import { fail } from "../../../tools/errors.ts";
-import type { ConnectionType, NodeType } from "../../../tools/flows/index.ts";
-import type { Queries, Transaction } from "../../database/database.ts";
-import type { Tables } from "../../database/schema/index.ts";
-import type { Role } from "../kernel/index.ts";
+import { fail } from "../../../../tools/errors.ts";
+import type { ConnectionType, NodeType } from "../../../../tools/flows/index.ts";
+import type { Queries } from "../../../database/database.ts";
+import { ofOrganization } from "../../../database/query/index.ts";
+import type { Tables } from "../../../database/schema/index.ts";
+import type { Role, Transaction } from "../../foundation/kernel/index.ts";
 import type { Keyword } from "./keywords.ts";
 
 export type FlowRow = Selectable<Tables["flows"]>;
@@ -28,7 +29,7 @@ export const creatorRole = sql<Role | null>`(
 
 /** Flows with the version that new runs begin with. */
 export function selectFlows(db: Queries, organization: string) {
-  return db
+  return ofOrganization(db, organization)
     .selectFrom("flows")
     .innerJoin("flow_versions", (join) =>
       join
@@ -43,8 +44,7 @@ export function selectFlows(db: Queries, organization: string) {
       "flow_versions.end_action_type",
       "flow_versions.end_action_config",
       "flow_versions.is_interactive",
-    ])
-    .where("flows.organization_id", "=", organization);
+    ]);
 }
 
 /** @throws Failure `flow_not_found`. */
@@ -58,10 +58,9 @@ export async function getFlow(db: Queries, organization: string, id: string): Pr
 
 /** Locks the flow until the commit. @throws Failure `flow_not_found`. */
 export async function lockFlow(tx: Transaction, organization: string, id: string): Promise<FlowWithVersion> {
-  await tx
+  await ofOrganization(tx, organization)
     .selectFrom("flows")
     .select("id")
-    .where("organization_id", "=", organization)
     .where("id", "=", id)
     .forUpdate()
     .executeTakeFirst();

@@ -1,13 +1,27 @@
 /** Automation flows: the operations of `tools/flows/`, the jobs that run them, and what ends their runs. */
-import { flows as contract, flowDescription } from "../../../tools/flows/index.ts";
-import { readPage } from "../../database/query/index.ts";
-import { defineRetentionJob, implement, type WriteContext } from "../kernel/index.ts";
+import { flows as contract, flowDescription } from "../../../../tools/flows/index.ts";
+import { ofOrganization, readPage } from "../../../database/query/index.ts";
+import { together } from "../../../database/transaction.ts";
+import { authorityChanged } from "../../account/users.ts";
+import { defineRetentionJob, implement, type WriteContext } from "../../foundation/kernel/index.ts";
+import { conversationsTaken, takesMessage } from "../../inbox/conversations/index.ts";
+import { automationIn } from "../../inbox/messages/index.ts";
+import { flowAnswers } from "../chatbot/index.ts";
+import { cohortWithdrawn } from "../cohorts/index.ts";
 import { callJob } from "./calls/index.ts";
 import { cancelRunsOfErased, eraseVariables } from "./erase.ts";
 import { type FlowWithVersion, getFlow, lockFlow, selectFlows, serializeFlow } from "./find.ts";
 import { rehearseFlow } from "./rehearse/index.ts";
-import { advanceJob, cancelRuns, cancelStatement, resumeJob } from "./run/index.ts";
-import { cancelRun, findActiveRun, hasRunForReply, listRuns, readRun, triggerFlow } from "./runs.ts";
+import { advanceJob, cancelRuns, resumeJob } from "./run/index.ts";
+import {
+  cancelRun,
+  findActiveRun,
+  hasRunFor,
+  hasRunForReply,
+  listRuns,
+  readRun,
+  triggerFlow,
+} from "./runs.ts";
 import { createFlow, inspectChanged, inspectNew, toggleFlow, updateFlow } from "./save.ts";
 import { fireJob, requireNoFlow, startBatchJob } from "./schedule/index.ts";
 import { sealedSecrets } from "./secrets.ts";
@@ -73,7 +87,7 @@ export const flows = implement(contract, {
       const { tx, organization } = context;
       await lockFlow(tx, organization, id);
       await cancelRuns(context, { reason: "flow_deleted", flow_id: id });
-      await tx.deleteFrom("flows").where("organization_id", "=", organization).where("id", "=", id).execute();
+      await ofOrganization(tx, organization).deleteFrom("flows").where("id", "=", id).execute();
       return { data: { deleted: true } };
     },
 
@@ -115,16 +129,23 @@ export const flows = implement(contract, {
     deleteOldRunsJob,
   ],
   recordEvents: recordTriggers,
-  hooks: {
-    activeRun: findActiveRun,
-    takesMessage: hasRunForReply,
-    authorityChanged: checkFlowsOf,
-    cohortWithdrawn: requireNoFlow,
-    personReplied: ({ now }, { organization_id, id }) => [
-      cancelStatement(organization_id, { reason: "person_replied", conversation_id: id }, now),
-    ],
-  },
-  erase: { now: cancelRunsOfErased, later: eraseVariables },
+  hooks: [
+    automationIn.handledBy(async (db, conversation) => ({ flow_run: await findActiveRun(db, conversation) })),
+    takesMessage.handledBy(hasRunForReply),
+    flowAnswers.handledBy(hasRunFor),
+    authorityChanged.handledBy(checkFlowsOf),
+    cohortWithdrawn.handledBy(requireNoFlow),
+    // An agent may follow a running flow: only their own words end it.
+    conversationsTaken.handledBy(async (change, { organization, answered = [] }) => {
+      const reason = "person_replied";
+      await together(
+        ...answered.map((conversation_id) =>
+          cancelRuns({ ...change, organization }, { reason, conversation_id }),
+        ),
+      );
+    }),
+  ],
+  erase: { now: cancelRunsOfErased, later: [eraseVariables] },
 });
 
 async function showSaved({ tx, now }: WriteContext, flow: FlowWithVersion) {

@@ -4,23 +4,38 @@
  * Texts are compared without case, accents, compatible forms and surrounding space. Regular expressions are RE2, which takes
  * linear time whatever the expression, because a company's expression meets a stranger's text; `patterns.ts` matches them.
  */
-import type { KeywordMatch } from "../../../tools/flows/index.ts";
-import { removeAccents } from "../query/index.ts";
+import type { KeywordMatch } from "../../../../tools/flows/index.ts";
+import { removeAccents } from "../../foundation/query/index.ts";
 import type { MatchPattern, PatternTest } from "./patterns.ts";
 
 /** The longest text of a message. */
 export const maxLength = 4096;
 
-type Compare = (text: string, keyword: string) => boolean;
+/** A message in the forms that keywords are compared with: it is normalized once for all of them. */
+export interface ComparedText {
+  /** As it was written. */
+  readonly message: string;
+  readonly normalized: string;
+  /** Each word with a space before it, and a space at the end. */
+  readonly words: string;
+}
+
+export function readComparedText(message: string): ComparedText {
+  // A compatible form may be longer than its character.
+  const normalized = normalize(message.slice(0, maxLength)).slice(0, maxLength);
+  return { message, normalized, words: `${toWords(normalized)} ` };
+}
+
+type Compare = (text: ComparedText, keyword: string) => boolean;
 
 const comparisons: Readonly<Record<Exclude<KeywordMatch, "regex">, Compare>> = {
-  exact: (text, keyword) => text === keyword,
-  contains: (text, keyword) => text.includes(keyword),
-  starts_with: (text, keyword) => text.startsWith(keyword),
-  word(text, keyword) {
-    const words = toWords(keyword);
+  exact: ({ normalized }, keyword) => normalized === keyword,
+  contains: ({ normalized }, keyword) => normalized.includes(keyword),
+  starts_with: ({ normalized }, keyword) => normalized.startsWith(keyword),
+  word({ normalized, words }, keyword) {
+    const wanted = toWords(keyword);
     // A keyword of symbols alone, such as an emoji, has no words.
-    return words === "" ? text.includes(keyword) : `${toWords(text)} `.includes(`${words} `);
+    return wanted === "" ? normalized.includes(keyword) : words.includes(`${wanted} `);
   },
 };
 
@@ -31,13 +46,11 @@ export interface Keyword {
 }
 
 /** Whether a message has one of the keywords. `matches` knows the verdicts on `keywordTests`. */
-export function matchesKeyword(message: string, keyword: Keyword, matches: MatchPattern): boolean {
+export function matchesKeyword(text: ComparedText, keyword: Keyword, matches: MatchPattern): boolean {
   const { match } = keyword;
-  if (match === "regex") {
-    return keywordTests(message, keyword).some(matches);
-  }
-  const normalized = normalize(message.slice(0, maxLength));
-  return splitKeywords(keyword.keyword).some((one) => comparisons[match](normalized, one));
+  return match === "regex"
+    ? keywordTests(text.message, keyword).some(matches)
+    : splitKeywords(keyword.keyword).some((one) => comparisons[match](text, one));
 }
 
 /** What is to be matched first for a regular expression. */

@@ -1,7 +1,7 @@
 /** Checks the regular expressions of a flow that is saved: before its transaction, because compiling one may take long. */
-import { fail } from "../../../tools/errors.ts";
-import type { PatternInspection } from "../../ports/patterns.ts";
-import type { ReadContext, World } from "../kernel/index.ts";
+import { fail } from "../../../../tools/errors.ts";
+import type { PatternInspection } from "../../../ports/patterns.ts";
+import type { ReadContext, World } from "../../foundation/kernel/index.ts";
 import { type Graph, type Problem, toGraph } from "./graph/index.ts";
 import { readEdgeKeyword } from "./keywords.ts";
 import { handlerOf } from "./nodes/index.ts";

@@ -5,10 +5,9 @@
  * when they are known. So no connection is held while a match takes its time.
  */
 
-import type { Transaction } from "../../database/database.ts";
-import { FairQueue, NoFreePlaceError } from "../../database/fair-queue.ts";
-import type { PatternVerdict } from "../../ports/patterns.ts";
-import type { World } from "../kernel/index.ts";
+import { FairQueue, NoFreePlaceError } from "../../../database/fair-queue.ts";
+import type { PatternVerdict } from "../../../ports/patterns.ts";
+import type { Transaction, World } from "../../foundation/kernel/index.ts";
 
 /** An expression, and the text in which it is searched. */
 export interface PatternTest {

@@ -1,7 +1,7 @@
 /** Checks that what a flow refers to exists in its organization. */
 import { sql } from "kysely";
-import type { Queries } from "../../database/database.ts";
-import type { EndActionConfig } from "../../database/schema/index.ts";
+import type { Queries } from "../../../database/database.ts";
+import type { EndActionConfig } from "../../../database/schema/index.ts";
 import type { Graph, Problem } from "./graph/index.ts";
 import { handlerOf, type Reference, targetsOf } from "./nodes/index.ts";
 import { configField, readConfig } from "./validate.ts";
@@ -46,7 +46,8 @@ export async function checkReferences(
       ...wanted
         .filter(({ id }) => !known.has(id))
         .map(({ field, id }) => ({
-          ...{ field, code: `unknown_${thing}` },
+          field,
+          code: `unknown_${thing}`,
           message: `There is no ${thing} with the id ${id}.`,
           fix: `Find the id with ${list}.`,
         })),

@@ -1,13 +1,14 @@
 /** Lists runs, shows one with its path, cancels one, and starts one by hand. */
 import { sql } from "kysely";
 import type { z } from "zod";
-import { fail } from "../../../tools/errors.ts";
-import type { flows as contract } from "../../../tools/flows/index.ts";
-import type { Queries } from "../../database/database.ts";
-import { readPage, refersTo } from "../../database/query/index.ts";
-import type { FlowWait } from "../../database/schema/index.ts";
-import { lockConversationSubject, requireConversation } from "../conversations/index.ts";
-import type { Hooks, ReadContext, WriteContext } from "../kernel/index.ts";
+import { fail } from "../../../../tools/errors.ts";
+import type { flows as contract } from "../../../../tools/flows/index.ts";
+import type { ActiveRun } from "../../../../tools/messages/index.ts";
+import type { Queries } from "../../../database/database.ts";
+import { ofOrganization, readPage, refersTo } from "../../../database/query/index.ts";
+import type { FlowWait } from "../../../database/schema/index.ts";
+import type { ReadContext, WriteContext } from "../../foundation/kernel/index.ts";
+import { lockConversationSubject, requireConversation } from "../../inbox/conversations/index.ts";
 import { getFlow } from "./find.ts";
 import { cancelStatement, type RunRow, requireStartable, selectActiveRuns, startRun } from "./run/index.ts";
 
@@ -29,7 +30,11 @@ export async function triggerFlow({ id, conversation_id }: Trigger, context: Wri
     throw fail("contact_blocked", { contact_id: contact.id });
   }
   const started = await startRun(context, {
-    ...{ flow, conversation, trigger_type: "manual", trigger_key: null, message_id: null },
+    flow,
+    conversation,
+    trigger_type: "manual",
+    trigger_key: null,
+    message_id: null,
   });
   if (!("skipped" in started)) {
     return { flow_id: id, conversation_id, run_id: started.run_id, status: "triggered" as const };
@@ -44,13 +49,12 @@ export async function listRuns(
   { db, organization }: ReadContext,
 ) {
   // Without the variables and the request of a call, which may be large.
-  const query = db
+  const query = ofOrganization(db, organization)
     .selectFrom("flow_runs")
     .select(["id", "organization_id", "flow_id", "version", "conversation_id", "contact_id", "status"])
     .select(["reason", "trigger_type", "due_at", "steps", "created_at", "ended_at"])
     .select(sql<string | null>`coalesce(wait ->> 'node_id', pending ->> 0)`.as("node_id"))
     .select(sql<WaitingFor>`case when status = 'waiting' then wait ->> 'for' end`.as("waiting_for"))
-    .where("organization_id", "=", organization)
     .$if(flow_id !== undefined, (rows) => rows.where("flow_id", "=", flow_id ?? ""))
     .$if(conversation_id !== undefined, (rows) => rows.where("conversation_id", "=", conversation_id ?? ""))
     .$if(status !== undefined, (rows) => rows.where("status", "=", status ?? "running"))
@@ -62,10 +66,9 @@ export async function listRuns(
 /** @throws Failure `flow_run_not_found`. */
 export async function readRun({ db, organization }: ReadContext, id: string) {
   const run = await getRun(db, organization, id);
-  const steps = await db
+  const steps = await ofOrganization(db, organization)
     .selectFrom("flow_run_steps")
     .selectAll()
-    .where("organization_id", "=", organization)
     .where("run_id", "=", id)
     .orderBy("number")
     .execute();
@@ -95,7 +98,10 @@ export async function cancelRun({ tx, organization, now }: WriteContext, id: str
 }
 
 /** The latest run of a conversation that is active. */
-export const findActiveRun: Hooks["activeRun"] = async (db, { organization, conversation_id }) => {
+export async function findActiveRun(
+  db: Queries,
+  { organization, conversation_id }: ConversationKey,
+): Promise<z.input<typeof ActiveRun> | null> {
   const run = await selectActiveRuns(db, organization, conversation_id)
     .innerJoin("flows", (join) => join.on(refersTo("flow_runs.flow_id", "flows")))
     .select("flows.name as flow_name")
@@ -110,23 +116,42 @@ export const findActiveRun: Hooks["activeRun"] = async (db, { organization, conv
         status: run.status === "waiting" ? "waiting" : "running",
       }
     : null;
-};
+}
 
 /** Whether a run waits for the contact's reply, or may do so with its next nodes. */
-export const hasRunForReply: Hooks["takesMessage"] = async (db, { organization, conversation_id }) => {
+export async function hasRunForReply(
+  db: Queries,
+  { organization, conversation_id }: ConversationKey,
+): Promise<boolean> {
   const run = await selectActiveRuns(db, organization, conversation_id)
     .where("is_interactive", "=", true)
     .where(sql<boolean>`(status = 'running' or wait ->> 'for' <> 'time')`)
     .limit(1)
     .executeTakeFirst();
   return run !== undefined;
-};
+}
+
+interface ConversationKey {
+  readonly organization: string;
+  readonly conversation_id: string;
+}
+
+/** Whether a flow writes to the contact, or has taken this message. */
+export async function hasRunFor(
+  db: Queries,
+  { organization, conversation_id, message_id }: ConversationKey & { readonly message_id: string },
+): Promise<boolean> {
+  const run = await selectActiveRuns(db, organization, conversation_id)
+    .where((row) => row.or([row("is_interactive", "=", true), row("message_id", "=", message_id)]))
+    .limit(1)
+    .executeTakeFirst();
+  return run !== undefined;
+}
 
 async function getRun(db: Queries, organization: string, id: string): Promise<RunRow> {
-  const run = await db
+  const run = await ofOrganization(db, organization)
     .selectFrom("flow_runs")
     .selectAll()
-    .where("organization_id", "=", organization)
     .where("id", "=", id)
     .executeTakeFirst();
   if (!run) {

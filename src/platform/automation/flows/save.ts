@@ -3,17 +3,18 @@ import type { z } from "zod";
 import {
   type flows as contract,
   EndActionConfig as EndActionConfigSchema,
-} from "../../../tools/flows/index.ts";
-import type { Transaction } from "../../database/database.ts";
-import type { EndActionConfig, FlowNode } from "../../database/schema/index.ts";
-import { getOrDefaultInbox } from "../inboxes/index.ts";
+} from "../../../../tools/flows/index.ts";
+import { ofOrganization } from "../../../database/query/index.ts";
+import type { EndActionConfig, FlowNode } from "../../../database/schema/index.ts";
+import { getOrDefaultInbox } from "../../account/inboxes/index.ts";
+import { requireBelowQuota } from "../../account/organization/index.ts";
 import {
   freshId,
   type ReadContext,
-  requireBelowQuota,
   requireScope,
+  type Transaction,
   type WriteContext,
-} from "../kernel/index.ts";
+} from "../../foundation/kernel/index.ts";
 import { requiredScopes } from "./authority/index.ts";
 import { checkRequests } from "./calls/index.ts";
 import {
@@ -56,9 +57,18 @@ export async function createFlow(
   const flow = await tx
     .insertInto("flows")
     .values({
-      ...{ organization_id: organization, id: freshId({ now }, "flow"), name, description, inbox_id },
-      ...{ is_enabled: true, ...columns, ...authority, priority, version: 1 },
-      ...{ created_at: at, updated_at: at },
+      organization_id: organization,
+      id: freshId({ now }, "flow"),
+      name,
+      description,
+      inbox_id,
+      is_enabled: true,
+      ...columns,
+      ...authority,
+      priority,
+      version: 1,
+      created_at: at,
+      updated_at: at,
     })
     .returningAll()
     .executeTakeFirstOrThrow();
@@ -76,7 +86,7 @@ export async function updateFlow(
   const { tx, organization, now } = context;
   const before = await lockFlow(tx, organization, input.id);
   await requireInbox(tx, organization, input.inbox_id ?? undefined);
-  const trigger = readTrigger(input);
+  const trigger = readTrigger(input, before.trigger_schedule_timezone);
   await requireSchedule(tx, trigger, { organization, now });
   const { name, description, inbox_id, is_enabled, priority, end_action_type, nodes } = input;
   const end_action_config = input.end_action_config && readEndAction(input.end_action_config);
@@ -94,15 +104,19 @@ export async function updateFlow(
   const authority = isActing
     ? await requireAuthority(context, { ...before, ...trigger_columns, nodes: wanted.nodes })
     : {};
-  const changed = await tx
+  const changed = await ofOrganization(tx, organization)
     .updateTable("flows")
     .set({
-      ...{ name, description, inbox_id, is_enabled, priority },
-      ...{ ...trigger_columns, ...authority },
+      name,
+      description,
+      inbox_id,
+      is_enabled,
+      priority,
+      ...trigger_columns,
+      ...authority,
       version: before.version + Number(isNewVersion),
       updated_at: now.toISOString(),
     })
-    .where("organization_id", "=", organization)
     .where("id", "=", before.id)
     .returningAll()
     .executeTakeFirstOrThrow();
@@ -121,10 +135,9 @@ export async function toggleFlow(id: string, context: WriteContext): Promise<Flo
   const { tx, organization, now } = context;
   const flow = await lockFlow(tx, organization, id);
   const authority = flow.is_enabled ? {} : await requireAuthority(context, flow);
-  const toggled = await tx
+  const toggled = await ofOrganization(tx, organization)
     .updateTable("flows")
     .set({ is_enabled: !flow.is_enabled, ...authority, updated_at: now.toISOString() })
-    .where("organization_id", "=", organization)
     .where("id", "=", id)
     .returningAll()
     .executeTakeFirstOrThrow();
@@ -175,7 +188,7 @@ export async function prepareVersion(
 ): Promise<Version> {
   const graph = toGraph(version.nodes);
   const problems = [
-    ...validateGraph(graph),
+    ...(await validateGraph(graph)),
     ...(await checkReferences(db, organization, { graph, end_action_config: version.end_action_config })),
     ...checkRequests(world, graph),
     ...checkPatterns(graph, inspections),
@@ -252,9 +265,8 @@ async function deleteUnusedVersions(
   tx: Transaction,
   { organization_id, id, version }: FlowRow,
 ): Promise<void> {
-  await tx
+  await ofOrganization(tx, organization_id)
     .deleteFrom("flow_versions")
-    .where("organization_id", "=", organization_id)
     .where("flow_id", "=", id)
     .where("version", "<>", version)
     .where(({ not, exists, selectFrom }) =>
@@ -281,7 +293,10 @@ async function insertVersion(
   await context.tx
     .insertInto("flow_versions")
     .values({
-      ...{ organization_id, flow_id, version: flow.version, ...version },
+      organization_id,
+      flow_id,
+      version: flow.version,
+      ...version,
       nodes: JSON.stringify(version.nodes),
       end_action_config: JSON.stringify(version.end_action_config),
     })

@@ -2,9 +2,11 @@
  * The values of secret headers: sealed in a table of their own, for each node of each version. The graph has their names alone,
  * with null in place of a value, so nothing that reads a graph can show one.
  */
-import type { Transaction } from "../../database/database.ts";
-import type { FlowNode, Sealed } from "../../database/schema/index.ts";
-import { freshId, type SealedColumn, seal, unseal, type WriteContext } from "../kernel/index.ts";
+
+import { ofOrganization } from "../../../database/query/index.ts";
+import type { FlowNode, Sealed } from "../../../database/schema/index.ts";
+import { freshId, type Transaction, type WriteContext } from "../../foundation/kernel/index.ts";
+import { type SealedColumn, seal, unseal } from "../../foundation/sealing/index.ts";
 import type { FlowRow, FlowWithVersion, VersionRow } from "./find.ts";
 import type { Graph, GraphNode, Problem } from "./graph/index.ts";
 import { handlerOf } from "./nodes/index.ts";
@@ -68,7 +70,13 @@ export async function insertSecrets(
 ): Promise<void> {
   if (secrets.length > 0) {
     const rows = secrets.map(({ node_id, header, value }) => ({
-      ...{ organization_id, id: freshId({ now }, "fsec"), flow_id, version, node_id, header, value },
+      organization_id,
+      id: freshId({ now }, "fsec"),
+      flow_id,
+      version,
+      node_id,
+      header,
+      value,
     }));
     await tx.insertInto("flow_secrets").values(rows).execute();
   }
@@ -89,10 +97,9 @@ async function readSecrets(
   tx: Transaction,
   { organization_id, flow_id, version }: VersionKey,
 ): Promise<NodeSecret[]> {
-  return tx
+  return ofOrganization(tx, organization_id)
     .selectFrom("flow_secrets")
     .select(["node_id", "header", "value"])
-    .where("organization_id", "=", organization_id)
     .where("flow_id", "=", flow_id)
     .where("version", "=", version)
     .execute();

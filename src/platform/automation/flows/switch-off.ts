@@ -2,8 +2,14 @@
  * Switches off flows whose creator has lost a scope that they need: by a job, because what finds it has other rows
  * locked. Their active runs are cancelled, and an event says which scopes are missing.
  */
-import type { Transaction } from "../../database/database.ts";
-import { defineJob, emit, type Hooks, system, type World } from "../kernel/index.ts";
+import { ofOrganization } from "../../../database/query/index.ts";
+import {
+  type Change,
+  defineJob,
+  system,
+  type Transaction,
+  type World,
+} from "../../foundation/kernel/index.ts";
 import { createSwitchOffJob, lostScopes, switchOffJobType } from "./authority/index.ts";
 import { selectFlows } from "./find.ts";
 import { cancelRuns } from "./run/index.ts";
@@ -26,10 +32,9 @@ async function switchOff(
   }: { readonly organization_id: string; readonly flow_id: string },
 ): Promise<void> {
   const now = world.now();
-  const locked = await tx
+  const locked = await ofOrganization(tx, organization)
     .selectFrom("flows")
     .select("is_enabled")
-    .where("organization_id", "=", organization)
     .where("id", "=", id)
     .forUpdate()
     .executeTakeFirst();
@@ -39,30 +44,31 @@ async function switchOff(
   if (!flow || !locked?.is_enabled || missing_scopes.length === 0) {
     return;
   }
-  await tx
+  await ofOrganization(tx, organization)
     .updateTable("flows")
     .set({ is_enabled: false, next_run_at: null, updated_at: now.toISOString() })
-    .where("organization_id", "=", organization)
     .where("id", "=", id)
     .execute();
   await cancelRuns(
     { tx, world, now, actor: system, organization },
     { reason: "authority_lost", flow_id: id },
   );
-  emit(tx, world, {
+  tx.emit({
     ...({ type: "flow.disabled", organization_id: organization, order: id } as const),
     data: { flow_id: id, name: flow.name, missing_scopes },
   });
 }
 
 /** The role or the state of a user has changed: the flows that the user saved are looked at. */
-export const checkFlowsOf: Hooks["authorityChanged"] = async ({ tx, world }, { organization, user_id }) => {
-  const flows = await tx
+export async function checkFlowsOf(
+  { tx }: Change,
+  { organization, user_id }: { readonly organization: string; readonly user_id: string },
+): Promise<void> {
+  const flows = await ofOrganization(tx, organization)
     .selectFrom("flows")
     .select(["organization_id", "id as flow_id"])
-    .where("organization_id", "=", organization)
     .where("creator_id", "=", user_id)
     .where("is_enabled", "=", true)
     .execute();
-  await world.jobs.enqueueAll(tx, flows.map(createSwitchOffJob));
-};
+  await tx.enqueue(flows.map(createSwitchOffJob));
+}

@@ -46,7 +46,7 @@ export interface Rendered {
 
 export function renderText(template: string, filling: Filling): Rendered {
   const missing = new Set<string>();
-  const text = join(partsOfText(template, { ...filling, missing }), filling.maxLength);
+  const text = join(partsOfText(template, toParts(filling, missing)), filling.maxLength);
   return { text, missing: [...missing].slice(0, maxMissing) };
 }
 
@@ -56,7 +56,7 @@ export function renderText(template: string, filling: Filling): Rendered {
  */
 export function renderJson(template: unknown, filling: Omit<Filling, "encode">): Rendered {
   const missing = new Set<string>();
-  const text = join(partsOfJson(template, { ...filling, missing }), filling.maxLength);
+  const text = join(partsOfJson(template, toParts(filling, missing)), filling.maxLength);
   return { text, missing: [...missing].slice(0, maxMissing) };
 }
 
@@ -73,16 +73,30 @@ function join(parts: Iterable<string>, maxLength: number): string | undefined {
 }
 
 interface Parts extends Omit<Filling, "maxLength"> {
+  /** The text of a value. */
+  readText(name: string): string | undefined;
   readonly missing: Set<string>;
 }
 
-function* partsOfText(template: string, { read, encode, missing }: Parts): Generator<string> {
+/** The text of a long list is made once for all its placeholders. */
+function toParts({ read, encode }: Omit<Filling, "maxLength">, missing: Set<string>): Parts {
+  const texts = new Map<string, string | undefined>();
+  const readText = (name: string) => {
+    if (!texts.has(name)) {
+      texts.set(name, toText(read(name))?.slice(0, maxValueLength));
+    }
+    return texts.get(name);
+  };
+  return { read, readText, encode, missing };
+}
+
+function* partsOfText(template: string, { readText, encode, missing }: Parts): Generator<string> {
   let end = 0;
   for (const { 0: whole, 1: content = "", index } of template.matchAll(placeholder)) {
     yield template.slice(end, index);
     end = index + whole.length;
     const { name = "", byDefault } = parsePlaceholder(content) ?? {};
-    const value = toText(read(name)) || byDefault;
+    const value = readText(name) || byDefault;
     if (value === undefined) {
       missing.add(name);
     }

@@ -3,7 +3,8 @@
  *
  * A rule about one type of node is in the `check` of its handler, and what it may contain in its schema.
  */
-import { type ConnectionType, nodes as declarations } from "../../../tools/flows/index.ts";
+import { type ConnectionType, nodes as declarations } from "../../../../tools/flows/index.ts";
+import { pause } from "../../../time/pauses.ts";
 import {
   awaitsButton,
   choicesOf,
@@ -20,14 +21,25 @@ import { readEdgeKeyword, splitKeywords } from "./keywords.ts";
 import { handlerOf } from "./nodes/index.ts";
 import { checkText, createSavedNames, type SavedNames } from "./texts.ts";
 
+/** Below one node: a reply is compared with all of them at once. */
+const maxKeywords = 1_000;
+
 const buttonHint =
   "Children of type button stand below wait_for_reply, or a node whose interactive message has buttons.";
 
-type Rule = (graph: Graph) => readonly Problem[];
+type Rule = (graph: Graph) => readonly Problem[] | Promise<readonly Problem[]>;
 
-/** Everything that is wrong with a graph. */
-export function validateGraph(graph: Graph): readonly Problem[] {
-  return Object.values(rules).flatMap((rule) => rule(graph));
+/** What is wrong with a graph: everything, or at least so many problems as are named. */
+export async function validateGraph(graph: Graph): Promise<readonly Problem[]> {
+  const problems: Problem[] = [];
+  for (const rule of Object.values(rules)) {
+    await pause();
+    problems.push(...(await rule(graph)));
+    if (problems.length >= maxProblems) {
+      break;
+    }
+  }
+  return problems;
 }
 
 const rules = {
@@ -56,10 +68,11 @@ const rules = {
   },
 
   knownParents: (graph) =>
-    graph.nodes
-      .filter(({ parent_node_id: parent }) => parent !== null && !graph.byId.has(parent))
-      .slice(0, maxProblems)
-      .map((node) => unknownNode(graph, node, "parent_node_id", node.parent_node_id ?? "")),
+    findUnknown(
+      graph,
+      "parent_node_id",
+      graph.nodes.map((node) => ({ node, id: node.parent_node_id })),
+    ),
 
   noCycles: (graph) =>
     graph.nodes
@@ -73,7 +86,16 @@ const rules = {
         ),
       ),
 
-  validConfigs: ({ nodes }) => nodes.flatMap((node) => readConfig(node).problems),
+  validConfigs({ nodes }) {
+    const problems: Problem[] = [];
+    for (const node of nodes) {
+      problems.push(...readConfig(node).problems);
+      if (problems.length >= maxProblems) {
+        return problems;
+      }
+    }
+    return problems;
+  },
 
   fittingEdges: (graph) =>
     graph.nodes.flatMap((node) => {
@@ -90,6 +112,18 @@ const rules = {
 
   edgeValues: (graph) =>
     graph.nodes.flatMap((node) => edgeRules[node.connection_type]?.(node, parentOf(graph, node)) ?? []),
+
+  fewKeywords: (graph) =>
+    graph.nodes
+      .filter(({ id }) => countKeywords(graph.childrenOf(id)) > maxKeywords)
+      .map((node) =>
+        problem(
+          node,
+          "id",
+          `The edges below ${node.id} have more than ${maxKeywords} keywords.`,
+          "Use fewer keywords, or one regular expression: regex:^(yes|yeah)$.",
+        ),
+      ),
 
   bothConditions: (graph) =>
     graph.nodes
@@ -109,13 +143,13 @@ const rules = {
       ),
 
   gotoTargets: (graph) =>
-    graph.nodes
-      .map((node) => ({ node, node_id: node.node_type === "goto" ? node.action_config.node_id : undefined }))
-      .flatMap(({ node, node_id }) =>
-        typeof node_id === "string" && !graph.byId.has(node_id) ? [{ node, node_id }] : [],
-      )
-      .slice(0, maxProblems)
-      .map(({ node, node_id }) => unknownNode(graph, node, "action_config.node_id", node_id)),
+    findUnknown(
+      graph,
+      "action_config.node_id",
+      graph.nodes
+        .filter(({ node_type }) => node_type === "goto")
+        .map((node) => ({ node, id: node.action_config.node_id })),
+    ),
 
   noSendingCycles: (graph) =>
     findSendingCycles(graph).map((node) =>
@@ -181,6 +215,16 @@ const edgeRules: {
   },
 };
 
+function countKeywords(children: readonly GraphNode[]): number {
+  const keywords = children
+    .filter(({ connection_type }) => connection_type === "keyword")
+    .map(({ connection_value }) => readEdgeKeyword(connection_value ?? ""));
+  return keywords.reduce(
+    (sum, { match, keyword }) => sum + (match === "regex" ? 1 : keyword.split(",").length),
+    0,
+  );
+}
+
 /** The connection types that children of a node may have. */
 function edgesBelow(graph: Graph, node: GraphNode): readonly ConnectionType[] {
   const { edges } = declarations[node.node_type];
@@ -205,11 +249,22 @@ function savedVariables({ nodes }: Graph): SavedNames {
   );
 }
 
-/** The parsed action_config of a node; undefined if it is not valid. */
-export function readConfig(node: GraphNode): {
+interface ReadConfig {
   readonly config?: unknown;
   readonly problems: readonly Problem[];
-} {
+}
+
+/** Several rules read a config, and naming what is wrong in it takes time. */
+const configs = new WeakMap<GraphNode, ReadConfig>();
+
+/** The parsed action_config of a node; undefined if it is not valid. */
+export function readConfig(node: GraphNode): ReadConfig {
+  const read = configs.get(node) ?? parseConfig(node);
+  configs.set(node, read);
+  return read;
+}
+
+function parseConfig(node: GraphNode): ReadConfig {
   const schema = declarations[node.node_type].config;
   const parsed = parsePart(schema, node.action_config, configField(node));
   if (!("problems" in parsed)) {
@@ -251,6 +306,22 @@ function isOwnAncestor(graph: Graph, node: GraphNode): boolean {
     current = parentOf(graph, current);
   }
   return false;
+}
+
+/** The references to nodes that do not exist. To find the nearest name for one takes milliseconds. */
+async function findUnknown(
+  graph: Graph,
+  field: string,
+  references: readonly { readonly node: GraphNode; readonly id: unknown }[],
+): Promise<readonly Problem[]> {
+  const problems: Problem[] = [];
+  for (const { node, id } of references) {
+    if (typeof id === "string" && !graph.byId.has(id) && problems.length < maxProblems) {
+      await pause();
+      problems.push(unknownNode(graph, node, field, id));
+    }
+  }
+  return problems;
 }
 
 function unknownNode({ nodes }: Graph, node: GraphNode, field: string, id: string): Problem {

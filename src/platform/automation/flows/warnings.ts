@@ -1,9 +1,10 @@
 /** What is valid in a flow, and probably not what its author wants. */
 import { sql } from "kysely";
-import { nodes } from "../../../tools/flows/index.ts";
-import type { Queries } from "../../database/database.ts";
-import { findIdleTeams } from "../teams/index.ts";
-import { isSendable } from "../templates/index.ts";
+import { nodes } from "../../../../tools/flows/index.ts";
+import type { Queries } from "../../../database/database.ts";
+import { ofOrganization } from "../../../database/query/index.ts";
+import { isSendable } from "../../content/templates/index.ts";
+import { findIdleTeams } from "../../inbox/teams/index.ts";
 import type { FlowWithVersion } from "./find.ts";
 import { type Problem, toGraph } from "./graph/index.ts";
 import { splitKeywords } from "./keywords.ts";
@@ -53,17 +54,17 @@ async function findMissingPolicies(db: Queries, flow: FlowWithVersion): Promise<
   ];
   const policy =
     fields.length > 0 &&
-    (await db
+    (await ofOrganization(db, organization_id)
       .selectFrom("routing_policies")
       .select("id")
-      .where("organization_id", "=", organization_id)
       .where("is_active", "=", true)
       .limit(1)
       .executeTakeFirst());
   return policy
     ? []
     : fields.map((field) => ({
-        ...{ field, code: "no_routing_policy" },
+        field,
+        code: "no_routing_policy",
         message: "No routing policy is active, so no agent is assigned when a person is needed.",
         fix: "Create a policy with create_routing_policy. The node assign can name a team_id or user_id instead.",
       }));
@@ -80,10 +81,9 @@ async function findUnsendableTemplates(db: Queries, flow: FlowWithVersion): Prom
   }
   const names = wanted.flatMap(({ name }) => name?.toLowerCase() ?? []);
   const ids = wanted.flatMap(({ template_id }) => template_id ?? []);
-  const stored = await db
+  const stored = await ofOrganization(db, flow.organization_id)
     .selectFrom("templates")
     .selectAll()
-    .where("organization_id", "=", flow.organization_id)
     .where(sql<boolean>`(lower(name) = any(${names}::text[]) or id = any(${ids}::text[]))`)
     .execute();
   return wanted.flatMap(({ node, template_id, name, language }) => {
@@ -110,10 +110,9 @@ async function findSharedKeywords(db: Queries, flow: FlowWithVersion): Promise<r
   if (trigger_keyword === null || flow.trigger_match === "regex") {
     return [];
   }
-  const others = await db
+  const others = await ofOrganization(db, organization_id)
     .selectFrom("flows")
     .select(["name", "trigger_keyword"])
-    .where("organization_id", "=", organization_id)
     .where("id", "<>", id)
     .where("is_enabled", "=", true)
     .where("trigger_keyword", "is not", null)
@@ -127,7 +126,8 @@ async function findSharedKeywords(db: Queries, flow: FlowWithVersion): Promise<r
   return others.flatMap((other) => {
     const shared = splitKeywords(other.trigger_keyword ?? "").filter((one) => own.includes(one));
     return shared.map((keyword) => ({
-      ...{ field: "trigger_keyword", code: "keyword_in_use" },
+      field: "trigger_keyword",
+      code: "keyword_in_use",
       message: `The flow ${other.name} is started by ${keyword} too.`,
       fix: "Disable one of them with toggle_flow, or choose another keyword.",
     }));

@@ -1,9 +1,11 @@
 /** Writes a batch of an import's rows and the import's progress in one transaction. */
 import { sql } from "kysely";
 import { z } from "zod";
-import { type ContactInput, type UpsertOutcome, upsertContacts } from "../contacts/index.ts";
-import type { World } from "../kernel/index.ts";
-import { getPhoneRegion, type PhoneRegion } from "../phone/index.ts";
+import { ofOrganization } from "../../../database/query/index.ts";
+import { getPhoneRegion } from "../../account/inboxes/index.ts";
+import type { PhoneRegion } from "../../account/phone/index.ts";
+import type { World } from "../../foundation/kernel/index.ts";
+import { type ContactInput, type UpsertOutcome, upsertContacts } from "../../inbox/contacts/index.ts";
 import type { CsvRow } from "./csv.ts";
 import { type Columns, RejectedRowError, readContact } from "./row.ts";
 
@@ -35,10 +37,9 @@ export async function commitBatch(id: ImportId, world: World, { columns, rows, s
   );
   const now = world.now();
   await world.database.transaction(async (tx) => {
-    const { position, rejected } = await tx
+    const { position, rejected } = await ofOrganization(tx, id.organization_id)
       .selectFrom("imports")
       .select(["position", "rejected"])
-      .where("organization_id", "=", id.organization_id)
       .where("id", "=", id.import_id)
       .forUpdate()
       .executeTakeFirstOrThrow();
@@ -54,7 +55,7 @@ export async function commitBatch(id: ImportId, world: World, { columns, rows, s
       new Map(contacts.map((contact, index) => [contact, outcomes[index]])),
     );
     const count = (outcome: UpsertOutcome) => outcomes.filter((other) => other === outcome).length;
-    await tx
+    await ofOrganization(tx, id.organization_id)
       .updateTable("imports")
       .set((row) => ({
         position: start + rows.length,
@@ -69,7 +70,6 @@ export async function commitBatch(id: ImportId, world: World, { columns, rows, s
           : {}),
         updated_at: now.toISOString(),
       }))
-      .where("organization_id", "=", id.organization_id)
       .where("id", "=", id.import_id)
       .execute();
   });

@@ -1,16 +1,19 @@
 /** Imports of contacts: queued by the call, and run in batches by a background job. */
-import { fail, failField } from "../../../tools/errors.ts";
-import { imports as contract } from "../../../tools/imports.ts";
-import type { Queries } from "../../database/database.ts";
+
+import { fail, failField } from "../../../../tools/errors.ts";
+import { imports as contract } from "../../../../tools/imports.ts";
+import type { Queries } from "../../../database/database.ts";
+import { ofOrganization } from "../../../database/query/index.ts";
+import { newJob } from "../../../jobs/job.ts";
+import { requireBelowQuota } from "../../account/organization/index.ts";
+import { getAccessibleUpload, getAccessibleUploadAt } from "../../content/uploads/index.ts";
 import {
   type Caller,
   defineRetentionJob,
   freshId,
   implement,
-  requireBelowQuota,
   type WriteContext,
-} from "../kernel/index.ts";
-import { getAccessibleUpload, getAccessibleUploadAt } from "../uploads/index.ts";
+} from "../../foundation/kernel/index.ts";
 import { runImportJob } from "./run.ts";
 import { maySetTags, requireTagScope } from "./tags.ts";
 
@@ -42,10 +45,9 @@ export const imports = implement(contract, {
     },
 
     async get_import({ id }, { db, organization }) {
-      const row = await db
+      const row = await ofOrganization(db, organization)
         .selectFrom("imports")
         .selectAll()
-        .where("organization_id", "=", organization)
         .where("id", "=", id)
         .executeTakeFirst();
       if (!row) {
@@ -81,18 +83,18 @@ async function createImport(source: Source, context: WriteContext) {
     })
     .returningAll()
     .executeTakeFirstOrThrow();
-  await world.jobs.enqueue(
-    tx,
-    runImportJob,
-    {
-      organization_id: organization,
-      import_id: row.id,
-      credential_id: caller.credential.id,
-      may_set_tags: maySetTags(caller),
-    },
-    // One at a time: concurrent imports take as long in total, and all connections of the pool.
-    { lane: `import:${organization}`, key: `import:${organization}` },
-  );
+  await tx.enqueue([
+    newJob(
+      runImportJob,
+      {
+        organization_id: organization,
+        import_id: row.id,
+        credential_id: caller.credential.id,
+        may_set_tags: maySetTags(caller),
+      },
+      { lane: `import:${organization}`, key: `import:${organization}` },
+    ),
+  ]);
   return { data: serializeImport(row) };
 }
 

@@ -5,9 +5,9 @@
  * opened in a spreadsheet.
  */
 
-import { maxMetadata, tag, tagLimits } from "../../../tools/contract/index.ts";
-import type { ContactInput } from "../contacts/index.ts";
-import { type PhoneRegion, readPhone } from "../phone/index.ts";
+import { maxMetadata, tag, tagLimits } from "../../../../tools/contract/index.ts";
+import { type PhoneRegion, readPhone } from "../../account/phone/index.ts";
+import type { ContactInput } from "../../inbox/contacts/index.ts";
 import { maxColumns, UnreadableFileError } from "./csv.ts";
 
 type Column = "phone_number" | "name" | "tags" | { readonly attribute: string } | undefined;

@@ -1,8 +1,8 @@
 /** Reads the rows of a CSV file in batches, each of which is committed with the progress; continues after a crash. */
-import { Failure } from "../../../tools/contract/index.ts";
-import { maxImportRows } from "../../../tools/imports.ts";
-import type { World } from "../kernel/index.ts";
-import { discardFile, fetchFile } from "../uploads/index.ts";
+import { Failure } from "../../../../tools/contract/index.ts";
+import { maxImportRows } from "../../../../tools/imports.ts";
+import { discardFile, fetchFile } from "../../content/uploads/index.ts";
+import type { World } from "../../foundation/kernel/index.ts";
 import type { Batch } from "./batch.ts";
 import { type CsvRow, readCsv, UnreadableFileError } from "./csv.ts";
 import type { Columns } from "./row.ts";

@@ -5,9 +5,10 @@
  * reported and skipped. A file that can't be read further ends the import; the rows before stay imported.
  */
 import { z } from "zod";
-import type { Outcome } from "../../jobs/job.ts";
-import { defineJob, type World } from "../kernel/index.ts";
-import { commitUpload, getUpload } from "../uploads/index.ts";
+import { ofOrganization } from "../../../database/query/index.ts";
+import type { Outcome } from "../../../jobs/job.ts";
+import { commitUpload, getUpload } from "../../content/uploads/index.ts";
+import { defineJob, type World } from "../../foundation/kernel/index.ts";
 import { commitBatch, ImportId } from "./batch.ts";
 import { type Columns, readHeader } from "./row.ts";
 import { commitRows, explainFileError, fetchCsv } from "./rows.ts";
@@ -76,10 +77,9 @@ function readColumns(cells: readonly string[], { may_set_tags }: ImportJob): Col
 async function resolveSource(payload: ImportJob, world: World): Promise<string | undefined> {
   const { organization_id, import_id } = payload;
   const { queries } = world.database;
-  const row = await queries
+  const row = await ofOrganization(queries, organization_id)
     .updateTable("imports")
     .set({ status: "running", updated_at: world.now().toISOString() })
-    .where("organization_id", "=", organization_id)
     .where("id", "=", import_id)
     .where("status", "in", ["queued", "running"])
     .returning(["upload_id", "url"])
@@ -93,10 +93,9 @@ async function resolveSource(payload: ImportJob, world: World): Promise<string |
   const received = await fetchCsv(world, payload, row.url ?? "");
   await world.database.transaction(async (tx) => {
     const { id } = await commitUpload({ tx, world }, received, false);
-    await tx
+    await ofOrganization(tx, organization_id)
       .updateTable("imports")
       .set({ upload_id: id })
-      .where("organization_id", "=", organization_id)
       .where("id", "=", import_id)
       .execute();
   });
@@ -104,10 +103,9 @@ async function resolveSource(payload: ImportJob, world: World): Promise<string |
 }
 
 async function readPosition({ organization_id, import_id }: ImportId, world: World): Promise<number> {
-  const { position } = await world.database.queries
+  const { position } = await ofOrganization(world.database.queries, organization_id)
     .selectFrom("imports")
     .select("position")
-    .where("organization_id", "=", organization_id)
     .where("id", "=", import_id)
     .executeTakeFirstOrThrow();
   return position;
@@ -120,10 +118,9 @@ async function finish(
   failure: string | null,
 ): Promise<undefined> {
   const now = world.now().toISOString();
-  await world.database.queries
+  await ofOrganization(world.database.queries, organization_id)
     .updateTable("imports")
     .set({ status: failure === null ? "done" : "failed", failure, updated_at: now, finished_at: now })
-    .where("organization_id", "=", organization_id)
     .where("id", "=", import_id)
     .where("status", "in", ["queued", "running"])
     .execute();

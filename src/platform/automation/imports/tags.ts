@@ -1,8 +1,8 @@
 /** Tags of imported contacts: a file that sets them requires the scope that manages tags. */
-import { missingScope, type Scope } from "../../../tools/contract/index.ts";
-import { fail } from "../../../tools/errors.ts";
-import type { Caller, World } from "../kernel/index.ts";
-import type { UploadRow } from "../uploads/index.ts";
+import { missingScope, type Scope } from "../../../../tools/contract/index.ts";
+import { fail } from "../../../../tools/errors.ts";
+import type { UploadRow } from "../../content/uploads/index.ts";
+import type { Caller, World } from "../../foundation/kernel/index.ts";
 import { readCsv, UnreadableFileError } from "./csv.ts";
 import { type Columns, readHeader } from "./row.ts";
 

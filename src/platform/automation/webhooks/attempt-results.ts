@@ -1,9 +1,10 @@
 /** Saves the results of delivery attempts, a batch in one statement, and enqueues the retries. */
 import { sql } from "kysely";
-import { coalesce } from "../../database/coalesce.ts";
-import type { Queries, Transaction } from "../../database/database.ts";
-import type { NewJob } from "../../jobs/job.ts";
-import type { World } from "../kernel/index.ts";
+import { coalesce } from "../../../database/coalesce.ts";
+import type { Queries } from "../../../database/database.ts";
+import { ofOrganization } from "../../../database/query/index.ts";
+import type { NewJob } from "../../../jobs/job.ts";
+import type { Transaction, World } from "../../foundation/kernel/index.ts";
 import { createDeliveryJob, type DeliveryPayload, deliveryKey } from "./job.ts";
 
 /** The state of a delivery after an attempt. */
@@ -33,7 +34,7 @@ export const saveAttemptResult = coalesce(
     } else {
       await world.database.transaction(async (tx) => {
         const updated = await updateDeliveries(tx, results);
-        await world.jobs.enqueueAll(tx, createRetryJobs(results, updated));
+        await tx.enqueue(createRetryJobs(results, updated));
         for (const result of healthChanges) {
           await updateWebhookHealth(tx, world, result);
         }
@@ -102,9 +103,8 @@ function healthPriority({ isDelivered, isGone }: AttemptResult): number {
 async function updateWebhookHealth(tx: Transaction, world: World, result: AttemptResult): Promise<void> {
   const { isDelivered, isGone, failing_since } = result;
   const now = world.now();
-  const row = tx
+  const row = ofOrganization(tx, result.organization_id)
     .updateTable("webhooks")
-    .where("organization_id", "=", result.organization_id)
     .where("id", "=", result.webhook_id);
   if (isDelivered) {
     await row.set({ failing_since: null }).execute();
@@ -134,10 +134,9 @@ async function updateWebhookHealth(tx: Transaction, world: World, result: Attemp
 
 /** Holds a delivery whose webhook is inactive; it is sent by a replay or a recovery. */
 export async function holdDelivery(world: World, payload: DeliveryPayload): Promise<void> {
-  await world.database.queries
+  await ofOrganization(world.database.queries, payload.organization_id)
     .updateTable("webhook_deliveries")
     .set({ status: "held", next_try_at: null })
-    .where("organization_id", "=", payload.organization_id)
     .where("webhook_id", "=", payload.webhook_id)
     .where("event_id", "=", payload.event_id)
     .where("turn", "=", payload.turn)

@@ -5,10 +5,10 @@
  * id: at-least-once delivery.
  */
 import { sql } from "kysely";
-import { webhookTimeoutSeconds } from "../../../tools/webhooks.ts";
-import { coalesce } from "../../database/coalesce.ts";
-import type { WebResponse } from "../../ports/web.ts";
-import { defineJob, isNotErased, type World } from "../kernel/index.ts";
+import { webhookTimeoutSeconds } from "../../../../tools/webhooks.ts";
+import { coalesce } from "../../../database/coalesce.ts";
+import type { WebResponse } from "../../../ports/web.ts";
+import { defineJob, isNotErased, type World } from "../../foundation/kernel/index.ts";
 import { type AttemptResult, holdDelivery, saveAttemptResult } from "./attempt-results.ts";
 import { type DeliveryPayload, deliveryJobType, deliveryKey } from "./job.ts";
 import { nextTryAt } from "./schedule.ts";

@@ -1,12 +1,12 @@
 /** Lists, replays and recovers deliveries. */
 import { type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import { z } from "zod";
-import { fail } from "../../../tools/errors.ts";
-import type { webhooks as contract } from "../../../tools/webhooks.ts";
-import type { Queries, Transaction } from "../../database/database.ts";
-import { refersTo } from "../../database/query/index.ts";
-import type { Tables } from "../../database/schema/index.ts";
-import { defineJob, type World } from "../kernel/index.ts";
+import { fail } from "../../../../tools/errors.ts";
+import type { webhooks as contract } from "../../../../tools/webhooks.ts";
+import type { Queries } from "../../../database/database.ts";
+import { ofOrganization, refersTo } from "../../../database/query/index.ts";
+import type { Tables } from "../../../database/schema/index.ts";
+import { defineJob, type Transaction, type World } from "../../foundation/kernel/index.ts";
 import { createDeliveryJob } from "./job.ts";
 
 type DeliveryOutput = z.input<typeof contract.replay_webhook_delivery.output>["data"];
@@ -14,12 +14,11 @@ type Row = Selectable<Tables["webhook_deliveries"]> & { readonly type: string };
 
 /** A webhook's deliveries with the type of their event. */
 export function deliveriesOf(db: Queries, organization: string, webhook: string) {
-  return db
+  return ofOrganization(db, organization)
     .selectFrom("webhook_deliveries")
     .innerJoin("events", (join) => join.on(refersTo("webhook_deliveries.event_id", "events")))
     .selectAll("webhook_deliveries")
     .select("events.type")
-    .where("webhook_deliveries.organization_id", "=", organization)
     .where("webhook_deliveries.webhook_id", "=", webhook);
 }
 
@@ -42,10 +41,9 @@ export async function lockDelivery(
   organization: string,
   { webhook, event }: { readonly webhook: string; readonly event: string },
 ): Promise<void> {
-  const row = await tx
+  const row = await ofOrganization(tx, organization)
     .selectFrom("webhook_deliveries")
     .select("event_id")
-    .where("organization_id", "=", organization)
     .where("webhook_id", "=", webhook)
     .where("event_id", "=", event)
     .forUpdate()
@@ -58,22 +56,22 @@ export async function lockDelivery(
 /** Restarts a locked delivery at the beginning of its schedule; a pending attempt is replaced. */
 export async function replayDelivery(
   tx: Transaction,
-  world: World,
   { organization, webhook, event, now }: ReplayRequest,
 ): Promise<DeliveryOutput> {
-  const { turn } = await tx
+  const { turn } = await ofOrganization(tx, organization)
     .updateTable("webhook_deliveries")
     .set((column) => ({
-      ...{ status: "pending", step: 0, next_try_at: now.toISOString() },
+      status: "pending",
+      step: 0,
+      next_try_at: now.toISOString(),
       turn: column("turn", "+", 1),
     }))
-    .where("organization_id", "=", organization)
     .where("webhook_id", "=", webhook)
     .where("event_id", "=", event)
     .returning("turn")
     .executeTakeFirstOrThrow();
   const payload = { organization_id: organization, webhook_id: webhook, event_id: event, turn };
-  await world.jobs.enqueueAll(tx, [createDeliveryJob(payload)]);
+  await tx.enqueue([createDeliveryJob(payload)]);
   const delivery = await deliveriesOf(tx, organization, webhook)
     .where("webhook_deliveries.event_id", "=", event)
     .executeTakeFirstOrThrow();
@@ -133,8 +131,7 @@ async function recoverBatch(
     returning delivery.event_id, delivery.turn, event.order_key
   `.execute(tx);
   const ordered = rows.toSorted((a, b) => (a.event_id < b.event_id ? -1 : 1));
-  await world.jobs.enqueueAll(
-    tx,
+  await tx.enqueue(
     ordered.map(({ event_id, turn, order_key: order }) =>
       createDeliveryJob({ organization_id, webhook_id, event_id, turn }, { order }),
     ),

@@ -1,7 +1,6 @@
 /** Deletes the events of a contact who is being erased. */
 import { sql } from "kysely";
-import type { Transaction } from "../../database/database.ts";
-import type { ErasedContact } from "../kernel/index.ts";
+import type { ErasedContact, Transaction } from "../../foundation/kernel/index.ts";
 
 /** Events in one transaction. */
 const batchSize = 500;

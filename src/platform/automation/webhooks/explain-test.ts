@@ -1,5 +1,5 @@
 /** Why a test of a webhook failed, and what its owner can do about it. */
-import type { WebResponse } from "../../ports/web.ts";
+import type { WebResponse } from "../../../ports/web.ts";
 import { classifyResponse } from "./deliver.ts";
 
 interface TestProblem {

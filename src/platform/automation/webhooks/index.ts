@@ -1,11 +1,20 @@
 /** Webhooks: subscriptions to message events, their deliveries, and the list of recorded events. */
-import { fail, failField } from "../../../tools/errors.ts";
-import { scopesOfEvents } from "../../../tools/events.ts";
-import { webhooks as contract } from "../../../tools/webhooks.ts";
-import type { Transaction } from "../../database/database.ts";
-import { readPage } from "../../database/query/index.ts";
-import type { Sealed } from "../../database/schema/index.ts";
-import { countLocked, freshId, implement, requireScope, seal, type WriteContext } from "../kernel/index.ts";
+
+import { fail, failField } from "../../../../tools/errors.ts";
+import { scopesOfEvents } from "../../../../tools/events.ts";
+import { webhooks as contract } from "../../../../tools/webhooks.ts";
+import { ofOrganization, readPage } from "../../../database/query/index.ts";
+import type { Sealed } from "../../../database/schema/index.ts";
+import { newJob } from "../../../jobs/job.ts";
+import { countLocked } from "../../account/organization/index.ts";
+import {
+  freshId,
+  implement,
+  requireScope,
+  type Transaction,
+  type WriteContext,
+} from "../../foundation/kernel/index.ts";
+import { seal } from "../../foundation/sealing/index.ts";
 import { deliverWebhookJob } from "./deliver.ts";
 import {
   countMissed,
@@ -56,10 +65,9 @@ export const webhooks = implement(contract, {
     },
 
     async list_webhooks(_, { db, organization }) {
-      const rows = await db
+      const rows = await ofOrganization(db, organization)
         .selectFrom("webhooks")
         .selectAll()
-        .where("organization_id", "=", organization)
         .orderBy("id", "desc")
         .execute();
       return { data: { webhooks: rows.map(serializeWebhook) } };
@@ -102,9 +110,8 @@ export const webhooks = implement(contract, {
 
     // Queued jobs find no webhook and end; the deliveries are deleted with their events.
     async delete_webhook({ id }, { tx, organization }) {
-      const { numDeletedRows } = await tx
+      const { numDeletedRows } = await ofOrganization(tx, organization)
         .deleteFrom("webhooks")
-        .where("organization_id", "=", organization)
         .where("id", "=", id)
         .executeTakeFirst();
       if (!numDeletedRows) {
@@ -122,22 +129,22 @@ export const webhooks = implement(contract, {
       return { data: rows.map(serializeDelivery), meta };
     },
 
-    async replay_webhook_delivery({ id, delivery_id }, { tx, world, organization, now }) {
+    async replay_webhook_delivery({ id, delivery_id }, { tx, organization, now }) {
       await getWebhook(tx, organization, id);
       await lockDelivery(tx, organization, { webhook: id, event: delivery_id });
       await requireActive(tx, organization, id);
       return {
-        data: await replayDelivery(tx, world, { organization, webhook: id, event: delivery_id, now }),
+        data: await replayDelivery(tx, { organization, webhook: id, event: delivery_id, now }),
       };
     },
 
-    async recover_webhook_deliveries({ id, since }, { tx, world, organization, now }) {
+    async recover_webhook_deliveries({ id, since }, { tx, organization, now }) {
       await requireActive(tx, organization, id);
       if (now.getTime() - Date.parse(since) > recoverableDays * day) {
         throw failField("since", "since_too_early", { limit: recoverableDays });
       }
       const recovery = { organization_id: organization, webhook_id: id, since };
-      await world.jobs.enqueue(tx, recoverDeliveriesJob, recovery);
+      await tx.enqueue([newJob(recoverDeliveriesJob, recovery)]);
       return { data: { recovering: await countMissed(tx, recovery, now) } };
     },
 
@@ -147,7 +154,7 @@ export const webhooks = implement(contract, {
   },
   jobs: [deliverWebhookJob, recoverDeliveriesJob, deleteOldEventsJob],
   recordEvents,
-  erase: { later: eraseEvents },
+  erase: { later: [eraseEvents] },
 });
 
 type Changes = Partial<{
@@ -167,10 +174,9 @@ async function updateWebhook(
   { organization, id, now }: { organization: string; id: string; now: Date },
   changes: Changes,
 ) {
-  return tx
+  return ofOrganization(tx, organization)
     .updateTable("webhooks")
     .set({ ...changes, updated_at: now.toISOString() })
-    .where("organization_id", "=", organization)
     .where("id", "=", id)
     .returningAll()
     .executeTakeFirstOrThrow();

@@ -1,6 +1,6 @@
 /** The job of one delivery attempt. */
 import { z } from "zod";
-import { type JobType, type NewJob, newJob } from "../../jobs/job.ts";
+import { type JobType, type NewJob, newJob } from "../../../jobs/job.ts";
 
 const DeliveryPayload = z.object({
   organization_id: z.string(),

@@ -7,11 +7,11 @@
  */
 import { type RawBuilder, sql } from "kysely";
 import type { z } from "zod";
-import { failField } from "../../../tools/errors.ts";
-import type { webhooks as contract } from "../../../tools/webhooks.ts";
-import type { Queries } from "../../database/database.ts";
-import { readSnapshot, readWithSnapshot } from "../../database/query/index.ts";
-import { isNotErased } from "../kernel/index.ts";
+import { failField } from "../../../../tools/errors.ts";
+import type { webhooks as contract } from "../../../../tools/webhooks.ts";
+import type { Queries } from "../../../database/database.ts";
+import { ofOrganization, readSnapshot, readWithSnapshot } from "../../../database/query/index.ts";
+import { isNotErased } from "../../foundation/kernel/index.ts";
 
 type Page = z.input<typeof contract.list_events.output>["data"];
 
@@ -89,10 +89,9 @@ function endOf(snapshot: string): bigint {
  */
 function committedSince(db: Queries, organization: string, { seen, page }: EventCursor) {
   const select = (isUnseen: RawBuilder<boolean>) =>
-    db
+    ofOrganization(db, organization)
       .selectFrom("events")
       .select(["id", "body", "transaction_id"])
-      .where("organization_id", "=", organization)
       .where(isUnseen)
       .where(isNotErased("events.organization_id", "events.conversation_id"))
       .$if(page !== undefined, (query) =>

@@ -4,11 +4,10 @@
  * is sent that was rolled back.
  */
 import { sql } from "kysely";
-import type { EventName } from "../../../tools/events.ts";
-import { webhookEvents } from "../../../tools/webhooks.ts";
-import type { Transaction } from "../../database/database.ts";
-import type { NewJob } from "../../jobs/job.ts";
-import { conversationOf, type Emission } from "../kernel/index.ts";
+import type { Event, EventName } from "../../../../tools/events.ts";
+import { webhookEvents } from "../../../../tools/webhooks.ts";
+import type { NewJob } from "../../../jobs/job.ts";
+import type { Emission, Transaction } from "../../foundation/kernel/index.ts";
 import { createDeliveryJob } from "./job.ts";
 
 function isPublic(type: EventName): boolean {
@@ -35,7 +34,12 @@ export async function recordEvents(
     const { organization_id, id, type, created_at } = event;
     const conversation_id = conversationOf(event);
     return {
-      ...{ place, organization_id, id, type, created_at, conversation_id },
+      place,
+      organization_id,
+      id,
+      type,
+      created_at,
+      conversation_id,
       body: JSON.stringify(event),
       order_key: orderKey,
     };
@@ -64,4 +68,9 @@ export async function recordEvents(
     order by event.place
   `.execute(tx);
   return rows.map(({ order, ...delivery }) => createDeliveryJob({ ...delivery, turn: 1 }, { order }));
+}
+
+/** The conversation that an event is of, whose contact's erasure also erases the event; undefined for none. */
+function conversationOf({ data }: Event): string | undefined {
+  return "conversation_id" in data ? data.conversation_id : undefined;
 }

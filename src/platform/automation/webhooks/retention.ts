@@ -1,5 +1,5 @@
 /** Deletes events and their deliveries. */
-import { defineRetentionJob } from "../kernel/index.ts";
+import { defineRetentionJob } from "../../foundation/kernel/index.ts";
 
 /** How far back `recover_webhook_deliveries` may go. */
 export const recoverableDays = 14;

@@ -1,6 +1,6 @@
 /** When a failed delivery is retried: ten attempts over three days, the schedule of Standard Webhooks. */
-import { readRetryAfterMs } from "../../../tools/contract/index.ts";
-import type { WebResponse } from "../../ports/web.ts";
+import { readRetryAfterMs } from "../../../../tools/contract/index.ts";
+import type { WebResponse } from "../../../ports/web.ts";
 
 const [second, minute, hour] = [1_000, 60_000, 3_600_000];
 

@@ -1,10 +1,12 @@
 /** The rows of webhooks: reading, serializing, and their signing secrets. */
 import { type Selectable, sql } from "kysely";
-import { fail, failField } from "../../../tools/errors.ts";
-import { webhookEvents } from "../../../tools/webhooks.ts";
-import type { Queries } from "../../database/database.ts";
-import type { Tables } from "../../database/schema/index.ts";
-import { type SealedColumn, unseal, type World } from "../kernel/index.ts";
+import { fail, failField } from "../../../../tools/errors.ts";
+import { webhookEvents } from "../../../../tools/webhooks.ts";
+import type { Queries } from "../../../database/database.ts";
+import { ofOrganization } from "../../../database/query/index.ts";
+import type { Tables } from "../../../database/schema/index.ts";
+import type { World } from "../../foundation/kernel/index.ts";
+import { type SealedColumn, unseal } from "../../foundation/sealing/index.ts";
 import { newSigningSecret } from "./sign.ts";
 
 export type WebhookRow = Selectable<Tables["webhooks"]>;
@@ -29,10 +31,9 @@ export const sealedSecrets: readonly SealedColumn[] = [
 
 /** @throws Failure `webhook_not_found`. */
 export async function getWebhook(db: Queries, organization: string, id: string): Promise<WebhookRow> {
-  const row = await db
+  const row = await ofOrganization(db, organization)
     .selectFrom("webhooks")
     .selectAll()
-    .where("organization_id", "=", organization)
     .where("id", "=", id)
     .executeTakeFirst();
   if (!row) {

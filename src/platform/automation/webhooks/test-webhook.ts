@@ -1,7 +1,7 @@
 /** Sends a test event to a webhook and returns how the receiver answered. */
 import { z } from "zod";
-import { newId } from "../../database/id.ts";
-import { outward } from "../kernel/index.ts";
+import { newId } from "../../../database/id.ts";
+import { outward } from "../../foundation/kernel/index.ts";
 import { postEvent, signEvent } from "./deliver.ts";
 import { explainTest } from "./explain-test.ts";
 import { getWebhook } from "./subscriptions.ts";

@@ -1,6 +1,8 @@
 /** What all parts of an organization's knowledge base share: its version, and its numbers. */
 import { sql } from "kysely";
-import type { Queries, Transaction } from "../../database/database.ts";
+import type { Queries } from "../../../database/database.ts";
+import { ofOrganization } from "../../../database/query/index.ts";
+import type { Transaction } from "../../foundation/kernel/index.ts";
 
 /**
  * Raises the version in the transaction of each change of what a search finds. `model` is the one of the vectors that
@@ -24,10 +26,9 @@ export async function recordChange(
 
 /** 0 for an organization that has none yet. */
 export async function readVersion(db: Queries, organization: string): Promise<number> {
-  const row = await db
+  const row = await ofOrganization(db, organization)
     .selectFrom("knowledge_bases")
     .select("version")
-    .where("organization_id", "=", organization)
     .executeTakeFirst();
   return row?.version ?? 0;
 }

@@ -1,11 +1,12 @@
 /** Documents: added, changed, refreshed and deleted by calls; a job ingests them. */
 import type { Selectable } from "kysely";
-import { fail, failField } from "../../../tools/errors.ts";
-import type { ingestionFailures } from "../../../tools/knowledge-base/index.ts";
-import type { Queries } from "../../database/database.ts";
-import { containsText, readPage } from "../../database/query/index.ts";
-import type { Tables } from "../../database/schema/index.ts";
-import { freshId, type ReadContext, requireBelowQuota, type WriteContext } from "../kernel/index.ts";
+import { fail, failField } from "../../../../tools/errors.ts";
+import type { ingestionFailures } from "../../../../tools/knowledge-base/index.ts";
+import type { Queries } from "../../../database/database.ts";
+import { containsText, ofOrganization, readPage } from "../../../database/query/index.ts";
+import type { Tables } from "../../../database/schema/index.ts";
+import { requireBelowQuota } from "../../account/organization/index.ts";
+import { freshId, type ReadContext, type WriteContext } from "../../foundation/kernel/index.ts";
 import {
   getAccessibleUpload,
   getAccessibleUploadAt,
@@ -41,10 +42,17 @@ export async function addDocument({ name, source_type, ...sources }: NewDocument
   const row = await tx
     .insertInto("knowledge_documents")
     .values({
-      ...{ organization_id: organization, id: freshId({ now }, "doc"), name, source_type },
+      organization_id: organization,
+      id: freshId({ now }, "doc"),
+      name,
+      source_type,
       ...source,
-      ...{ status: "processing", progress: 0, attempt: 0, warnings: "[]" },
-      ...{ created_at: now.toISOString(), updated_at: now.toISOString() },
+      status: "processing",
+      progress: 0,
+      attempt: 0,
+      warnings: "[]",
+      created_at: now.toISOString(),
+      updated_at: now.toISOString(),
     })
     .returning(shown)
     .executeTakeFirstOrThrow();
@@ -65,10 +73,9 @@ export async function listDocuments(
   },
   { db, organization }: ReadContext,
 ) {
-  const query = db
+  const query = ofOrganization(db, organization)
     .selectFrom("knowledge_documents")
     .select(shown)
-    .where("organization_id", "=", organization)
     .$if(search !== undefined, (rows) => rows.where(containsText(search ?? "", "name")))
     .$if(status !== undefined, (rows) => rows.where("status", "=", status ?? "ready"))
     .orderBy("id", "desc");
@@ -78,10 +85,9 @@ export async function listDocuments(
 
 /** @throws Failure `document_not_found`. */
 export async function getDocument(db: Queries, organization: string, id: string) {
-  const row = await db
+  const row = await ofOrganization(db, organization)
     .selectFrom("knowledge_documents")
     .select(shown)
-    .where("organization_id", "=", organization)
     .where("id", "=", id)
     .executeTakeFirst();
   if (!row) {
@@ -99,13 +105,13 @@ export async function updateDocument(
   const { source_type } = await getDocument(tx, organization, id);
   const source = await readSources(source_type, sources, context);
   const hasSource = countSources(sources) > 0;
-  const row = await tx
+  const row = await ofOrganization(tx, organization)
     .updateTable("knowledge_documents")
     .set((column) => ({
-      ...{ name, updated_at: now.toISOString() },
+      name,
+      updated_at: now.toISOString(),
       ...(hasSource ? { ...source, ...begun, attempt: column("attempt", "+", 1) } : {}),
     }))
-    .where("organization_id", "=", organization)
     .where("id", "=", id)
     .returning(shown)
     .executeTakeFirst();
@@ -120,10 +126,9 @@ export async function updateDocument(
 
 export async function refreshDocument(id: string, context: WriteContext) {
   const { tx, organization, now } = context;
-  const row = await tx
+  const row = await ofOrganization(tx, organization)
     .updateTable("knowledge_documents")
     .set((column) => ({ ...begun, attempt: column("attempt", "+", 1), updated_at: now.toISOString() }))
-    .where("organization_id", "=", organization)
     .where("id", "=", id)
     .returning([...shown, "content"])
     .executeTakeFirst();
@@ -140,9 +145,8 @@ export async function refreshDocument(id: string, context: WriteContext) {
 
 /** Its chunks are deleted with it; a run of its ingestion finds no document and stops. */
 export async function deleteDocument(id: string, { tx, organization }: WriteContext) {
-  const { numDeletedRows } = await tx
+  const { numDeletedRows } = await ofOrganization(tx, organization)
     .deleteFrom("knowledge_documents")
-    .where("organization_id", "=", organization)
     .where("id", "=", id)
     .executeTakeFirst();
   if (!numDeletedRows) {

@@ -6,8 +6,14 @@
  */
 import { sql } from "kysely";
 import { z } from "zod";
-import type { Outcome } from "../../jobs/job.ts";
-import { defineJob, defineScheduledJob, type World, type WriteContext } from "../kernel/index.ts";
+import { ofOrganization } from "../../../database/query/index.ts";
+import { newJob, type Outcome } from "../../../jobs/job.ts";
+import {
+  defineJob,
+  defineScheduledJob,
+  type World,
+  type WriteContext,
+} from "../../foundation/kernel/index.ts";
 import { recordChange, sortWords } from "./base.ts";
 import { encodeVector } from "./retrieval/index.ts";
 
@@ -48,20 +54,17 @@ export const embedMissingJob = defineScheduledJob({
       .where(sql<boolean>`model is distinct from ${world.embedder.model}`)
       .execute();
     for (const { organization_id } of found) {
-      await world.database.transaction((tx) =>
-        requestEmbeddings({ tx, world, organization: organization_id }),
-      );
+      await world.database.transaction((tx) => requestEmbeddings({ tx, organization: organization_id }));
     }
   },
 });
 
 export async function requestEmbeddings({
   tx,
-  world,
   organization,
-}: Pick<WriteContext, "tx" | "world" | "organization">): Promise<void> {
+}: Pick<WriteContext, "tx" | "organization">): Promise<void> {
   const key = `knowledge-embed:${organization}`;
-  await world.jobs.enqueue(tx, embedJob, { organization_id: organization }, { key, isDeduplicated: true });
+  await tx.enqueue([newJob(embedJob, { organization_id: organization }, { key, isDeduplicated: true })]);
 }
 
 /** The text of a chunk that its vector is of. */
@@ -88,7 +91,8 @@ async function embedAll(organization: string, world: World): Promise<Outcome> {
         return isRetryable ? { runAgainAt: new Date(world.now().getTime() + retryAfterMs) } : undefined;
       }
       const rows = texts.map(({ id, text }, index) => ({
-        ...{ id, text },
+        id,
+        text,
         vector: Buffer.from(encodeVector(embedded.vectors[index] ?? new Float32Array())).toString("hex"),
       }));
       await world.database.transaction(async (tx) => {
@@ -110,10 +114,9 @@ interface MissingText {
 
 const pairs = {
   async missing({ database, embedder }: World, organization: string): Promise<readonly MissingText[]> {
-    return database.queries
+    return ofOrganization(database.queries, organization)
       .selectFrom("knowledge_qa_pairs")
       .select(["id", "question as text"])
-      .where("organization_id", "=", organization)
       .where(sql<boolean>`model is distinct from ${embedder.model}`)
       .limit(embedBatch)
       .execute();
@@ -156,10 +159,9 @@ const chunks = {
 /** Records that every vector is of the model in use, unless a text was stored without one since. */
 async function recordComplete(organization: string, { database, embedder: { model } }: World): Promise<void> {
   await database.transaction(async (tx) => {
-    await tx
+    await ofOrganization(tx, organization)
       .selectFrom("knowledge_bases")
       .select("version")
-      .where("organization_id", "=", organization)
       .forUpdate()
       .execute();
     await sql`

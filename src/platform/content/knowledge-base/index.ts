@@ -1,6 +1,6 @@
 /** The knowledge base: documents and QA pairs, and the search in them with which the chatbot answers. */
-import { knowledgeBase as contract } from "../../../tools/knowledge-base/index.ts";
-import { implement } from "../kernel/index.ts";
+import { knowledgeBase as contract } from "../../../../tools/knowledge-base/index.ts";
+import { implement } from "../../foundation/kernel/index.ts";
 import {
   addDocument,
   deleteDocument,

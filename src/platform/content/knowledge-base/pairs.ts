@@ -1,10 +1,11 @@
 /** QA pairs: questions with the answers that the organization gives to them. */
 import type { Selectable } from "kysely";
-import { fail } from "../../../tools/errors.ts";
-import type { Queries } from "../../database/database.ts";
-import { containsText, readPage } from "../../database/query/index.ts";
-import type { Tables } from "../../database/schema/index.ts";
-import { freshId, type ReadContext, requireBelowQuota, type WriteContext } from "../kernel/index.ts";
+import { fail } from "../../../../tools/errors.ts";
+import type { Queries } from "../../../database/database.ts";
+import { containsText, ofOrganization, readPage } from "../../../database/query/index.ts";
+import type { Tables } from "../../../database/schema/index.ts";
+import { requireBelowQuota } from "../../account/organization/index.ts";
+import { freshId, type ReadContext, type WriteContext } from "../../foundation/kernel/index.ts";
 import { recordChange } from "./base.ts";
 import { requestEmbeddings } from "./embed.ts";
 
@@ -25,9 +26,13 @@ export async function addPair(
   const row = await tx
     .insertInto("knowledge_qa_pairs")
     .values({
-      ...{ organization_id: organization, id: freshId({ now }, "qap"), question, answer },
+      organization_id: organization,
+      id: freshId({ now }, "qap"),
+      question,
+      answer,
       tags: JSON.stringify(tags),
-      ...{ created_at: now.toISOString(), updated_at: now.toISOString() },
+      created_at: now.toISOString(),
+      updated_at: now.toISOString(),
     })
     .returning(shown)
     .executeTakeFirstOrThrow();
@@ -40,10 +45,9 @@ export async function listPairs(
   { search, ...paging }: { readonly search?: string | undefined; page: number; per_page: number },
   { db, organization }: ReadContext,
 ) {
-  const query = db
+  const query = ofOrganization(db, organization)
     .selectFrom("knowledge_qa_pairs")
     .select(shown)
-    .where("organization_id", "=", organization)
     .$if(search !== undefined, (rows) => rows.where(containsText(search ?? "", "question", "answer")))
     .orderBy("id", "desc");
   const { rows, meta } = await readPage(query, paging);
@@ -52,10 +56,9 @@ export async function listPairs(
 
 /** @throws Failure `qa_pair_not_found`. */
 export async function getPair(db: Queries, organization: string, id: string) {
-  const row = await db
+  const row = await ofOrganization(db, organization)
     .selectFrom("knowledge_qa_pairs")
     .select(shown)
-    .where("organization_id", "=", organization)
     .where("id", "=", id)
     .executeTakeFirst();
   if (!row) {
@@ -72,13 +75,15 @@ export async function updatePair(
   const { tx, organization, now } = context;
   const before = await getPair(tx, organization, id);
   const isNewQuestion = question !== undefined && question !== before.question;
-  const row = await tx
+  const row = await ofOrganization(tx, organization)
     .updateTable("knowledge_qa_pairs")
     .set({
-      ...{ question, answer, tags: tags && JSON.stringify(tags), updated_at: now.toISOString() },
+      question,
+      answer,
+      tags: tags && JSON.stringify(tags),
+      updated_at: now.toISOString(),
       ...(isNewQuestion ? { embedding: null, model: null } : {}),
     })
-    .where("organization_id", "=", organization)
     .where("id", "=", id)
     .returning(shown)
     .executeTakeFirst();
@@ -93,9 +98,8 @@ export async function updatePair(
 }
 
 export async function deletePair(id: string, { tx, organization }: WriteContext) {
-  const { numDeletedRows } = await tx
+  const { numDeletedRows } = await ofOrganization(tx, organization)
     .deleteFrom("knowledge_qa_pairs")
-    .where("organization_id", "=", organization)
     .where("id", "=", id)
     .executeTakeFirst();
   if (!numDeletedRows) {

@@ -1,19 +1,19 @@
 /** Reads and stores templates. */
 import { sql } from "kysely";
-import { fail } from "../../../tools/errors.ts";
-import type { Queries, Transaction } from "../../database/database.ts";
-import { refersTo } from "../../database/query/index.ts";
-import type { TemplateInbox } from "../../ports/template-authority.ts";
+import { fail } from "../../../../tools/errors.ts";
+import type { Queries } from "../../../database/database.ts";
+import { ofOrganization, refersTo } from "../../../database/query/index.ts";
+import type { TemplateInbox } from "../../../ports/template-authority.ts";
+import type { Transaction } from "../../foundation/kernel/index.ts";
 import type { TemplateRow, TemplateState } from "./states.ts";
 
 /** Templates with the platform of their inbox. */
 export function selectTemplates(db: Queries, organization: string) {
-  return db
+  return ofOrganization(db, organization)
     .selectFrom("templates")
     .innerJoin("inboxes", (join) => join.on(refersTo("templates.inbox_id", "inboxes")))
     .selectAll("templates")
-    .select("inboxes.platform as channel")
-    .where("templates.organization_id", "=", organization);
+    .select("inboxes.platform as channel");
 }
 
 /** A template, as `selectTemplates` reads it. @throws Failure `template_not_found`. */
@@ -38,10 +38,9 @@ export async function getTemplateInbox(
   db: Queries,
   { organization_id, inbox_id }: Pick<TemplateRow, "organization_id" | "inbox_id">,
 ): Promise<TemplateInbox & { readonly channel: string }> {
-  return db
+  return ofOrganization(db, organization_id)
     .selectFrom("inboxes")
     .select(["organization_id", "id", "phone_number", "channel"])
-    .where("organization_id", "=", organization_id)
     .where("id", "=", inbox_id)
     .executeTakeFirstOrThrow();
 }
@@ -69,10 +68,9 @@ export async function storeState(
   { organization_id, id }: Pick<TemplateRow, "organization_id" | "id">,
   { state, now }: { readonly state: TemplateState; readonly now: Date },
 ) {
-  return tx
+  return ofOrganization(tx, organization_id)
     .updateTable("templates")
     .set({ ...toColumns(state), revision: sql<number>`revision + 1`, updated_at: now.toISOString() })
-    .where("organization_id", "=", organization_id)
     .where("id", "=", id)
     .returningAll()
     .executeTakeFirstOrThrow();
@@ -84,8 +82,18 @@ export function stateOf(row: TemplateRow): TemplateState {
   const { rejection_reason, quality_rating, external_id, missing_at_authority } = row;
   const { submitting_since, edits_submitted_at } = row;
   return {
-    ...{ category, status, template_data, variables, submitted, review_status, raw_status },
-    ...{ rejection_reason, quality_rating, external_id, missing_at_authority },
-    ...{ submitting_since, edits_submitted_at },
+    category,
+    status,
+    template_data,
+    variables,
+    submitted,
+    review_status,
+    raw_status,
+    rejection_reason,
+    quality_rating,
+    external_id,
+    missing_at_authority,
+    submitting_since,
+    edits_submitted_at,
   };
 }

@@ -1,18 +1,12 @@
 /** Templates: the operations of `tools/templates/`, and the functions that other modules call. */
-import { fail } from "../../../tools/errors.ts";
-import { templates as contract, type TemplateData } from "../../../tools/templates/index.ts";
-import type { Queries, Transaction } from "../../database/database.ts";
-import { containsText, readPage } from "../../database/query/index.ts";
-import { getOrDefaultInbox } from "../inboxes/index.ts";
-import {
-  freshId,
-  implement,
-  lockOrganization,
-  requireBelowQuota,
-  type WriteContext,
-} from "../kernel/index.ts";
+import { fail } from "../../../../tools/errors.ts";
+import { templates as contract, type TemplateData } from "../../../../tools/templates/index.ts";
+import type { Queries } from "../../../database/database.ts";
+import { containsText, ofOrganization, readPage } from "../../../database/query/index.ts";
+import { getOrDefaultInbox } from "../../account/inboxes/index.ts";
+import { getOrganization, lockOrganization, requireBelowQuota } from "../../account/organization/index.ts";
+import { freshId, implement, type Transaction, type WriteContext } from "../../foundation/kernel/index.ts";
 import { toMediaContent } from "../media.ts";
-import { getOrganization } from "../organization.ts";
 import { getAccessibleUploadAt } from "../uploads/index.ts";
 import { getTemplate, lockTemplate, selectTemplates, stateOf, storeState, toColumns } from "./find.ts";
 import {
@@ -42,6 +36,7 @@ export {
 } from "./sending/index.ts";
 
 export { isSendable } from "./states.ts";
+export { templateWithdrawn } from "./withdrawn.ts";
 
 export const templates = implement(contract, {
   tables: ["templates"],
@@ -59,15 +54,14 @@ export const templates = implement(contract, {
       const template = await tx
         .insertInto("templates")
         .values({
-          ...{
-            organization_id: organization,
-            id: freshId({ now }, "tpl"),
-            inbox_id: inbox.id,
-            name,
-            language,
-          },
+          organization_id: organization,
+          id: freshId({ now }, "tpl"),
+          inbox_id: inbox.id,
+          name,
+          language,
           ...toColumns(createState({ category, template_data, variables })),
-          ...{ created_at: now.toISOString(), updated_at: now.toISOString() },
+          created_at: now.toISOString(),
+          updated_at: now.toISOString(),
         })
         .onConflict((conflict) => conflict.doNothing())
         .returningAll()
@@ -173,10 +167,9 @@ async function rename(
   if (existing_id !== undefined && existing_id !== id) {
     throw fail("template_exists", { existing_id, param: "name" });
   }
-  await tx
+  await ofOrganization(tx, organization_id)
     .updateTable("templates")
     .set({ name, language })
-    .where("organization_id", "=", organization_id)
     .where("id", "=", id)
     .execute();
 }
@@ -191,10 +184,9 @@ async function findNamed(
     language,
   }: Pick<TemplateRow, "organization_id" | "inbox_id" | "name" | "language">,
 ): Promise<string | undefined> {
-  const template = await db
+  const template = await ofOrganization(db, organization_id)
     .selectFrom("templates")
     .select("id")
-    .where("organization_id", "=", organization_id)
     .where((row) => row(row.fn<string>("lower", ["name"]), "=", name.toLowerCase()))
     .where("language", "=", language)
     .where("inbox_id", "=", inbox_id)

@@ -4,7 +4,7 @@
  * A draft may break them: each problem is a warning of the template. A submission fails for all but advice, because the
  * authority would reject it, or needs a person to see why. The limits are WhatsApp's.
  */
-import type { TemplateData, TemplateWarning, Variable } from "../../../tools/templates/index.ts";
+import type { TemplateData, TemplateWarning, Variable } from "../../../../tools/templates/index.ts";
 import { placesOf, withoutPlaceholders } from "./placeholders.ts";
 
 interface Draft {

@@ -1,5 +1,5 @@
 /** Finds the placeholders {{1}}, {{2}} of a template's texts, and fills them in. */
-import type { TemplateData, Variable } from "../../../tools/templates/index.ts";
+import type { TemplateData, Variable } from "../../../../tools/templates/index.ts";
 
 type Component = Variable["component"];
 
@@ -42,7 +42,9 @@ export function withoutPlaceholders(text: string): string {
 /** The texts that may have variables, in the order in which `variables` names these: header, body, buttons. */
 export function placesOf({ header, body, buttons = [] }: TemplateData): readonly Place[] {
   const place = (component: Component, field: string, text: string) => ({
-    ...{ component, field, text },
+    component,
+    field,
+    text,
     numbers: numbersIn(text),
   });
   return [

@@ -41,7 +41,8 @@ interface Pair {
 function rankPairs(text: string, earlier: string): readonly Pair[] {
   const pairs = splitAtPlaceholders(text).flatMap((one) =>
     splitAtPlaceholders(earlier).map((other) => ({
-      ...{ to: one.number, from: other.number },
+      to: one.number,
+      from: other.number,
       count:
         countCommon([...wordsOf(one.before)].reverse(), [...wordsOf(other.before)].reverse()) +
         countCommon(wordsOf(one.after), wordsOf(other.after)),

@@ -1,5 +1,5 @@
 /** Translates the review authority's words for a template's status. */
-import type { TemplateStatus } from "../../../tools/templates/index.ts";
+import type { TemplateStatus } from "../../../../tools/templates/index.ts";
 
 export type ReviewStatus = Exclude<TemplateStatus, "draft">;
 

@@ -11,9 +11,9 @@
  * review it again at any time; its word is final.
  */
 import type { Selectable } from "kysely";
-import type { TemplateData } from "../../../tools/templates/index.ts";
-import type { Tables } from "../../database/schema/index.ts";
-import type { ReviewedTemplate } from "../../ports/template-authority.ts";
+import type { TemplateData } from "../../../../tools/templates/index.ts";
+import type { Tables } from "../../../database/schema/index.ts";
+import type { ReviewedTemplate } from "../../../ports/template-authority.ts";
 import { toReviewStatus } from "./review-status.ts";
 import type { Version } from "./version.ts";
 
@@ -40,10 +40,16 @@ export type TemplateState = Pick<
 /** Before the first submission. */
 export function createState({ category, template_data, variables }: Version): TemplateState {
   return {
-    ...{ category, template_data, variables },
+    category,
+    template_data,
+    variables,
     ...({ status: "draft", review_status: null, raw_status: null, rejection_reason: null } as const),
-    ...{ quality_rating: null, external_id: null, missing_at_authority: false, submitted: null },
-    ...{ submitting_since: null, edits_submitted_at: [] },
+    quality_rating: null,
+    external_id: null,
+    missing_at_authority: false,
+    submitted: null,
+    submitting_since: null,
+    edits_submitted_at: [],
   };
 }
 
@@ -106,7 +112,9 @@ export function acceptSubmission(state: TemplateState, external_id: string): Tem
       raw_status: "PENDING",
       rejection_reason: null,
     } as const),
-    ...{ external_id, missing_at_authority: false, submitting_since: null },
+    external_id,
+    missing_at_authority: false,
+    submitting_since: null,
     submitted: { category, template_data, variables },
     edits_submitted_at: isEdit
       ? [...state.edits_submitted_at.slice(-9), submitting_since]
@@ -135,7 +143,12 @@ export function applyReview(before: TemplateState, reviewed: ReviewedTemplate): 
   const hasNewContent = submitted !== state.submitted;
   return {
     ...state,
-    ...{ review_status, raw_status, quality_rating, external_id, submitted, missing_at_authority: false },
+    review_status,
+    raw_status,
+    quality_rating,
+    external_id,
+    submitted,
+    missing_at_authority: false,
     ...(state.status === "draft" ? {} : { ...(hasNewContent ? submitted : {}), status: review_status }),
     rejection_reason: review_status === "rejected" ? reviewed.rejection_reason : null,
   };

@@ -1,6 +1,6 @@
 /** The variables of a template: one for each placeholder, named by the caller or after its number. */
-import { failField } from "../../../tools/errors.ts";
-import type { TemplateData, Variable } from "../../../tools/templates/index.ts";
+import { failField } from "../../../../tools/errors.ts";
+import type { TemplateData, Variable } from "../../../../tools/templates/index.ts";
 import { type Place, placesOf } from "./placeholders.ts";
 import { matchPlaceholders } from "./renumbered.ts";
 

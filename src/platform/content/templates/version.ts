@@ -1,6 +1,6 @@
 /** A version of a template, and the values that a message gives to its variables. */
 import type { Selectable } from "kysely";
-import type { Tables } from "../../database/schema/index.ts";
+import type { Tables } from "../../../database/schema/index.ts";
 
 /** The content, and the variables in the order of their places. */
 export type Version = NonNullable<Selectable<Tables["templates"]>["submitted"]>;

@@ -1,9 +1,9 @@
 /** Who may use an upload: the credential that created it, and those that handle such files for the organization. */
 import type { ExpressionBuilder } from "kysely";
-import type { Scope } from "../../../tools/contract/index.ts";
-import type { Queries } from "../../database/database.ts";
-import type { Tables } from "../../database/schema/index.ts";
-import { type Caller, requireScope } from "../kernel/index.ts";
+import type { Scope } from "../../../../tools/contract/index.ts";
+import type { Queries } from "../../../database/database.ts";
+import type { Tables } from "../../../database/schema/index.ts";
+import { type Caller, requireScope } from "../../foundation/kernel/index.ts";
 import { findUploadAt, getUpload, type UploadRow } from "./find.ts";
 
 const csv = "text/csv";

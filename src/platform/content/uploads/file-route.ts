@@ -1,5 +1,5 @@
 /** Serves files by signed or public link, with headers that keep a browser from executing them. */
-import type { ModuleRoute } from "../kernel/index.ts";
+import type { ModuleRoute } from "../../foundation/kernel/index.ts";
 import { openFile } from "./open.ts";
 
 export const fileRoute: ModuleRoute = {

@@ -1,10 +1,11 @@
 /** Finds an upload by its id or by a link to its file. */
 import type { Selectable } from "kysely";
-import { fail, failField } from "../../../tools/errors.ts";
-import type { Queries } from "../../database/database.ts";
-import type { Tables } from "../../database/schema/index.ts";
-import type { ChannelFile } from "../../ports/message-content.ts";
-import type { World } from "../kernel/index.ts";
+import { fail, failField } from "../../../../tools/errors.ts";
+import type { Queries } from "../../../database/database.ts";
+import { ofOrganization } from "../../../database/query/index.ts";
+import type { Tables } from "../../../database/schema/index.ts";
+import type { ChannelFile } from "../../../ports/message-content.ts";
+import type { World } from "../../foundation/kernel/index.ts";
 import { fileKeyFromUrl } from "./links.ts";
 
 export type UploadRow = Selectable<Tables["uploads"]>;
@@ -43,11 +44,7 @@ export async function findUploadAt(db: Queries, organization: string, url: strin
 
 /** The organization's complete files. */
 export function selectUploads(db: Queries, organization: string) {
-  return db
-    .selectFrom("uploads")
-    .selectAll()
-    .where("organization_id", "=", organization)
-    .where("status", "=", "kept");
+  return ofOrganization(db, organization).selectFrom("uploads").selectAll().where("status", "=", "kept");
 }
 
 /** A file for a channel that takes files; without content if the upload has been deleted. */

@@ -1,8 +1,8 @@
 /** Uploads: files are inspected while they are received, written to the store, and recorded when complete. */
-import { fail, failField } from "../../../tools/errors.ts";
-import { uploads as contract } from "../../../tools/uploads.ts";
-import { containsText, readPage } from "../../database/query/index.ts";
-import { implement, type World } from "../kernel/index.ts";
+import { fail, failField } from "../../../../tools/errors.ts";
+import { uploads as contract } from "../../../../tools/uploads.ts";
+import { containsText, readPage } from "../../../database/query/index.ts";
+import { implement, type World } from "../../foundation/kernel/index.ts";
 import { getAccessibleUpload, getAccessibleUploadAt, isAccessible } from "./access.ts";
 import { fileRoute } from "./file-route.ts";
 import { selectUploads, type UploadRow } from "./find.ts";

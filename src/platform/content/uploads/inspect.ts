@@ -6,8 +6,8 @@
  */
 import { createHash } from "node:crypto";
 import { fileTypeFromBuffer } from "file-type/core";
-import { fail } from "../../../tools/errors.ts";
-import { maxUploadBytes } from "../../../tools/uploads.ts";
+import { fail } from "../../../../tools/errors.ts";
+import { maxUploadBytes } from "../../../../tools/uploads.ts";
 import type { FileKind } from "./kinds.ts";
 import { scanSignatures } from "./signatures.ts";
 import { checkText } from "./text-check.ts";
@@ -51,39 +51,25 @@ export function inspectFile(kind: FileKind, limit = maxUploadBytes): Inspection 
   };
   return {
     async *pass(body) {
-      const head = collectHead();
+      const head: Uint8Array[] = [];
       for await (const chunk of body) {
+        const missing = headBytes - size;
         inspect(chunk);
-        if (head.add(chunk)) {
-          await requireHead(kind, head.bytes());
+        if (missing > 0) {
+          // Copied: the source of the chunks may reuse their memory.
+          head.push(Uint8Array.from(chunk.subarray(0, missing)));
+          if (size >= headBytes) {
+            await requireHead(kind, Buffer.concat(head));
+          }
         }
         yield chunk;
       }
-      if (!head.isComplete()) {
-        await requireHead(kind, head.bytes());
+      if (size < headBytes) {
+        await requireHead(kind, Buffer.concat(head));
       }
       finish();
     },
     facts: () => ({ size, sha256: hash.copy().digest("hex") }),
-  };
-}
-
-function collectHead() {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  return {
-    /** True when this chunk completes the head. */
-    add(chunk: Uint8Array): boolean {
-      const wasIncomplete = length < headBytes;
-      if (wasIncomplete) {
-        // Copied: the source of the chunks may reuse their memory.
-        chunks.push(Uint8Array.from(chunk.subarray(0, headBytes - length)));
-        length += chunk.length;
-      }
-      return wasIncomplete && length >= headBytes;
-    },
-    isComplete: () => length >= headBytes,
-    bytes: () => Buffer.concat(chunks),
   };
 }
 

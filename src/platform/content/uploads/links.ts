@@ -5,8 +5,8 @@
  * that they are still recognized after the service moves to another host or port.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
-import type { World } from "../kernel/index.ts";
-import { secretsOf } from "../kernel/index.ts";
+import type { World } from "../../foundation/kernel/index.ts";
+import { secretsOf } from "../../foundation/sealing/index.ts";
 
 /** The maximum of a presigned S3 URL; both kinds of links have the same lifetime. */
 export const linkLifetimeSeconds = 7 * 24 * 3600;

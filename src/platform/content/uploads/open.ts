@@ -1,8 +1,8 @@
 /** Opens a file by its signed or public link. */
-import { fail } from "../../../tools/errors.ts";
-import type { ByteRange } from "../../ports/storage.ts";
-import { selectSuspension } from "../identity/index.ts";
-import type { World } from "../kernel/index.ts";
+import { fail } from "../../../../tools/errors.ts";
+import type { ByteRange } from "../../../ports/storage.ts";
+import { selectSuspension } from "../../account/identity/index.ts";
+import type { World } from "../../foundation/kernel/index.ts";
 import { contentDisposition } from "./file-name.ts";
 import { selectUploads } from "./find.ts";
 import { type LinkQuery, linkSecondsLeft } from "./links.ts";

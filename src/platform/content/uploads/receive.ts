@@ -6,12 +6,14 @@
  */
 import { randomBytes } from "node:crypto";
 import { sql } from "kysely";
-import { fail, failField } from "../../../tools/errors.ts";
-import { maxUploadBytes } from "../../../tools/uploads.ts";
-import type { Queries, Transaction } from "../../database/database.ts";
-import type { IncomingFile } from "../../ports/form.ts";
-import type { Download } from "../../ports/web.ts";
-import { failQuota, freshId, limitOf, lockOrganization, type World } from "../kernel/index.ts";
+import { fail, failField } from "../../../../tools/errors.ts";
+import { maxUploadBytes } from "../../../../tools/uploads.ts";
+import type { Queries } from "../../../database/database.ts";
+import { ofOrganization } from "../../../database/query/index.ts";
+import type { IncomingFile } from "../../../ports/form.ts";
+import type { Download } from "../../../ports/web.ts";
+import { failQuota, limitOf, lockOrganization } from "../../account/organization/index.ts";
+import { freshId, type Transaction, type World } from "../../foundation/kernel/index.ts";
 import { contentDisposition, sanitizeFileName } from "./file-name.ts";
 import { inspectFile } from "./inspect.ts";
 import { extensionOfType, type FileKind, kindOfName, knownExtensions, matchesDeclaredType } from "./kinds.ts";
@@ -86,10 +88,9 @@ export async function commitUpload(
   const { organization_id, file_size, sha256 } = received;
   await lockOrganization(tx, organization_id);
   await requireSpace(tx, { world, organization: organization_id }, file_size);
-  const row = await tx
+  const row = await ofOrganization(tx, received.organization_id)
     .updateTable("uploads")
     .set({ status: "kept", is_public: isPublic, file_size, sha256 })
-    .where("organization_id", "=", received.organization_id)
     .where("id", "=", received.id)
     .returningAll()
     .executeTakeFirst();
@@ -126,10 +127,9 @@ export async function discardFile(
   world: World,
   { organization_id, id, key }: Pick<ReceivedFile, "organization_id" | "id" | "key">,
 ): Promise<void> {
-  const row = await world.database.queries
+  const row = await ofOrganization(world.database.queries, organization_id)
     .selectFrom("uploads")
     .select("status")
-    .where("organization_id", "=", organization_id)
     .where("id", "=", id)
     .executeTakeFirst();
   if (row?.status === "kept") {
@@ -137,9 +137,8 @@ export async function discardFile(
     return;
   }
   await world.storage.delete(key);
-  await world.database.queries
+  await ofOrganization(world.database.queries, organization_id)
     .deleteFrom("uploads")
-    .where("organization_id", "=", organization_id)
     .where("id", "=", id)
     .where("status", "=", "arriving")
     .execute();
@@ -158,7 +157,10 @@ export async function fetchFile(
   }: FileSource,
 ): Promise<ReceivedFile> {
   const request = {
-    ...{ method: "GET" as const, url, timeoutMs, maxBytes: maxUploadBytes },
+    method: "GET" as const,
+    url,
+    timeoutMs,
+    maxBytes: maxUploadBytes,
     ...(signal ? { signal } : {}),
   };
   const download = await owner.world.web.download(request, async ({ status, headers, body }) => {

@@ -1,8 +1,11 @@
 /** Deletes files from the store: those of deleted uploads, and those that never became uploads. */
+
 import { type RawBuilder, sql } from "kysely";
 import { z } from "zod";
-import { fail } from "../../../tools/errors.ts";
-import { defineJob, defineScheduledJob, type WriteContext } from "../kernel/index.ts";
+import { fail } from "../../../../tools/errors.ts";
+import { ofOrganization } from "../../../database/query/index.ts";
+import { newJob } from "../../../jobs/job.ts";
+import { defineJob, defineScheduledJob, type WriteContext } from "../../foundation/kernel/index.ts";
 import { getAccessibleUpload } from "./access.ts";
 import { discardFile } from "./receive.ts";
 
@@ -19,18 +22,17 @@ export async function deleteUpload(context: WriteContext, id: string): Promise<v
 
 /** Deletes an upload if it exists. The store is not part of the transaction, so a job deletes the file after it. */
 export async function removeUpload(
-  { tx, world, organization }: Pick<WriteContext, "tx" | "world" | "organization">,
+  { tx, organization }: Pick<WriteContext, "tx" | "organization">,
   id: string,
 ): Promise<boolean> {
-  const deleted = await tx
+  const deleted = await ofOrganization(tx, organization)
     .deleteFrom("uploads")
-    .where("organization_id", "=", organization)
     .where("id", "=", id)
     .where("status", "=", "kept")
     .returning("key")
     .executeTakeFirst();
   if (deleted) {
-    await world.jobs.enqueue(tx, removeFileJob, { organization_id: organization, key: deleted.key });
+    await tx.enqueue([newJob(removeFileJob, { organization_id: organization, key: deleted.key })]);
   }
   return deleted !== undefined;
 }

@@ -1,5 +1,5 @@
 /** Checks that a stream is UTF-8 text. */
-import { fail } from "../../../tools/errors.ts";
+import { fail } from "../../../../tools/errors.ts";
 
 /** The start of an HTML page, an SVG image or a program, which no plain text or CSV file has. */
 const nonTextStart = /^\s*(?:<!doctype|<html|<head|<body|<script|<svg|<iframe|<\?xml|<\?php|<\?=|<!--|#!)/i;

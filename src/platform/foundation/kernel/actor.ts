@@ -1,5 +1,5 @@
 /** Who acts: the caller of an operation, a flow, a bot, or the service itself. */
-import type { ActorType, Scope } from "../../../tools/contract/index.ts";
+import type { ActorType, Scope } from "../../../../tools/contract/index.ts";
 
 export type Role = "owner" | "admin" | "supervisor" | "agent";
 

@@ -1,34 +1,30 @@
 /** The contexts of handlers: the caller, the time of the call, and what the operation's effect may use. */
 
-import type { RawBuilder } from "kysely";
-import type { z } from "zod";
-import type { BotInConversation } from "../../../tools/chatbot.ts";
-import type { Operation } from "../../../tools/contract/index.ts";
-import type { Event, EventName } from "../../../tools/events.ts";
-import type { ActiveRun } from "../../../tools/messages/index.ts";
-import type { Database, Queries, Transaction } from "../../database/database.ts";
-import { newId } from "../../database/id.ts";
-import type { Jobs, JobType, NewJob } from "../../jobs/job.ts";
-import type { Channel } from "../../ports/channel.ts";
-import type { Clock, Sandbox } from "../../ports/clock.ts";
-import type { Countries } from "../../ports/countries.ts";
-import type { DocumentReader } from "../../ports/document-reader.ts";
-import type { Embedder } from "../../ports/embedder.ts";
-import type { LanguageModel } from "../../ports/language-model.ts";
-import type { Log } from "../../ports/log.ts";
-import type { PatternMatcher } from "../../ports/patterns.ts";
-import type { PaymentProcessor } from "../../ports/payments.ts";
-import type { Storage } from "../../ports/storage.ts";
-import type { Metrics } from "../../ports/telemetry.ts";
-import type { TemplateAuthority } from "../../ports/template-authority.ts";
-import type { Web } from "../../ports/web.ts";
+import type { Operation } from "../../../../tools/contract/index.ts";
+import type { Database, Queries } from "../../../database/database.ts";
+import { newId } from "../../../database/id.ts";
+import type { Jobs } from "../../../jobs/job.ts";
+import type { Channel } from "../../../ports/channel.ts";
+import type { Clock, Sandbox } from "../../../ports/clock.ts";
+import type { Countries } from "../../../ports/countries.ts";
+import type { DocumentReader } from "../../../ports/document-reader.ts";
+import type { Embedder } from "../../../ports/embedder.ts";
+import type { LanguageModel } from "../../../ports/language-model.ts";
+import type { Quotas, RetentionDays, WalletSettings } from "../../../ports/limits.ts";
+import type { Log } from "../../../ports/log.ts";
+import type { PatternMatcher } from "../../../ports/patterns.ts";
+import type { PaymentProcessor } from "../../../ports/payments.ts";
+import type { Storage } from "../../../ports/storage.ts";
+import type { Metrics } from "../../../ports/telemetry.ts";
+import type { TemplateAuthority } from "../../../ports/template-authority.ts";
+import type { Web } from "../../../ports/web.ts";
 import type { Actor, Caller, KeyOwner } from "./actor.ts";
-import type { BroadcastProgress } from "./broadcast-progress.ts";
-import type { Quotas, RetentionDays, WalletSettings } from "./limits.ts";
+import type { HookHandlers } from "./hook.ts";
+import type { Transaction } from "./transaction.ts";
 
 /** Everything outside the business logic; built by `createPlatform` and passed to every handler and job. */
 export interface World {
-  readonly database: Database;
+  readonly database: Database<Transaction>;
   readonly jobs: Jobs;
   readonly now: Clock;
   /** Undefined: the clock shows the real time. */
@@ -72,12 +68,8 @@ export interface World {
   readonly previousSecret: string | undefined;
   /** The secret in the database, which is in use unless another one is set; it only opens sealed values. */
   readonly generatedSecret: string;
-  /** The listener jobs of each event. */
-  readonly listeners: ReadonlyMap<EventName, readonly JobType<Event>[]>;
-  /** Called with the events of each transaction, before it commits. */
-  readonly recorders: readonly EventRecorder[];
   /** What the modules do in each other's transactions. */
-  readonly hooks: Hooks;
+  readonly hooks: HookHandlers;
   /** How each module erases a contact. */
   readonly erasers: readonly Erase[];
   /** The names of the jobs that also run for an erased contact. */
@@ -89,15 +81,6 @@ export interface World {
   /** Aborted when the app begins to stop; waiting calls then return at once. */
   readonly stopping: AbortSignal;
 }
-
-export interface Emission {
-  readonly event: Event;
-  /** Events with the same key are delivered one at a time, in the order in which they were emitted. */
-  readonly orderKey: string;
-}
-
-/** Records the events of a transaction before it commits, and returns the jobs to enqueue in it. */
-export type EventRecorder = (tx: Transaction, emissions: readonly Emission[]) => Promise<readonly NewJob[]>;
 
 /** The part of the context that every handler has. */
 export interface PublicContext {
@@ -179,89 +162,22 @@ export interface ErasedContact {
 
 /** How a module erases the personal data of a contact from its own tables. */
 export interface Erase {
+  /** The ids of its rows that other modules refer to, and that are locked until the commit. */
+  find?(
+    tx: Transaction,
+    contact: Pick<ErasedContact, "organization_id" | "contact_id">,
+  ): Promise<readonly string[]>;
   /** In the transaction that erases the contact: rows that an index finds and that are few. */
   now?(change: Change, contact: ErasedContact): Promise<void>;
   /**
-   * By a job after the commit: rows of any number, a batch in each transaction. `after` is "" in the first call.
-   * Returns the `after` of the next call; undefined at the end.
+   * By a job after the commit: rows of any number, a batch in each transaction, one step after the other. `after` is
+   * "" in the first call of a step. Each returns the `after` of the next call; undefined at the end.
    */
-  later?(tx: Transaction, contact: ErasedContact, after: string): Promise<string | undefined>;
-}
-
-/**
- * What a module does within the transaction of a module below it, which does not know it. An event runs after the
- * commit; a hook belongs to the change itself: both are committed, or neither.
- */
-export interface Hooks {
-  /** Agents may have become free: waiting conversations may be assigned. */
-  capacityFreed(change: Change, organization: string): Promise<void>;
-  /** A team has a new member, whose row is locked: waiting conversations that the member can take are assigned now. */
-  memberAdded(change: Change, organization: string): Promise<void>;
-  /**
-   * An approved template is about to be submitted again or deleted, and can't be sent from then on.
-   * @throws Failure `template_in_use` if something waits to be sent with it.
-   */
-  templateWithdrawn(
-    change: Change,
-    template: { readonly organization: string; readonly inbox_id: string; readonly template_id: string },
-  ): Promise<void>;
-  /** The delivery of messages of broadcasts has progressed. Several changes of one message are in their order. */
-  broadcastProgressed(tx: Transaction, world: World, changes: readonly BroadcastProgress[]): Promise<void>;
-  /** A cohort is about to be deleted. @throws Failure `cohort_in_use` if something needs it yet. */
-  cohortWithdrawn(
-    change: Change,
-    cohort: { readonly organization: string; readonly cohort_id: string },
-  ): Promise<void>;
-  /** An organization's wallet was credited. The caller locked the wallet before it wrote the entry. */
-  walletCredited(
+  readonly later?: readonly ((
     tx: Transaction,
-    world: World,
-    credit: { readonly organization: string; readonly now: Date },
-  ): Promise<void>;
-  /** A person answers in a conversation: the statements that this adds to the one that stores the message. */
-  personReplied(
-    change: Change,
-    conversation: { readonly organization_id: string; readonly id: string },
-  ): readonly RawBuilder<unknown>[];
-  /** What acts in a conversation by itself; null if nothing does. */
-  activeRun(
-    db: Queries,
-    conversation: { readonly organization: string; readonly conversation_id: string },
-  ): Promise<z.input<typeof ActiveRun> | null>;
-  /** The conversations, of these, that a bot answers: routing looks for no agent. */
-  heldByBot(
-    db: Queries,
-    conversations: { readonly organization: string; readonly conversation_ids: readonly string[] },
-  ): Promise<ReadonlySet<string>>;
-  /** Whether a flow that waits for a reply, or the bot, takes a message that the contact has just written. */
-  takesMessage(
-    db: Queries,
-    conversation: { readonly organization: string; readonly conversation_id: string },
-  ): Promise<boolean>;
-  /** The bot's part in a conversation; null if it never had one. */
-  botIn(
-    db: Queries,
-    conversation: { readonly organization: string; readonly conversation_id: string },
-  ): Promise<z.input<typeof BotInConversation> | null>;
-  /** Conversations, by id, have got an agent or a team, or were closed. */
-  conversationsTaken(
-    change: Change,
-    taken: {
-      readonly organization: string;
-      readonly assigned: readonly string[];
-      readonly closed: readonly string[];
-    },
-  ): Promise<void>;
-  /** A user has another role, or was activated or deactivated. */
-  authorityChanged(
-    change: Change,
-    user: { readonly organization: string; readonly user_id: string },
-  ): Promise<void>;
-  /** A team is being deleted. Called before its members are locked, and again afterwards. */
-  teamDeleted(
-    change: Change,
-    team: { readonly organization: string; readonly team_id: string },
-  ): Promise<void>;
+    contact: ErasedContact,
+    after: string,
+  ) => Promise<string | undefined>)[];
 }
 
 /** A streamed call stores its file first and then commits it. */

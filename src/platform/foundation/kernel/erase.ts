@@ -4,20 +4,29 @@
  * Rows that are few are erased in the caller's transaction. The others are erased by a job after the commit; until
  * it ends, the table of erasures hides the stored responses.
  */
+
 import { sql } from "kysely";
 import { z } from "zod";
-import { fail } from "../../../tools/errors.ts";
-import type { Transaction } from "../../database/database.ts";
-import { eraseJobs } from "../../jobs/erase.ts";
+import { fail } from "../../../../tools/errors.ts";
+import { ofOrganization } from "../../../database/query/index.ts";
+import { together } from "../../../database/transaction.ts";
+import { eraseJobs } from "../../../jobs/erase.ts";
+import { newJob } from "../../../jobs/job.ts";
 import type { Change, ErasedContact, World } from "./context.ts";
 import { defineJob } from "./job.ts";
+import type { Transaction } from "./transaction.ts";
 
 /** Responses in one transaction. */
 const batchSize = 500;
 
 /** Erases a contact, whose row must be locked: concurrent writes for it wait, and find no contact afterwards. */
-export async function eraseContact(change: Change, contact: ErasedContact): Promise<void> {
+export async function eraseContact(
+  change: Change,
+  named: Omit<ErasedContact, "conversation_ids">,
+): Promise<void> {
   const { tx, world } = change;
+  const found = await together(...world.erasers.map(({ find }) => find?.(tx, named)));
+  const contact = { ...named, conversation_ids: found.flatMap((ids) => ids ?? []) };
   await tx
     .insertInto("erasures")
     .values(subjectsOf(contact).map((subject) => ({ organization_id: contact.organization_id, subject })))
@@ -25,7 +34,7 @@ export async function eraseContact(change: Change, contact: ErasedContact): Prom
   for (const { now } of world.erasers) {
     await now?.(change, contact);
   }
-  await world.jobs.enqueue(tx, eraseContactJob, contact);
+  await tx.enqueue([newJob(eraseContactJob, contact)]);
 }
 
 /** A condition that hides the rows of a contact until the job has erased them. The columns are given by name. */
@@ -47,11 +56,11 @@ export const eraseContactJob = defineJob<ErasedContact>({
   }),
 
   async run(contact, world) {
-    for (const { later } of world.erasers) {
-      let after: string | undefined = later && "";
-      while (later && after !== undefined) {
+    for (const eraseBatch of world.erasers.flatMap(({ later }) => later ?? [])) {
+      let after: string | undefined = "";
+      while (after !== undefined) {
         const from: string = after;
-        after = await world.database.transaction((tx) => later(tx, contact, from));
+        after = await world.database.transaction((tx) => eraseBatch(tx, contact, from));
       }
     }
     await eraseStoredResponses(world, contact);
@@ -83,9 +92,8 @@ async function finish(tx: Transaction, world: World, contact: ErasedContact): Pr
   const subjects = subjectsOf(contact);
   const reporters = identities.map((identity) => reporterSubject(organization_id, identity));
   await eraseJobs(tx, [...subjects, ...reporters], world.jobsKeptByErasure);
-  await tx
+  await ofOrganization(tx, organization_id)
     .deleteFrom("erasures")
-    .where("organization_id", "=", organization_id)
     .where(sql<boolean>`subject = any(${subjects}::text[])`)
     .execute();
 }

@@ -3,13 +3,12 @@
 // Declaring a module
 
 export { defineJob, defineScheduledJob, type ModuleJob } from "./job.ts";
-export { implement, type Listeners, type Module, type ModuleRoute, outward } from "./module.ts";
+export { implement, type Module, type ModuleRoute, outward } from "./module.ts";
 
 // Contexts and input of handlers
 
 export {
   type Actor,
-  actorOf,
   type Caller,
   isPerson,
   operatorOwner,
@@ -18,28 +17,23 @@ export {
   type Session,
   system,
 } from "./actor.ts";
-export type { BroadcastProgress } from "./broadcast-progress.ts";
 export {
   type Change,
-  type Erase,
   type ErasedContact,
   freshId,
-  type Hooks,
   type OrganizationChange,
   type OutwardContext,
   type ReadContext,
   type World,
   type WriteContext,
 } from "./context.ts";
-export { combineHooks } from "./hooks.ts";
+export { combineHandlers, defineHook } from "./hook.ts";
 
 // Running calls
 
 export {
   type Call,
   createCall,
-  createResolveJob,
-  deleteExpiredResponsesJob,
   requireScope,
   runForCaller,
   sealedResponses,
@@ -48,15 +42,11 @@ export {
 
 // Events
 
-export type { Emission, EventRecorder } from "./context.ts";
-export { conversationOf, emit, isListenedTo } from "./events.ts";
-export { listenerJobsOf } from "./listeners.ts";
+export { isListenedTo } from "./events.ts";
+export { type Emission, type EventRecorder, Transaction } from "./transaction.ts";
 
 // Tools for handlers and jobs
 
-export { eraseContact, eraseContactJob, isNotErased, reporterSubject } from "./erase.ts";
-export { countLocked, failQuota, limitOf, requireBelowQuota } from "./limits.ts";
-export { lockOrganization } from "./lock-organization.ts";
-export { type ResealOptions, resealAll, type SealedColumn } from "./reseal.ts";
-export { defineRetentionJob, deleteDeadJobsJob } from "./retention.ts";
-export { type AppSecrets, type SealSecrets, seal, secretsOf, tryUnseal, unseal } from "./seal.ts";
+export { eraseContact, isNotErased, reporterSubject } from "./erase.ts";
+export { createKernelJobs } from "./own-jobs.ts";
+export { defineRetentionJob } from "./retention.ts";

@@ -1,9 +1,9 @@
 /** Jobs of modules: a job definition whose functions also take the world. */
 import { z } from "zod";
-import type { Tables } from "../../database/schema/index.ts";
-import type { Attempt, JobType, Outcome } from "../../jobs/job.ts";
+import type { Tables } from "../../../database/schema/index.ts";
+import type { Attempt, JobType, Outcome } from "../../../jobs/job.ts";
+import type { RetentionDays } from "../../../ports/limits.ts";
 import type { World } from "./context.ts";
-import type { RetentionDays } from "./limits.ts";
 
 /** How long a table's rows are kept. */
 export interface Retention {
@@ -19,6 +19,7 @@ export interface ModuleJob<Payload = unknown> extends JobType<Payload> {
   readonly maxAttempts?: number;
   readonly leaseMs?: number;
   readonly slots?: number;
+  readonly yieldsAfterMs?: number;
   readonly schedule?: string;
   /** What a job of `defineRetentionJob` deletes. */
   readonly retention?: readonly Retention[];

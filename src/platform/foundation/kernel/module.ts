@@ -1,21 +1,17 @@
 /**
- * What a module is: the operations of one resource, its background jobs, its other routes, and the events it listens to.
+ * What a module is: the operations of one resource, its background jobs, its other routes, and its part in hooks.
  *
- * A missing handler, an extra one, a wrong result or an unknown event name is a compile error.
+ * A missing handler, an extra one or a wrong result is a compile error.
  */
 import type { z } from "zod";
-import type { Effect, Operation, VariantOf } from "../../../tools/contract/index.ts";
-import type { Event, EventName } from "../../../tools/events.ts";
-import type { Transaction } from "../../database/database.ts";
-import type { Tables } from "../../database/schema/index.ts";
-import type { Attempt } from "../../jobs/job.ts";
-import type { StreamedInput } from "../../ports/form.ts";
-import type { HttpRoute } from "../../ports/http-route.ts";
+import type { Effect, Operation, VariantOf } from "../../../../tools/contract/index.ts";
+import type { Tables } from "../../../database/schema/index.ts";
+import type { StreamedInput } from "../../../ports/form.ts";
+import type { HttpRoute } from "../../../ports/http-route.ts";
+import type { SealedColumn } from "../sealing/index.ts";
 import type {
   DelegatedContext,
   Erase,
-  EventRecorder,
-  Hooks,
   OpenContext,
   OutwardContext,
   PrepareContext,
@@ -24,8 +20,9 @@ import type {
   World,
   WriteContext,
 } from "./context.ts";
+import type { HookHandler } from "./hook.ts";
 import type { ModuleJob } from "./job.ts";
-import type { SealedColumn } from "./reseal.ts";
+import type { EventRecorder, Transaction } from "./transaction.ts";
 
 interface Contexts {
   read: ReadContext;
@@ -103,10 +100,6 @@ export interface PreparedHandler<Op extends Operation> {
 /** A public route of a module that is not an operation: its handler also takes the world. */
 export type ModuleRoute = HttpRoute<[world: World]>;
 
-export type Listeners = {
-  readonly [Name in EventName]?: (event: Event<Name>, world: World, attempt: Attempt) => Promise<void>;
-};
-
 /** A handler whose types `implement` has checked. */
 type AnyHandler =
   | ((input: never, context: never) => Promise<unknown>)
@@ -118,15 +111,14 @@ export interface Module {
   readonly operations: Readonly<Record<string, AnyHandler>>;
   readonly jobs: readonly ModuleJob[];
   readonly routes: readonly ModuleRoute[];
-  readonly on: Listeners;
   readonly recordEvents: EventRecorder | undefined;
   readonly tables: readonly (keyof Tables)[];
   readonly sealed: readonly SealedColumn[];
   readonly erase: Erase;
-  readonly hooks: Partial<Hooks>;
+  readonly hooks: readonly HookHandler[];
 }
 
-/** Combines a resource's contract with its handlers, jobs, routes and listeners. */
+/** Combines a resource's contract with its handlers, jobs, routes and hooks. */
 export function implement<Contract extends Readonly<Record<string, Operation>>>(
   contract: Contract,
   parts: {
@@ -139,15 +131,15 @@ export function implement<Contract extends Readonly<Record<string, Operation>>>(
     readonly sealed?: readonly SealedColumn[];
     readonly jobs?: readonly ModuleJob[];
     readonly routes?: readonly ModuleRoute[];
-    readonly on?: Listeners;
     readonly erase?: Erase;
-    readonly hooks?: Partial<Hooks>;
+    /** Its part in the hooks of modules below. */
+    readonly hooks?: readonly HookHandler[];
     /** Records the events of each transaction, in that transaction. */
     readonly recordEvents?: EventRecorder;
   },
 ): Module {
   const { operations, recordEvents } = parts;
-  const { tables = [], sealed = [], jobs = [], routes = [], on = {}, erase = {}, hooks = {} } = parts;
+  const { tables = [], sealed = [], jobs = [], routes = [], erase = {}, hooks = [] } = parts;
   return {
     contract,
     operations,
@@ -156,7 +148,6 @@ export function implement<Contract extends Readonly<Record<string, Operation>>>(
     sealed,
     jobs,
     routes,
-    on,
     erase,
     hooks,
   };

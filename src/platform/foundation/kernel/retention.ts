@@ -1,6 +1,6 @@
 /** How long rows are kept whose number would grow without end, and the jobs that delete them. */
-import { withoutStatementLimit } from "../../database/outage.ts";
-import { deleteOld } from "../../database/query/index.ts";
+import { withoutStatementLimit } from "../../../database/outage.ts";
+import { deleteOld } from "../../../database/query/index.ts";
 import { defineScheduledJob, type ModuleJob, type Retention } from "./job.ts";
 
 const dayMs = 24 * 3_600_000;

@@ -1,7 +1,7 @@
 /** The attributes that conditions can use: of a contact, and of a conversation. */
-import { getCountries, parsePhoneNumberFromString } from "libphonenumber-js/min";
-import { conversationStatuses } from "../../../tools/conversations.ts";
-import { storedTypes } from "../../../tools/messages/index.ts";
+import { getCountries } from "libphonenumber-js/min";
+import { conversationStatuses } from "../../../../tools/conversations.ts";
+import { storedTypes } from "../../../../tools/messages/index.ts";
 import type { Attributes } from "./query.ts";
 
 export const contactAttributes = {
@@ -45,8 +45,3 @@ export const cohortAttributes = {
   ...contactAttributes,
   ...ownConversationAttributes,
 } as const satisfies Attributes;
-
-/** The country of a number in E.164 form; null if it has none, for example +800. */
-export function countryOf(phone_number: string | null): string | null {
-  return (phone_number && parsePhoneNumberFromString(phone_number)?.country) || null;
-}

@@ -2,28 +2,25 @@
  * Compiles a query to SQL with the same meaning as `matchesQuery`.
  *
  * Every value of the query, and every name in a metadata path, is a parameter: the text of the SQL consists of the
- * fragments in this folder. A part may be null where it is false; only `negate` has to tell them apart.
+ * fragments in this folder and of the sources. A part may be null where it is false; only `negate` has to tell them apart.
  */
 import { sql } from "kysely";
 import type { QueryOperator } from "../../../../tools/cohorts/index.ts";
-import type { Condition, Query } from "../query.ts";
-import { existsConversation, hasNoConversation } from "./conversations.ts";
+import type { Condition, Query } from "./query.ts";
 import {
   negate,
   type PositiveCondition,
   type Predicate,
+  type Related,
   type Source,
   type SourceContext,
   type Sources,
 } from "./source.ts";
 
-export { contactSources } from "./contacts.ts";
-export { conversationSources } from "./conversations.ts";
-export { json, optional, type Predicate, type Source, type Sources, tagList } from "./source.ts";
-
 export interface CompileContext extends SourceContext {
   /** By attribute, as in the attributes with which the query was parsed. */
   readonly sources: Sources;
+  readonly related: Related;
 }
 
 /** A part of a query that is met on its own, and the places of its conditions in the query. */
@@ -32,7 +29,7 @@ export interface Unit {
   readonly predicate: Predicate;
 }
 
-/** The condition for rows of the table `contacts`, which the statement must select from under this name. */
+/** The condition for the rows that the sources refer to, which the statement must select from. */
 export function compileQuery(query: Query, context: CompileContext): Predicate {
   if (query.kind === "or") {
     return join(
@@ -57,39 +54,41 @@ export function compileUnits(
     path: query.kind === "and" ? `${path}.and[${index}]` : path,
   }));
   const units: Unit[] = [];
-  const onConversation: { condition: Condition; source: Source; path: string }[] = [];
+  const onRelated: { condition: Condition; source: Source; path: string }[] = [];
   for (const { part, path } of placed) {
     if (part.kind !== "condition") {
       units.push({ paths: [path], predicate: compileQuery(part, context) });
       continue;
     }
     const source = sourceOf(part.attribute, context);
-    if (source.of === "conversation") {
-      onConversation.push({ condition: part, source, path });
+    if (source.of === "related") {
+      onRelated.push({ condition: part, source, path });
     } else {
       units.push({ paths: [path], predicate: compileCondition(part, source) });
     }
   }
-  if (onConversation.length > 0) {
+  if (onRelated.length > 0) {
     units.push({
-      paths: onConversation.map(({ path }) => path),
-      predicate: compileConversation(onConversation, context),
+      paths: onRelated.map(({ path }) => path),
+      predicate: compileRelated(onRelated, context),
     });
   }
   return units;
 }
 
-/** One conversation meets all conditions. A contact without conversations is treated as having an empty one. */
-function compileConversation(
+/** One related row meets all conditions. Without a related row, an empty one is assumed. */
+function compileRelated(
   conditions: readonly { readonly condition: Condition; readonly source: Source }[],
   context: CompileContext,
 ): Predicate {
-  const met = existsConversation(
+  const met = context.related.exists(
     context,
     allOf(conditions.map(({ condition, source }) => compileCondition(condition, source))),
   );
   const isMetByNone = conditions.every(({ condition }) => isNegative(condition.operator));
-  return isMetByNone ? sql<boolean>`(${met} or ${hasNoConversation(context)})` : met;
+  return isMetByNone
+    ? sql<boolean>`(${met} or ${negate(context.related.exists(context, sql<boolean>`true`))})`
+    : met;
 }
 
 /** The operators that are the negation of another. */
@@ -115,7 +114,7 @@ function compileCondition(condition: Condition, { test }: Source): Predicate {
   return negate(test({ ...condition, operator: opposites[operator] } as PositiveCondition));
 }
 
-function sourceOf(attribute: string, { sources, ...context }: CompileContext): Source {
+function sourceOf(attribute: string, { sources, related: _, ...context }: CompileContext): Source {
   const pattern = Object.keys(sources).find((name) => {
     const start = name.indexOf("<");
     return start < 0 ? name === attribute : attribute.startsWith(name.slice(0, start));

@@ -1,19 +1,32 @@
-/** The condition language shared by routing, cohorts and flows. */
-export { cohortAttributes, conversationAttributes, countryOf } from "./attributes.ts";
+/**
+ * The condition language shared by routing, cohorts and flows: parsing, evaluation in memory, and compilation to SQL. The
+ * modules that own the tables declare where the values of their attributes are in SQL.
+ */
 export {
-  type CompileContext,
-  compileQuery,
-  compileUnits,
-  contactSources,
-  conversationSources,
-  type Predicate,
-  type Sources,
-  type Unit,
-} from "./compile/index.ts";
+  cohortAttributes,
+  type contactAttributes,
+  conversationAttributes,
+  type ownConversationAttributes,
+} from "./attributes.ts";
+export { type CompileContext, compileQuery, compileUnits, type Unit } from "./compile.ts";
 export { readFact } from "./facts.ts";
 export { matchesQuery } from "./matches.ts";
 export { exampleOf, operatorsOf } from "./operands.ts";
 export { parseQuery } from "./parse.ts";
-export type { Query, ValueType } from "./query.ts";
+export { attributesOf, type Query, type ValueType } from "./query.ts";
 export { removeAccents } from "./remove-accents.ts";
+export {
+  type Expression,
+  json,
+  neverNull,
+  optional,
+  type PositiveCondition,
+  type Predicate,
+  parameter,
+  type Related,
+  type Source,
+  type SourceContext,
+  type Sources,
+  tagList,
+} from "./source.ts";
 export { normalizeText } from "./values.ts";

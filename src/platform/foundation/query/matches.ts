@@ -5,7 +5,7 @@
  * no positive operator and therefore every negative one, including `not_within_last`: a contact who has never
  * written has not written in the last seven days. A list matches when one of its elements does.
  */
-import type { QueryOperator } from "../../../tools/cohorts/index.ts";
+import type { QueryOperator } from "../../../../tools/cohorts/index.ts";
 import { compareFact, comparisonWith, elementsOf, type Facts, readFact, textOf, timeOf } from "./facts.ts";
 import type { Condition, OperandOf, Query, Value } from "./query.ts";
 

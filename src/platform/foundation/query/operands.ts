@@ -1,7 +1,7 @@
 /** Which operators apply to which type of attribute, and how their operands are parsed. */
-import { type QueryOperator, queryOperators } from "../../../tools/cohorts/index.ts";
-import type { Failure } from "../../../tools/contract/index.ts";
-import { failField } from "../../../tools/errors.ts";
+import { type QueryOperator, queryOperators } from "../../../../tools/cohorts/index.ts";
+import type { Failure } from "../../../../tools/contract/index.ts";
+import { failField } from "../../../../tools/errors.ts";
 import { type Attribute, type Operands, operatorFamilies, type Value, type ValueType } from "./query.ts";
 import { normalizeText, readDuration, readTimestamp } from "./values.ts";
 

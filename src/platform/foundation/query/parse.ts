@@ -4,8 +4,8 @@
  * Nothing is ignored: without the unknown key or the empty group a query would match more contacts than its
  * author intended. Only `{}` matches everything.
  */
-import { type QueryOperator, queryOperators } from "../../../tools/cohorts/index.ts";
-import { failField } from "../../../tools/errors.ts";
+import { type QueryOperator, queryOperators } from "../../../../tools/cohorts/index.ts";
+import { failField } from "../../../../tools/errors.ts";
 import { readOperand } from "./operands.ts";
 import type { Attribute, Attributes, Condition, Query } from "./query.ts";
 

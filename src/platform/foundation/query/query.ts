@@ -4,7 +4,7 @@
  * Every operator belongs to a family, which determines the type of its operand. A new operator in the catalogue
  * does not compile until it has a family here and a test in `matches.ts`.
  */
-import type { QueryOperator } from "../../../tools/cohorts/index.ts";
+import type { QueryOperator } from "../../../../tools/cohorts/index.ts";
 
 /** The type of an attribute's values; with `any` it may differ from contact to contact. */
 export type ValueType = "text" | "number" | "date" | "boolean" | "tags" | "enum" | "any";
@@ -78,3 +78,11 @@ export type Query =
   | { readonly kind: "or"; readonly queries: readonly Query[] }
   | { readonly kind: "not"; readonly query: Query }
   | Condition;
+
+/** The attributes that the conditions of a query name. */
+export function attributesOf(query: Query): string[] {
+  if (query.kind === "condition") {
+    return [query.attribute];
+  }
+  return (query.kind === "not" ? [query.query] : query.queries).flatMap(attributesOf);
+}

@@ -1,7 +1,7 @@
 /** Where the values of an attribute are in SQL, and the tests of each operator on them. */
 import { type RawBuilder, sql } from "kysely";
 import type { QueryOperator } from "../../../../tools/cohorts/index.ts";
-import type { Condition, Value } from "../query.ts";
+import type { Condition, Value } from "./query.ts";
 
 /** Null means false. */
 export type Predicate = RawBuilder<boolean>;
@@ -33,8 +33,8 @@ type PositiveOperator = Exclude<QueryOperator, NegativeOperator>;
 export type PositiveCondition = Condition<PositiveOperator>;
 
 export interface Source {
-  /** The row that the expressions refer to. */
-  readonly of: "contact" | "conversation";
+  /** The row that the expressions refer to: the one that is asked for, or one of those that are related to it. */
+  readonly of: "own" | "related";
   test(condition: PositiveCondition): Predicate;
 }
 
@@ -211,4 +211,10 @@ function needed(form: Expression | undefined): Expression {
     throw new Error("The operator does not apply to the attribute.");
   }
   return form;
+}
+
+/** The rows that are related to the one that is asked for, such as the conversations of a contact. */
+export interface Related {
+  /** Whether there is one that meets the condition; never null. */
+  exists(context: SourceContext, condition: Predicate): Predicate;
 }

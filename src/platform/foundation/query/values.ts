@@ -1,5 +1,5 @@
 /** Parses values for comparisons: normalized text, times, durations. */
-import { timestamp } from "../../../tools/contract/index.ts";
+import { timestamp } from "../../../../tools/contract/index.ts";
 
 const unitMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 

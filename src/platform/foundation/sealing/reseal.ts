@@ -7,9 +7,9 @@
  * a rotation by a request, do not disturb each other, and after a crash the next start continues.
  */
 import { type RawBuilder, sql } from "kysely";
-import type { Database } from "../../database/database.ts";
-import type { Sealed, Tables } from "../../database/schema/index.ts";
-import type { Log } from "../../ports/log.ts";
+import type { Database } from "../../../database/database.ts";
+import type { Sealed, Tables } from "../../../database/schema/index.ts";
+import type { Log } from "../../../ports/log.ts";
 import { type SealSecrets, seal, tryUnseal } from "./seal.ts";
 
 const batchSize = 500;

@@ -1,6 +1,6 @@
 /** Encrypts values that must not be readable in the database: AES-256-GCM under the app's secret. */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
-import type { Sealed } from "../../database/schema/index.ts";
+import type { Sealed } from "../../../database/schema/index.ts";
 
 /** The secrets that sign. */
 export interface AppSecrets {

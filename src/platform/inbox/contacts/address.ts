@@ -1,5 +1,5 @@
 /** Where a contact can be written to. */
-import { fail } from "../../../tools/errors.ts";
+import { fail } from "../../../../tools/errors.ts";
 import type { ContactRow } from "./find.ts";
 
 /** The phone number, or the bsuid of a contact who hides it. @throws Failure `contact_unreachable`. */

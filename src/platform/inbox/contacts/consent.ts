@@ -1,7 +1,8 @@
 /** A contact's own choice about marketing: a stop word, a button of the channel's app, or what the channel reports. */
 import type { Selectable } from "kysely";
-import type { Tables } from "../../database/schema/index.ts";
-import type { Change } from "../kernel/index.ts";
+import { ofOrganization } from "../../../database/query/index.ts";
+import type { Tables } from "../../../database/schema/index.ts";
+import type { Change } from "../../foundation/kernel/index.ts";
 
 type Contact = Selectable<Tables["contacts"]>;
 
@@ -20,10 +21,9 @@ export async function changeConsent(
   { organization_id, id }: Pick<Contact, "organization_id" | "id">,
   { opted_out, at }: Choice,
 ): Promise<Pick<Contact, "blocked_at"> | undefined> {
-  const current = await tx
+  const current = await ofOrganization(tx, organization_id)
     .selectFrom("contacts")
     .select(["opted_out", "blocked_at", "consent_at"])
-    .where("organization_id", "=", organization_id)
     .where("id", "=", id)
     .where("erased_at", "is", null)
     .forNoKeyUpdate()
@@ -37,10 +37,9 @@ export async function changeConsent(
   if (opted_out ? age < 0 : age <= 0) {
     return undefined;
   }
-  await tx
+  await ofOrganization(tx, organization_id)
     .updateTable("contacts")
     .set({ opted_out, consent_at: at, updated_at: now.toISOString() })
-    .where("organization_id", "=", organization_id)
     .where("id", "=", id)
     .execute();
   return current.opted_out === opted_out ? undefined : current;

@@ -1,8 +1,8 @@
 /** Finds the contacts of many phone numbers. */
 import { sql } from "kysely";
-import type { Transaction } from "../../database/database.ts";
-import { refersTo } from "../../database/query/index.ts";
-import { phoneKey } from "../phone/index.ts";
+import { refersTo } from "../../../database/query/index.ts";
+import { phoneKey } from "../../account/phone/index.ts";
+import type { Transaction } from "../../foundation/kernel/index.ts";
 
 /** The ids by number, without the numbers that no contact has. The contacts are locked: an erasure waits. */
 export async function findContactIds(

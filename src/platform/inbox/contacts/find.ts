@@ -5,14 +5,12 @@
  * identity that belongs to another contact is not moved: contacts are never merged automatically.
  */
 import { type Selectable, sql } from "kysely";
-import type { Transaction } from "../../database/database.ts";
-import { newId } from "../../database/id.ts";
-import { refersTo } from "../../database/query/index.ts";
-import type { Tables } from "../../database/schema/index.ts";
-import type { Identities } from "../../ports/channel.ts";
-import { type Change, emit, isListenedTo } from "../kernel/index.ts";
-import { phoneKey } from "../phone/index.ts";
-import { countryOf } from "../query/index.ts";
+import { newId } from "../../../database/id.ts";
+import { ofOrganization, refersTo } from "../../../database/query/index.ts";
+import type { Tables } from "../../../database/schema/index.ts";
+import type { Identities } from "../../../ports/channel.ts";
+import { countryOf, phoneKey } from "../../account/phone/index.ts";
+import { type Change, isListenedTo, type Transaction } from "../../foundation/kernel/index.ts";
 import { normalizedAtAfterChange, normalizedColumn } from "./normalized.ts";
 import { searchTextOf } from "./search.ts";
 
@@ -103,12 +101,11 @@ function identitiesOf({ phone_number, identities = {} }: ContactLookup): Identit
 type Owner = ContactRow & { readonly kind: IdentityKind };
 
 async function findOwners(tx: Transaction, organization: string, identities: readonly Identity[]) {
-  return tx
+  return ofOrganization(tx, organization)
     .selectFrom("contact_identities")
     .innerJoin("contacts", (join) => join.on(refersTo("contact_identities.contact_id", "contacts")))
     .selectAll("contacts")
     .select("contact_identities.kind")
-    .where("contact_identities.organization_id", "=", organization)
     .where((rows) => rows.or(identities.map(({ kind, value }) => rows.and({ kind, value }))))
     .where("contacts.erased_at", "is", null)
     .forKeyShare("contacts")
@@ -135,7 +132,7 @@ function chooseOwner(
 
 /** Undefined if the identity is taken. One statement, so that there is never an identity without its contact. */
 export async function createContact(
-  { tx, world }: Change,
+  { tx }: Change,
   lookup: ContactLookup,
   { kind, value }: Identity,
 ): Promise<ContactRow | undefined> {
@@ -165,7 +162,7 @@ export async function createContact(
   const { is_listened_to, ...contact } = rows[0];
   if (is_listened_to) {
     const { organization_id, id } = contact;
-    emit(tx, world, { type: "contact.created", organization_id, order: id, data: { contact_id: id } });
+    tx.emit({ type: "contact.created", organization_id, order: id, data: { contact_id: id } });
   }
   return contact;
 }
@@ -202,7 +199,7 @@ async function addIdentities(
   const { phone_number, ...columns } = identityColumns(kinds, lookup);
   // The contact keeps the number that was stored first.
   const number = result.contact.phone_number === null ? phone_number : undefined;
-  const contact = await tx
+  const contact = await ofOrganization(tx, organization_id)
     .updateTable("contacts")
     .set({
       ...columns,
@@ -213,7 +210,6 @@ async function addIdentities(
       search_text: sql<string>`search_text || ' ' || ${searchTextOf(number, columns.username)}`,
       updated_at,
     })
-    .where("organization_id", "=", organization_id)
     .where("id", "=", id)
     .returningAll()
     .executeTakeFirstOrThrow();

@@ -1,18 +1,19 @@
 /** Contacts: the operations of `tools/contacts.ts`, and the functions that other modules call. */
 import { sql } from "kysely";
-import { contacts as contract } from "../../../tools/contacts.ts";
-import { fail, failField } from "../../../tools/errors.ts";
-import type { Queries, Transaction } from "../../database/database.ts";
-import { isDeepPage, readPage, withTimeLimit } from "../../database/query/index.ts";
+import { contacts as contract } from "../../../../tools/contacts.ts";
+import { fail, failField } from "../../../../tools/errors.ts";
+import type { Queries } from "../../../database/database.ts";
+import { isDeepPage, ofOrganization, readPage, withTimeLimit } from "../../../database/query/index.ts";
+import { getPhoneRegion, normalizePhone } from "../../account/inboxes/index.ts";
+import { hasCountryCode, searchDigits } from "../../account/phone/index.ts";
 import {
   type Change,
   type ErasedContact,
-  emit,
   eraseContact,
   implement,
+  type Transaction,
   type WriteContext,
-} from "../kernel/index.ts";
-import { getPhoneRegion, hasCountryCode, normalizePhone, searchDigits } from "../phone/index.ts";
+} from "../../foundation/kernel/index.ts";
 import { type ContactLookup, type ContactRow, findOrCreateContact } from "./find.ts";
 import { normalizedAfterChange } from "./normalized.ts";
 import { hasTag, isNumber, readSearchWords, searchTextAfterRename } from "./search.ts";
@@ -35,6 +36,7 @@ export {
 export { findContactIds } from "./find-many.ts";
 export { moveIdentities } from "./move.ts";
 export { normalizeContacts } from "./normalized.ts";
+export { contactSources } from "./query-sources.ts";
 export { selectContacts } from "./select.ts";
 export { serializeContact } from "./serialize.ts";
 export { changeTags } from "./tags.ts";
@@ -96,13 +98,8 @@ export const contacts = implement(contract, {
     async delete_contact({ id }, context) {
       const { tx, organization } = context;
       await getContact(tx, organization, id, { forUpdate: true });
-      const erased = {
-        organization_id: organization,
-        contact_id: id,
-        conversation_ids: await findConversationIds(tx, organization, id),
-        identities: await listIdentities(tx, organization, id),
-      };
-      await eraseContact(context, erased);
+      const identities = await listIdentities(tx, organization, id);
+      await eraseContact(context, { organization_id: organization, contact_id: id, identities });
       return { data: { id, deleted: true as const } };
     },
   },
@@ -130,7 +127,7 @@ export async function changeContact(
   changes: ContactChanges,
 ) {
   const { name, metadata, opted_out, blocked_reason, tags } = changes;
-  const contact = await tx
+  const contact = await ofOrganization(tx, organization)
     .updateTable("contacts")
     .set({
       ...(name === undefined ? {} : { name: name || null, search_text: searchTextAfterRename(name) }),
@@ -141,7 +138,6 @@ export async function changeContact(
       ...normalizedAfterChange({ name, tags, metadata }, now),
       updated_at: now.toISOString(),
     })
-    .where("organization_id", "=", organization)
     .where("id", "=", id)
     .where("erased_at", "is", null)
     .returningAll()
@@ -155,12 +151,12 @@ export async function changeContact(
   return contact;
 }
 
-function emitTagsAdded({ tx, world }: Change, before: ContactRow, tags: readonly string[]): void {
+function emitTagsAdded({ tx }: Change, before: ContactRow, tags: readonly string[]): void {
   const { organization_id, id: contact_id } = before;
   const added = tags.filter((tag) => !before.tags.includes(tag));
   if (added.length > 0) {
     const data = { contact_id, tags: added };
-    emit(tx, world, { type: "contact.tag_added", organization_id, order: contact_id, data });
+    tx.emit({ type: "contact.tag_added", organization_id, order: contact_id, data });
   }
 }
 
@@ -210,22 +206,10 @@ async function findOrCreateByPhone(
   return findOrCreateContact(context, { ...input, organization, phone_number, now });
 }
 
-/** No conversation is added until the commit, because the contact is locked. */
-async function findConversationIds(tx: Transaction, organization: string, contact_id: string) {
-  const rows = await tx
-    .selectFrom("conversations")
-    .select("id")
-    .where("organization_id", "=", organization)
-    .where("contact_id", "=", contact_id)
-    .execute();
-  return rows.map(({ id }) => id);
-}
-
 async function listIdentities(tx: Transaction, organization: string, contact_id: string) {
-  const rows = await tx
+  const rows = await ofOrganization(tx, organization)
     .selectFrom("contact_identities")
     .select("value")
-    .where("organization_id", "=", organization)
     .where("contact_id", "=", contact_id)
     .execute();
   return rows.map(({ value }) => value);
@@ -236,20 +220,25 @@ async function eraseProfile(
   { tx, now }: Change,
   { organization_id, contact_id }: ErasedContact,
 ): Promise<void> {
-  await tx
+  await ofOrganization(tx, organization_id)
     .updateTable("contacts")
     .set({
-      ...{ phone_number: null, bsuid: null, username: null, name: null },
-      ...{ search_text: "", tags: [], metadata: "{}", blocked_reason: null },
-      ...{ country: null, normalized: null },
+      phone_number: null,
+      bsuid: null,
+      username: null,
+      name: null,
+      search_text: "",
+      tags: [],
+      metadata: "{}",
+      blocked_reason: null,
+      country: null,
+      normalized: null,
       erased_at: now.toISOString(),
     })
-    .where("organization_id", "=", organization_id)
     .where("id", "=", contact_id)
     .execute();
-  await tx
+  await ofOrganization(tx, organization_id)
     .deleteFrom("contact_identities")
-    .where("organization_id", "=", organization_id)
     .where("contact_id", "=", contact_id)
     .execute();
 }

@@ -1,9 +1,9 @@
 /** Gives a contact the number or the channel's id that the person has from now on. */
 import { sql } from "kysely";
-import type { IdentityMove } from "../../ports/channel.ts";
-import type { Change } from "../kernel/index.ts";
-import { phoneKey } from "../phone/index.ts";
-import { countryOf } from "../query/index.ts";
+import { ofOrganization } from "../../../database/query/index.ts";
+import type { IdentityMove } from "../../../ports/channel.ts";
+import { countryOf, phoneKey } from "../../account/phone/index.ts";
+import type { Change } from "../../foundation/kernel/index.ts";
 import { type Identity, idOfOwner } from "./find.ts";
 import { normalizedAtAfterChange } from "./normalized.ts";
 import { searchTextOf } from "./search.ts";
@@ -39,9 +39,8 @@ export async function moveIdentities(
     );
     return contact_id;
   }
-  await tx
+  await ofOrganization(tx, organization)
     .deleteFrom("contact_identities")
-    .where("organization_id", "=", organization)
     .where("contact_id", "=", contact_id)
     .where("kind", "in", lost)
     .execute();
@@ -51,7 +50,7 @@ export async function moveIdentities(
     .values(rest.map((identity) => ({ organization_id: organization, contact_id, created_at, ...identity })))
     .onConflict((conflict) => conflict.doNothing())
     .execute();
-  await tx
+  await ofOrganization(tx, organization)
     .updateTable("contacts")
     .set({
       ...(to.bsuid === null ? {} : { bsuid: to.bsuid }),
@@ -62,7 +61,6 @@ export async function moveIdentities(
       normalized_at: normalizedAtAfterChange(now),
       updated_at: created_at,
     })
-    .where("organization_id", "=", organization)
     .where("id", "=", contact_id)
     .execute();
   return contact_id;
@@ -71,10 +69,9 @@ export async function moveIdentities(
 /** Locked until the commit; the first identity that has an owner decides. */
 async function findOwner(tx: Change["tx"], organization: string, identities: readonly Identity[]) {
   for (const identity of identities) {
-    const owner = await tx
+    const owner = await ofOrganization(tx, organization)
       .selectFrom("contacts")
       .select("id")
-      .where("organization_id", "=", organization)
       .where("id", "=", idOfOwner(organization, identity))
       .where("erased_at", "is", null)
       .forUpdate()

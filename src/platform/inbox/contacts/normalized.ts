@@ -7,10 +7,12 @@
  * ASCII, compatible forms or loose accents. For all other contacts `normalized` is null.
  */
 import { sql } from "kysely";
-import { fail } from "../../../tools/errors.ts";
-import type { Database, Queries } from "../../database/database.ts";
-import type { World } from "../kernel/index.ts";
-import { countryOf, normalizeText } from "../query/index.ts";
+import { fail } from "../../../../tools/errors.ts";
+import type { Database, Queries } from "../../../database/database.ts";
+import { ofOrganization } from "../../../database/query/index.ts";
+import { countryOf } from "../../account/phone/index.ts";
+import type { World } from "../../foundation/kernel/index.ts";
+import { normalizeText } from "../../foundation/query/index.ts";
 
 export interface ComparedTexts {
   readonly name?: string | null | undefined;
@@ -96,10 +98,9 @@ export async function normalizeContacts(
 
 /** Returns the last id; undefined at the end. A contact that changes meanwhile is left to a later call. */
 async function normalizeBatch(db: Queries, organization: string, after: string): Promise<string | undefined> {
-  const rows = await db
+  const rows = await ofOrganization(db, organization)
     .selectFrom("contacts")
     .select(["id", "phone_number", "name", "tags", "metadata", sql<string>`updated_at::text`.as("version")])
-    .where("organization_id", "=", organization)
     .where("id", ">", after)
     .where("erased_at", "is", null)
     .where(sql<boolean>`normalized_at is distinct from updated_at`)
@@ -110,7 +111,9 @@ async function normalizeBatch(db: Queries, organization: string, after: string):
     return undefined;
   }
   const values = rows.map(({ id, phone_number, version, ...texts }) => ({
-    ...{ id, version, country: countryOf(phone_number) },
+    id,
+    version,
+    country: countryOf(phone_number),
     normalized: normalizedTexts(texts),
   }));
   await sql`

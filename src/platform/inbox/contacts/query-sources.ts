@@ -1,8 +1,13 @@
-/** The attributes of contacts in SQL. */
+/** Where conditions find the attributes of contacts, in the rows of the table `contacts`. */
 import { sql } from "kysely";
-import type { contactAttributes } from "../attributes.ts";
-import { latestUserMessage } from "./conversations.ts";
-import { type Expression, json, optional, type Sources, tagList } from "./source.ts";
+import {
+  type contactAttributes,
+  type Expression,
+  json,
+  optional,
+  type Sources,
+  tagList,
+} from "../../foundation/query/index.ts";
 
 const normalized = sql`contacts.normalized`;
 
@@ -10,28 +15,27 @@ const normalized = sql`contacts.normalized`;
 const normalizedTags = sql`(${normalized} -> 'tags')`;
 
 export const contactSources = {
-  name: optional("contact", {
+  name: optional("own", {
     text: sql`lower(coalesce(${normalized} ->> 'name', contacts.name) collate "C")`,
     exists: sql<boolean>`contacts.name is not null`,
   }),
-  phone_number: optional("contact", {
+  phone_number: optional("own", {
     text: sql`contacts.phone_number`,
     exists: sql<boolean>`contacts.phone_number is not null`,
   }),
-  country: optional("contact", {
+  country: optional("own", {
     text: sql`lower(contacts.country collate "C")`,
     exists: sql<boolean>`contacts.country is not null`,
   }),
-  tags: tagList("contact", {
+  tags: tagList("own", {
     hasAny: (tags) => sql<boolean>`case when ${normalizedTags} is null then contacts.tags && ${tags}
       else ${normalizedTags} ?| ${tags} end`,
     hasAll: (tags) => sql<boolean>`case when ${normalizedTags} is null then contacts.tags @> ${tags}
       else ${normalizedTags} ?& ${tags} end`,
     exists: sql<boolean>`cardinality(contacts.tags) > 0`,
   }),
-  created_at: optional("contact", { time: sql`contacts.created_at`, exists: sql<boolean>`true` }),
-  updated_at: optional("contact", { time: sql`contacts.updated_at`, exists: sql<boolean>`true` }),
-  last_user_message_at: latestUserMessage,
+  created_at: optional("own", { time: sql`contacts.created_at`, exists: sql<boolean>`true` }),
+  updated_at: optional("own", { time: sql`contacts.updated_at`, exists: sql<boolean>`true` }),
   opted_out: flag(sql`contacts.opted_out`),
   blocked: flag(sql`(contacts.blocked_at is not null)`),
   "metadata.<path>": (context, attribute) => {
@@ -39,16 +43,19 @@ export const contactSources = {
     // Not #>, for which a number in the path is a place in a list.
     const member = (object: Expression) =>
       names.reduce<Expression>((value, name) => sql`(${value} -> ${name}::text)`, object);
-    return json("contact", {
+    return json("own", {
       value: member(sql`contacts.metadata`),
       normalized: member(sql`coalesce(${normalized} -> 'metadata', contacts.metadata)`),
     })(context);
   },
-} satisfies { readonly [Name in keyof typeof contactAttributes]: Sources[string] };
+} satisfies {
+  // The module conversations has the missing one.
+  readonly [Name in Exclude<keyof typeof contactAttributes, "last_user_message_at">]: Sources[string];
+};
 
 /** A truth value is compared as text, as `matchesQuery` does. */
 function flag(column: Expression) {
-  return optional("contact", {
+  return optional("own", {
     text: sql`(case when ${column} then 'true' else 'false' end)`,
     exists: sql<boolean>`true`,
   });

@@ -5,8 +5,8 @@
  * which yields every match of every organization. The index finds the matches of a rare word.
  */
 import { sql } from "kysely";
-import type { Database, Queries } from "../../database/database.ts";
-import { estimateTotal } from "../../database/query/index.ts";
+import type { Database, Queries } from "../../../database/database.ts";
+import { estimateTotal } from "../../../database/query/index.ts";
 import { containsTrigrams, containsWords, hasTag } from "./search.ts";
 import { selectContacts } from "./select.ts";
 

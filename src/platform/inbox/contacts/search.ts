@@ -1,8 +1,8 @@
 /** Search of contacts by words of a name or parts of a number, with an index. */
 import { sql } from "kysely";
-import { failField } from "../../../tools/errors.ts";
-import { toLikePattern } from "../../database/query/index.ts";
-import { removeAccents } from "../query/index.ts";
+import { failField } from "../../../../tools/errors.ts";
+import { toLikePattern } from "../../../database/query/index.ts";
+import { removeAccents } from "../../foundation/query/index.ts";
 
 /** Each word costs a search of the index. */
 const maxWords = 8;

@@ -1,7 +1,8 @@
 /** The query that every read of contacts begins with. */
-import type { Queries } from "../../database/database.ts";
+import type { Queries } from "../../../database/database.ts";
+import { ofOrganization } from "../../../database/query/index.ts";
 
 /** The contacts of an organization that are not erased. */
 export function selectContacts(db: Queries, organization: string) {
-  return db.selectFrom("contacts").where("organization_id", "=", organization).where("erased_at", "is", null);
+  return ofOrganization(db, organization).selectFrom("contacts").where("erased_at", "is", null);
 }

@@ -1,6 +1,6 @@
 /** The tags of a contact or a conversation: one rule for both. */
-import { normalizeTag } from "../../../tools/contract/index.ts";
-import { fail } from "../../../tools/errors.ts";
+import { normalizeTag } from "../../../../tools/contract/index.ts";
+import { fail } from "../../../../tools/errors.ts";
 
 /** Each change of a tag reads and writes the whole row, and more tags than this no longer classify anything. */
 export const maxTags = 200;

@@ -5,12 +5,11 @@
  * the order of their ids and inserted in the order of their numbers, so that concurrent calls don't deadlock.
  */
 import { sql } from "kysely";
-import { maxMetadata } from "../../../tools/contract/index.ts";
-import type { Transaction } from "../../database/database.ts";
-import { newId } from "../../database/id.ts";
-import { refersTo } from "../../database/query/index.ts";
-import { phoneKey } from "../phone/index.ts";
-import { countryOf } from "../query/index.ts";
+import { maxMetadata } from "../../../../tools/contract/index.ts";
+import type { DatabaseTransaction } from "../../../database/database.ts";
+import { newId } from "../../../database/id.ts";
+import { refersTo } from "../../../database/query/index.ts";
+import { countryOf, phoneKey } from "../../account/phone/index.ts";
 import { normalizedAtAfterChange, normalizedTexts } from "./normalized.ts";
 import { searchTextOf } from "./search.ts";
 import { combineTags } from "./tags.ts";
@@ -45,7 +44,7 @@ interface Draft {
 
 /** Returns the outcomes in the order of the inputs. Of two inputs with the same number, the second updates the first's contact. */
 export async function upsertContacts(
-  tx: Transaction,
+  tx: DatabaseTransaction,
   organization: string,
   inputs: readonly ContactInput[],
   now: Date,
@@ -74,7 +73,7 @@ export async function upsertContacts(
 }
 
 /** Locked until the commit, so that concurrent changes wait. */
-async function lockExisting(tx: Transaction, organization: string, inputs: readonly ContactInput[]) {
+async function lockExisting(tx: DatabaseTransaction, organization: string, inputs: readonly ContactInput[]) {
   const keys = inputs.map(({ phone_number }) => phoneKey(phone_number));
   const { rows } = await sql<Omit<Draft, "isNew" | "isChanged">>`
     select value as key, id, phone_number, username, name, tags, metadata
@@ -91,7 +90,13 @@ async function lockExisting(tx: Transaction, organization: string, inputs: reado
 function createDraft(key: string, input: ContactInput, now: Date) {
   const { phone_number, name = null, tags, metadata } = input;
   const draft: Draft = {
-    ...{ key, id: newId("con", now), phone_number, username: null, name, tags, metadata },
+    key,
+    id: newId("con", now),
+    phone_number,
+    username: null,
+    name,
+    tags,
+    metadata,
     isNew: true,
     isChanged: true,
   };
@@ -115,7 +120,12 @@ function mergeDraft(existing: Draft, input: ContactInput): { draft: Draft; outco
   return { draft, outcome: "updated" };
 }
 
-async function updateContacts(tx: Transaction, organization: string, drafts: readonly Draft[], now: Date) {
+async function updateContacts(
+  tx: DatabaseTransaction,
+  organization: string,
+  drafts: readonly Draft[],
+  now: Date,
+) {
   if (drafts.length === 0) {
     return;
   }
@@ -129,7 +139,12 @@ async function updateContacts(tx: Transaction, organization: string, drafts: rea
 }
 
 /** Returns the keys of the inserted contacts; a concurrent transaction may have inserted the others. */
-async function insertContacts(tx: Transaction, organization: string, drafts: readonly Draft[], now: Date) {
+async function insertContacts(
+  tx: DatabaseTransaction,
+  organization: string,
+  drafts: readonly Draft[],
+  now: Date,
+) {
   if (drafts.length === 0) {
     return new Set<string>();
   }
@@ -159,7 +174,12 @@ async function insertContacts(tx: Transaction, organization: string, drafts: rea
 /** The drafts as a table expression. */
 function toRecordset(drafts: readonly Draft[]) {
   const rows = drafts.map(({ key, id, phone_number, username, name, tags, metadata }) => ({
-    ...{ key, id, phone_number, name, tags, metadata },
+    key,
+    id,
+    phone_number,
+    name,
+    tags,
+    metadata,
     search_text: searchTextOf(name, phone_number, username),
     country: countryOf(phone_number),
     normalized: normalizedTexts({ name, tags, metadata }),

@@ -1,7 +1,7 @@
 /** Applies routing decisions: assigns or queues the conversations, and schedules the retry of queued ones. */
 import { z } from "zod";
-import { type NewJob, newJob } from "../../jobs/job.ts";
-import { type Change, defineJob } from "../kernel/index.ts";
+import { type NewJob, newJob } from "../../../jobs/job.ts";
+import { type Change, defineJob } from "../../foundation/kernel/index.ts";
 import {
   activePolicies,
   type ConversationRow,
@@ -9,9 +9,9 @@ import {
   decide,
   type PolicyDecision,
   policyForQueued,
+  recordAssignments,
   recordPolicyDecisions,
 } from "../routing/index.ts";
-import { recordAssignments } from "./assignments.ts";
 import { changeConversations, requireUpdated } from "./change.ts";
 import { withConversation } from "./find.ts";
 
@@ -28,7 +28,7 @@ export const escalateJob = defineJob({
         return;
       }
       const policies = await activePolicies(tx, conversation.organization_id);
-      const policy = await policyForQueued(tx, { conversation, policies, now });
+      const policy = await policyForQueued({ db: tx, world }, { conversation, policies, now });
       if (policy) {
         const decision = await decide(tx, { conversation, policy }, { now, locks: true });
         await applyDecisions(change, [{ conversation, trigger: "escalation", decision }]);
@@ -59,7 +59,7 @@ export async function applyDecisions(
     ...record,
     conversation: requireUpdated(updated, record.conversation),
   }));
-  await change.world.jobs.enqueueAll(change.tx, results.flatMap(createEscalationJobs));
+  await change.tx.enqueue(results.flatMap(createEscalationJobs));
   // An assignment to a team by hand is recorded by the caller, with the user who made it.
   const assigned = results.filter(
     ({ trigger, decision }) => decision.assigned_to !== null && trigger !== "assign",

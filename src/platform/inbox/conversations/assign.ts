@@ -1,14 +1,20 @@
 /** Assigns a conversation to an agent or a team by hand, transfers it, and unassigns it. */
 import type { z } from "zod";
-import type { conversations as contract } from "../../../tools/conversations.ts";
-import { fail } from "../../../tools/errors.ts";
-import type { Queries } from "../../database/database.ts";
-import { refersTo } from "../../database/query/index.ts";
-import type { OrganizationChange } from "../kernel/index.ts";
-import { activePolicies, type ConversationRow, decide, lockMember, policyForTeam } from "../routing/index.ts";
+import type { conversations as contract } from "../../../../tools/conversations.ts";
+import { fail } from "../../../../tools/errors.ts";
+import type { Queries } from "../../../database/database.ts";
+import { ofOrganization, refersTo } from "../../../database/query/index.ts";
+import type { OrganizationChange } from "../../foundation/kernel/index.ts";
+import {
+  activePolicies,
+  type ConversationRow,
+  decide,
+  lockMember,
+  policyForTeam,
+  recordAssignment,
+} from "../routing/index.ts";
 import { countsAsLoad } from "../teams/index.ts";
 import { applyDecisions } from "./apply-decisions.ts";
-import { recordAssignment } from "./assignments.ts";
 import { changeConversation } from "./change.ts";
 import { requireConversation } from "./find.ts";
 
@@ -97,11 +103,11 @@ async function assignTeam(
   conversation: ConversationRow,
   { team, reason }: { team: { id: string; name: string }; reason: string | undefined },
 ) {
-  const { tx, now } = context;
+  const { tx, world, now } = context;
   // A conversation that already waits for this team keeps its position.
   const waiting = conversation.team_id === team.id ? conversation : { ...conversation, queued_at: null };
   const policies = await activePolicies(tx, conversation.organization_id);
-  const policy = await policyForTeam(tx, { conversation, team, policies, now });
+  const policy = await policyForTeam({ db: tx, world }, { conversation, team, policies, now });
   const decision = await decide(tx, { conversation: waiting, policy }, { now, locks: true });
   const [assigned = waiting] = await applyDecisions(context, [
     { conversation: waiting, trigger: "assign", decision },
@@ -129,10 +135,9 @@ export async function assignByPolicy(context: OrganizationChange, id: string, po
 
 /** Reads the team and locks it against deletion until the commit. */
 async function lockTeam({ tx, organization }: OrganizationChange, id: string) {
-  const team = await tx
+  const team = await ofOrganization(tx, organization)
     .selectFrom("teams")
     .select(["id", "name"])
-    .where("organization_id", "=", organization)
     .where("id", "=", id)
     .forKeyShare()
     .executeTakeFirst();
@@ -149,10 +154,9 @@ interface Reading {
 
 /** @throws Failure `user_not_found`, `user_inactive`, naming `field`. */
 export async function requireActive({ db, organization }: Reading, id: string, field: string): Promise<void> {
-  const user = await db
+  const user = await ofOrganization(db, organization)
     .selectFrom("users")
     .select("is_active")
-    .where("organization_id", "=", organization)
     .where("id", "=", id)
     .executeTakeFirst();
   if (!user) {
@@ -169,11 +173,10 @@ export async function findTeamOf(
   conversation: ConversationRow,
   user_id: string,
 ): Promise<string | null> {
-  const teams = await db
+  const teams = await ofOrganization(db, organization)
     .selectFrom("team_members")
     .innerJoin("teams", (join) => join.on(refersTo("team_members.team_id", "teams")))
     .select(["teams.id", "teams.is_active"])
-    .where("team_members.organization_id", "=", organization)
     .where("team_members.user_id", "=", user_id)
     .orderBy("teams.tier")
     .orderBy("teams.id")

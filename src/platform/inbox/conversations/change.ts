@@ -5,9 +5,12 @@
  * The conversation is locked first, then the members. When a change frees an agent, the queue is served.
  */
 import { sql } from "kysely";
-import { type Change, emit, isListenedTo } from "../kernel/index.ts";
+import { ofOrganization } from "../../../database/query/index.ts";
+import { capacityFreed } from "../../account/users.ts";
+import { type Change, isListenedTo } from "../../foundation/kernel/index.ts";
 import type { ConversationRow } from "../routing/index.ts";
 import { countsAsLoad, type LoadChange, updateLoads } from "../teams/index.ts";
+import { conversationsTaken } from "./hooks.ts";
 
 export type AssignmentState = Pick<
   ConversationRow,
@@ -53,7 +56,7 @@ export async function changeConversations(
   );
   const freed = updates.flatMap(({ loadChanges }) => loadChanges).find(({ delta }) => delta < 0);
   if (freed) {
-    await change.world.hooks.capacityFreed(change, freed.organization_id);
+    await capacityFreed.run(change.world, change, freed.organization_id);
   }
   return updated;
 }
@@ -63,10 +66,9 @@ export async function detachConversations(
   { tx }: Change,
   { organization, team_id }: { readonly organization: string; readonly team_id: string },
 ): Promise<void> {
-  await tx
+  await ofOrganization(tx, organization)
     .updateTable("conversations")
     .set({ team_id: null, queued_at: null, policy_id: null })
-    .where("organization_id", "=", organization)
     .where("team_id", "=", team_id)
     .execute();
 }
@@ -146,12 +148,12 @@ async function reportTaken(change: Change, updates: readonly ConversationUpdate[
   const closed = idsOf((before, after) => after.status === "closed" && before.status !== "closed");
   const organization = updates[0]?.conversation.organization_id;
   if (organization !== undefined && assigned.length + closed.length > 0) {
-    await change.world.hooks.conversationsTaken(change, { organization, assigned, closed });
+    await conversationsTaken.run(change.world, change, { organization, assigned, closed });
   }
 }
 
 /** The changes of a flow start no flow. */
-function emitChanges({ tx, world, actor }: Change, updates: readonly ConversationUpdate[]): void {
+function emitChanges({ tx, actor }: Change, updates: readonly ConversationUpdate[]): void {
   if (actor.type === "flow") {
     return;
   }
@@ -167,7 +169,7 @@ function emitChanges({ tx, world, actor }: Change, updates: readonly Conversatio
         : []),
     ];
     for (const type of types) {
-      emit(tx, world, { type, organization_id, order: id, data: { conversation_id: id } });
+      tx.emit({ type, organization_id, order: id, data: { conversation_id: id } });
     }
   }
 }

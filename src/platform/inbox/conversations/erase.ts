@@ -1,9 +1,20 @@
 /** Erases the personal data of a contact's conversations. The rows stay, for statistics. */
-import { sql } from "kysely";
-import type { Transaction } from "../../database/database.ts";
-import { updateBatch } from "../../database/query/index.ts";
-import type { Change, ErasedContact } from "../kernel/index.ts";
+import { ofOrganization } from "../../../database/query/index.ts";
+import type { Change, ErasedContact, Transaction } from "../../foundation/kernel/index.ts";
 import { changeConversation } from "./change.ts";
+
+/** No conversation is added until the commit, because the contact is locked. */
+export async function findConversationIds(
+  tx: Transaction,
+  { organization_id, contact_id }: Pick<ErasedContact, "organization_id" | "contact_id">,
+): Promise<readonly string[]> {
+  const rows = await ofOrganization(tx, organization_id)
+    .selectFrom("conversations")
+    .select("id")
+    .where("contact_id", "=", contact_id)
+    .execute();
+  return rows.map(({ id }) => id);
+}
 
 /** Closes the conversations, so that they no longer count as their agents' load, and hides them. */
 export async function eraseConversations(
@@ -11,10 +22,9 @@ export async function eraseConversations(
   { organization_id, contact_id }: ErasedContact,
 ): Promise<void> {
   const { tx, now } = change;
-  const conversations = await tx
+  const conversations = await ofOrganization(tx, organization_id)
     .selectFrom("conversations")
     .selectAll()
-    .where("organization_id", "=", organization_id)
     .where("contact_id", "=", contact_id)
     // The members' counts are updated in the order in which routing locks the members.
     .orderBy("assigned_to")
@@ -25,24 +35,9 @@ export async function eraseConversations(
   for (const conversation of conversations) {
     await changeConversation(change, conversation, closed);
   }
-  await tx
+  await ofOrganization(tx, organization_id)
     .updateTable("conversations")
     .set({ erased_at: now.toISOString(), tags: [] })
-    .where("organization_id", "=", organization_id)
     .where("contact_id", "=", contact_id)
     .execute();
-}
-
-/** The reasons of assignments are free text, and may contain personal data. */
-export async function eraseAssignments(
-  tx: Transaction,
-  { organization_id, contact_id }: ErasedContact,
-  after: string,
-): Promise<string | undefined> {
-  const ids = sql`
-    select id from assignments where organization_id = ${organization_id} and contact_id = ${contact_id}`;
-  const update = sql`
-    update assignments set reason = null
-    where organization_id = ${organization_id} and id in (select id from batch) and reason is not null`;
-  return updateBatch(tx, ids, { updates: [update], after });
 }

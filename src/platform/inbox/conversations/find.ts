@@ -1,14 +1,13 @@
 /** Reads conversations by id: with the details that the API returns, or locked for a change. */
 import { sql } from "kysely";
-import { fail } from "../../../tools/errors.ts";
-import type { Queries, Transaction } from "../../database/database.ts";
-import { newId } from "../../database/id.ts";
-import { refersTo } from "../../database/query/index.ts";
-import { together } from "../../database/transaction.ts";
+import { fail } from "../../../../tools/errors.ts";
+import type { Queries } from "../../../database/database.ts";
+import { newId } from "../../../database/id.ts";
+import { ofOrganization, refersTo } from "../../../database/query/index.ts";
+import { together } from "../../../database/transaction.ts";
+import { type Change, system, type Transaction, type World } from "../../foundation/kernel/index.ts";
 import { type ContactRow, selectContacts } from "../contacts/index.ts";
-import { type Change, system, type World } from "../kernel/index.ts";
 import type { ConversationRow } from "../routing/index.ts";
-import { selectConversations } from "./list.ts";
 import { windowOf } from "./window.ts";
 
 /** A conversation as the API returns it. @throws Failure `conversation_not_found`. */
@@ -178,4 +177,11 @@ export async function lockOrCreateConversations(
     .orderBy("id")
     .forUpdate()
     .execute();
+}
+
+/** Conversations whose contact has not been erased. */
+export function selectConversations(db: Queries, organization: string) {
+  return ofOrganization(db, organization)
+    .selectFrom("conversations")
+    .where("conversations.erased_at", "is", null);
 }

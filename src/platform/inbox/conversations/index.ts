@@ -1,33 +1,37 @@
 /** Conversations: one for each contact and inbox, with its status, agent and 24-hour service window. */
 import { type Expression, type RawBuilder, sql } from "kysely";
-import { conversations as contract } from "../../../tools/conversations.ts";
-import type { Transaction } from "../../database/database.ts";
-import { newId } from "../../database/id.ts";
-import { readPage } from "../../database/query/index.ts";
-import { type Change, emit, implement, isListenedTo, isPerson } from "../kernel/index.ts";
-import type { ConversationRow } from "../routing/index.ts";
-import { findIdleTeams } from "../teams/index.ts";
+import { conversations as contract } from "../../../../tools/conversations.ts";
+import { routing as routingContract } from "../../../../tools/routing.ts";
+import { newId } from "../../../database/id.ts";
+import { ofOrganization, readPage } from "../../../database/query/index.ts";
+import { capacityFreed } from "../../account/users.ts";
+import {
+  type Change,
+  implement,
+  isListenedTo,
+  isPerson,
+  type Transaction,
+} from "../../foundation/kernel/index.ts";
+import { assignmentsOf, type ConversationRow, listDecisions, simulateRouting } from "../routing/index.ts";
+import { findIdleTeams, memberAdded, teamDeleted } from "../teams/index.ts";
 import { escalateJob } from "./apply-decisions.ts";
 import { assign, transfer, unassign } from "./assign.ts";
-import { assignmentsOf, deleteOldAssignmentsJob } from "./assignments.ts";
 import { detachConversations } from "./change.ts";
-import { eraseAssignments, eraseConversations } from "./erase.ts";
+import { eraseConversations, findConversationIds } from "./erase.ts";
 import {
   getConversationDetails,
   type InboxContacts,
   requireConversation,
   toNewConversations,
 } from "./find.ts";
-import { listConversations } from "./list.ts";
-import { serveQueueIfWaiting, serveQueueJob, serveQueueNow } from "./queue.ts";
+import { takesMessage } from "./hooks.ts";
+import { addMember, serveQueueIfWaiting, serveQueueJob, sweepQueueJob } from "./queue/index.ts";
 import { requestRouting, routeJob } from "./route.ts";
 import { applyEvent, changedState, wakeJob } from "./status.ts";
-import { sweepQueueJob } from "./sweep-queue.ts";
 import { updateConversation } from "./update.ts";
 
 export type { ConversationRow } from "../routing/index.ts";
 export { assign, assignByPolicy, findTeamOf, requireActive, unassign } from "./assign.ts";
-export { latestAssignment } from "./assignments.ts";
 export {
   findConversation,
   getConversationDetails,
@@ -37,64 +41,80 @@ export {
   lockSubject,
   requireConversation,
   type Subject,
+  selectConversations,
 } from "./find.ts";
+export { conversationsTaken, heldByBot, type Taken, takesMessage } from "./hooks.ts";
+export { conversationSources, conversationsOfContact } from "./query-sources.ts";
 export { requestRouting } from "./route.ts";
 export { allowedStatuses } from "./states.ts";
 export { changedState, openIfPending, requireSettable } from "./status.ts";
 export { updateConversation } from "./update.ts";
 export { windowMs, windowOf } from "./window.ts";
 
-export const conversations = implement(contract, {
-  tables: ["conversations", "assignments"],
-  operations: {
-    async list_conversations(input, context) {
-      return listConversations(input, context);
-    },
+// It shows texts of messages: the module messages implements it.
+const { list_conversations: _, ...own } = contract;
+// They need a conversation, which routing does not read.
+const { simulate_routing, list_routing_decisions } = routingContract;
 
-    async get_conversation({ id }, { db, organization, now }) {
-      return { data: await getConversationDetails(db, organization, { id, now }) };
-    },
+export const conversations = implement(
+  { ...own, simulate_routing, list_routing_decisions },
+  {
+    tables: ["conversations"],
+    operations: {
+      async get_conversation({ id }, { db, organization, now }) {
+        return { data: await getConversationDetails(db, organization, { id, now }) };
+      },
 
-    async update_conversation(input, context) {
-      return { data: await updateConversation(input, context) };
-    },
+      async update_conversation(input, context) {
+        return { data: await updateConversation(input, context) };
+      },
 
-    async assign_conversation(input, context) {
-      const { tx, organization, now } = context;
-      const assignment = await assign(input, context);
-      const { assigned_to, team_id } = input;
-      const isForTeam = assigned_to === undefined && team_id !== undefined;
-      const references = isForTeam ? [{ field: "team_id", id: team_id }] : [];
-      const warnings = await findIdleTeams(tx, organization, { references, now });
-      return { data: { ...assignment, warnings: [...warnings] } };
-    },
+      async assign_conversation(input, context) {
+        const { tx, organization, now } = context;
+        const assignment = await assign(input, context);
+        const { assigned_to, team_id } = input;
+        const isForTeam = assigned_to === undefined && team_id !== undefined;
+        const references = isForTeam ? [{ field: "team_id", id: team_id }] : [];
+        const warnings = await findIdleTeams(tx, organization, { references, now });
+        return { data: { ...assignment, warnings: [...warnings] } };
+      },
 
-    async unassign_conversation(input, context) {
-      return { data: await unassign(input, context) };
-    },
+      async unassign_conversation(input, context) {
+        return { data: await unassign(input, context) };
+      },
 
-    async transfer_conversation(input, context) {
-      return { data: await transfer(input, context) };
-    },
+      async transfer_conversation(input, context) {
+        return { data: await transfer(input, context) };
+      },
 
-    async list_assignments({ id, ...paging }, { db, organization }) {
-      await requireConversation(db, organization, id);
-      const { rows, meta } = await readPage(assignmentsOf(db, organization, id), paging);
-      return { data: rows, meta };
+      async list_assignments({ id, ...paging }, { db, organization }) {
+        await requireConversation(db, organization, id);
+        const { rows, meta } = await readPage(assignmentsOf(db, organization, id), paging);
+        return { data: rows, meta };
+      },
+
+      async simulate_routing({ conversation_id, policy_id }, context) {
+        const conversation = await requireConversation(context.db, context.organization, conversation_id);
+        return { data: await simulateRouting(context, conversation, policy_id) };
+      },
+
+      async list_routing_decisions({ id, ...paging }, { db, organization }) {
+        return listDecisions(db, await requireConversation(db, organization, id), paging);
+      },
     },
+    jobs: [routeJob, escalateJob, serveQueueJob, sweepQueueJob, wakeJob],
+    erase: { find: findConversationIds, now: eraseConversations },
+    hooks: [
+      capacityFreed.handledBy(serveQueueIfWaiting),
+      memberAdded.handledBy(addMember),
+      teamDeleted.handledBy(detachConversations),
+    ],
   },
-  jobs: [routeJob, escalateJob, serveQueueJob, sweepQueueJob, wakeJob, deleteOldAssignmentsJob],
-  erase: { now: eraseConversations, later: eraseAssignments },
-  hooks: {
-    capacityFreed: serveQueueIfWaiting,
-    memberAdded: serveQueueNow,
-    teamDeleted: detachConversations,
-  },
-});
+);
 
 /** The conversation of a contact in an inbox, created as `open` if there is none; locked until the commit. */
 export async function findOrCreateConversation(
-  { tx, world }: Change,
+  { tx }: Change,
   conversation: {
     organization: string;
     inbox_id: string;
@@ -127,7 +147,7 @@ export async function findOrCreateConversation(
     .executeTakeFirstOrThrow();
   if (row.id === id && is_listened_to) {
     const data = { conversation_id: id };
-    emit(tx, world, { type: "conversation.created", organization_id: organization, order: id, data });
+    tx.emit({ type: "conversation.created", organization_id: organization, order: id, data });
   }
   return row;
 }
@@ -142,7 +162,7 @@ export async function recordInbound(
   { at, isBlocked }: { readonly at: string; readonly isBlocked: boolean },
 ): Promise<void> {
   const needsAnswer = !isBlocked && conversation.status !== "spam";
-  const updated = await change.tx
+  const updated = await ofOrganization(change.tx, conversation.organization_id)
     .updateTable("conversations")
     .set({
       last_message_at: latest("last_message_at", at),
@@ -151,7 +171,6 @@ export async function recordInbound(
       waiting_since: needsAnswer ? sql`coalesce(waiting_since, ${at}::timestamptz)` : null,
       is_unread: true,
     })
-    .where("organization_id", "=", conversation.organization_id)
     .where("id", "=", conversation.id)
     .returningAll()
     .executeTakeFirstOrThrow();
@@ -172,7 +191,8 @@ async function isTakenByFlowOrBot(
   { organization_id: organization, id: conversation_id, status, opens_on_answer }: ConversationRow,
 ): Promise<boolean> {
   const isDecisive = status === "closed" || (status === "pending" && opens_on_answer);
-  return isDecisive && world.hooks.takesMessage(tx, { organization, conversation_id });
+  const takers = isDecisive ? await takesMessage.run(world, tx, { organization, conversation_id }) : [];
+  return takers.includes(true);
 }
 
 /** What a message to the contact needs of its conversation. */
@@ -211,10 +231,9 @@ export async function recordAnswer(
   { tx }: Change,
   { organization_id, id }: Pick<ConversationRow, "organization_id" | "id">,
 ): Promise<void> {
-  await tx
+  await ofOrganization(tx, organization_id)
     .updateTable("conversations")
     .set({ waiting_since: null })
-    .where("organization_id", "=", organization_id)
     .where("id", "=", id)
     .execute();
 }

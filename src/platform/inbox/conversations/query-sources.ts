@@ -1,19 +1,19 @@
-/** The attributes of a contact's conversations in SQL. */
+/** Where conditions find the attributes of conversations, as rows that are related to those of the table `contacts`. */
 import { sql } from "kysely";
-import type { ownConversationAttributes } from "../attributes.ts";
 import {
   type Expression,
-  negate,
   neverNull,
   optional,
+  type ownConversationAttributes,
   type PositiveCondition,
   type Predicate,
   parameter,
+  type Related,
   type Source,
   type SourceContext,
   type Sources,
   tagList,
-} from "./source.ts";
+} from "../../foundation/query/index.ts";
 
 /** The normalized form of a capital letter that compatible forms, such as the letters of formulas, contain. */
 const capitals = { from: "ΥΎΫÆƎȢƐΓΠΩĦΑΒΔΕΖΗΘΙΚΛΜΝΞΟΡΣΤΦΧΨϜς", to: "υύϋæǝȣɛγπωħαβδεζηθικλμνξορστφχψϝσ" };
@@ -25,48 +25,50 @@ const tags = sql`array(
   from unnest(conversations.tags) as tag)`;
 
 export const conversationSources = {
+  last_user_message_at: latestUserMessage,
   // In small letters, so the planner can use the column's statistics.
-  "conversation.status": optional("conversation", {
+  "conversation.status": optional("related", {
     text: sql`(conversations.status collate "C")`,
     exists: sql<boolean>`true`,
   }),
   "conversation.assigned_to": text(sql`conversations.assigned_to`),
-  "conversation.tags": tagList("conversation", {
+  "conversation.tags": tagList("related", {
     hasAny: (operands) => sql<boolean>`${tags} && ${operands}`,
     hasAll: (operands) => sql<boolean>`${tags} @> ${operands}`,
     exists: sql<boolean>`cardinality(conversations.tags) > 0`,
   }),
   "conversation.inbox_id": text(sql`conversations.inbox_id`),
-  "conversation.is_favorite": optional("conversation", {
+  "conversation.is_favorite": optional("related", {
     text: sql`(case when conversations.is_favorite then 'true' else 'false' end)`,
     exists: sql<boolean>`true`,
   }),
   "conversation.last_message_at": time(sql`conversations.last_message_at`),
   "conversation.last_user_message_at": time(sql`conversations.last_user_message_at`),
-} satisfies { readonly [Name in keyof typeof ownConversationAttributes]: Sources[string] };
+} satisfies {
+  readonly [Name in keyof typeof ownConversationAttributes | "last_user_message_at"]: Sources[string];
+};
+
+/** The conversations of a contact. */
+export const conversationsOfContact: Related = { exists: existsConversation };
 
 function text(column: Expression) {
-  return optional("conversation", {
+  return optional("related", {
     text: sql`lower(${column} collate "C")`,
     exists: sql<boolean>`${column} is not null`,
   });
 }
 
 function time(column: Expression) {
-  return optional("conversation", { time: column, exists: sql<boolean>`${column} is not null` });
+  return optional("related", { time: column, exists: sql<boolean>`${column} is not null` });
 }
 
 /** Whether the contact has a conversation that meets the condition. */
-export function existsConversation({ organization }: SourceContext, condition: Predicate): Predicate {
+function existsConversation({ organization }: SourceContext, condition: Predicate): Predicate {
   return neverNull(sql<boolean>`exists (
     select from conversations
     where conversations.organization_id = ${organization} and conversations.contact_id = contacts.id
       and conversations.erased_at is null and (${condition})
   )`);
-}
-
-export function hasNoConversation(context: SourceContext): Predicate {
-  return negate(existsConversation(context, sql<boolean>`true`));
 }
 
 const column = sql`conversations.last_user_message_at`;
@@ -75,12 +77,12 @@ const column = sql`conversations.last_user_message_at`;
  * When a contact wrote last, in any conversation; `within_last` asks for any message in that time. Most operators ask only whether there is a message after a time, which
  * an index finds; the others need the time itself.
  */
-export function latestUserMessage(context: SourceContext): Source {
+function latestUserMessage(context: SourceContext): Source {
   const has = (condition: Predicate) => existsConversation(context, condition);
   const hasAfter = (time: Date) => has(sql<boolean>`${column} > ${parameter(time)}`);
   const hasFrom = (time: Date) => has(sql<boolean>`${column} >= ${parameter(time)}`);
   const exists = has(sql<boolean>`${column} is not null`);
-  const latest = optional("contact", {
+  const latest = optional("own", {
     time: sql`(select max(${column}) from conversations
       where conversations.organization_id = ${context.organization} and conversations.contact_id = contacts.id
         and conversations.erased_at is null)`,
@@ -97,7 +99,7 @@ export function latestUserMessage(context: SourceContext): Source {
     lte: (time) => sql<boolean>`(${exists} and not ${hasAfter(time)})`,
   };
   return {
-    of: "contact",
+    of: "own",
     test(condition) {
       const { operator, value } = condition;
       if (operator === "within_last") {

@@ -1,8 +1,12 @@
 /** Routes conversations that need an agent, in batches. */
+
 import { z } from "zod";
-import { routingTriggers } from "../../../tools/routing.ts";
-import { coalesce } from "../../database/coalesce.ts";
-import { type Change, defineJob, system, type World } from "../kernel/index.ts";
+import { routingTriggers } from "../../../../tools/routing.ts";
+import { coalesce } from "../../../database/coalesce.ts";
+import { ofOrganization } from "../../../database/query/index.ts";
+import { newJob } from "../../../jobs/job.ts";
+import { capacityFreed } from "../../account/users.ts";
+import { type Change, defineJob, system, type World } from "../../foundation/kernel/index.ts";
 import {
   activePolicies,
   type ConversationRow,
@@ -21,6 +25,7 @@ import {
 } from "../routing/index.ts";
 import { applyDecisions } from "./apply-decisions.ts";
 import { tryLockConversations, withConversation } from "./find.ts";
+import { heldByBot } from "./hooks.ts";
 
 const RoutePayload = z.object({
   organization_id: z.string(),
@@ -78,7 +83,7 @@ export async function requestRouting(
   const isRoutable = conversation.team_id !== null || (await hasPolicies(change.tx, organization_id));
   if (needsAgent(conversation) && isRoutable) {
     const payload = { organization_id, conversation_id, trigger };
-    await change.world.jobs.enqueue(change.tx, routeJob, payload);
+    await change.tx.enqueue([newJob(routeJob, payload)]);
   }
 }
 
@@ -97,15 +102,16 @@ async function routeConversations(change: Change, items: readonly RouteItem[]): 
   }
   const organization = first.conversation.organization_id;
   const conversation_ids = waiting.map(({ conversation }) => conversation.id);
-  const held = await change.world.hooks.heldByBot(tx, { organization, conversation_ids });
-  const unassigned = waiting.filter(({ conversation }) => !held.has(conversation.id));
+  const held = await heldByBot.run(change.world, tx, { organization, conversation_ids });
+  const unassigned = waiting.filter(({ conversation }) => !held.some((ids) => ids.has(conversation.id)));
   const policies = await activePolicies(tx, organization);
+  const context = { db: tx, world: change.world };
   const conversations = unassigned.map(({ conversation }) => conversation);
-  const facts = await readFacts(tx, conversations, policies);
+  const facts = await readFacts(context, conversations, policies);
   const requests: (RoutingRequest & RouteItem)[] = [];
   for (const { conversation, trigger } of unassigned) {
     const lookup = { conversation, policies, now, facts };
-    const policy = matchPolicies(facts, lookup)[0] ?? (await policyForOwnTeam(tx, lookup));
+    const policy = matchPolicies(facts, lookup)[0] ?? (await policyForOwnTeam(context, lookup));
     if (policy) {
       requests.push({ conversation, trigger, policy });
     } else if (policies.length > 0) {
@@ -140,7 +146,7 @@ async function routeInOrder(
   });
   await applyDecisions(change, records);
   if (hasSkippedAgent) {
-    await change.world.hooks.capacityFreed(change, organization);
+    await capacityFreed.run(change.world, change, organization);
   }
 }
 
@@ -153,10 +159,9 @@ async function findOccupiedQueues(
   const policies = new Map(requests.map(({ policy }) => [queueKey(policy), policy]));
   const occupied = new Set<string>();
   for (const [queue, { id, target_id }] of policies) {
-    const queued = tx
+    const queued = ofOrganization(tx, organization)
       .selectFrom("conversations")
       .select("id")
-      .where("organization_id", "=", organization)
       .where("queued_at", "is not", null);
     const inQueue =
       id === null

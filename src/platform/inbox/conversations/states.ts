@@ -10,7 +10,7 @@
  * open with the first message that neither a waiting flow nor the bot takes. One that was set to pending stays pending
  * until its status is set again, or a person replies.
  */
-import type { ConversationStatus } from "../../../tools/conversations.ts";
+import type { ConversationStatus } from "../../../../tools/conversations.ts";
 
 export interface ConversationState {
   readonly status: ConversationStatus;

@@ -1,10 +1,18 @@
 /** Changes a conversation's status, by hand or by an event; a reopened one keeps its agent only if they are free. */
+
 import { z } from "zod";
-import { fail, failField } from "../../../tools/errors.ts";
-import { type Change, defineJob, type OrganizationChange } from "../kernel/index.ts";
-import { type ConversationRow, findUser, lockMember, reasonTexts, recordDecision } from "../routing/index.ts";
+import { fail, failField } from "../../../../tools/errors.ts";
+import { newJob } from "../../../jobs/job.ts";
+import { type Change, defineJob, type OrganizationChange } from "../../foundation/kernel/index.ts";
+import {
+  type ConversationRow,
+  findUser,
+  lockMember,
+  reasonTexts,
+  recordAssignment,
+  recordDecision,
+} from "../routing/index.ts";
 import { countsAsLoad } from "../teams/index.ts";
-import { recordAssignment } from "./assignments.ts";
 import { changeConversation } from "./change.ts";
 import { requireConversation, withConversation } from "./find.ts";
 import { requestRouting } from "./route.ts";
@@ -39,7 +47,7 @@ export async function setStatus(
   if (until && updated.snoozed_until !== null) {
     const { organization_id, id: conversation_id } = conversation;
     const payload = { organization_id, conversation_id, until: updated.snoozed_until };
-    await change.world.jobs.enqueue(change.tx, wakeJob, payload, { runAt: until });
+    await change.tx.enqueue([newJob(wakeJob, payload, { runAt: until })]);
   }
   return updated;
 }

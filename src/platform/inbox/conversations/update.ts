@@ -1,8 +1,10 @@
 /** Updates a conversation by hand: its status, tags, favorite and unread flags. */
 import type { z } from "zod";
-import type { conversations as contract } from "../../../tools/conversations.ts";
+import type { conversations as contract } from "../../../../tools/conversations.ts";
+import { ofOrganization } from "../../../database/query/index.ts";
+import { capacityFreed } from "../../account/users.ts";
+import type { OrganizationChange } from "../../foundation/kernel/index.ts";
 import { changeTags } from "../contacts/index.ts";
-import type { OrganizationChange } from "../kernel/index.ts";
 import { getConversationDetails, requireConversation } from "./find.ts";
 import { setStatus } from "./status.ts";
 
@@ -17,10 +19,9 @@ export async function updateConversation(input: Input, context: OrganizationChan
     ...(is_favorite === undefined ? {} : { is_favorite }),
     ...(is_unread === undefined ? {} : { is_unread }),
   };
-  await tx
+  await ofOrganization(tx, organization)
     .updateTable("conversations")
     .set({ tags, ...flags, updated_at: now.toISOString() })
-    .where("organization_id", "=", organization)
     .where("id", "=", id)
     .execute();
   if (status !== undefined) {
@@ -28,7 +29,7 @@ export async function updateConversation(input: Input, context: OrganizationChan
   }
   // Tags name required skills: an agent who is free may now have the skills.
   if (tags.join() !== conversation.tags.join()) {
-    await context.world.hooks.capacityFreed(context, organization);
+    await capacityFreed.run(context.world, context, organization);
   }
   return getConversationDetails(tx, organization, { id, now });
 }

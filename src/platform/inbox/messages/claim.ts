@@ -5,14 +5,13 @@
  * delivery at-most-once.
  */
 import { sql } from "kysely";
-import { coalesce } from "../../database/coalesce.ts";
-import type { Transaction } from "../../database/database.ts";
-import type { Sealed } from "../../database/schema/index.ts";
-import { together } from "../../database/transaction.ts";
-import type { ChannelAccount } from "../../ports/channel.ts";
+import { coalesce } from "../../../database/coalesce.ts";
+import type { InboxHealth, Sealed } from "../../../database/schema/index.ts";
+import { together } from "../../../database/transaction.ts";
+import type { ChannelAccount, ChannelFailure } from "../../../ports/channel.ts";
+import { isWindowStrict, openAccount, pausedUntil, StoredAccount } from "../../account/inboxes/index.ts";
+import type { Transaction, World } from "../../foundation/kernel/index.ts";
 import { windowOf } from "../conversations/index.ts";
-import { isWindowStrict, openAccount, pausedUntil, StoredAccount } from "../inboxes/index.ts";
-import type { World } from "../kernel/index.ts";
 import { type DeliveryError, internalFailures } from "./failures.ts";
 import { createQuotas } from "./person-quota.ts";
 import {
@@ -36,6 +35,12 @@ interface ClaimRequest extends MessageName {
   readonly isTakeover: boolean;
 }
 
+interface Pause {
+  readonly until: Date;
+  /** Null: the person has had as many messages as the channel allows for now. */
+  readonly failure: ChannelFailure | null;
+}
+
 export interface ClaimedMessage {
   /** The channel's name. */
   readonly channel: string;
@@ -49,10 +54,8 @@ export interface ClaimedMessage {
   readonly account: ChannelAccount | undefined;
   /** Those of the account, as they are stored; null without one. */
   readonly secrets: Sealed | null;
-  /**
-   * Until when the inbox sends nothing, or nothing to this person; undefined if it does. The message is not claimed then.
-   */
-  readonly pausedUntil: Date | undefined;
+  /** Why the inbox sends nothing now, or nothing to this person. The message is not claimed then. */
+  readonly pause: Pause | undefined;
   /** When the person's quota is complete again after this message; null if it took no place. */
   readonly quotaFullAt: string | null;
   /** Whether the inbox could not send before. */
@@ -112,10 +115,15 @@ function toClaim(
   const previousClaimAt = message.claimed_at;
   const { data: account } = StoredAccount.safeParse({ phone_number_id, waba_id, app_id, secrets });
   return {
-    ...{ channel, message, quotedId, inbox_id, from, previousClaimAt },
+    channel,
+    message,
+    quotedId,
+    inbox_id,
+    from,
+    previousClaimAt,
     account: account && openAccount(world, account),
     secrets,
-    pausedUntil: previousClaimAt === null ? pausedUntil(health, now) : undefined,
+    pause: previousClaimAt === null ? findPause(health, now) : undefined,
     quotaFullAt: null,
     wasStopped: health !== null,
     blockingError: findBlockingError(row, now),
@@ -125,18 +133,23 @@ function toClaim(
   };
 }
 
+function findPause(health: InboxHealth | null, now: Date): Pause | undefined {
+  const until = pausedUntil(health, now);
+  return health && until ? { until, failure: health } : undefined;
+}
+
 /** Takes the place of a message that is to be sent now, within its person's quota. */
 function createPlaceTaker(now: Date) {
   const quotas = createQuotas(now.getTime());
   return (claim: ClaimedMessage, { phone_number_id, person_full_at }: UnsentMessage): ClaimedMessage => {
-    const { pausedUntil: until, blockingError, previousClaimAt, message } = claim;
-    if (phone_number_id === null || until || blockingError || previousClaimAt !== null) {
+    const { pause, blockingError, previousClaimAt, message } = claim;
+    if (phone_number_id === null || pause || blockingError || previousClaimAt !== null) {
       return claim;
     }
     const place = quotas.take(message.conversation_id, person_full_at);
     return "fullAt" in place
       ? { ...claim, quotaFullAt: new Date(place.fullAt).toISOString() }
-      : { ...claim, pausedUntil: new Date(place.waitUntil) };
+      : { ...claim, pause: { until: new Date(place.waitUntil), failure: null } };
   };
 }
 
@@ -162,7 +175,7 @@ function findBlockingError(row: UnsentMessage, now: Date): DeliveryError | undef
 
 async function markSending(tx: Transaction, claims: readonly ClaimedMessage[], at: string): Promise<void> {
   const claimed = claims
-    .filter(({ isSendRunning, pausedUntil: until }) => !isSendRunning && until === undefined)
+    .filter(({ isSendRunning, pause }) => !isSendRunning && pause === undefined)
     .map(({ message, quotaFullAt: full_at }) => ({ id: message.id, full_at }));
   if (claimed.length > 0) {
     await sql`

@@ -3,10 +3,11 @@
  * channel's app, or the channel refused a message because of that. Nothing is sent to the contact.
  */
 import { z } from "zod";
-import { type NewJob, newJob } from "../../jobs/job.ts";
-import type { ConsentChange } from "../../ports/channel.ts";
+import { ofOrganization } from "../../../database/query/index.ts";
+import { type NewJob, newJob } from "../../../jobs/job.ts";
+import type { ConsentChange } from "../../../ports/channel.ts";
+import { type Change, defineJob, system } from "../../foundation/kernel/index.ts";
 import { changeConsent, findContact, findOrCreateContact } from "../contacts/index.ts";
-import { type Change, defineJob, system } from "../kernel/index.ts";
 
 const text = z.string().nullish();
 
@@ -72,10 +73,9 @@ export function newOptOuts(
 async function findPerson(change: Change, { organization_id: organization, ...payload }: Payload) {
   const { contact, opted_out } = payload;
   if ("conversation_id" in contact) {
-    const row = await change.tx
+    const row = await ofOrganization(change.tx, organization)
       .selectFrom("conversations")
       .select("contact_id as id")
-      .where("organization_id", "=", organization)
       .where("id", "=", contact.conversation_id)
       .executeTakeFirst();
     return row && { organization_id: organization, id: row.id };

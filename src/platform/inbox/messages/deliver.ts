@@ -8,16 +8,17 @@
  * blocked may still arrive, only "accepted" is believed.
  */
 import { z } from "zod";
-import { fail } from "../../../tools/errors.ts";
-import type { Attempt, Outcome } from "../../jobs/job.ts";
-import type { Channel, ChannelFailure, OutboundMessage, SendResult } from "../../ports/channel.ts";
-import type { MessageContent, TemplateMessage } from "../../ports/message-content.ts";
-import { type Deadline, withDeadline } from "../../time/deadline.ts";
+import { fail } from "../../../../tools/errors.ts";
+import { ofOrganization } from "../../../database/query/index.ts";
+import { type Attempt, newJob, type Outcome } from "../../../jobs/job.ts";
+import type { Channel, ChannelFailure, OutboundMessage, SendResult } from "../../../ports/channel.ts";
+import type { MessageContent, TemplateMessage } from "../../../ports/message-content.ts";
+import { type Deadline, withDeadline } from "../../../time/deadline.ts";
+import { recordHealth, recordSendFailure, recordUnreachable } from "../../account/inboxes/index.ts";
+import { type MediaTarget, toChannelMedia } from "../../content/media.ts";
+import { requestSync, type SentTemplate } from "../../content/templates/index.ts";
+import { defineJob, type World } from "../../foundation/kernel/index.ts";
 import { isBsuid } from "../contacts/index.ts";
-import { recordHealth, recordSendFailure } from "../inboxes/index.ts";
-import { defineJob, type World } from "../kernel/index.ts";
-import { type MediaTarget, toChannelMedia } from "../media.ts";
-import { requestSync, type SentTemplate } from "../templates/index.ts";
 import {
   type ClaimedMessage,
   claimMessage,
@@ -26,6 +27,7 @@ import {
   sendTimeoutMs,
   storeOutcome,
 } from "./claim.ts";
+import { recordDelay } from "./delay.ts";
 import { type DeliveryError, internalFailures, toDeliveryError } from "./failures.ts";
 
 const Payload = z.object({ organization_id: z.string(), message_id: z.string() });
@@ -48,6 +50,7 @@ export const deliverMessageJob = defineJob({
   isKeptByErasure: true,
   leaseMs: 30_000,
   slots: 1 / 4,
+  yieldsAfterMs: 500,
   maxAttempts: 12,
 
   async run(payload, world, attempt) {
@@ -56,8 +59,10 @@ export const deliverMessageJob = defineJob({
     if (!claim) {
       return undefined;
     }
-    if (claim.pausedUntil) {
-      return { runAgainAt: claim.pausedUntil };
+    if (claim.pause) {
+      const { until, failure } = claim.pause;
+      await recordDelay(world, { ...payload, isAttempt: false, failure, nextAttemptAt: until });
+      return { runAgainAt: until };
     }
     if (claim.previousClaimAt === null) {
       return sendToChannel(world, payload, claim, attempt);
@@ -92,10 +97,9 @@ export const confirmMessageJob = defineJob({
   payload: Payload.extend({ since: z.string() }),
 
   async run({ since, ...payload }, world) {
-    const message = await world.database.queries
+    const message = await ofOrganization(world.database.queries, payload.organization_id)
       .selectFrom("messages")
       .select("status")
-      .where("organization_id", "=", payload.organization_id)
       .where("id", "=", payload.message_id)
       .executeTakeFirst();
     if (message?.status !== "sending") {
@@ -124,20 +128,25 @@ async function sendToChannel(
   const result = isLost
     ? lostAccount
     : await withDeadline(sendTimeoutMs - sinceClaimMs, [attempt.signal], (deadline) =>
-        sendInTime(channel, { message, attempt, deadline }),
+        sendInTime(world, { channel, claim, message, attempt, deadline }),
       );
   if (result.outcome === "accepted") {
     await markSent(world, payload, result);
     return claim.wasStopped ? recordSendable(world, claim) : undefined;
   }
   if (result.outcome === "busy") {
-    const { isRefusal = false } = result;
-    await returnToQueue(world, { ...payload, claimedAt: claim.claimedAt, isRefusal });
-    return { runAgainAt: new Date(world.now().getTime() + result.retryAfterMs) };
+    return tryLater(world, payload, { claim, result });
+  }
+  if (result.outcome === "unknown") {
+    await reportUnreachable(world, claim, result.failure);
+    throw new Error(`The channel gave no valid answer: ${result.failure.title}.`);
   }
   if (result.outcome === "stopped") {
+    const { failure } = result;
     await returnToQueue(world, { ...payload, claimedAt: claim.claimedAt, isRefusal: false });
-    return stopInbox(world, claim, result.failure);
+    const retryAt = await stopInbox(world, claim, failure);
+    await recordDelay(world, { ...payload, isAttempt: true, failure, nextAttemptAt: retryAt });
+    return { runAgainAt: retryAt };
   }
   await failMessage(world, payload, toDeliveryError(result.failure));
   if (result.isTemplateOutdated && message.content.type === "template") {
@@ -147,7 +156,37 @@ async function sendToChannel(
   return undefined;
 }
 
+interface BusySend {
+  readonly claim: ClaimedMessage;
+  readonly result: Extract<SendResult, { outcome: "busy" }>;
+}
+
+/** The channel can't be reached if a second attempt finds no connection either. */
+async function tryLater(world: World, payload: Payload, { claim, result }: BusySend): Promise<Outcome> {
+  const { retryAfterMs, failure, isRefusal = false, isUnreachable = false } = result;
+  const retryAt = new Date(world.now().getTime() + retryAfterMs);
+  await returnToQueue(world, { ...payload, claimedAt: claim.claimedAt, isRefusal });
+  const reason = isUnreachable ? { ...failure, code: "channel_unreachable" } : failure;
+  await recordDelay(world, { ...payload, isAttempt: true, failure: reason, nextAttemptAt: retryAt });
+  if (isUnreachable && claim.message.delay?.attempts) {
+    await reportUnreachable(world, claim, failure);
+  }
+  return { runAgainAt: retryAt };
+}
+
+async function reportUnreachable(
+  world: World,
+  { message, inbox_id, wasStopped }: ClaimedMessage,
+  failure: ChannelFailure,
+): Promise<void> {
+  if (!wasStopped) {
+    await recordUnreachable(world, { organization_id: message.organization_id, inbox_id }, failure);
+  }
+}
+
 interface Send {
+  readonly channel: Channel;
+  readonly claim: ClaimedMessage;
   readonly message: OutboundMessage;
   readonly attempt: Attempt;
   readonly deadline: Deadline;
@@ -159,12 +198,17 @@ class ClaimEndedError extends Error {
 }
 
 /** What is not sent before the deadline returns to the queue; another process may have sent it by then. */
-async function sendInTime(channel: Channel, { message, attempt, deadline }: Send): Promise<SendResult> {
+async function sendInTime(
+  world: World,
+  { channel, claim, message, attempt, deadline }: Send,
+): Promise<SendResult> {
   const { signal } = deadline;
+  let answerMs = 0;
   const requireClaim = () => {
     try {
       deadline.throwIfEnded();
       attempt.requireClock();
+      answerMs = deadline.remainingMs();
     } catch (cause) {
       throw new ClaimEndedError("The claim ended before the message was sent.", { cause });
     }
@@ -176,9 +220,15 @@ async function sendInTime(channel: Channel, { message, attempt, deadline }: Send
     if (error instanceof ClaimEndedError) {
       return { outcome: "busy", retryAfterMs: retryUnsentMs, failure: outOfTime };
     }
+    if (deadline.ended === "timeout" && answerMs >= minAnswerMs) {
+      await reportUnreachable(world, claim, noAnswer);
+    }
     throw error;
   }
 }
+
+/** With less time to answer, as when a slow database took it, a channel that did not answer may work. */
+const minAnswerMs = 5_000;
 
 /** Until the next attempt at a message that was not sent in the time of its claim. */
 const retryUnsentMs = 10_000;
@@ -187,6 +237,18 @@ const outOfTime: ChannelFailure = {
   channel_code: null,
   title: "The time for the send was over",
   detail: null,
+};
+
+const noAnswer: ChannelFailure = {
+  channel_code: null,
+  title: `The channel did not answer within ${sendTimeoutMs / 1000} seconds`,
+  detail: null,
+};
+
+const unconfirmed = {
+  ...noAnswer,
+  code: internalFailures.unconfirmed.code,
+  title: "The channel did not confirm the message, which is not sent again",
 };
 
 const lostAccount: SendResult = {
@@ -199,10 +261,9 @@ async function stopInbox(
   world: World,
   { message, inbox_id, secrets }: ClaimedMessage,
   failure: ChannelFailure,
-): Promise<Outcome> {
+): Promise<Date> {
   const { organization_id } = message;
-  const retryAt = await recordSendFailure(world, { organization_id, inbox_id }, { failure, secrets });
-  return { runAgainAt: retryAt };
+  return recordSendFailure(world, { organization_id, inbox_id }, { failure, secrets });
 }
 
 async function recordSendable(world: World, { message, inbox_id }: ClaimedMessage): Promise<undefined> {
@@ -227,9 +288,10 @@ async function failMessage(world: World, payload: Payload, error: DeliveryError)
 
 /** Hands the message over to `confirmMessageJob`, which frees the conversation's key for later messages. */
 async function enqueueConfirmation(world: World, payload: Payload, since: string): Promise<Outcome> {
+  await recordDelay(world, { ...payload, isAttempt: true, failure: unconfirmed, nextAttemptAt: null });
   await world.database.transaction(async (tx) => {
     const runAt = new Date(world.now().getTime() + confirmEveryMs);
-    await world.jobs.enqueue(tx, confirmMessageJob, { ...payload, since }, { runAt });
+    await tx.enqueue([newJob(confirmMessageJob, { ...payload, since }, { runAt })]);
   });
   return undefined;
 }

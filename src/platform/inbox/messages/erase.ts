@@ -1,9 +1,8 @@
 /** Erases the content of a contact's messages. The rows stay, for statistics. */
 import { sql } from "kysely";
-import type { Transaction } from "../../database/database.ts";
-import { updateBatch } from "../../database/query/index.ts";
-import type { ErasedContact } from "../kernel/index.ts";
-import { withdrawal } from "../uploads/index.ts";
+import { updateBatch } from "../../../database/query/index.ts";
+import { withdrawal } from "../../content/uploads/index.ts";
+import type { ErasedContact, Transaction } from "../../foundation/kernel/index.ts";
 
 /** Replaces these members of an error. */
 const withoutText = JSON.stringify({ title: "", detail: null });
@@ -27,7 +26,8 @@ export async function eraseMessages(
       delete from message_originals
       where organization_id = ${organization_id} and message_id in (select id from batch)`,
     sql`
-      update messages set content = '{}', "from" = null, "to" = null, reactions = null, error = error || ${withoutText}::jsonb
+      update messages set content = '{}', "from" = null, "to" = null, reactions = null, delay = null,
+        error = error || ${withoutText}::jsonb
       where organization_id = ${organization_id} and id in (select id from batch)`,
     sql`
       update message_receipts set error = error || ${withoutText}::jsonb

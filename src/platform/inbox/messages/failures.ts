@@ -1,5 +1,5 @@
 /** Explains a channel's failure to the sender: a code of our own, whether a retry helps, and what to do. */
-import type { ChannelFailure } from "../../ports/channel.ts";
+import type { ChannelFailure } from "../../../ports/channel.ts";
 
 /** The `error` of a failed message, as stored and as returned. */
 export interface DeliveryError {

@@ -8,7 +8,7 @@
  * channel refuses those.
  */
 import { type RawBuilder, sql } from "kysely";
-import { lowestId } from "../../database/id.ts";
+import { lowestId } from "../../../database/id.ts";
 
 const intervalMs = 6_000;
 const burst = 45;

@@ -5,15 +5,15 @@
  * order of their ids, then its channel ids in their order, so that two batches do not deadlock.
  */
 import { type Selectable, sql } from "kysely";
-import type { Transaction } from "../../database/database.ts";
-import type { Tables } from "../../database/schema/index.ts";
-import { together } from "../../database/transaction.ts";
-import type { Pricing, Receipt, ReceiptType } from "../../ports/channel.ts";
-import { type BroadcastProgress, emit, type World } from "../kernel/index.ts";
-import { recordTransfers, type Transfer } from "../wallet/index.ts";
+import type { Tables } from "../../../database/schema/index.ts";
+import { together } from "../../../database/transaction.ts";
+import type { Pricing, Receipt, ReceiptType } from "../../../ports/channel.ts";
+import type { Transaction, World } from "../../foundation/kernel/index.ts";
+import { recordTransfers, type Transfer } from "../../money/wallet/index.ts";
 import { createCharger } from "./charge/index.ts";
 import { newOptOuts } from "./consent-job.ts";
 import { type DeliveryError, toDeliveryError } from "./failures.ts";
+import { type BroadcastProgress, broadcastProgressed } from "./hooks.ts";
 import { advanceStatus, type Step, statusOf, successes } from "./states.ts";
 
 export type MessageRow = Selectable<Tables["messages"]>;
@@ -107,9 +107,9 @@ export async function applyUpdates(
   // The broadcasts first: their rows are locked before the balances wherever both are.
   await together(
     storeProgress(tx, changed),
-    progress.length > 0 && world.hooks.broadcastProgressed(tx, world, progress),
+    progress.length > 0 && broadcastProgressed.run(world, tx, world, progress),
     recordTransfers(tx, transfers, world.now()),
-    optOuts.length > 0 && world.jobs.enqueueAll(tx, optOuts),
+    optOuts.length > 0 && tx.enqueue(optOuts),
   );
 }
 
@@ -134,7 +134,11 @@ function advance(
   const { status, sent_at, delivered_at, read_at, failed_at } = advanceStatus(before, type, at);
   return {
     ...before,
-    ...{ status, sent_at, delivered_at, read_at, failed_at },
+    status,
+    sent_at,
+    delivered_at,
+    read_at,
+    failed_at,
     ...(status === before.status ? {} : { error: type === "failed" ? (error ?? null) : null }),
     channel_message_id: before.channel_message_id ?? channel_message_id ?? null,
   };
@@ -232,7 +236,10 @@ export function toStatusUpdate(
 ): StatusUpdate {
   const { channel_message_id, type, occurred_at, failure, pricing } = receipt;
   return {
-    ...{ message_id, channel_message_id, type, at: occurred_at },
+    message_id,
+    channel_message_id,
+    type,
+    at: occurred_at,
     ...(pricing ? { pricing } : {}),
     ...(failure ? { error: toDeliveryError(failure) } : {}),
   };
@@ -264,7 +271,8 @@ function emitStatus(
   message: LockedMessage,
   { status, at, error }: { status: ReceiptType; at: string; error?: DeliveryError | undefined },
 ): void {
-  emit(tx, world, {
+  tx.afterCommit(() => world.metrics.message(status));
+  tx.emit({
     type: `message.${status}`,
     organization_id: message.organization_id,
     order: message.id,

@@ -1,8 +1,8 @@
 /** A message as the contract shows it. */
-import { fromMicros } from "../../../tools/money.ts";
-import type { MessageCharge } from "../../database/schema/index.ts";
-import type { World } from "../kernel/index.ts";
-import { createLink } from "../uploads/index.ts";
+import { fromMicros } from "../../../../tools/money.ts";
+import type { MessageCharge } from "../../../database/schema/index.ts";
+import { createLink } from "../../content/uploads/index.ts";
+import type { World } from "../../foundation/kernel/index.ts";
 import type { MessageRow } from "./progress.ts";
 
 /** A message that is being handed to the channel is still queued to its sender. */
@@ -15,6 +15,7 @@ export function serializeMessage<Row extends Omit<MessageRow, "transaction_id">>
     emoji === null ? [] : [{ emoji, from, at }],
   );
   const status = row.status === "sending" ? ("queued" as const) : row.status;
+  const delay = status === "queued" ? row.delay : null;
   return {
     ...row,
     text,
@@ -25,6 +26,7 @@ export function serializeMessage<Row extends Omit<MessageRow, "transaction_id">>
     unsupported: shown,
     reactions,
     status,
+    delay,
     price: row.charge && priceOf(row.charge),
   };
 }

@@ -1,17 +1,21 @@
 /** Keeps a template from a new review while messages wait that it was used for: they could not be sent. */
 import { sql } from "kysely";
-import { fail } from "../../../tools/errors.ts";
-import { onlyRow } from "../../database/query/index.ts";
-import { storedLanes } from "../../jobs/priority.ts";
-import { laneOf } from "../inboxes/index.ts";
-import type { Hooks } from "../kernel/index.ts";
+import { fail } from "../../../../tools/errors.ts";
+import { onlyRow } from "../../../database/query/index.ts";
+import { storedLanes } from "../../../jobs/priority.ts";
+import { laneOf } from "../../account/inboxes/index.ts";
+import type { Change } from "../../foundation/kernel/index.ts";
 import { deliverMessageJob } from "./deliver.ts";
 
 /** Few messages wait at a time, and the lane of their inbox finds them; an index of messages would slow each of them. */
-export const requireNoneWaiting: Hooks["templateWithdrawn"] = async (
-  { tx },
-  { organization, inbox_id, template_id },
-) => {
+export async function requireNoneWaiting(
+  { tx }: Change,
+  {
+    organization,
+    inbox_id,
+    template_id,
+  }: { readonly organization: string; readonly inbox_id: string; readonly template_id: string },
+): Promise<void> {
   const { rows } = await sql<{ count: number }>`
     select count(*)::int as count
     from jobs
@@ -23,4 +27,4 @@ export const requireNoneWaiting: Hooks["templateWithdrawn"] = async (
   if (count > 0) {
     throw fail("template_in_use", { uses: count === 1 ? "1 message is" : `${count} messages are`, count });
   }
-};
+}

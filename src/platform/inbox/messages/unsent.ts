@@ -1,7 +1,7 @@
 /** Reads queued messages with what decides whether and how they are sent. */
 import { sql } from "kysely";
-import type { Transaction } from "../../database/database.ts";
-import type { InboxHealth, Sealed } from "../../database/schema/index.ts";
+import type { InboxHealth, Sealed } from "../../../database/schema/index.ts";
+import type { Transaction } from "../../foundation/kernel/index.ts";
 import { selectFullAt } from "./person-quota.ts";
 import type { MessageRow } from "./progress.ts";
 

@@ -1,12 +1,17 @@
 /** The history of assignments: one row each time a conversation is assigned or unassigned. */
-import type { Selectable } from "kysely";
-import type { assignmentTypes } from "../../../tools/conversations.ts";
-import type { Queries } from "../../database/database.ts";
-import { newId } from "../../database/id.ts";
-import { insertAll } from "../../database/query/index.ts";
-import type { Tables } from "../../database/schema/index.ts";
-import { type Change, defineRetentionJob } from "../kernel/index.ts";
-import type { ConversationRow } from "../routing/index.ts";
+import { type Selectable, sql } from "kysely";
+import type { assignmentTypes } from "../../../../tools/conversations.ts";
+import type { Queries } from "../../../database/database.ts";
+import { newId } from "../../../database/id.ts";
+import { insertAll, ofOrganization, updateBatch } from "../../../database/query/index.ts";
+import type { Tables } from "../../../database/schema/index.ts";
+import {
+  type Change,
+  defineRetentionJob,
+  type ErasedContact,
+  type Transaction,
+} from "../../foundation/kernel/index.ts";
+import type { ConversationRow } from "./policy.ts";
 
 export const deleteOldAssignmentsJob = defineRetentionJob({
   name: "assignment.forget",
@@ -56,7 +61,9 @@ function toRow(
     team_id: conversation.team_id,
     assigned_by: actor.id,
     assigned_by_type: actor.type,
-    ...{ assignment_type, reason, over_capacity },
+    assignment_type,
+    reason,
+    over_capacity,
     created_at: now.toISOString(),
   };
 }
@@ -67,10 +74,45 @@ export async function latestAssignment(db: Queries, organization: string, conver
 
 /** A conversation's assignments, newest first. */
 export function assignmentsOf(db: Queries, organization: string, conversation_id: string) {
-  return db
+  return ofOrganization(db, organization)
     .selectFrom("assignments")
     .selectAll()
-    .where("organization_id", "=", organization)
     .where("conversation_id", "=", conversation_id)
     .orderBy("id", "desc");
+}
+
+/** The last agent of each contact, in any of its conversations. */
+export async function readLastAssignments(db: Queries, organization: string, contact_ids: readonly string[]) {
+  if (contact_ids.length === 0) {
+    return new Map<string, LastAssignment>();
+  }
+  const { rows } = await sql<LastAssignment & { contact_id: string }>`
+    select last.contact_id, last.assigned_to as user_id, last.created_at as at
+    from unnest(${contact_ids}::text[]) as contact (id)
+    cross join lateral (
+      select contact_id, assigned_to, created_at from assignments
+      where organization_id = ${organization} and contact_id = contact.id and assigned_to is not null
+      order by id desc limit 1
+    ) as last
+  `.execute(db);
+  return new Map(rows.map(({ contact_id, user_id, at }) => [contact_id, { user_id, at }]));
+}
+
+export interface LastAssignment {
+  readonly user_id: string;
+  readonly at: string;
+}
+
+/** The reasons of assignments are free text, and may contain personal data. */
+export async function eraseAssignments(
+  tx: Transaction,
+  { organization_id, contact_id }: ErasedContact,
+  after: string,
+): Promise<string | undefined> {
+  const ids = sql`
+    select id from assignments where organization_id = ${organization_id} and contact_id = ${contact_id}`;
+  const update = sql`
+    update assignments set reason = null
+    where organization_id = ${organization_id} and id in (select id from batch) and reason is not null`;
+  return updateBatch(tx, ids, { updates: [update], after });
 }

@@ -1,8 +1,8 @@
 /** The candidates for a conversation: members of teams with their current load, and what rules each of them out. */
 import { type ExpressionBuilder, sql } from "kysely";
-import type { Queries } from "../../database/database.ts";
-import { refersTo } from "../../database/query/index.ts";
-import type { Tables } from "../../database/schema/index.ts";
+import type { Queries } from "../../../database/database.ts";
+import { ofOrganization, refersTo } from "../../../database/query/index.ts";
+import type { Tables } from "../../../database/schema/index.ts";
 import { countsAsLoad, isAvailableAt } from "../teams/index.ts";
 import type { ConversationRow } from "./policy.ts";
 import type { Agent, PassedOverReason } from "./strategies.ts";
@@ -72,10 +72,9 @@ export async function findUser(
   { organization_id }: Pick<ConversationRow, "organization_id">,
   user_id: string,
 ): Promise<AgentCandidate | undefined> {
-  const user = await db
+  const user = await ofOrganization(db, organization_id)
     .selectFrom("users")
     .select(["name", "is_active"])
-    .where("organization_id", "=", organization_id)
     .where("id", "=", user_id)
     .executeTakeFirst();
   const uncapped = { team_id: null, current_chat_count: null, max_concurrent_chats: null };
@@ -113,7 +112,7 @@ function selectMembers(db: Queries, organization: string, skills: readonly strin
   const withSkills = sql<string[]>`array(
     select lower(skill) from unnest(team_members.skills) as skill where lower(skill) = any(${skills}::text[])
   )`;
-  return db
+  return ofOrganization(db, organization)
     .selectFrom("team_members")
     .innerJoin("users", (join) => join.on(refersTo("team_members.user_id", "users")))
     .innerJoin("teams", (join) => join.on(refersTo("team_members.team_id", "teams")))
@@ -121,7 +120,6 @@ function selectMembers(db: Queries, organization: string, skills: readonly strin
     .select(["is_available", "unavailable_from", "unavailable_until"])
     .select(withSkills.as("skills"))
     .select(["users.name", "users.is_active as user_is_active", "teams.is_active as team_is_active"])
-    .where("team_members.organization_id", "=", organization)
     .orderBy("team_members.user_id")
     .orderBy("team_members.team_id");
 }

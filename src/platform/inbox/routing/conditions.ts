@@ -1,8 +1,16 @@
 /** Matches the conditions of policies against a conversation, its contact and the contact's latest message. */
-import { type Selectable, sql } from "kysely";
-import type { Queries } from "../../database/database.ts";
-import type { Tables } from "../../database/schema/index.ts";
-import { conversationAttributes, countryOf, matchesQuery, parseQuery } from "../query/index.ts";
+import type { Selectable } from "kysely";
+import type { Queries } from "../../../database/database.ts";
+import { ofOrganization } from "../../../database/query/index.ts";
+import type { Tables } from "../../../database/schema/index.ts";
+import { countryOf } from "../../account/phone/index.ts";
+import { defineHook, type World } from "../../foundation/kernel/index.ts";
+import {
+  attributesOf,
+  conversationAttributes,
+  matchesQuery,
+  parseQuery,
+} from "../../foundation/query/index.ts";
 import type { ConversationRow, Policy } from "./policy.ts";
 
 /** @throws Failure of the query language, naming the place: `conditions.and[1].operator`. */
@@ -27,9 +35,25 @@ export function matchPolicies(
   });
 }
 
-/** Reads the facts of any number of conversations of one organization with one query. */
+/** The latest message that the contact of a conversation wrote. */
+export interface LatestMessage {
+  readonly conversation_id: string;
+  readonly type: string;
+  readonly text: string | null;
+}
+
+/** The latest inbound messages of conversations, for conditions on them. Not an event: it is a question. */
+export const latestMessages = defineHook<
+  [
+    db: Queries,
+    conversations: { readonly organization: string; readonly conversation_ids: readonly string[] },
+  ],
+  readonly LatestMessage[]
+>();
+
+/** Reads the facts of any number of conversations of one organization. */
 export async function readFacts(
-  db: Queries,
+  { db, world }: { readonly db: Queries; readonly world: Pick<World, "hooks"> },
   conversations: readonly ConversationRow[],
   policies: readonly Policy[],
 ): Promise<ConversationFacts> {
@@ -38,45 +62,33 @@ export async function readFacts(
   if (!first || !policies.some(hasConditions)) {
     return new Map();
   }
-  const wanted = conversations.map(({ id, contact_id }) => ({ conversation_id: id, contact_id }));
-  const { rows } = await sql<FactsRow>`
-    select wanted.conversation_id, contact.*, latest.type as message_type, latest.text as message_text
-    from jsonb_to_recordset(${JSON.stringify(wanted)}::jsonb) as wanted (conversation_id text, contact_id text)
-    cross join lateral (
-      select * from contacts where organization_id = ${first.organization_id} and id = wanted.contact_id limit 1
-    ) as contact
-    left join lateral (
-      select type,
-        coalesce(content #>> '{text,body}', content #>> '{media,caption}', content #>> '{reply,title}') as text
-      from messages
-      where organization_id = ${first.organization_id} and conversation_id = wanted.conversation_id
-        and direction = 'inbound'
-      order by id desc limit 1
-    ) as latest on true
-  `.execute(db);
-  const byId = new Map(rows.map((row) => [row.conversation_id, row]));
+  const { organization_id: organization } = first;
+  const conversation_ids = conversations.map(({ id }) => id);
+  const contacts = await ofOrganization(db, organization)
+    .selectFrom("contacts")
+    .selectAll()
+    .where("id", "in", [...new Set(conversations.map(({ contact_id }) => contact_id))])
+    .execute();
+  const messages = policies.some(asksForMessage)
+    ? (await latestMessages.run(world, db, { organization, conversation_ids })).flat()
+    : [];
+  const contactOf = new Map(contacts.map((contact) => [contact.id, contact]));
+  const messageOf = new Map(messages.map(({ conversation_id, ...message }) => [conversation_id, message]));
   return new Map(
     conversations.flatMap((conversation) => {
-      const row = byId.get(conversation.id);
-      return row ? [[conversation.id, toFacts(conversation, row)] as const] : [];
+      const contact = contactOf.get(conversation.contact_id);
+      const message = messageOf.get(conversation.id);
+      return contact ? [[conversation.id, factsOf(conversation, { contact, message })] as const] : [];
     }),
   );
 }
 
+function asksForMessage({ conditions }: Policy): boolean {
+  return attributesOf(parseConditions(conditions)).some((name) => name.startsWith("message."));
+}
+
 function hasConditions({ conditions }: Policy): boolean {
   return Object.keys(conditions).length > 0;
-}
-
-/** The contact of a conversation, and its latest message. */
-interface FactsRow extends Selectable<Tables["contacts"]> {
-  readonly conversation_id: string;
-  readonly message_type: string | null;
-  readonly message_text: string | null;
-}
-
-function toFacts(conversation: ConversationRow, row: FactsRow): Readonly<Record<string, unknown>> {
-  const { conversation_id: _, message_type: type, message_text: text, ...contact } = row;
-  return factsOf(conversation, { contact, message: type === null ? undefined : { type, text } });
 }
 
 /** What conditions can use, of a conversation and its contact. */

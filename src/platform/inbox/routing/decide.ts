@@ -1,7 +1,7 @@
 /** Decides which agent gets a conversation, and explains it; the conversations module applies the decision. */
 import type { z } from "zod";
-import type { Candidate, RoutingStrategy, routingOutcomes } from "../../../tools/routing.ts";
-import type { Queries } from "../../database/database.ts";
+import type { Candidate, RoutingStrategy, routingOutcomes } from "../../../../tools/routing.ts";
+import type { Queries } from "../../../database/database.ts";
 import type { AgentCandidate } from "./candidates.ts";
 import { explainChoice, explainMismatch, explainQueue } from "./explain.ts";
 import type { Policy } from "./policy.ts";

@@ -5,8 +5,9 @@
  * next higher active tier is added. A policy without a target uses every active team at once.
  */
 import type { Selectable } from "kysely";
-import type { Queries } from "../../database/database.ts";
-import type { Tables } from "../../database/schema/index.ts";
+import type { Queries } from "../../../database/database.ts";
+import { ofOrganization } from "../../../database/query/index.ts";
+import type { Tables } from "../../../database/schema/index.ts";
 import { type AgentCandidate, findUser } from "./candidates.ts";
 import type { Policy } from "./policy.ts";
 
@@ -67,10 +68,9 @@ const readTarget: Record<
 
   async user(db, { organization_id, target_id }, teams) {
     const onlyUserId = target_id ?? "";
-    const memberships = await db
+    const memberships = await ofOrganization(db, organization_id)
       .selectFrom("team_members")
       .select("team_id")
-      .where("organization_id", "=", organization_id)
       .where("user_id", "=", onlyUserId)
       .execute();
     const teamIds = new Set(memberships.map(({ team_id }) => team_id));
@@ -88,10 +88,9 @@ function groupByTier(teams: readonly Team[]): Team[][] {
 
 /** All teams of the organization, the lowest tier first. */
 export async function readTeams(db: Queries, organization: string): Promise<Team[]> {
-  return db
+  return ofOrganization(db, organization)
     .selectFrom("teams")
     .select(["id", "name", "tier", "is_active"])
-    .where("organization_id", "=", organization)
     .orderBy("tier")
     .orderBy("id")
     .execute();

@@ -1,10 +1,20 @@
 /** Routing: policies, simulated decisions and recorded decisions; the conversations module applies decisions. */
-import { fail, failField } from "../../../tools/errors.ts";
-import { routing as contract } from "../../../tools/routing.ts";
-import type { Queries, Transaction } from "../../database/database.ts";
-import { newId } from "../../database/id.ts";
-import { readPage } from "../../database/query/index.ts";
-import { defineRetentionJob, implement, requireBelowQuota } from "../kernel/index.ts";
+import { fail, failField } from "../../../../tools/errors.ts";
+import { routing as contract } from "../../../../tools/routing.ts";
+import type { Queries } from "../../../database/database.ts";
+import { newId } from "../../../database/id.ts";
+import { ofOrganization, readPage } from "../../../database/query/index.ts";
+import { requireBelowQuota } from "../../account/organization/index.ts";
+import { capacityFreed } from "../../account/users.ts";
+import {
+  type Change,
+  defineRetentionJob,
+  implement,
+  type Transaction,
+  type World,
+} from "../../foundation/kernel/index.ts";
+import { teamDeleted } from "../teams/index.ts";
+import { deleteOldAssignmentsJob, eraseAssignments } from "./assignments.ts";
 import { matchPolicies, parseConditions, readFacts } from "./conditions.ts";
 import { decide, decideUnmatched } from "./decide.ts";
 import { activePolicies, selectPolicies } from "./policies.ts";
@@ -12,8 +22,9 @@ import { type ConversationRow, toPolicy } from "./policy.ts";
 import { candidatesOf, eraseDecisions, selectDecisions } from "./records.ts";
 import { requireSettings } from "./settings.ts";
 
+export { assignmentsOf, latestAssignment, recordAssignment, recordAssignments } from "./assignments.ts";
 export { findUser, lockMember } from "./candidates.ts";
-export { factsOf, matchPolicies, readFacts } from "./conditions.ts";
+export { factsOf, type LatestMessage, latestMessages, matchPolicies, readFacts } from "./conditions.ts";
 export { decide, decideFromSnapshot, decideUnmatched, type PolicyDecision } from "./decide.ts";
 export { reasonTexts } from "./explain.ts";
 export {
@@ -35,8 +46,11 @@ const deleteOldDecisionsJob = defineRetentionJob({
 
 export { whyUnassigned } from "./waiting.ts";
 
-export const routing = implement(contract, {
-  tables: ["routing_policies", "routing_credits", "routing_decisions"],
+// These need a conversation: the module conversations implements them, by the functions below.
+const { simulate_routing: _, list_routing_decisions: __, ...own } = contract;
+
+export const routing = implement(own, {
+  tables: ["routing_policies", "routing_credits", "routing_decisions", "assignments"],
   operations: {
     async create_routing_policy({ target_id = null, ...input }, context) {
       const { tx, organization, now } = context;
@@ -77,7 +91,7 @@ export const routing = implement(contract, {
       const policy = { ...before, ...(isNewType ? { target_id: null } : {}), ...changes };
       await requirePolicy(tx, organization, policy);
       const { conditions, settings, target_id } = policy;
-      const updated = await tx
+      const updated = await ofOrganization(tx, organization)
         .updateTable("routing_policies")
         .set({
           ...changes,
@@ -86,46 +100,22 @@ export const routing = implement(contract, {
           settings: JSON.stringify(settings),
           updated_at: now.toISOString(),
         })
-        .where("organization_id", "=", organization)
         .where("id", "=", id)
         .returningAll()
         .executeTakeFirstOrThrow();
-      await context.world.hooks.capacityFreed(context, organization);
+      await capacityFreed.run(context.world, context, organization);
       return { data: updated };
     },
 
     async delete_routing_policy({ id }, { tx, organization }) {
       await getPolicy(tx, organization, id, { locks: true });
-      await tx
-        .deleteFrom("routing_policies")
-        .where("organization_id", "=", organization)
-        .where("id", "=", id)
-        .execute();
+      await ofOrganization(tx, organization).deleteFrom("routing_policies").where("id", "=", id).execute();
       return { data: { deleted: true as const } };
     },
-
-    async simulate_routing({ conversation_id, policy_id }, { db, organization, now }) {
-      const conversation = await getConversation(db, organization, conversation_id);
-      const policies =
-        policy_id === undefined
-          ? await activePolicies(db, organization)
-          : [toPolicy(await getPolicy(db, organization, policy_id))];
-      const facts = await readFacts(db, [conversation], policies);
-      const [policy] = matchPolicies(facts, { conversation, policies, now });
-      const decision = policy
-        ? await decide(db, { conversation, policy }, { now, locks: false })
-        : decideUnmatched(policies);
-      return { data: { conversation_id, ...decision } };
-    },
-
-    async list_routing_decisions({ id, ...paging }, { db, organization }) {
-      await getConversation(db, organization, id);
-      const { rows, meta } = await readPage(selectDecisions(db, organization, id), paging);
-      return { data: rows.map((row) => ({ ...row, candidates: candidatesOf(row) })), meta };
-    },
   },
-  jobs: [deleteOldDecisionsJob],
-  erase: { later: eraseDecisions },
+  jobs: [deleteOldDecisionsJob, deleteOldAssignmentsJob],
+  erase: { later: [eraseDecisions, eraseAssignments] },
+  hooks: [teamDeleted.handledBy(requireNoPolicy)],
 });
 
 interface PolicyInput {
@@ -158,10 +148,9 @@ const requireTarget: Record<
   (tx: Transaction, organization: string, id: string) => Promise<void>
 > = {
   async team(tx, organization, id) {
-    const team = await tx
+    const team = await ofOrganization(tx, organization)
       .selectFrom("teams")
       .select("id")
-      .where("organization_id", "=", organization)
       .where("id", "=", id)
       .forKeyShare()
       .executeTakeFirst();
@@ -171,10 +160,9 @@ const requireTarget: Record<
   },
 
   async user(tx, organization, id) {
-    const user = await tx
+    const user = await ofOrganization(tx, organization)
       .selectFrom("users")
       .select("id")
-      .where("organization_id", "=", organization)
       .where("id", "=", id)
       .executeTakeFirst();
     if (!user) {
@@ -194,17 +182,49 @@ async function getPolicy(db: Queries, organization: string, id: string, { locks 
   return policy;
 }
 
-/** A conversation whose contact has not been erased. */
-async function getConversation(db: Queries, organization: string, id: string): Promise<ConversationRow> {
-  const conversation = await db
-    .selectFrom("conversations")
-    .selectAll()
-    .where("organization_id", "=", organization)
-    .where("id", "=", id)
-    .where("erased_at", "is", null)
-    .executeTakeFirst();
-  if (!conversation) {
-    throw fail("conversation_not_found");
+/** @throws Failure `team_in_use`, naming the active policies that target the team. */
+async function requireNoPolicy(
+  { tx }: Change,
+  { organization, team_id }: { readonly organization: string; readonly team_id: string },
+): Promise<void> {
+  const policies = await ofOrganization(tx, organization)
+    .selectFrom("routing_policies")
+    .select("name")
+    .where("target_type", "=", "team")
+    .where("target_id", "=", team_id)
+    .where("is_active", "=", true)
+    .orderBy("id")
+    .execute();
+  if (policies.length > 0) {
+    throw fail("team_in_use", { policies: policies.map(({ name }) => name).join(", ") });
   }
-  return conversation;
+}
+
+/** What routing would decide about a conversation now, by one policy or by the active ones. */
+export async function simulateRouting(
+  { db, world, now }: { readonly db: Queries; readonly world: World; readonly now: Date },
+  conversation: ConversationRow,
+  policy_id: string | undefined,
+) {
+  const { organization_id, id: conversation_id } = conversation;
+  const policies =
+    policy_id === undefined
+      ? await activePolicies(db, organization_id)
+      : [toPolicy(await getPolicy(db, organization_id, policy_id))];
+  const facts = await readFacts({ db, world }, [conversation], policies);
+  const [policy] = matchPolicies(facts, { conversation, policies, now });
+  const decision = policy
+    ? await decide(db, { conversation, policy }, { now, locks: false })
+    : decideUnmatched(policies);
+  return { conversation_id, ...decision };
+}
+
+/** The recorded decisions about a conversation, the newest first. */
+export async function listDecisions(
+  db: Queries,
+  { organization_id, id }: Pick<ConversationRow, "organization_id" | "id">,
+  paging: { readonly page: number; readonly per_page: number },
+) {
+  const { rows, meta } = await readPage(selectDecisions(db, organization_id, id), paging);
+  return { data: rows.map((row) => ({ ...row, candidates: candidatesOf(row) })), meta };
 }

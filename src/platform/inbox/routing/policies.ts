@@ -1,5 +1,7 @@
 /** Finds policies: the active ones in matching order, and the one that applies to a conversation. */
-import type { Queries } from "../../database/database.ts";
+import type { Queries } from "../../../database/database.ts";
+import { ofOrganization } from "../../../database/query/index.ts";
+import type { World } from "../../foundation/kernel/index.ts";
 import { type ConversationFacts, matchPolicies, readFacts } from "./conditions.ts";
 import { type ConversationRow, defaultPolicy, type Policy, toPolicy } from "./policy.ts";
 import { selectDecisions } from "./records.ts";
@@ -12,24 +14,27 @@ export async function activePolicies(db: Queries, organization: string): Promise
 
 /** All policies of the organization in the order in which they are matched. */
 export function selectPolicies(db: Queries, organization: string) {
-  return db
+  return ofOrganization(db, organization)
     .selectFrom("routing_policies")
     .selectAll()
-    .where("organization_id", "=", organization)
     .orderBy("priority", "desc")
     .orderBy("id");
 }
 
 /** Whether the organization has an active policy. */
 export async function hasPolicies(db: Queries, organization: string): Promise<boolean> {
-  const policy = await db
+  const policy = await ofOrganization(db, organization)
     .selectFrom("routing_policies")
     .select("id")
-    .where("organization_id", "=", organization)
     .where("is_active", "=", true)
     .limit(1)
     .executeTakeFirst();
   return policy !== undefined;
+}
+
+interface LookupContext {
+  readonly db: Queries;
+  readonly world: Pick<World, "hooks">;
 }
 
 /** A conversation, and the active policies to look in. */
@@ -46,40 +51,45 @@ interface PolicyLookup {
  * its first, else the default policy.
  */
 export async function policyForTeam(
-  db: Queries,
+  context: LookupContext,
   lookup: PolicyLookup & { readonly team: { id: string; name: string } },
 ): Promise<Policy> {
   const { conversation, team, policies, now } = lookup;
   const own = policies.filter(
     ({ target_type, target_id }) => target_type === "team" && target_id === team.id,
   );
-  const facts = lookup.facts ?? (await readFacts(db, [conversation], own));
+  const facts = lookup.facts ?? (await readFacts(context, [conversation], own));
   const [matching] = matchPolicies(facts, { conversation, policies: own, now });
   return matching ?? own[0] ?? defaultPolicy(conversation.organization_id, team);
 }
 
 /** The policy of the team that the conversation is in; undefined if it is in none. */
-export async function policyForOwnTeam(db: Queries, lookup: PolicyLookup): Promise<Policy | undefined> {
+export async function policyForOwnTeam(
+  context: LookupContext,
+  lookup: PolicyLookup,
+): Promise<Policy | undefined> {
   const { organization_id, team_id } = lookup.conversation;
   if (team_id === null) {
     return undefined;
   }
-  const team = await db
+  const team = await ofOrganization(context.db, organization_id)
     .selectFrom("teams")
     .select(["id", "name"])
-    .where("organization_id", "=", organization_id)
     .where("id", "=", team_id)
     .executeTakeFirst();
-  return team && policyForTeam(db, { ...lookup, team });
+  return team && policyForTeam(context, { ...lookup, team });
 }
 
 /**
  * The policy for a queued conversation, as for a new one: the first that matches now, among those of its team if it has one.
  * Else the one that queued it while it is active, else that of its team. One that was chosen by hand or by a flow stays.
  */
-export async function policyForQueued(db: Queries, lookup: PolicyLookup): Promise<Policy | undefined> {
+export async function policyForQueued(
+  context: LookupContext,
+  lookup: PolicyLookup,
+): Promise<Policy | undefined> {
   const { conversation, policies } = lookup;
-  const facts = lookup.facts ?? (await readFacts(db, [conversation], policies));
+  const facts = lookup.facts ?? (await readFacts(context, [conversation], policies));
   const own = policies.find(({ id }) => id === conversation.policy_id);
   const { team_id } = conversation;
   const usable = policies.filter(
@@ -87,10 +97,10 @@ export async function policyForQueued(db: Queries, lookup: PolicyLookup): Promis
       policy === own || team_id === null || (policy.target_type === "team" && policy.target_id === team_id),
   );
   const [matching] = matchPolicies(facts, { ...lookup, policies: usable });
-  if (matching && (own === undefined || matching === own || !(await wasChosen(db, conversation)))) {
+  if (matching && (own === undefined || matching === own || !(await wasChosen(context.db, conversation)))) {
     return matching;
   }
-  return own ?? policyForOwnTeam(db, { ...lookup, facts });
+  return own ?? policyForOwnTeam(context, { ...lookup, facts });
 }
 
 /** Whether a person or a flow, not routing, has given the conversation to its policy or team. */

@@ -1,6 +1,6 @@
 /** The rows that routing works with: a policy with its settings complete, and a conversation. */
 import type { Selectable } from "kysely";
-import type { Tables } from "../../database/schema/index.ts";
+import type { Tables } from "../../../database/schema/index.ts";
 import { type PolicySettings, readSettings } from "./settings.ts";
 
 export type ConversationRow = Selectable<Tables["conversations"]>;

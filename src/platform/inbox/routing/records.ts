@@ -1,11 +1,11 @@
 /** Records decisions: why a conversation was assigned or queued, and the credits that the next decision needs. */
 import { type Selectable, sql } from "kysely";
-import type { routingTriggers } from "../../../tools/routing.ts";
-import type { Queries, Transaction } from "../../database/database.ts";
-import { newId } from "../../database/id.ts";
-import { insertAll, updateBatch } from "../../database/query/index.ts";
-import type { Tables } from "../../database/schema/index.ts";
-import type { Change, ErasedContact } from "../kernel/index.ts";
+import type { routingTriggers } from "../../../../tools/routing.ts";
+import type { Queries } from "../../../database/database.ts";
+import { newId } from "../../../database/id.ts";
+import { insertAll, ofOrganization, updateBatch } from "../../../database/query/index.ts";
+import type { Tables } from "../../../database/schema/index.ts";
+import type { Change, ErasedContact, Transaction } from "../../foundation/kernel/index.ts";
 import type { Decision, PolicyDecision } from "./decide.ts";
 import type { ConversationRow } from "./policy.ts";
 
@@ -68,7 +68,14 @@ async function insertDecisions({ tx, now }: Change, records: readonly DecisionRe
       organization_id: conversation.organization_id,
       id: newId("dec", now),
       conversation_id: conversation.id,
-      ...{ trigger, outcome, explanation, policy_id, policy_name, strategy, team_id, assigned_to },
+      trigger,
+      outcome,
+      explanation,
+      policy_id,
+      policy_name,
+      strategy,
+      team_id,
+      assigned_to,
       candidates: decision.candidates,
       created_at: now.toISOString(),
     };
@@ -105,10 +112,9 @@ async function saveCredits(tx: Transaction, organization: string, decisions: rea
 
 /** The decisions about a conversation, newest first. */
 export function selectDecisions(db: Queries, organization: string, conversation_id: string) {
-  return db
+  return ofOrganization(db, organization)
     .selectFrom("routing_decisions")
     .selectAll()
-    .where("organization_id", "=", organization)
     .where("conversation_id", "=", conversation_id)
     .orderBy("id", "desc");
 }

@@ -1,7 +1,7 @@
 /** The settings of a policy: validated when they are written, so that decisions need no checks. */
 import { z } from "zod";
-import { failInput, inputMessages } from "../../../tools/contract/index.ts";
-import { routingStrategies } from "../../../tools/routing.ts";
+import { failInput, inputMessages } from "../../../../tools/contract/index.ts";
+import { routingStrategies } from "../../../../tools/routing.ts";
 
 const longestSeconds = 30 * 24 * 3600;
 

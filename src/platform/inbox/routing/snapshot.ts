@@ -5,8 +5,9 @@
  * It is read once, with the members locked, and each decision reserves its agent in it. So several
  * conversations are assigned one after the other under one lock, and each decision sees those before it.
  */
-import { sql } from "kysely";
-import type { Queries } from "../../database/database.ts";
+import type { Queries } from "../../../database/database.ts";
+import { ofOrganization } from "../../../database/query/index.ts";
+import { type LastAssignment, readLastAssignments } from "./assignments.ts";
 import { type AgentCandidate, type Member, readMembers, toCandidate } from "./candidates.ts";
 import {
   type EscalationPath,
@@ -34,11 +35,6 @@ export interface RoutingSnapshot {
   readonly lastAssignments: Map<string, LastAssignment>;
 }
 
-interface LastAssignment {
-  readonly user_id: string;
-  readonly at: string;
-}
-
 /** `locks` locks the members until the commit, so that the decisions are still right when they are written. */
 export async function readRoutingSnapshot(
   db: Queries,
@@ -64,7 +60,11 @@ export async function readRoutingSnapshot(
     escalationPaths,
     members: new Map(members.map((member) => [memberKey(member), member])),
     credits: await readCredits(db, organization, weighted),
-    lastAssignments: await readLastAssignments(db, organization, sticky),
+    lastAssignments: await readLastAssignments(
+      db,
+      organization,
+      sticky.map(({ conversation }) => conversation.contact_id),
+    ),
   };
 }
 
@@ -160,10 +160,9 @@ function memberKey({ user_id, team_id }: { user_id: string; team_id: string | nu
 async function readCredits(db: Queries, organization: string, policies: readonly Policy[]) {
   const credits = new Map<string | null, Map<string, number>>(policies.map(({ id }) => [id, new Map()]));
   if (policies.length > 0) {
-    const rows = await db
+    const rows = await ofOrganization(db, organization)
       .selectFrom("routing_credits")
       .select(["policy_id", "user_id", "credit"])
-      .where("organization_id", "=", organization)
       .where((row) => row("policy_id", "=", row.fn.any(row.val(policies.map(({ id }) => id)))))
       .execute();
     for (const { policy_id, user_id, credit } of rows) {
@@ -171,21 +170,4 @@ async function readCredits(db: Queries, organization: string, policies: readonly
     }
   }
   return credits;
-}
-
-/** The last assignment of each contact of the requests, in any of its conversations. */
-async function readLastAssignments(db: Queries, organization: string, requests: readonly RoutingRequest[]) {
-  if (requests.length === 0) {
-    return new Map<string, LastAssignment>();
-  }
-  const { rows } = await sql<LastAssignment & { contact_id: string }>`
-    select last.contact_id, last.assigned_to as user_id, last.created_at as at
-    from unnest(${requests.map(({ conversation }) => conversation.contact_id)}::text[]) as contact (id)
-    cross join lateral (
-      select contact_id, assigned_to, created_at from assignments
-      where organization_id = ${organization} and contact_id = contact.id and assigned_to is not null
-      order by id desc limit 1
-    ) as last
-  `.execute(db);
-  return new Map(rows.map(({ contact_id, user_id, at }) => [contact_id, { user_id, at }]));
 }

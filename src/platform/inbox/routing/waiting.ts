@@ -1,5 +1,5 @@
 /** Says why a conversation has no agent. */
-import type { Queries } from "../../database/database.ts";
+import type { Queries } from "../../../database/database.ts";
 import { hasPolicies } from "./policies.ts";
 import type { ConversationRow } from "./policy.ts";
 import { selectDecisions } from "./records.ts";

@@ -1,8 +1,7 @@
 /** When a member takes no new conversations: while switched off, and in the time in which the member is away. */
 
-import type { Selectable } from "kysely";
-import { type RawBuilder, sql } from "kysely";
-import type { Tables } from "../../database/schema/index.ts";
+import { type RawBuilder, type Selectable, sql } from "kysely";
+import type { Tables } from "../../../database/schema/index.ts";
 
 export type Availability = Pick<
   Selectable<Tables["team_members"]>,

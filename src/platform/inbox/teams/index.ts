@@ -1,16 +1,19 @@
 /** Teams: the agents who answer conversations, and the capacity of each. */
 import type { Selectable } from "kysely";
-import { fail, failField } from "../../../tools/errors.ts";
-import { teams as contract } from "../../../tools/teams.ts";
-import type { Queries, Transaction } from "../../database/database.ts";
-import { newId } from "../../database/id.ts";
-import { readPage, refersTo } from "../../database/query/index.ts";
-import type { Tables } from "../../database/schema/index.ts";
-import { implement, requireBelowQuota } from "../kernel/index.ts";
-import { countsAsLoad } from "./load.ts";
+import { fail, failField } from "../../../../tools/errors.ts";
+import { teams as contract } from "../../../../tools/teams.ts";
+import type { Queries } from "../../../database/database.ts";
+import { newId } from "../../../database/id.ts";
+import { ofOrganization, readPage, refersTo } from "../../../database/query/index.ts";
+import type { Tables } from "../../../database/schema/index.ts";
+import { requireBelowQuota } from "../../account/organization/index.ts";
+import { capacityFreed } from "../../account/users.ts";
+import { implement, type Transaction } from "../../foundation/kernel/index.ts";
+import { memberAdded, teamDeleted } from "./hooks.ts";
 import { findIdleTeams } from "./warnings.ts";
 
 export { availableAt, isAvailableAt, unavailableSince } from "./availability.ts";
+export { memberAdded, teamDeleted } from "./hooks.ts";
 export { countsAsLoad, type LoadChange, updateLoads } from "./load.ts";
 
 export { findIdleTeams, type TeamReference } from "./warnings.ts";
@@ -21,10 +24,9 @@ export async function findTeams(
   organization: string,
   ids: readonly string[],
 ): Promise<ReadonlySet<string>> {
-  const rows = await db
+  const rows = await ofOrganization(db, organization)
     .selectFrom("teams")
     .select("id")
-    .where("organization_id", "=", organization)
     .where("id", "in", ids.length > 0 ? ids : [""])
     .execute();
   return new Set(rows.map(({ id }) => id));
@@ -51,10 +53,9 @@ export const teams = implement(contract, {
     },
 
     async list_teams(paging, { db, organization }) {
-      const query = db
+      const query = ofOrganization(db, organization)
         .selectFrom("teams")
         .selectAll()
-        .where("organization_id", "=", organization)
         .orderBy("tier")
         .orderBy("id");
       const { rows, meta } = await readPage(query, paging);
@@ -75,18 +76,17 @@ export const teams = implement(contract, {
     async update_team({ id, settings, ...changes }, context) {
       const { tx, organization, now } = context;
       await getTeam(tx, organization, id, { locks: true });
-      const team = await tx
+      const team = await ofOrganization(tx, organization)
         .updateTable("teams")
         .set({
           ...changes,
           settings: settings && JSON.stringify(settings),
           updated_at: now.toISOString(),
         })
-        .where("organization_id", "=", organization)
         .where("id", "=", id)
         .returningAll()
         .executeTakeFirstOrThrow();
-      await context.world.hooks.capacityFreed(context, organization);
+      await capacityFreed.run(context.world, context, organization);
       return { data: team };
     },
 
@@ -94,12 +94,11 @@ export const teams = implement(contract, {
       const { tx, world, organization } = context;
       const team = { organization, team_id: id };
       await getTeam(tx, organization, id, { locks: true });
-      await requireUnused(tx, organization, id);
-      await world.hooks.teamDeleted(context, team);
+      await teamDeleted.run(world, context, team);
       await lockMembers(tx, organization, id);
       // Again: a conversation may have been assigned to a member before the members were locked.
-      await world.hooks.teamDeleted(context, team);
-      await tx.deleteFrom("teams").where("organization_id", "=", organization).where("id", "=", id).execute();
+      await teamDeleted.run(world, context, team);
+      await ofOrganization(tx, organization).deleteFrom("teams").where("id", "=", id).execute();
       return { data: { deleted: true as const } };
     },
 
@@ -118,15 +117,16 @@ export const teams = implement(contract, {
           user_id,
           id: newId("mem", now),
           unavailable_since: input.is_available ? null : now.toISOString(),
-          current_chat_count: await countConversations(tx, organization, { team_id: id, user_id }),
+          // Counted by `memberAdded`.
+          current_chat_count: 0,
           created_at: now.toISOString(),
           updated_at: now.toISOString(),
         })
         .returningAll()
         .executeTakeFirstOrThrow();
-      await world.hooks.memberAdded(context, organization);
+      const own = await memberAdded.run(world, context, { organization, team_id: id, user_id });
       const { current_chat_count } = await getMember(tx, organization, { team_id: id, id: member.id });
-      const assigned_from_queue = current_chat_count - member.current_chat_count;
+      const assigned_from_queue = own.reduce((rest, count) => rest - count, current_chat_count);
       const warnings = await warnOf(tx, team, now);
       return { data: { ...member, current_chat_count, assigned_from_queue, warnings } };
     },
@@ -142,38 +142,32 @@ export const teams = implement(contract, {
       const before = await getMember(tx, organization, { team_id: id, id: member_id });
       const { is_available = before.is_available } = changes;
       requireAbsence({ ...before, ...changes });
-      const member = await tx
+      const member = await ofOrganization(tx, organization)
         .updateTable("team_members")
         .set({
           ...changes,
           unavailable_since: is_available ? null : (before.unavailable_since ?? now.toISOString()),
           updated_at: now.toISOString(),
         })
-        .where("organization_id", "=", organization)
         .where("id", "=", member_id)
         .returningAll()
         .executeTakeFirstOrThrow();
-      await context.world.hooks.capacityFreed(context, organization);
+      await capacityFreed.run(context.world, context, organization);
       return { data: member };
     },
 
     async remove_team_member({ id, member_id }, { tx, organization }) {
       await getMember(tx, organization, { team_id: id, id: member_id });
-      await tx
-        .deleteFrom("team_members")
-        .where("organization_id", "=", organization)
-        .where("id", "=", member_id)
-        .execute();
+      await ofOrganization(tx, organization).deleteFrom("team_members").where("id", "=", member_id).execute();
       return { data: { deleted: true as const } };
     },
   },
 });
 
 async function getTeam(db: Queries, organization: string, id: string, { locks = false } = {}) {
-  const team = await db
+  const team = await ofOrganization(db, organization)
     .selectFrom("teams")
     .selectAll()
-    .where("organization_id", "=", organization)
     .where("id", "=", id)
     .$if(locks, (query) => query.forUpdate())
     .executeTakeFirst();
@@ -214,10 +208,9 @@ async function getMember(
   { team_id, id }: { team_id: string; id: string },
 ): Promise<Selectable<Tables["team_members"]>> {
   await getTeam(tx, organization, team_id);
-  const member = await tx
+  const member = await ofOrganization(tx, organization)
     .selectFrom("team_members")
     .selectAll()
-    .where("organization_id", "=", organization)
     .where("team_id", "=", team_id)
     .where("id", "=", id)
     .forUpdate()
@@ -230,22 +223,20 @@ async function getMember(
 
 /** The members of these teams with the users' names, the oldest first. */
 function selectMembers(db: Queries, organization: string, team_ids: readonly string[]) {
-  return db
+  return ofOrganization(db, organization)
     .selectFrom("team_members")
     .innerJoin("users", (join) => join.on(refersTo("team_members.user_id", "users")))
     .selectAll("team_members")
     .select(["users.name", "users.email"])
-    .where("team_members.organization_id", "=", organization)
     .where("team_members.team_id", "in", team_ids)
     .orderBy("team_members.id");
 }
 
 /** Locks the members in the order in which routing locks them; a plain delete would lock them in any order. */
 async function lockMembers(tx: Transaction, organization: string, team_id: string): Promise<void> {
-  await tx
+  await ofOrganization(tx, organization)
     .selectFrom("team_members")
     .select("id")
-    .where("organization_id", "=", organization)
     .where("team_id", "=", team_id)
     .orderBy("user_id")
     .forUpdate()
@@ -266,13 +257,12 @@ async function requireNewMember(
   organization: string,
   { team_id, user_id }: Membership,
 ): Promise<void> {
-  const user = await tx
+  const user = await ofOrganization(tx, organization)
     .selectFrom("users")
     .leftJoin("team_members", (join) =>
       join.on(refersTo("team_members.user_id", "users")).on("team_members.team_id", "=", team_id),
     )
     .select("team_members.id as existing_id")
-    .where("users.organization_id", "=", organization)
     .where("users.id", "=", user_id)
     .executeTakeFirst();
   if (!user) {
@@ -280,40 +270,5 @@ async function requireNewMember(
   }
   if (user.existing_id !== null) {
     throw fail("team_member_exists", { existing_id: user.existing_id, param: "user_id" });
-  }
-}
-
-/** The load of a returning member. Locks the conversations, so that none is closed before the member is inserted. */
-async function countConversations(
-  tx: Transaction,
-  organization: string,
-  { team_id, user_id }: Membership,
-): Promise<number> {
-  const conversations = await tx
-    .selectFrom("conversations")
-    .select("status")
-    .where("organization_id", "=", organization)
-    .where("team_id", "=", team_id)
-    .where("assigned_to", "=", user_id)
-    .where("erased_at", "is", null)
-    .where("status", "in", ["open", "pending"])
-    .forUpdate()
-    .execute();
-  return conversations.filter(({ status }) => countsAsLoad(status)).length;
-}
-
-/** @throws Failure `team_in_use`, naming the active policies that target the team. */
-async function requireUnused(tx: Transaction, organization: string, id: string): Promise<void> {
-  const policies = await tx
-    .selectFrom("routing_policies")
-    .select("name")
-    .where("organization_id", "=", organization)
-    .where("target_type", "=", "team")
-    .where("target_id", "=", id)
-    .where("is_active", "=", true)
-    .orderBy("id")
-    .execute();
-  if (policies.length > 0) {
-    throw fail("team_in_use", { policies: policies.map(({ name }) => name).join(", ") });
   }
 }

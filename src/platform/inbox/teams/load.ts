@@ -1,6 +1,6 @@
 /** The load of agents: which conversations count, and the change of the members' counts. */
 import { sql } from "kysely";
-import type { ConversationStatus } from "../../../tools/conversations.ts";
+import type { ConversationStatus } from "../../../../tools/conversations.ts";
 
 /** Whether a conversation of this status counts as load of its agent. */
 export function countsAsLoad(status: ConversationStatus): boolean {

@@ -1,7 +1,7 @@
 /** Warns of teams that get conversations and have no agent for them. */
 import { sql } from "kysely";
-import type { Queries } from "../../database/database.ts";
-import type { Problem } from "../problems.ts";
+import type { Queries } from "../../../database/database.ts";
+import type { Problem } from "../../foundation/problems.ts";
 import { availableAt } from "./availability.ts";
 
 /** A place that names a team. */
@@ -32,12 +32,14 @@ export async function findIdleTeams(
   return references.flatMap(({ id, field }) => {
     const { name, is_active = true, has_members = true } = rows.find((row) => row.id === id) ?? {};
     const inactive = {
-      ...{ field, code: "team_inactive" },
+      field,
+      code: "team_inactive",
       message: `The team ${name} is not active, so no agent of it is chosen.`,
       fix: "Activate it with update_team.",
     };
     const empty = {
-      ...{ field, code: "team_without_members" },
+      field,
+      code: "team_without_members",
       message: `The team ${name} has no available member, so its conversations wait.`,
       fix: "Add members with add_team_member.",
     };

@@ -1,10 +1,11 @@
 /** Reads and changes the chatbot add-on of an organization. A change holds its row, and the wallet if it must pay. */
 import type { Selectable } from "kysely";
-import { addonTerms } from "../../../tools/billing.ts";
-import { fromMicros } from "../../../tools/money.ts";
-import type { Queries, Transaction } from "../../database/database.ts";
-import type { Tables } from "../../database/schema/index.ts";
-import type { World } from "../kernel/index.ts";
+import { addonTerms } from "../../../../tools/billing.ts";
+import { fromMicros } from "../../../../tools/money.ts";
+import type { Queries } from "../../../database/database.ts";
+import { ofOrganization } from "../../../database/query/index.ts";
+import type { Tables } from "../../../database/schema/index.ts";
+import type { Transaction, World } from "../../foundation/kernel/index.ts";
 import {
   lockWallet,
   type MoneyAccount,
@@ -59,10 +60,9 @@ export async function changeAddon(
   const { state, charges } = await apply(passTime(before, now), row);
   const transfers = charges.map((charge) => toTransfer(row, charge, usage));
   await recordTransfers(tx, transfers, now);
-  return tx
+  return ofOrganization(tx, organization)
     .updateTable("chatbot_addons")
     .set(toColumns(state))
-    .where("organization_id", "=", organization)
     .where("id", "=", row.id)
     .returningAll()
     .executeTakeFirstOrThrow();
@@ -130,10 +130,9 @@ export function serializeAddon(row: AddonRow) {
 }
 
 function selectNewest(db: Queries, organization: string) {
-  return db
+  return ofOrganization(db, organization)
     .selectFrom("chatbot_addons")
     .selectAll()
-    .where("organization_id", "=", organization)
     .orderBy("id", "desc")
     .limit(1);
 }

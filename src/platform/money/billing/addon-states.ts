@@ -6,7 +6,7 @@
  * grace → suspended: after 7 days below zero. grace, suspended → active: the wallet is above zero again and can pay a fee
  * that is due. Each → cancelled: it works and is charged until the period ends, and no further period begins.
  */
-import { type AddonStatus, addonTerms } from "../../../tools/billing.ts";
+import { type AddonStatus, addonTerms } from "../../../../tools/billing.ts";
 import { addMonths } from "./periods.ts";
 
 export interface AddonState {
@@ -56,7 +56,8 @@ export function startAddon(now: Date, { hasTrial }: { readonly hasTrial: boolean
     period: 0,
     firstFeePeriod: hasTrial ? null : 0,
     feeChargedThrough: -1,
-    ...{ graceEndsAt: null, endsAt: null },
+    graceEndsAt: null,
+    endsAt: null,
   };
 }
 
@@ -175,7 +176,8 @@ function charge(account: AddonAccount, one: AddonCharge, now: Date): AddonAccoun
   };
   return {
     ...account,
-    ...{ available, charges: [...account.charges, one] },
+    available,
+    charges: [...account.charges, one],
     state: isUnpaid ? { ...state, ...unpaid } : state,
   };
 }

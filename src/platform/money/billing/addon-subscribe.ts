@@ -1,9 +1,9 @@
 /** Starts and cancels the chatbot add-on. */
-import type { BillingUnit } from "../../../tools/billing.ts";
-import { fail, failField } from "../../../tools/errors.ts";
-import { fromMicros, toMicros } from "../../../tools/money.ts";
-import type { Transaction } from "../../database/database.ts";
-import { freshId, type World } from "../kernel/index.ts";
+import type { BillingUnit } from "../../../../tools/billing.ts";
+import { fail, failField } from "../../../../tools/errors.ts";
+import { fromMicros, toMicros } from "../../../../tools/money.ts";
+import { ofOrganization } from "../../../database/query/index.ts";
+import { freshId, type Transaction, type World } from "../../foundation/kernel/index.ts";
 import { failInsufficient, lockWallet, readAvailable, recordTransfers } from "../wallet/index.ts";
 import { type AddonRow, changeAddon, findAddon, realMoney, toColumns, toTransfer } from "./addon-rows.ts";
 import { cancelAddon, chargeFee, feeDue, hasEnded, startAddon } from "./addon-states.ts";
@@ -49,7 +49,8 @@ export async function subscribe(place: Place, terms: Terms): Promise<AddonRow> {
 /** @throws Failure `addon_not_found`. */
 export async function cancel({ tx, world, organization, now }: Place): Promise<AddonRow> {
   const cancelled = await changeAddon(tx, world, {
-    ...{ organization, now },
+    organization,
+    now,
     async apply(account) {
       if (account.state.status === "cancelled") {
         throw fail("addon_not_found");
@@ -78,15 +79,20 @@ async function insert(
       : await readAvailable(tx, world, realMoney(organization_id));
   const started = { state: startAddon(now, { hasTrial }), prices, available, charges: [] };
   const required = feeDue(started);
-  if (required > 0 && required > available) {
+  // Without a fee too: a wallet below zero can't pay the first unit.
+  if (!hasTrial && required > available) {
     throw await failInsufficient(tx, world, { ...realMoney(organization_id), required });
   }
   const { state, charges } = chargeFee(started, now);
   const row = await tx
     .insertInto("chatbot_addons")
     .values({
-      ...{ organization_id, id, billing_unit, currency },
-      ...{ cost_per_unit: prices.costPerUnit, monthly_fee: prices.monthlyFee },
+      organization_id,
+      id,
+      billing_unit,
+      currency,
+      cost_per_unit: prices.costPerUnit,
+      monthly_fee: prices.monthlyFee,
       ...toColumns(state),
     })
     .returningAll()
@@ -102,10 +108,9 @@ async function insert(
 /** A cancelled add-on that still works is replaced by the new one. */
 async function endNow({ tx, organization, now }: Place, { id, ends_at }: AddonRow): Promise<void> {
   if (ends_at !== null && !hasEnded({ endsAt: new Date(ends_at) }, now)) {
-    await tx
+    await ofOrganization(tx, organization)
       .updateTable("chatbot_addons")
       .set({ ends_at: now.toISOString() })
-      .where("organization_id", "=", organization)
       .where("id", "=", id)
       .execute();
   }

@@ -3,8 +3,9 @@
  *
  * It asks `requireAllowance` before it answers, and calls `recordUnit` in the transaction that stores the answer.
  */
-import type { Queries, Transaction } from "../../database/database.ts";
-import { defineRetentionJob, type World } from "../kernel/index.ts";
+import type { Queries } from "../../../database/database.ts";
+import { ofOrganization } from "../../../database/query/index.ts";
+import { defineRetentionJob, type Transaction, type World } from "../../foundation/kernel/index.ts";
 import { failInsufficient, readAvailable } from "../wallet/index.ts";
 import { type AddonRow, changeAddon, findAddon, pricesOf, realMoney, toState } from "./addon-rows.ts";
 import { feeDue, hasEnded, isUsable, passTime, useUnit } from "./addon-states.ts";
@@ -30,7 +31,8 @@ export async function recordUnit(tx: Transaction, world: World, answer: Answer):
   }
   let isCounted = false;
   await changeAddon(tx, world, {
-    ...{ organization, now },
+    organization,
+    now,
     usage: { reference: `${answer_id}:usage`, message_id: isMessage ? answer_id : null },
     async apply(account, row) {
       isCounted = !hasEnded(account.state, now) && (await insertUnit(tx, row, answer));
@@ -88,10 +90,9 @@ async function insertUnit(tx: Transaction, row: AddonRow, answer: Answer): Promi
 
 async function hasSession(tx: Transaction, { id }: AddonRow, answer: Answer): Promise<boolean> {
   const since = new Date(answer.now.getTime() - sessionMs);
-  const session = await tx
+  const session = await ofOrganization(tx, answer.organization)
     .selectFrom("chatbot_units")
     .select("answer_id")
-    .where("organization_id", "=", answer.organization)
     .where("addon_id", "=", id)
     .where("conversation_id", "=", answer.conversation_id)
     .where("counted_at", ">", since.toISOString())

@@ -3,10 +3,16 @@
  *
  * A trigger on the organizations starts each subscription (migration 0022).
  */
-import { billing as contract } from "../../../tools/billing.ts";
-import { fail } from "../../../tools/errors.ts";
-import type { Transaction } from "../../database/database.ts";
-import { defineScheduledJob, implement, type World } from "../kernel/index.ts";
+import { billing as contract } from "../../../../tools/billing.ts";
+import { fail } from "../../../../tools/errors.ts";
+import { usesCurrency } from "../../account/organization/index.ts";
+import {
+  defineScheduledJob,
+  implement,
+  type Transaction,
+  type World,
+} from "../../foundation/kernel/index.ts";
+import { walletCredited } from "../wallet/index.ts";
 import { changeAddon, findAddon, serializeAddon } from "./addon-rows.ts";
 import { cancel, subscribe } from "./addon-subscribe.ts";
 import { deleteOldUnitsJob } from "./addon-units.ts";
@@ -66,7 +72,10 @@ export const billing = implement(contract, {
     },
   },
   jobs: [rollSubscriptionsJob, advanceAddonsJob, deleteOldUnitsJob],
-  hooks: { walletCredited: advanceAddon },
+  hooks: [
+    walletCredited.handledBy(advanceAddon),
+    usesCurrency.handledBy(async (tx, organization) => (await findAddon(tx, organization)) !== undefined),
+  ],
 });
 
 /** Applies what time and the wallet have changed. */

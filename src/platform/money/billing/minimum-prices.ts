@@ -1,7 +1,8 @@
 /** The least that a unit of the chatbot add-on may cost, which the operator sets for each currency. */
-import type { BillingUnit } from "../../../tools/billing.ts";
-import { fromMicros, toMicros } from "../../../tools/money.ts";
-import type { Queries, Transaction } from "../../database/database.ts";
+import type { BillingUnit } from "../../../../tools/billing.ts";
+import { fromMicros, toMicros } from "../../../../tools/money.ts";
+import type { Queries } from "../../../database/database.ts";
+import type { Transaction } from "../../foundation/kernel/index.ts";
 
 type Prices = Readonly<Record<BillingUnit, number>>;
 

@@ -3,10 +3,11 @@
  * one, and readers compute it, so that no late job shows an old one.
  */
 import { type Selectable, sql, type Updateable } from "kysely";
-import type { BillingCycle } from "../../../tools/billing.ts";
-import type { Queries, Transaction } from "../../database/database.ts";
-import type { Tables } from "../../database/schema/index.ts";
-import { defineScheduledJob } from "../kernel/index.ts";
+import type { BillingCycle } from "../../../../tools/billing.ts";
+import type { Queries } from "../../../database/database.ts";
+import { ofOrganization } from "../../../database/query/index.ts";
+import type { Tables } from "../../../database/schema/index.ts";
+import { defineScheduledJob, type Transaction } from "../../foundation/kernel/index.ts";
 import { addMonths } from "./periods.ts";
 
 type Subscription = Selectable<Tables["subscriptions"]>;
@@ -88,17 +89,16 @@ function startOf({ anchor_at, billing_cycle }: Subscription, period: number): Da
 }
 
 async function find(db: Queries, organization: string, lock?: "locked"): Promise<Subscription> {
-  return db
+  return ofOrganization(db, organization)
     .selectFrom("subscriptions")
     .selectAll()
-    .where("organization_id", "=", organization)
     .$if(lock === "locked", (query) => query.forUpdate())
     .executeTakeFirstOrThrow();
 }
 
 async function store(tx: Transaction, { organization_id, id: _, ...values }: Subscription): Promise<void> {
   const changes: Updateable<Tables["subscriptions"]> = values;
-  await tx.updateTable("subscriptions").set(changes).where("organization_id", "=", organization_id).execute();
+  await ofOrganization(tx, organization_id).updateTable("subscriptions").set(changes).execute();
 }
 
 function serialize(subscription: Subscription, now: Date) {

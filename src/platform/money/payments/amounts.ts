@@ -1,5 +1,5 @@
 /** Amounts of payments: how many decimals a currency has, and the conversions, by decimal text. */
-import { failField } from "../../../tools/errors.ts";
+import { failField } from "../../../../tools/errors.ts";
 
 /** By their number of decimals, the currencies that the processor takes. */
 const currenciesBy: Readonly<Record<number, string>> = {

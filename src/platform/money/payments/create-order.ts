@@ -5,10 +5,16 @@
  * organization for the same amount takes it over, and the processor looks it up by its receipt, so no second order is made.
  */
 import { z } from "zod";
-import { fail, failField } from "../../../tools/errors.ts";
-import type { Transaction } from "../../database/database.ts";
-import { freshId, type OutwardContext, outward, type WriteContext } from "../kernel/index.ts";
-import { getOrganization } from "../organization.ts";
+import { fail, failField } from "../../../../tools/errors.ts";
+import { ofOrganization } from "../../../database/query/index.ts";
+import { getOrganization } from "../../account/organization/index.ts";
+import {
+  freshId,
+  type OutwardContext,
+  outward,
+  type Transaction,
+  type WriteContext,
+} from "../../foundation/kernel/index.ts";
 import { findDecimals, fromMinor, toMinor } from "./amounts.ts";
 import { lockOrder, nextCheckOf } from "./orders.ts";
 import { callProcessor } from "./processor.ts";
@@ -70,10 +76,9 @@ export const createPaymentOrder = outward({
     const order = await lockOrder(tx, { organization_id: organization, id });
     // Another call may have recorded it, if this one was held up.
     if (order.processor_order_id === null) {
-      await tx
+      await ofOrganization(tx, organization)
         .updateTable("payment_orders")
         .set({ status: "open", processor_order_id: order_id, next_check_at: nextCheckOf(order, now) })
-        .where("organization_id", "=", organization)
         .where("id", "=", id)
         .execute();
     }
@@ -94,10 +99,9 @@ async function takeUnconfirmed(
   { tx, world, organization, now }: WriteContext,
   { amount, currency }: Money,
 ): Promise<string | undefined> {
-  const taken = await tx
+  const taken = await ofOrganization(tx, organization)
     .updateTable("payment_orders")
     .set({ status: "creating", updated_at: now.toISOString() })
-    .where("organization_id", "=", organization)
     .where("id", "=", (rows) =>
       rows
         .selectFrom("payment_orders")
@@ -123,8 +127,13 @@ async function insertOrder(context: WriteContext, money: Money): Promise<string>
   await tx
     .insertInto("payment_orders")
     .values({
-      ...{ organization_id: organization, id, processor: world.payments.name, ...money, status: "creating" },
-      ...{ created_at: now.toISOString(), updated_at: now.toISOString() },
+      organization_id: organization,
+      id,
+      processor: world.payments.name,
+      ...money,
+      status: "creating",
+      created_at: now.toISOString(),
+      updated_at: now.toISOString(),
     })
     .execute();
   return id;
@@ -135,19 +144,17 @@ async function markUnconfirmed(
   { organization }: OutwardContext,
   { id }: Intent,
 ): Promise<void> {
-  await tx
+  await ofOrganization(tx, organization)
     .updateTable("payment_orders")
     .set({ status: "unconfirmed" })
-    .where("organization_id", "=", organization)
     .where("id", "=", id)
     .where("status", "=", "creating")
     .execute();
 }
 
 async function deleteOrder(tx: Transaction, { organization }: OutwardContext, { id }: Intent): Promise<void> {
-  await tx
+  await ofOrganization(tx, organization)
     .deleteFrom("payment_orders")
-    .where("organization_id", "=", organization)
     .where("id", "=", id)
     .where("status", "=", "creating")
     .execute();

@@ -1,5 +1,5 @@
 /** Moves the money of payments in the ledger: the only place where a payment changes a wallet. */
-import { lockWallet, recordTransfers } from "../wallet/index.ts";
+import { lockWallet, recordTransfers, walletCredited } from "../wallet/index.ts";
 import { minorToMicros } from "./amounts.ts";
 import type { Settling } from "./orders.ts";
 import type { PaymentRow } from "./states.ts";
@@ -13,7 +13,7 @@ export async function creditPayment(settling: Settling, payment: PaymentRow): Pr
   await lockWallet(tx, organization_id);
   await recordTransfers(tx, [transfer], now);
   if (!transfer.simulated) {
-    await world.hooks.walletCredited(tx, world, { organization: organization_id, now });
+    await walletCredited.run(world, tx, world, { organization: organization_id, now });
   }
 }
 

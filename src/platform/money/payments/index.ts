@@ -1,7 +1,8 @@
 /** Payments: top-ups of the wallet through a payment processor. */
-import { payments as contract } from "../../../tools/payments.ts";
-import { readPage } from "../../database/query/index.ts";
-import { implement } from "../kernel/index.ts";
+import { payments as contract } from "../../../../tools/payments.ts";
+import { ofOrganization, readPage } from "../../../database/query/index.ts";
+import { usesCurrency } from "../../account/organization/index.ts";
+import { implement } from "../../foundation/kernel/index.ts";
 import { fromMinor } from "./amounts.ts";
 import { createPaymentOrder } from "./create-order.ts";
 import { returnPaymentJob } from "./return-payment.ts";
@@ -19,11 +20,7 @@ export const payments = implement(contract, {
     verify_payment: verifyPayment,
 
     async list_payments({ page, limit }, { db, organization }) {
-      const query = db
-        .selectFrom("payments")
-        .selectAll()
-        .where("organization_id", "=", organization)
-        .orderBy("id", "desc");
+      const query = ofOrganization(db, organization).selectFrom("payments").selectAll().orderBy("id", "desc");
       const { rows, meta } = await readPage(query, { page, per_page: limit });
       const { total } = meta;
       const pagination = { page, limit, total, total_pages: Math.ceil(total / limit) };
@@ -32,6 +29,16 @@ export const payments = implement(contract, {
   },
   jobs: [syncPaymentsJob, reconcilePaymentsJob, returnPaymentJob, deletePaymentEventsJob],
   routes: [webhookRoute],
+  hooks: [
+    usesCurrency.handledBy(async (tx, organization) => {
+      const found = await ofOrganization(tx, organization)
+        .selectFrom("payment_orders")
+        .select("id")
+        .limit(1)
+        .executeTakeFirst();
+      return found !== undefined;
+    }),
+  ],
 });
 
 function serialize({ amount, amount_refunded, ...row }: PaymentRow) {

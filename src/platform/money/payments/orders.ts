@@ -1,6 +1,7 @@
 /** Reads and locks payment orders, and says when the payments of one are read again. */
-import type { Queries, Transaction } from "../../database/database.ts";
-import type { World } from "../kernel/index.ts";
+import type { Queries } from "../../../database/database.ts";
+import { ofOrganization } from "../../../database/query/index.ts";
+import type { Transaction, World } from "../../foundation/kernel/index.ts";
 import type { OrderRow } from "./states.ts";
 
 /** What code that changes an order and its payments needs. */
@@ -21,10 +22,9 @@ export function findOrder(
   { payments }: Pick<World, "payments">,
   { organization, order_id }: { readonly organization: string; readonly order_id: string },
 ): Promise<OrderRow | undefined> {
-  return db
+  return ofOrganization(db, organization)
     .selectFrom("payment_orders")
     .selectAll()
-    .where("organization_id", "=", organization)
     .where("processor_order_id", "=", order_id)
     .where("processor", "=", payments.name)
     .executeTakeFirst();
@@ -40,11 +40,7 @@ export function lockOrder(tx: Transaction, key: OrderKey): Promise<OrderRow> {
 }
 
 function selectOrder(db: Queries, { organization_id, id }: OrderKey) {
-  return db
-    .selectFrom("payment_orders")
-    .selectAll()
-    .where("organization_id", "=", organization_id)
-    .where("id", "=", id);
+  return ofOrganization(db, organization_id).selectFrom("payment_orders").selectAll().where("id", "=", id);
 }
 
 const [minute, hour, day] = [60_000, 3_600_000, 24 * 3_600_000];

@@ -1,7 +1,7 @@
 /** Calls the payment processor, with a time limit and one error for everything that is wrong with it. */
-import { fail } from "../../../tools/errors.ts";
-import type { PaymentProcessor, ProcessorPayment } from "../../ports/payments.ts";
-import type { World } from "../kernel/index.ts";
+import { fail } from "../../../../tools/errors.ts";
+import type { PaymentProcessor, ProcessorPayment } from "../../../ports/payments.ts";
+import type { World } from "../../foundation/kernel/index.ts";
 import { fits, type OrderRow } from "./states.ts";
 
 /** For all attempts at one step. A caller waits at most 30 s for a response. */

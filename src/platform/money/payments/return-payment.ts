@@ -3,7 +3,7 @@
  *
  * It may run again after a crash: the payment is read first, and the processor refunds no more than was paid.
  */
-import { defineJob } from "../kernel/index.ts";
+import { defineJob } from "../../foundation/kernel/index.ts";
 import { callProcessor } from "./processor.ts";
 import { returnPaymentType, settlePayment } from "./settle.ts";
 

@@ -5,10 +5,11 @@
  * locked first, so that one of them credits the wallet, and the credit, the payment and the order commit together.
  */
 import { z } from "zod";
-import { newId } from "../../database/id.ts";
-import { type JobType, newJob } from "../../jobs/job.ts";
-import type { ProcessorPayment } from "../../ports/payments.ts";
-import type { World } from "../kernel/index.ts";
+import { newId } from "../../../database/id.ts";
+import { ofOrganization } from "../../../database/query/index.ts";
+import { type JobType, newJob } from "../../../jobs/job.ts";
+import type { ProcessorPayment } from "../../../ports/payments.ts";
+import type { World } from "../../foundation/kernel/index.ts";
 import { creditPayment, debitRefund } from "./credit.ts";
 import { lockOrder, nextCheckOf, type OrderKey, type Settling } from "./orders.ts";
 import { disposeOf, mergeState, type OrderRow, type PaymentRow } from "./states.ts";
@@ -46,10 +47,9 @@ async function storePayment(
   { organization_id, id: order_id, processor_order_id }: OrderRow,
   payment: ProcessorPayment,
 ): Promise<PaymentRow> {
-  const stored = await tx
+  const stored = await ofOrganization(tx, organization_id)
     .selectFrom("payments")
     .selectAll()
-    .where("organization_id", "=", organization_id)
     .where("processor_payment_id", "=", payment.id)
     .executeTakeFirst();
   const state = mergeState(stored, payment);
@@ -63,11 +63,17 @@ async function storePayment(
   return tx
     .insertInto("payments")
     .values({
-      ...{ organization_id, id: newId("pmt", payment.created_at), order_id },
+      organization_id,
+      id: newId("pmt", payment.created_at),
+      order_id,
       processor_order_id: processor_order_id ?? "",
       processor_payment_id: payment.id,
-      ...{ amount: payment.amount, currency: payment.currency, ...state, disposition: null },
-      ...{ created_at: payment.created_at.toISOString(), updated_at: now.toISOString() },
+      amount: payment.amount,
+      currency: payment.currency,
+      ...state,
+      disposition: null,
+      created_at: payment.created_at.toISOString(),
+      updated_at: now.toISOString(),
     })
     .returningAll()
     .executeTakeFirstOrThrow();
@@ -80,10 +86,9 @@ function updatePayment(
     Pick<PaymentRow, "status" | "is_captured" | "amount_refunded" | "amount_debited" | "disposition">
   >,
 ): Promise<PaymentRow> {
-  return tx
+  return ofOrganization(tx, organization_id)
     .updateTable("payments")
     .set({ ...changes, updated_at: now.toISOString() })
-    .where("organization_id", "=", organization_id)
     .where("id", "=", id)
     .returningAll()
     .executeTakeFirstOrThrow();
@@ -105,7 +110,7 @@ async function decide(
   }
   if (disposition === "surplus") {
     const returned = { organization_id, order_id: order.id, processor_payment_id: payment.id };
-    await world.jobs.enqueueAll(tx, [newJob(returnPaymentType, returned)]);
+    await tx.enqueue([newJob(returnPaymentType, returned)]);
   }
   if (disposition === "mismatched") {
     const facts = { organization_id, order: order.id, payment: payment.id };
@@ -116,13 +121,15 @@ async function decide(
 
 async function markPaid({ tx, now }: Settling, order: OrderRow, { id }: PaymentRow): Promise<void> {
   const paid_at = now.toISOString();
-  await tx
+  await ofOrganization(tx, order.organization_id)
     .updateTable("payment_orders")
     .set({
-      ...{ status: "paid", paid_by: id, paid_at, updated_at: paid_at },
+      status: "paid",
+      paid_by: id,
+      paid_at,
+      updated_at: paid_at,
       next_check_at: nextCheckOf({ ...order, paid_at }, now),
     })
-    .where("organization_id", "=", order.organization_id)
     .where("id", "=", order.id)
     .execute();
 }

@@ -6,9 +6,9 @@
  * other one is returned to the payer.
  */
 import type { Selectable } from "kysely";
-import type { PaymentStatus } from "../../../tools/payments.ts";
-import type { Tables } from "../../database/schema/index.ts";
-import type { ProcessorPayment } from "../../ports/payments.ts";
+import type { PaymentStatus } from "../../../../tools/payments.ts";
+import type { Tables } from "../../../database/schema/index.ts";
+import type { ProcessorPayment } from "../../../ports/payments.ts";
 
 export type PaymentRow = Selectable<Tables["payments"]>;
 export type OrderRow = Selectable<Tables["payment_orders"]>;
@@ -16,7 +16,11 @@ export type OrderRow = Selectable<Tables["payment_orders"]>;
 type PaymentState = Pick<PaymentRow, "status" | "is_captured" | "amount_refunded">;
 
 const ranks: Readonly<Record<PaymentStatus, number>> = {
-  ...{ created: 0, failed: 1, authorized: 2, captured: 3, refunded: 4 },
+  created: 0,
+  failed: 1,
+  authorized: 2,
+  captured: 3,
+  refunded: 4,
 };
 
 /** The state after an answer of the processor. */

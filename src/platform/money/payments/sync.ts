@@ -6,9 +6,9 @@
  */
 import { sql } from "kysely";
 import { z } from "zod";
-import { newJob } from "../../jobs/job.ts";
-import type { ProcessorPayment } from "../../ports/payments.ts";
-import { defineJob, defineScheduledJob, type World } from "../kernel/index.ts";
+import { newJob } from "../../../jobs/job.ts";
+import type { ProcessorPayment } from "../../../ports/payments.ts";
+import { defineJob, defineScheduledJob, type World } from "../../foundation/kernel/index.ts";
 import { nextCheckOf, type OrderKey, readOrder } from "./orders.ts";
 import { callProcessor, captureIfOpen } from "./processor.ts";
 import { settlePayment } from "./settle.ts";
@@ -96,7 +96,7 @@ export const reconcilePaymentsJob = defineScheduledJob({
         where payment_orders.organization_id = checked.organization_id and payment_orders.id = checked.id
       `.execute(tx);
       const jobs = due.map(({ organization_id, id }) => newSyncJob({ organization_id, order_id: id }));
-      await world.jobs.enqueueAll(tx, jobs);
+      await tx.enqueue(jobs);
     });
   },
 });

@@ -5,9 +5,10 @@
  * read at the processor. Everything may be repeated, so a call whose process died is run again.
  */
 import { z } from "zod";
-import type { Failure } from "../../../tools/contract/index.ts";
-import { fail } from "../../../tools/errors.ts";
-import { type OutwardContext, outward } from "../kernel/index.ts";
+import type { Failure } from "../../../../tools/contract/index.ts";
+import { fail } from "../../../../tools/errors.ts";
+import { ofOrganization } from "../../../database/query/index.ts";
+import { type OutwardContext, outward } from "../../foundation/kernel/index.ts";
 import { readWallet } from "../wallet/index.ts";
 import { fromMinor } from "./amounts.ts";
 import { findOrder, type OrderKey, readOrder } from "./orders.ts";
@@ -75,10 +76,9 @@ async function readCredited(
   { payment_id }: Intent,
   { world }: Pick<OutwardContext, "world">,
 ): Promise<PaymentRow | undefined> {
-  return world.database.queries
+  return ofOrganization(world.database.queries, organization_id)
     .selectFrom("payments")
     .selectAll()
-    .where("organization_id", "=", organization_id)
     .where("order_id", "=", order_id)
     .where("processor_payment_id", "=", payment_id)
     .where("disposition", "=", "credited")

@@ -3,10 +3,14 @@
  *
  * Events may be repeated, late and out of order, so nothing in the body is believed: it only names an order or a payment.
  */
-import { fail } from "../../../tools/errors.ts";
-import type { Transaction } from "../../database/database.ts";
-import type { PaymentEvent, WebhookRequest } from "../../ports/payments.ts";
-import { defineRetentionJob, type ModuleRoute, type World } from "../kernel/index.ts";
+import { fail } from "../../../../tools/errors.ts";
+import type { PaymentEvent, WebhookRequest } from "../../../ports/payments.ts";
+import {
+  defineRetentionJob,
+  type ModuleRoute,
+  type Transaction,
+  type World,
+} from "../../foundation/kernel/index.ts";
 import { newSyncJob, type SyncPayload } from "./sync.ts";
 
 export const webhookRoute: ModuleRoute = {
@@ -51,7 +55,7 @@ async function storeEvent(tx: Transaction, world: World, event: PaymentEvent): P
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirst();
   if (numInsertedOrUpdatedRows) {
-    await world.jobs.enqueueAll(tx, [newSyncJob(payload)]);
+    await tx.enqueue([newSyncJob(payload)]);
   }
 }
 

@@ -6,7 +6,7 @@
  * on that page. Both were read in public copies. Prices are facts, for which no licence is stated; no text of the page is
  * contained here. docs/prices.md says how the figures were checked, and what is an estimate.
  */
-import { otherCountries } from "../../../tools/prices.ts";
+import { otherCountries } from "../../../../tools/prices.ts";
 import type { CategoryRates, RateTable } from "./rate-table.ts";
 
 /** Amounts in millionths of a US dollar. */

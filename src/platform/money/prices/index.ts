@@ -1,6 +1,6 @@
 /** What messages cost: the bundled rate table, and those of the operator. */
-import { prices as contract } from "../../../tools/prices.ts";
-import { implement, operatorOwner } from "../kernel/index.ts";
+import { prices as contract } from "../../../../tools/prices.ts";
+import { implement, operatorOwner } from "../../foundation/kernel/index.ts";
 import { deleteTable, findTable, listTables, replaceTable } from "./tables.ts";
 
 export { allCountries, marketOf } from "./market.ts";

@@ -1,5 +1,5 @@
 /** A rate table: what a message costs by country and category, in millionths of the table's currency. */
-import { otherCountries, type PriceCategory } from "../../../tools/prices.ts";
+import { otherCountries, type PriceCategory } from "../../../../tools/prices.ts";
 
 export type CategoryRates = Readonly<Record<PriceCategory, number>>;
 

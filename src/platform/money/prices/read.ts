@@ -1,8 +1,8 @@
 /** Reads the prices of an organization's messages. */
 import { sql } from "kysely";
-import { otherCountries, priceCategories } from "../../../tools/prices.ts";
-import type { Queries } from "../../database/database.ts";
-import { onlyRow } from "../../database/query/index.ts";
+import { otherCountries, priceCategories } from "../../../../tools/prices.ts";
+import type { Queries } from "../../../database/database.ts";
+import { onlyRow } from "../../../database/query/index.ts";
 import { bundledTables } from "./bundled.ts";
 import { type CategoryRates, type RateTable, ratesOf } from "./rate-table.ts";
 

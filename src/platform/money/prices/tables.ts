@@ -1,11 +1,12 @@
 /** The rate tables as the operator sees them: listed, read, replaced and deleted. */
 
-import { fail } from "../../../tools/errors.ts";
-import { fromMicros, toMicros } from "../../../tools/money.ts";
-import { otherCountries, type Rate } from "../../../tools/prices.ts";
-import type { Queries, Transaction } from "../../database/database.ts";
-import { insertAll } from "../../database/query/index.ts";
-import { requireCountry } from "../phone/index.ts";
+import { fail } from "../../../../tools/errors.ts";
+import { fromMicros, toMicros } from "../../../../tools/money.ts";
+import { otherCountries, type Rate } from "../../../../tools/prices.ts";
+import type { Queries } from "../../../database/database.ts";
+import { insertAll } from "../../../database/query/index.ts";
+import { requireCountry } from "../../account/phone/index.ts";
+import type { Transaction } from "../../foundation/kernel/index.ts";
 import { bundledTables } from "./bundled.ts";
 import type { RateTable } from "./rate-table.ts";
 
@@ -20,7 +21,10 @@ export async function listTables(db: Queries) {
   const bundled = [...bundledTables]
     .filter(([currency]) => !replaced.has(currency))
     .map(([currency, { effective_from, table }]) => ({
-      ...{ currency, source: "bundled" as const, effective_from, rows: table.size },
+      currency,
+      source: "bundled" as const,
+      effective_from,
+      rows: table.size,
     }));
   const tables = [...bundled, ...own.map((table) => ({ ...table, source: "operator" as const }))];
   tables.sort((one, other) => (one.currency < other.currency ? -1 : 1));
@@ -71,8 +75,12 @@ export async function replaceTable(
     tx,
     "message_rates",
     rates.map(({ country, marketing, utility, authentication, service = utility }) => ({
-      ...{ currency, country, marketing: toMicros(marketing), utility: toMicros(utility) },
-      ...{ authentication: toMicros(authentication), service: toMicros(service) },
+      currency,
+      country,
+      marketing: toMicros(marketing),
+      utility: toMicros(utility),
+      authentication: toMicros(authentication),
+      service: toMicros(service),
     })),
   );
 }
@@ -102,8 +110,11 @@ function serialize({ table, ...described }: WholeTable) {
     ...described,
     rows: table.size,
     rates: rates.map(([country, { marketing, utility, authentication, service }]) => ({
-      ...{ country, marketing: fromMicros(marketing), utility: fromMicros(utility) },
-      ...{ authentication: fromMicros(authentication), service: fromMicros(service) },
+      country,
+      marketing: fromMicros(marketing),
+      utility: fromMicros(utility),
+      authentication: fromMicros(authentication),
+      service: fromMicros(service),
     })),
   };
 }

@@ -1,6 +1,6 @@
 /** Pricing: the plans, in the currency of the country from which the request is sent. */
-import { pricing as contract } from "../../../tools/pricing.ts";
-import { implement } from "../kernel/index.ts";
+import { pricing as contract } from "../../../../tools/pricing.ts";
+import { implement } from "../../foundation/kernel/index.ts";
 import { currencyOf, symbolOf } from "./currencies.ts";
 import { plans } from "./plans.ts";
 
@@ -11,12 +11,20 @@ export const pricing = implement(contract, {
       const currency = currencyOf(country_code);
       return {
         data: {
-          ...{ country_code, currency_code: currency, currency_symbol: symbolOf(currency) },
+          country_code,
+          currency_code: currency,
+          currency_symbol: symbolOf(currency),
           plans: plans.map(({ slug, prices, features, ...described }, index) => {
             const [monthly_price, annual_price] = prices?.[currency] ?? [null, null];
             return {
-              ...{ ...described, id: `plan_${slug}`, slug, features: [...features] },
-              ...{ monthly_price, annual_price, is_custom_pricing: prices === null, sort_order: index + 1 },
+              ...described,
+              id: `plan_${slug}`,
+              slug,
+              features: [...features],
+              monthly_price,
+              annual_price,
+              is_custom_pricing: prices === null,
+              sort_order: index + 1,
             };
           }),
         },

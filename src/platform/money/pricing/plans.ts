@@ -3,7 +3,7 @@
  *
  * Amounts are in the currency's unit and have no more decimals than it. A year costs as much as ten months.
  */
-import type { PlanSlug } from "../../../tools/pricing.ts";
+import type { PlanSlug } from "../../../../tools/pricing.ts";
 
 export const pricedCurrencies = ["USD", "EUR", "GBP", "INR", "BRL", "JPY"] as const;
 export type PricedCurrency = (typeof pricedCurrencies)[number];

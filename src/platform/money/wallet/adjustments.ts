@@ -1,9 +1,10 @@
 /** What the operator does with a wallet: adjustments, with a reason, and the credit limit. */
-import { fromMicros, toMicros } from "../../../tools/money.ts";
-import type { Queries, Transaction } from "../../database/database.ts";
-import { newId } from "../../database/id.ts";
-import { readPage } from "../../database/query/index.ts";
-import type { World } from "../kernel/index.ts";
+import { fromMicros, toMicros } from "../../../../tools/money.ts";
+import type { Queries } from "../../../database/database.ts";
+import { newId } from "../../../database/id.ts";
+import { ofOrganization, readPage } from "../../../database/query/index.ts";
+import type { Transaction, World } from "../../foundation/kernel/index.ts";
+import { walletCredited } from "./credited.ts";
 import { lockWallet } from "./hold.ts";
 import { recordTransfers } from "./transfers.ts";
 
@@ -42,7 +43,7 @@ export async function adjustWallet(
   } as const;
   await recordTransfers(tx, [{ ...transfer, from_account, to_account, amount: Math.abs(micros) }], now);
   if (micros > 0 && !simulated) {
-    await world.hooks.walletCredited(tx, world, { organization: organization_id, now });
+    await walletCredited.run(world, tx, world, { organization: organization_id, now });
   }
   return serialize(adjustment);
 }
@@ -52,10 +53,9 @@ export async function listAdjustments(
   organization: string,
   paging: { readonly page: number; readonly per_page: number },
 ) {
-  const query = db
+  const query = ofOrganization(db, organization)
     .selectFrom("wallet_adjustments")
     .selectAll()
-    .where("organization_id", "=", organization)
     .orderBy("id", "desc");
   const { rows, meta } = await readPage(query, paging);
   return { data: rows.map(serialize), meta };

@@ -4,9 +4,9 @@
  * A trigger keeps the two equal, so a difference means that rows were changed by hand, or that part of a backup was restored.
  */
 import { sql } from "kysely";
-import { type LedgerAccount, ledgerAccounts } from "../../../tools/wallet.ts";
-import type { Queries } from "../../database/database.ts";
-import { defineScheduledJob, type World } from "../kernel/index.ts";
+import { type LedgerAccount, ledgerAccounts } from "../../../../tools/wallet.ts";
+import type { Queries } from "../../../database/database.ts";
+import { defineScheduledJob, type World } from "../../foundation/kernel/index.ts";
 
 export interface Difference {
   readonly organization_id: string;

@@ -1,11 +1,11 @@
 /** Reads the balances of an organization's accounts, and what the wallet can pay. */
 import { sql } from "kysely";
 import type { z } from "zod";
-import { fromMicros } from "../../../tools/money.ts";
-import { type LedgerAccount, ledgerAccounts, type Wallet } from "../../../tools/wallet.ts";
-import type { Queries } from "../../database/database.ts";
-import { onlyRow } from "../../database/query/index.ts";
-import type { World } from "../kernel/index.ts";
+import { fromMicros } from "../../../../tools/money.ts";
+import { type LedgerAccount, ledgerAccounts, type Wallet } from "../../../../tools/wallet.ts";
+import type { Queries } from "../../../database/database.ts";
+import { onlyRow } from "../../../database/query/index.ts";
+import type { World } from "../../foundation/kernel/index.ts";
 
 /** In millionths of the currency's unit. Money comes from top_ups and adjustments, whose balances are below zero. */
 export type Balances = Readonly<Record<LedgerAccount, number>>;

@@ -1,10 +1,11 @@
 /** Holds money for what is about to be sent. Where the wallet must pay, no hold takes it below its limit. */
 import { type RawBuilder, sql } from "kysely";
-import type { Failure } from "../../../tools/contract/index.ts";
-import { fail } from "../../../tools/errors.ts";
-import { fromMicros } from "../../../tools/money.ts";
-import type { Queries, Transaction } from "../../database/database.ts";
-import { lockOrganization, type World } from "../kernel/index.ts";
+import type { Failure } from "../../../../tools/contract/index.ts";
+import { fail } from "../../../../tools/errors.ts";
+import { fromMicros } from "../../../../tools/money.ts";
+import type { Queries } from "../../../database/database.ts";
+import { lockOrganization } from "../../account/organization/index.ts";
+import type { Transaction, World } from "../../foundation/kernel/index.ts";
 import { creditLimit, type MoneyAccount, readAvailable, readWallet } from "./balances.ts";
 import { type Transfer, transferInsertion } from "./transfers.ts";
 

@@ -5,9 +5,8 @@
  * The real and the simulated money each have a state. Simulated money that was never used is not compared.
  */
 import { sql } from "kysely";
-import { fromMicros } from "../../../tools/money.ts";
-import type { Transaction } from "../../database/database.ts";
-import { defineScheduledJob, emit, type World } from "../kernel/index.ts";
+import { fromMicros } from "../../../../tools/money.ts";
+import { defineScheduledJob, type Transaction, type World } from "../../foundation/kernel/index.ts";
 import { creditLimit } from "./balances.ts";
 
 export const watchBalancesJob = defineScheduledJob({
@@ -47,7 +46,7 @@ function emitLow(
     simulated,
   }: LowWallet & { simulated: boolean },
 ): void {
-  emit(tx, world, {
+  tx.emit({
     type: "wallet.low_balance",
     organization_id,
     order: organization_id,

@@ -7,9 +7,9 @@
  * each entry to the balances in the same statement (migration 0016).
  */
 import { type RawBuilder, sql } from "kysely";
-import type { LedgerAccount, LedgerEntryType } from "../../../tools/wallet.ts";
-import type { Transaction } from "../../database/database.ts";
-import { newId } from "../../database/id.ts";
+import type { LedgerAccount, LedgerEntryType } from "../../../../tools/wallet.ts";
+import { newId } from "../../../database/id.ts";
+import type { Transaction } from "../../foundation/kernel/index.ts";
 
 export interface Transfer {
   readonly organization_id: string;

@@ -1,9 +1,9 @@
 /** Lists ledger entries with what caused them, which their references name. */
 import { sql } from "kysely";
-import { fromMicros } from "../../../tools/money.ts";
-import type { LedgerEntryType } from "../../../tools/wallet.ts";
-import type { Queries } from "../../database/database.ts";
-import { readPage } from "../../database/query/index.ts";
+import { fromMicros } from "../../../../tools/money.ts";
+import type { LedgerEntryType } from "../../../../tools/wallet.ts";
+import type { Queries } from "../../../database/database.ts";
+import { ofOrganization, readPage } from "../../../database/query/index.ts";
 
 /** The types of entries that no message causes: an index finds them. */
 const withoutMessage: readonly LedgerEntryType[] = [
@@ -27,11 +27,10 @@ export async function listEntries(
   organization: string,
   { type, message_id, ...paging }: EntryFilter,
 ) {
-  const query = db
+  const query = ofOrganization(db, organization)
     .selectFrom("ledger_entries")
     .selectAll()
     .select(Object.entries(causes).map(([name, cause]) => cause.as(name as CauseName)))
-    .where("organization_id", "=", organization)
     .$if(type !== undefined, (rows) => rows.where("type", "=", type ?? "hold"))
     .$if(withoutMessage.includes(type ?? "hold"), (rows) => rows.where("message_id", "is", null))
     .$if(message_id !== undefined, (rows) => rows.where(ofMessage(message_id ?? "")))

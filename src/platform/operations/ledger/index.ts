@@ -1,7 +1,7 @@
 /** The ledger as an organization reads it: the entries with their causes, and what was spent. */
-import { ledger as contract } from "../../../tools/ledger.ts";
-import { withTimeLimit } from "../../database/query/index.ts";
-import { implement } from "../kernel/index.ts";
+import { ledger as contract } from "../../../../tools/ledger.ts";
+import { withTimeLimit } from "../../../database/query/index.ts";
+import { implement } from "../../foundation/kernel/index.ts";
 import { listEntries } from "./entries.ts";
 import { readPeriod, readSpend } from "./spend.ts";
 

@@ -1,11 +1,11 @@
 /** Sums what was charged in a period, by day, kind, category and country. */
 import { sql } from "kysely";
-import { fail } from "../../../tools/errors.ts";
-import { maxSpendDays, type SpendGroup, type spendKinds } from "../../../tools/ledger.ts";
-import { fromMicros } from "../../../tools/money.ts";
-import type { Queries } from "../../database/database.ts";
-import { lowestId } from "../../database/id.ts";
-import { getOrganization } from "../organization.ts";
+import { fail } from "../../../../tools/errors.ts";
+import { maxSpendDays, type SpendGroup, type spendKinds } from "../../../../tools/ledger.ts";
+import { fromMicros } from "../../../../tools/money.ts";
+import type { Queries } from "../../../database/database.ts";
+import { lowestId } from "../../../database/id.ts";
+import { getOrganization } from "../../account/organization/index.ts";
 
 const dayMs = 24 * 3_600_000;
 const defaultDays = 30;

@@ -1,17 +1,21 @@
 /** The operator of the service: creates organizations, suspends them, and sets their limits, plans and wallets. */
 
-import { toMicros } from "../../../tools/money.ts";
-import { operator as contract } from "../../../tools/operator.ts";
-import type { Transaction } from "../../database/database.ts";
+import { toMicros } from "../../../../tools/money.ts";
+import { operator as contract } from "../../../../tools/operator.ts";
+import {
+  changeCreditLimit,
+  changeLimits,
+  resumeOrganization,
+  suspendOrganization,
+} from "../../account/organization/index.ts";
+import { implement, operatorOwner, type Transaction } from "../../foundation/kernel/index.ts";
 import {
   changeSubscription,
   listMinimumPrices,
   readSubscription,
   replaceMinimumPrices,
-} from "../billing/index.ts";
-import { implement, operatorOwner } from "../kernel/index.ts";
-import { changeCreditLimit, changeLimits, resumeOrganization, suspendOrganization } from "../organization.ts";
-import { adjustWallet, listAdjustments, readWallet } from "../wallet/index.ts";
+} from "../../money/billing/index.ts";
+import { adjustWallet, listAdjustments, readWallet } from "../../money/wallet/index.ts";
 import { machineRoute } from "./machine-route.ts";
 import { findOrganization, listOrganizations, prepareOrganization } from "./organizations.ts";
 

@@ -1,13 +1,13 @@
 /** The commands that the operator runs on the machine of the service: organizations, API keys and users. */
 import { z } from "zod";
-import { inputTimestamp, readScope } from "../../../tools/contract/index.ts";
-import { fail } from "../../../tools/errors.ts";
-import { operator as contract, NewOrganization } from "../../../tools/operator.ts";
-import { users } from "../../../tools/users.ts";
-import { deleteKey, insertKey, listKeys } from "../api-keys.ts";
-import { hashPassword, newKeySecret, newPassword } from "../identity/index.ts";
-import type { World } from "../kernel/index.ts";
-import { findUserByEmail, insertUser, replacePassword } from "../users.ts";
+import { inputTimestamp, readScope } from "../../../../tools/contract/index.ts";
+import { fail } from "../../../../tools/errors.ts";
+import { operator as contract, NewOrganization } from "../../../../tools/operator.ts";
+import { users } from "../../../../tools/users.ts";
+import { deleteKey, insertKey, listKeys } from "../../account/api-keys/index.ts";
+import { hashPassword, newKeySecret, newPassword } from "../../account/identity/index.ts";
+import { findUserByEmail, insertUser, replacePassword } from "../../account/users.ts";
+import type { World } from "../../foundation/kernel/index.ts";
 import { findOrganization, listOrganizations, prepareOrganization } from "./organizations.ts";
 
 interface Command {
@@ -74,7 +74,15 @@ async function listKeysOf(input: { readonly organization?: string | undefined },
   const organization_id = await resolveOrganization(world, input.organization);
   const keys = await listKeys(world.database.queries, organization_id, world.now());
   return keys.map(({ id, name, prefix, scopes, is_active, last_used_at, expires_at, created_at }) => ({
-    ...{ id, organization_id, name, prefix, scopes, is_active, last_used_at, expires_at, created_at },
+    id,
+    organization_id,
+    name,
+    prefix,
+    scopes,
+    is_active,
+    last_used_at,
+    expires_at,
+    created_at,
   }));
 }
 

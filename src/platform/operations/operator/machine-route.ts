@@ -4,10 +4,10 @@
  * It answers to a key of a data folder alone. Who can read that key can read the configuration too, so the route needs no
  * operator's key, and works while the first organization, whose API key it is, is suspended.
  */
-import { failInput, inputMessages } from "../../../tools/contract/index.ts";
-import { fail } from "../../../tools/errors.ts";
-import { hashSecret } from "../identity/index.ts";
-import type { ModuleRoute, World } from "../kernel/index.ts";
+import { failInput, inputMessages } from "../../../../tools/contract/index.ts";
+import { fail } from "../../../../tools/errors.ts";
+import { hashSecret } from "../../account/identity/index.ts";
+import type { ModuleRoute, World } from "../../foundation/kernel/index.ts";
 import { machineCommands } from "./machine-commands.ts";
 
 const path = "/data-folder/commands/{command}";

@@ -1,17 +1,18 @@
 /** Organizations as the operator sees them: created with their owner, found by id, and listed. */
 import { type Selectable, sql } from "kysely";
-import { allScopes } from "../../../tools/contract/index.ts";
-import { fail } from "../../../tools/errors.ts";
-import type { NewOrganization } from "../../../tools/operator.ts";
-import type { Queries, Transaction } from "../../database/database.ts";
-import { newId } from "../../database/id.ts";
-import { containsText, readPage } from "../../database/query/index.ts";
-import type { Tables } from "../../database/schema/index.ts";
-import { insertKey } from "../api-keys.ts";
+import { allScopes } from "../../../../tools/contract/index.ts";
+import { fail } from "../../../../tools/errors.ts";
+import type { NewOrganization } from "../../../../tools/operator.ts";
+import type { Queries } from "../../../database/database.ts";
+import { newId } from "../../../database/id.ts";
+import { containsText, readPage } from "../../../database/query/index.ts";
+import type { Tables } from "../../../database/schema/index.ts";
+import { insertKey } from "../../account/api-keys/index.ts";
+import { hashPassword, newKeySecret, newPassword } from "../../account/identity/index.ts";
+import { requireCountry } from "../../account/phone/index.ts";
+import { insertUser } from "../../account/users.ts";
+import type { Transaction } from "../../foundation/kernel/index.ts";
 import { createOrganization } from "../bootstrap.ts";
-import { hashPassword, newKeySecret, newPassword } from "../identity/index.ts";
-import { requireCountry } from "../phone/index.ts";
-import { insertUser } from "../users.ts";
 
 /** Prepares an organization outside the transaction; the result creates it. @throws Failure `unknown_country`. */
 export async function prepareOrganization(input: NewOrganization) {

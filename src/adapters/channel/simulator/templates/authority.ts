@@ -1,5 +1,5 @@
 /** The simulated review authority as the port sees it: submits, lists and deletes templates as WhatsApp does. */
-import type { Transaction } from "../../../../database/database.ts";
+import type { DatabaseTransaction } from "../../../../database/database.ts";
 import type {
   ReviewedTemplate,
   SubmissionResult,
@@ -75,14 +75,16 @@ async function submit(parts: AuthorityParts, submission: TemplateSubmission): Pr
 
 type Store = (
   parts: AuthorityParts,
-  tx: Transaction,
+  tx: DatabaseTransaction,
   submission: TemplateSubmission,
 ) => Promise<StoredTemplate | Refusal>;
 
 const create: Store = async ({ now }, tx, { inbox, name, language, ...version }) => {
   const { organization_id, phone_number } = inbox;
   const created = await insertTemplate(tx, {
-    ...{ organization_id, phone_number, language },
+    organization_id,
+    phone_number,
+    language,
     name: name.toLowerCase(),
     ...toColumns(version),
     quality_rating: "UNKNOWN",
@@ -148,7 +150,13 @@ function toReviewedTemplate(template: StoredTemplate): ReviewedTemplate {
   const { external_id, name, language, status, category, template_data, variables } = template;
   const { rejection_reason, quality_rating } = template;
   return {
-    ...{ external_id, name, language, raw_status: status, rejection_reason, quality_rating, category },
+    external_id,
+    name,
+    language,
+    raw_status: status,
+    rejection_reason,
+    quality_rating,
+    category,
     version: { category, template_data, variables },
   };
 }

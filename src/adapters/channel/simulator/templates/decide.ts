@@ -6,8 +6,8 @@
  * raises the revision, which voids the review or the end of a pause that was scheduled before.
  */
 import { z } from "zod";
-import type { Database, Transaction } from "../../../../database/database.ts";
-import { type EnqueueAll, type JobDefinition, type JobType, newJob } from "../../../../jobs/job.ts";
+import type { Database, DatabaseTransaction } from "../../../../database/database.ts";
+import { type Enqueue, type JobDefinition, type JobType, newJob } from "../../../../jobs/job.ts";
 import type { Clock } from "../../../../ports/clock.ts";
 import type { TemplateAuthorityCallbacks, TemplateNotice } from "../../../../ports/template-authority.ts";
 import type { Decision, ReviewSettings } from "./input.ts";
@@ -15,7 +15,7 @@ import { lockTemplate, type StoredTemplate, updateTemplate } from "./store.ts";
 
 export interface AuthorityParts {
   readonly database: Database;
-  readonly enqueueAll: EnqueueAll;
+  readonly enqueue: Enqueue;
   readonly now: Clock;
 }
 
@@ -73,14 +73,14 @@ export function createReviewJobs(
 
 /** Schedules the decision about a submitted template; none if the settings hold it. */
 export async function scheduleReview(
-  { enqueueAll, now }: AuthorityParts,
-  tx: Transaction,
+  { enqueue, now }: AuthorityParts,
+  tx: DatabaseTransaction,
   { template, settings }: { readonly template: StoredTemplate; readonly settings: ReviewSettings },
 ): Promise<void> {
   const { outcome, reason, notices, delay_ms } = settings;
   if (outcome !== "hold") {
     const due = { ...toKey(template), outcome, reason, notices };
-    await enqueueAll(tx, [newJob(reviewJobType, due, { runAt: addMs(now(), delay_ms) })]);
+    await enqueue(tx, [newJob(reviewJobType, due, { runAt: addMs(now(), delay_ms) })]);
   }
 }
 
@@ -110,8 +110,8 @@ const outcomes = {
 
 /** Changes a locked template, and adds the jobs that report the change and end the pause. */
 export async function decide(
-  { enqueueAll, now }: AuthorityParts,
-  tx: Transaction,
+  { enqueue, now }: AuthorityParts,
+  tx: DatabaseTransaction,
   { template, decision }: { readonly template: StoredTemplate; readonly decision: DueDecision },
 ): Promise<StoredTemplate> {
   const { outcome, quality, category, notices } = decision;
@@ -124,7 +124,7 @@ export async function decide(
   const notice = newJob(noticeJobType, { organization_id, phone_number, name });
   const pauseMs = outcome === "pause" ? pausesMs[template.pauses] : undefined;
   const resume = { ...toKey(changed), outcome: "resume", reason: "", notices } as const;
-  await enqueueAll(tx, [
+  await enqueue(tx, [
     ...(notices && hasChanged(template, changed) ? [notice] : []),
     ...(pauseMs ? [newJob(reviewJobType, resume, { runAt: addMs(now(), pauseMs) })] : []),
   ]);

@@ -48,7 +48,16 @@ function toListedTemplate(template: StoredTemplate) {
   const { external_id, phone_number, name, language, category, status, rejection_reason } = template;
   const { quality_rating, template_data, variables, created_at } = template;
   return {
-    ...{ external_id, phone_number, name, language, category, status, rejection_reason, quality_rating },
-    ...{ template_data, variables, created_at },
+    external_id,
+    phone_number,
+    name,
+    language,
+    category,
+    status,
+    rejection_reason,
+    quality_rating,
+    template_data,
+    variables,
+    created_at,
   };
 }

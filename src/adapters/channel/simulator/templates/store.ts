@@ -1,6 +1,7 @@
 /** The queries of the simulated review authority's tables. */
 import { type Insertable, type Selectable, sql, type Updateable } from "kysely";
-import type { Queries, Transaction } from "../../../../database/database.ts";
+import type { DatabaseTransaction, Queries } from "../../../../database/database.ts";
+import { ofOrganization } from "../../../../database/query/index.ts";
 import type { Tables } from "../../../../database/schema/index.ts";
 import { ReviewSettings } from "./input.ts";
 
@@ -10,7 +11,7 @@ export type TemplateKey = Pick<StoredTemplate, "organization_id" | "external_id"
 
 /** Undefined if the inbox has this name in this language already. */
 export function insertTemplate(
-  tx: Transaction,
+  tx: DatabaseTransaction,
   template: Insertable<Templates>,
 ): Promise<StoredTemplate | undefined> {
   return tx
@@ -24,39 +25,36 @@ export function insertTemplate(
 }
 
 export function lockTemplate(
-  tx: Transaction,
+  tx: DatabaseTransaction,
   { organization_id, external_id }: TemplateKey,
 ): Promise<StoredTemplate | undefined> {
-  return tx
+  return ofOrganization(tx, organization_id)
     .selectFrom("simulator_templates")
     .selectAll()
-    .where("organization_id", "=", organization_id)
     .where("external_id", "=", external_id)
     .forUpdate()
     .executeTakeFirst();
 }
 
 export function updateTemplate(
-  tx: Transaction,
+  tx: DatabaseTransaction,
   { organization_id, external_id }: TemplateKey,
   changes: Updateable<Templates>,
 ): Promise<StoredTemplate> {
-  return tx
+  return ofOrganization(tx, organization_id)
     .updateTable("simulator_templates")
     .set(changes)
-    .where("organization_id", "=", organization_id)
     .where("external_id", "=", external_id)
     .returningAll()
     .executeTakeFirstOrThrow();
 }
 
 export async function deleteTemplate(
-  tx: Transaction,
+  tx: DatabaseTransaction,
   { organization_id, external_id }: TemplateKey,
 ): Promise<void> {
-  await tx
+  await ofOrganization(tx, organization_id)
     .deleteFrom("simulator_templates")
-    .where("organization_id", "=", organization_id)
     .where("external_id", "=", external_id)
     .execute();
 }
@@ -72,16 +70,18 @@ export interface TemplateSelection {
 
 function select(queries: Queries, { organization_id, ...filters }: TemplateSelection) {
   const { name, language, phone_number } = filters;
-  return queries
+  return ofOrganization(queries, organization_id)
     .selectFrom("simulator_templates")
-    .where("organization_id", "=", organization_id)
     .$if(name !== undefined, (query) => query.where("name", "=", name ?? ""))
     .$if(language !== undefined, (query) => query.where("language", "=", language ?? ""))
     .$if(phone_number !== undefined, (query) => query.where("phone_number", "=", phone_number ?? ""));
 }
 
 /** In the order of their ids, so that two decisions never wait for each other. */
-export function lockTemplates(tx: Transaction, selection: TemplateSelection): Promise<StoredTemplate[]> {
+export function lockTemplates(
+  tx: DatabaseTransaction,
+  selection: TemplateSelection,
+): Promise<StoredTemplate[]> {
   return select(tx, selection).selectAll().orderBy("external_id").forUpdate().execute();
 }
 
@@ -120,10 +120,9 @@ export function listNames(queries: Queries, { name = "", ...selection }: Templat
 }
 
 export async function readSettings(queries: Queries, organization_id: string): Promise<ReviewSettings> {
-  const row = await queries
+  const row = await ofOrganization(queries, organization_id)
     .selectFrom("simulator_reviews")
     .select("review")
-    .where("organization_id", "=", organization_id)
     .executeTakeFirst();
   return ReviewSettings.parse(row?.review ?? {});
 }

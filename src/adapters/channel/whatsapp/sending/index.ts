@@ -10,12 +10,13 @@ import type { ChannelFailure, OutboundMessage, SendOptions, SendResult } from ".
 import type { Clock } from "../../../../ports/clock.ts";
 import type { ChannelFile } from "../../../../ports/message-content.ts";
 import { withDeadline } from "../../../../time/deadline.ts";
+import { loadClient } from "../../../http-client/index.ts";
 import { type Reaction, reactionTo, toFailure } from "../error-codes.ts";
 import {
   ask,
+  describeNoAnswer,
   type GraphError,
   isUnsent,
-  loadClient,
   parseAnswer,
   segment,
   type WhatsAppSettings,
@@ -64,9 +65,11 @@ async function send(
   requireClaim();
   const path = `/${segment(account.phone_number_id)}/messages`;
   const api = { settings, token: account.access_token, signal };
-  const answer = await ask(api, { method: "POST", path, json: toBody(message, ids) }).catch(unlessUnsent);
-  if (answer === "unsent") {
-    return { outcome: "busy", retryAfterMs: retryMs, failure: unreachable };
+  const answer = await ask(api, { method: "POST", path, json: toBody(message, ids) }).catch((error) =>
+    toResult(error, signal),
+  );
+  if (answer.outcome === "busy" || answer.outcome === "unknown") {
+    return answer;
   }
   if (answer.outcome === "rejected") {
     return react(message, answer.error);
@@ -74,13 +77,34 @@ async function send(
   return { outcome: "accepted", channel_message_id: parseAnswer(Sent, answer.value).messages[0].id };
 }
 
-const unreachable: ChannelFailure = { channel_code: null, title: "WhatsApp can't be reached", detail: null };
+type BusySend = Extract<SendResult, { outcome: "busy" }>;
+type UnknownSend = Extract<SendResult, { outcome: "unknown" }>;
 
-function unlessUnsent(error: unknown): "unsent" {
+const failureOf = (title: string): ChannelFailure => ({ channel_code: null, title, detail: null });
+
+const unreachable: BusySend = {
+  outcome: "busy",
+  retryAfterMs: retryMs,
+  failure: failureOf("WhatsApp can't be reached"),
+  isUnreachable: true,
+};
+
+const notUploaded: BusySend = {
+  outcome: "busy",
+  retryAfterMs: retryMs,
+  failure: failureOf("The file could not be uploaded to WhatsApp"),
+};
+
+/** @throws the error if it says nothing of the channel: one of our own, or the end of the caller's time. */
+function toResult(error: unknown, signal: AbortSignal): BusySend | UnknownSend {
   if (isUnsent(error)) {
-    return "unsent";
+    return unreachable;
   }
-  throw error;
+  const title = describeNoAnswer(error);
+  if (title === undefined || signal.aborted) {
+    throw error;
+  }
+  return { outcome: "unknown", failure: failureOf(title) };
 }
 
 function react({ refusals }: OutboundMessage, error: GraphError): SendResult {
@@ -117,15 +141,13 @@ async function uploadAll(
     const result =
       account &&
       (await withDeadline(requestMs, [], ({ within }) => within(sender.upload(account, file))).catch(
-        () => undefined,
+        (error: unknown) => (isUnsent(error) ? unreachable : notUploaded),
       ));
     if (!result) {
-      const failure = {
-        channel_code: null,
-        title: "The file could not be uploaded to WhatsApp",
-        detail: null,
-      };
-      return { outcome: "busy", retryAfterMs: retryMs, failure };
+      return notUploaded;
+    }
+    if (result.outcome === "busy") {
+      return result;
     }
     if (result.outcome === "rejected") {
       return react(message, result.error);

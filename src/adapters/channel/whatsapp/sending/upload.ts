@@ -59,9 +59,11 @@ async function upload(
   const { head, tail } = formAround(boundary, file);
   const size = Buffer.byteLength(head) + file.size + Buffer.byteLength(tail);
   const answer = await ask(
-    { settings, token, signal: AbortSignal.timeout(uploadTimeoutMs) },
+    { settings, token },
     {
-      ...{ method: "POST", path: `/${segment(phone_number_id)}/media`, timeoutMs: uploadTimeoutMs },
+      method: "POST",
+      path: `/${segment(phone_number_id)}/media`,
+      timeoutMs: uploadTimeoutMs,
       headers: {
         "content-type": `multipart/form-data; boundary=${boundary}`,
         "content-length": String(size),

@@ -121,7 +121,9 @@ export function fromComponents(components: unknown): Content | null {
           url,
           [example].flat().map((sample) => withoutAddress(sample, url)),
         ).map(({ name, ...variable }) => ({
-          ...{ ...variable, name: `button_${index}_${name}`, button_index: index },
+          ...variable,
+          name: `button_${index}_${name}`,
+          button_index: index,
         })),
       ),
     ],
@@ -142,7 +144,8 @@ const buttonTypes = { QUICK_REPLY: "quick_reply", URL: "url", PHONE_NUMBER: "pho
 
 function fromButton({ type, text, url, phone_number }: z.output<typeof Button>) {
   return {
-    ...{ type: buttonTypes[type], text },
+    type: buttonTypes[type],
+    text,
     ...(url === undefined ? {} : { url }),
     ...(phone_number === undefined ? {} : { phone_number }),
   };

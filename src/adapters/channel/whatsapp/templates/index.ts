@@ -194,7 +194,11 @@ function toReviewed(listed: z.output<typeof Listed>): ReviewedTemplate {
   const { id, name, language, status, category, rejected_reason, quality_score } = listed;
   const content = listed.parameter_format === "NAMED" ? null : fromComponents(listed.components);
   return {
-    ...{ external_id: id, name, language, raw_status: status, category },
+    external_id: id,
+    name,
+    language,
+    raw_status: status,
+    category,
     rejection_reason: rejected_reason && rejected_reason !== "NONE" ? rejected_reason : null,
     quality_rating: quality_score?.score ?? null,
     // Meta writes authentication templates itself, so their text says nothing about what can be sent.

@@ -27,7 +27,10 @@ export async function uploadSample(
   }
   const { id } = parseAnswer(Session, session.value);
   const uploaded = await ask(api, {
-    ...{ method: "POST", path: `/${id}`, body: content, timeoutMs: 15_000 },
+    method: "POST",
+    path: `/${id}`,
+    body: content,
+    timeoutMs: 15_000,
     headers: {
       authorization: `OAuth ${api.token}`,
       "content-type": "application/octet-stream",

@@ -1,13 +1,12 @@
 /** Estimates a broadcast: whom it would reach now, who would be excluded, and what it costs. */
 import { sql } from "kysely";
-import type { ExclusionReason } from "../../../../tools/broadcasts/index.ts";
-import { InboxSettings } from "../../../../tools/inboxes.ts";
-import { fromMicros } from "../../../../tools/money.ts";
-import type { Transaction } from "../../../database/database.ts";
-import { getOrDefaultInbox } from "../../inboxes/index.ts";
-import type { World } from "../../kernel/index.ts";
-import { allCountries, type Rates, readRates } from "../../prices/index.ts";
-import { paymentOf, readAvailable } from "../../wallet/index.ts";
+import type { ExclusionReason } from "../../../../../tools/broadcasts/index.ts";
+import { InboxSettings } from "../../../../../tools/inboxes.ts";
+import { fromMicros } from "../../../../../tools/money.ts";
+import { getOrDefaultInbox } from "../../../account/inboxes/index.ts";
+import type { Transaction, World } from "../../../foundation/kernel/index.ts";
+import { allCountries, type Rates, readRates } from "../../../money/prices/index.ts";
+import { paymentOf, readAvailable } from "../../../money/wallet/index.ts";
 import { type BroadcastRow, requireState } from "../find.ts";
 import { contentOf, type Prepared, prepareContent, requireReadyCohort } from "../prepare.ts";
 import { type DailyLimit, leftToday, selectCandidates, startable } from "../sending/index.ts";
@@ -35,13 +34,16 @@ export async function estimateBroadcast(context: EstimateContext, broadcast: Bro
   const cost = rates.table && included.reduce((total, group) => total + (group.cost ?? 0), 0);
   const available_after = cost === null ? null : available - cost;
   return {
-    ...{ recipient_count, excluded: countExcluded(groups) },
-    ...{ category: prepared.template.version.category, currency: rates.currency },
+    recipient_count,
+    excluded: countExcluded(groups),
+    category: prepared.template.version.category,
+    currency: rates.currency,
     cost: cost === null ? null : fromMicros(cost),
     costs: cost === null ? [] : included.map(costOf),
     available: fromMicros(available),
     available_after: available_after === null ? null : fromMicros(available_after),
-    ...{ mode: world.wallet.mode, simulated },
+    mode: world.wallet.mode,
+    simulated,
     is_affordable: !payment.isLimited || (available_after !== null && available_after >= 0),
     ...estimateTime({ inbox, recipient_count, today: await leftToday(tx, inbox, now) }),
   };
@@ -69,7 +71,9 @@ async function groupCandidates(
 }
 
 const costOf = ({ country, count, cost }: Group) => ({
-  ...{ country, recipients: count, cost: fromMicros(cost ?? 0) },
+  country,
+  recipients: count,
+  cost: fromMicros(cost ?? 0),
 });
 
 interface Sending {

@@ -1,9 +1,9 @@
 /** Serves all recipients of a broadcast as CSV, read in batches while it is sent. */
 import { z } from "zod";
-import { type RecipientStatus, recipientStatuses } from "../../../../tools/broadcasts/index.ts";
-import { formatPath } from "../../../../tools/contract/index.ts";
-import { refersTo } from "../../../database/query/index.ts";
-import { type ModuleRoute, runForCaller, type World } from "../../kernel/index.ts";
+import { type RecipientStatus, recipientStatuses } from "../../../../../tools/broadcasts/index.ts";
+import { formatPath } from "../../../../../tools/contract/index.ts";
+import { refersTo } from "../../../../database/query/index.ts";
+import { type ModuleRoute, runForCaller, type World } from "../../../foundation/kernel/index.ts";
 import { type BroadcastRow, getBroadcast } from "../find.ts";
 import { toCsvRow } from "./csv.ts";
 import { selectProgress, selectRecipients } from "./recipients.ts";
@@ -43,8 +43,19 @@ export const recipientsRoute: ModuleRoute = {
 };
 
 const columns = [
-  ...["contact_id", "to", "name", "status", "reason", "error_code", "error_title", "message_id"],
-  ...["conversation_id", "sent_at", "delivered_at", "read_at", "failed_at"],
+  "contact_id",
+  "to",
+  "name",
+  "status",
+  "reason",
+  "error_code",
+  "error_title",
+  "message_id",
+  "conversation_id",
+  "sent_at",
+  "delivered_at",
+  "read_at",
+  "failed_at",
 ] as const;
 
 async function* writeRecipients(

@@ -5,19 +5,18 @@
  * where the filter allows it: a late page of 100,000 recipients would otherwise read the messages of all before it.
  */
 import { sql } from "kysely";
-import type { ExclusionReason, RecipientStatus } from "../../../../tools/broadcasts/index.ts";
-import type { Queries } from "../../../database/database.ts";
-import { refersTo } from "../../../database/query/index.ts";
-import type { Tables } from "../../../database/schema/index.ts";
+import type { ExclusionReason, RecipientStatus } from "../../../../../tools/broadcasts/index.ts";
+import type { Queries } from "../../../../database/database.ts";
+import { ofOrganization, refersTo } from "../../../../database/query/index.ts";
+import type { Tables } from "../../../../database/schema/index.ts";
 import type { BroadcastRow } from "../find.ts";
 
 /** The recipients themselves, without their messages. */
 export function selectRecipients(db: Queries, { organization_id, id }: BroadcastRow) {
-  return db
+  return ofOrganization(db, organization_id)
     .selectFrom("broadcast_recipients")
     .select(["organization_id", "contact_id", "to", "status", "message_id"])
     .select(sql<ExclusionReason | null>`reason`.as("reason"))
-    .where("organization_id", "=", organization_id)
     .where("broadcast_id", "=", id)
     .orderBy("contact_id");
 }
@@ -89,8 +88,13 @@ function countRecipients(broadcast: BroadcastRow, status: RecipientStatus | unde
     0,
   );
   const counts: Readonly<Record<RecipientStatus, number>> = {
-    ...{ pending: total - queued, queued: queued - sent - failed, sent: sent - delivered },
-    ...{ delivered: delivered - read, read, failed, excluded },
+    pending: total - queued,
+    queued: queued - sent - failed,
+    sent: sent - delivered,
+    delivered: delivered - read,
+    read,
+    failed,
+    excluded,
   };
   return status === undefined ? total + excluded : counts[status];
 }

@@ -1,8 +1,8 @@
 /** Sends the message of a broadcast to one number, to see it before everyone does. */
 import { sql } from "kysely";
-import type { WriteContext } from "../../kernel/index.ts";
-import { sendMessage } from "../../messages/index.ts";
-import { normalizePhone } from "../../phone/index.ts";
+import { normalizePhone } from "../../../account/inboxes/index.ts";
+import type { WriteContext } from "../../../foundation/kernel/index.ts";
+import { sendMessage } from "../../../inbox/messages/index.ts";
 import { getBroadcast } from "../find.ts";
 import { contentOf, prepareContent } from "../prepare.ts";
 import { selectValues } from "../sending/index.ts";
@@ -32,7 +32,9 @@ export async function sendTest(
   const { header_media_url } = broadcast;
   const message = await sendMessage(
     {
-      ...{ to: phone_number, type: "template", inbox_id: template.inbox_id },
+      to: phone_number,
+      type: "template",
+      inbox_id: template.inbox_id,
       template: { name, language, variables, ...(header_media_url === null ? {} : { header_media_url }) },
     },
     context,

@@ -1,6 +1,6 @@
 /** Waits until a broadcast has nothing more to send: it completed, paused, failed or was cancelled. */
-import type { ReadContext } from "../../kernel/index.ts";
-import { getWaiters, requireLive } from "../../messages/index.ts";
+import type { ReadContext } from "../../../foundation/kernel/index.ts";
+import { getWaiters, requireLive } from "../../../inbox/messages/index.ts";
 import { getBroadcast, metricsOf } from "../find.ts";
 
 /** How often the counts are read. */

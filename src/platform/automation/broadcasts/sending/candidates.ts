@@ -3,9 +3,9 @@
  * why a contact is excluded.
  */
 import { type RawBuilder, sql } from "kysely";
-import type { ExclusionReason, VariableMapping } from "../../../../tools/broadcasts/index.ts";
+import type { ExclusionReason, VariableMapping } from "../../../../../tools/broadcasts/index.ts";
+import { priceOf, type Rates } from "../../../money/prices/index.ts";
 import { type Cohort, cohortMembers } from "../../cohorts/index.ts";
-import { priceOf, type Rates } from "../../prices/index.ts";
 
 export interface Candidate {
   readonly contact_id: string;

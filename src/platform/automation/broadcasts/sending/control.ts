@@ -1,6 +1,5 @@
 /** Pauses, resumes and cancels broadcasts. */
-import type { BroadcastRow } from "../find.ts";
-import { changeBroadcast, getBroadcast, lockBroadcast, requireState } from "../find.ts";
+import { type BroadcastRow, changeBroadcast, getBroadcast, lockBroadcast, requireState } from "../find.ts";
 import { excludePending } from "./exclude.ts";
 import { type ExecuteContext, executeBroadcast, startDispatch } from "./execute.ts";
 

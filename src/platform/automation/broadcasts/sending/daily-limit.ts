@@ -1,10 +1,10 @@
 /** What a broadcast may still send in a moving 24 hours, by the setting of its inbox and by the channel's own limit. */
 import { sql } from "kysely";
-import { InboxSettings } from "../../../../tools/inboxes.ts";
-import type { Transaction } from "../../../database/database.ts";
-import { lowestId } from "../../../database/id.ts";
-import { onlyRow } from "../../../database/query/index.ts";
-import type { NumberLimits } from "../../../database/schema/index.ts";
+import { InboxSettings } from "../../../../../tools/inboxes.ts";
+import { lowestId } from "../../../../database/id.ts";
+import { onlyRow } from "../../../../database/query/index.ts";
+import type { NumberLimits } from "../../../../database/schema/index.ts";
+import type { Transaction } from "../../../foundation/kernel/index.ts";
 
 const dayMs = 24 * 3_600_000;
 

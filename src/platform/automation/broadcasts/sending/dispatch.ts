@@ -4,22 +4,24 @@
  * A recipient's message, its job and the mark on the recipient commit together: so a crash neither loses a recipient nor
  * writes to one twice. At most `maxWindow` messages are queued at a time, which bounds what a pause or a cancel can't stop.
  */
+
 import { type Selectable, sql } from "kysely";
 import { z } from "zod";
-import type { ExclusionReason } from "../../../../tools/broadcasts/index.ts";
-import { Failure } from "../../../../tools/contract/index.ts";
-import { InboxSettings } from "../../../../tools/inboxes.ts";
-import type { Transaction } from "../../../database/database.ts";
-import type { MessageCharge, Tables } from "../../../database/schema/index.ts";
-import { getOrDefaultInbox } from "../../inboxes/index.ts";
-import { defineJob, type World } from "../../kernel/index.ts";
-import { type BulkMessages, enqueueBulkMessages } from "../../messages/index.ts";
+import type { ExclusionReason } from "../../../../../tools/broadcasts/index.ts";
+import { Failure } from "../../../../../tools/contract/index.ts";
+import { InboxSettings } from "../../../../../tools/inboxes.ts";
+import { ofOrganization } from "../../../../database/query/index.ts";
+import type { MessageCharge, Tables } from "../../../../database/schema/index.ts";
+import { newJob } from "../../../../jobs/job.ts";
+import { getOrDefaultInbox } from "../../../account/inboxes/index.ts";
 import {
   type ApprovedTemplate,
   createComposer,
   isTemplateSendable,
   type SentTemplate,
-} from "../../templates/index.ts";
+} from "../../../content/templates/index.ts";
+import { defineJob, type Transaction, type World } from "../../../foundation/kernel/index.ts";
+import { type BulkMessages, enqueueBulkMessages } from "../../../inbox/messages/index.ts";
 import { type BroadcastRow, changeBroadcast, getBroadcast } from "../find.ts";
 import { leftToday } from "./daily-limit.ts";
 import { excludeRecipients } from "./exclude.ts";
@@ -83,17 +85,17 @@ async function runBatch(
 ): Promise<Next> {
   const next = await dispatchBatch(tx, world, organization_id, broadcast_id);
   if (next === "batch") {
-    await enqueueDispatch({ tx, world }, { organization_id, broadcast_id });
+    await enqueueDispatch(tx, { organization_id, broadcast_id });
   }
   return next;
 }
 
 /** The batches of a broadcast run one at a time. */
 export async function enqueueDispatch(
-  { tx, world }: { readonly tx: Transaction; readonly world: World },
+  tx: Transaction,
   payload: { readonly organization_id: string; readonly broadcast_id: string },
 ): Promise<void> {
-  await world.jobs.enqueue(tx, dispatchBroadcastJob, payload, { key: payload.broadcast_id });
+  await tx.enqueue([newJob(dispatchBroadcastJob, payload, { key: payload.broadcast_id })]);
 }
 
 async function dispatchBatch(tx: Transaction, world: World, organization: string, id: string): Promise<Next> {
@@ -122,7 +124,9 @@ async function dispatchBatch(tx: Transaction, world: World, organization: string
   const recipients = await claimPending(tx, broadcast, size);
   if (recipients.length > 0) {
     await sendBatch(tx, world, {
-      ...{ broadcast, inbox, recipients },
+      broadcast,
+      inbox,
+      recipients,
       template: { organization_id: organization, id: broadcast.template_id, ...template },
     });
   }
@@ -144,10 +148,9 @@ function windowOf({ settings }: { readonly settings: Record<string, unknown> }):
 }
 
 async function hasPending(tx: Transaction, { organization_id, id }: BroadcastRow): Promise<boolean> {
-  const row = await tx
+  const row = await ofOrganization(tx, organization_id)
     .selectFrom("broadcast_recipients")
     .select("contact_id")
-    .where("organization_id", "=", organization_id)
     .where("broadcast_id", "=", id)
     .where("status", "=", "pending")
     .limit(1)

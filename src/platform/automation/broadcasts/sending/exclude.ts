@@ -1,9 +1,9 @@
 /** Excludes recipients after the execution: they leave the total, and what was held for them is released. */
 import { sql } from "kysely";
-import type { ExclusionReason } from "../../../../tools/broadcasts/index.ts";
-import type { Transaction } from "../../../database/database.ts";
-import { newId } from "../../../database/id.ts";
-import { recordTransfers } from "../../wallet/index.ts";
+import type { ExclusionReason } from "../../../../../tools/broadcasts/index.ts";
+import { newId } from "../../../../database/id.ts";
+import type { Transaction } from "../../../foundation/kernel/index.ts";
+import { recordTransfers } from "../../../money/wallet/index.ts";
 import type { BroadcastRow } from "../find.ts";
 
 interface Excluded {

@@ -1,5 +1,5 @@
 /** Executes a broadcast: freezes its recipients, holds their price, and starts the dispatch. */
-import { type Actor, recordOf } from "../../kernel/index.ts";
+import { type Actor, recordOf } from "../../../foundation/kernel/index.ts";
 import { type BroadcastRow, changeBroadcast, getBroadcast } from "../find.ts";
 import { contentOf, prepareContent } from "../prepare.ts";
 import { enqueueDispatch } from "./dispatch.ts";
@@ -23,15 +23,13 @@ export async function executeBroadcast(
   const { total, excluded, currency, simulated } = frozen;
   const { name, language, version } = prepared.template;
   const executed = await changeBroadcast(tx, broadcast, {
-    ...{
-      execution_status: "processing",
-      failure_reason: null,
-      total,
-      currency,
-      simulated,
-      runs: broadcast.runs + 1,
-      started_at: now.toISOString(),
-    },
+    execution_status: "processing",
+    failure_reason: null,
+    total,
+    currency,
+    simulated,
+    runs: broadcast.runs + 1,
+    started_at: now.toISOString(),
     template: JSON.stringify({ name, language, version }),
     executed_by: JSON.stringify(recordOf(actor)),
     excluded: JSON.stringify(excluded),
@@ -41,8 +39,8 @@ export async function executeBroadcast(
 }
 
 /** Enqueues the dispatch, which also completes a broadcast without recipients. */
-export async function startDispatch({ tx, world, broadcast }: FreezeContext): Promise<BroadcastRow> {
+export async function startDispatch({ tx, broadcast }: FreezeContext): Promise<BroadcastRow> {
   const { organization_id, id } = broadcast;
-  await enqueueDispatch({ tx, world }, { organization_id, broadcast_id: id });
+  await enqueueDispatch(tx, { organization_id, broadcast_id: id });
   return getBroadcast(tx, organization_id, id);
 }

@@ -1,13 +1,11 @@
 /** Stores the recipients of a broadcast as they are at its execution, and holds the price of all their messages. */
 import { sql } from "kysely";
-import type { ExclusionReason } from "../../../../tools/broadcasts/index.ts";
-import { fail } from "../../../../tools/errors.ts";
-import type { Transaction } from "../../../database/database.ts";
-import { onlyRow } from "../../../database/query/index.ts";
-import { recordCount } from "../../cohorts/index.ts";
-import { getOrDefaultInbox } from "../../inboxes/index.ts";
-import type { World } from "../../kernel/index.ts";
-import { allCountries, readRates } from "../../prices/index.ts";
+import type { ExclusionReason } from "../../../../../tools/broadcasts/index.ts";
+import { fail } from "../../../../../tools/errors.ts";
+import { onlyRow } from "../../../../database/query/index.ts";
+import { getOrDefaultInbox } from "../../../account/inboxes/index.ts";
+import type { Transaction, World } from "../../../foundation/kernel/index.ts";
+import { allCountries, readRates } from "../../../money/prices/index.ts";
 import {
   failInsufficient,
   holdInsertion,
@@ -15,7 +13,8 @@ import {
   type Payment,
   paymentOf,
   readAvailable,
-} from "../../wallet/index.ts";
+} from "../../../money/wallet/index.ts";
+import { recordCount } from "../../cohorts/index.ts";
 import type { BroadcastRow } from "../find.ts";
 import { type Prepared, requireReadyCohort } from "../prepare.ts";
 import { selectCandidates } from "./candidates.ts";

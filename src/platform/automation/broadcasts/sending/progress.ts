@@ -3,9 +3,9 @@
  * moment. Completes a broadcast when no recipient is pending, and pauses one that fails too often.
  */
 import { sql } from "kysely";
-import type { PausedReason } from "../../../../tools/broadcasts/index.ts";
-import type { Transaction } from "../../../database/database.ts";
-import type { BroadcastProgress, World } from "../../kernel/index.ts";
+import type { PausedReason } from "../../../../../tools/broadcasts/index.ts";
+import type { Transaction, World } from "../../../foundation/kernel/index.ts";
+import type { BroadcastProgress } from "../../../inbox/messages/index.ts";
 
 type Status = BroadcastProgress["after"];
 

@@ -1,8 +1,8 @@
 /** Sends a broadcast again to recipients whose message failed, or who were left out by a cancel. */
 import { sql } from "kysely";
-import type { Transaction } from "../../../database/database.ts";
-import { replaceBroadcastMessages } from "../../messages/index.ts";
-import { failInsufficient } from "../../wallet/index.ts";
+import type { Transaction } from "../../../foundation/kernel/index.ts";
+import { replaceBroadcastMessages } from "../../../inbox/messages/index.ts";
+import { failInsufficient } from "../../../money/wallet/index.ts";
 import { type BroadcastRow, changeBroadcast, getBroadcast, lockBroadcast, requireState } from "../find.ts";
 import { type ExecuteContext, startDispatch } from "./execute.ts";
 import { holdCost, paymentOfBroadcast } from "./freeze.ts";
@@ -50,7 +50,12 @@ export async function retryBroadcast(
           }),
         };
   const changed = await changeBroadcast(tx, locked, {
-    ...{ ...counts, execution_status: "processing", completed_at: null, runs: runs + 1, simulated, now },
+    ...counts,
+    execution_status: "processing",
+    completed_at: null,
+    runs: runs + 1,
+    simulated,
+    now,
   });
   return startDispatch({ ...context, broadcast: changed });
 }

@@ -1,10 +1,11 @@
 /** Executes broadcasts at their scheduled time. */
+
 import { z } from "zod";
-import { Failure } from "../../../../tools/contract/index.ts";
-import { failField } from "../../../../tools/errors.ts";
-import type { Transaction } from "../../../database/database.ts";
-import { normalizeContacts } from "../../contacts/index.ts";
-import { defineJob, emit, system, type World } from "../../kernel/index.ts";
+import { Failure } from "../../../../../tools/contract/index.ts";
+import { failField } from "../../../../../tools/errors.ts";
+import { newJob } from "../../../../jobs/job.ts";
+import { defineJob, system, type Transaction, type World } from "../../../foundation/kernel/index.ts";
+import { normalizeContacts } from "../../../inbox/contacts/index.ts";
 import { type BroadcastRow, changeBroadcast, getBroadcast } from "../find.ts";
 import { executeBroadcast } from "./execute.ts";
 
@@ -26,12 +27,12 @@ export function requireSchedulable(scheduled_at: string | null | undefined, now:
 
 /** Adds the job that executes a scheduled broadcast. Of a broadcast that was rescheduled, only the last one counts. */
 export async function scheduleStart(
-  { tx, world }: { readonly tx: Transaction; readonly world: World },
+  tx: Transaction,
   { organization_id, id, scheduled_at }: BroadcastRow,
 ): Promise<void> {
   if (scheduled_at !== null) {
     const payload = { organization_id, broadcast_id: id, scheduled_at };
-    await world.jobs.enqueue(tx, startBroadcastJob, payload, { runAt: new Date(scheduled_at) });
+    await tx.enqueue([newJob(startBroadcastJob, payload, { runAt: new Date(scheduled_at) })]);
   }
 }
 
@@ -76,7 +77,7 @@ async function start(
   if (now.getTime() - Date.parse(scheduled_at) > maxLateMs) {
     const paused_reason = "missed_schedule";
     await changeBroadcast(tx, broadcast, { execution_status: "paused", paused_reason, now });
-    emitNotStarted(tx, world, { ...broadcast, execution_status: "paused", reason: paused_reason });
+    emitNotStarted(tx, { ...broadcast, execution_status: "paused", reason: paused_reason });
     return;
   }
   await executeBroadcast({ tx, world, now, broadcast, actor: system }, { allowPartial: false });
@@ -105,7 +106,7 @@ async function markFailed(
         failure_reason: reason,
         now: world.now(),
       });
-      emitNotStarted(tx, world, { ...broadcast, execution_status: "failed", reason });
+      emitNotStarted(tx, { ...broadcast, execution_status: "failed", reason });
     }
   });
 }
@@ -117,11 +118,10 @@ interface NotStarted extends Pick<BroadcastRow, "organization_id" | "id" | "name
 
 function emitNotStarted(
   tx: Transaction,
-  world: World,
   { organization_id, id: broadcast_id, name, scheduled_at, execution_status, reason }: NotStarted,
 ): void {
   if (scheduled_at !== null) {
     const data = { broadcast_id, name, scheduled_at, execution_status, reason };
-    emit(tx, world, { type: "broadcast.not_started", organization_id, order: broadcast_id, data });
+    tx.emit({ type: "broadcast.not_started", organization_id, order: broadcast_id, data });
   }
 }

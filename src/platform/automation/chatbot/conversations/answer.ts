@@ -7,21 +7,27 @@
  * latest is answered, and covers the others.
  */
 import { z } from "zod";
-import { Failure } from "../../../../tools/contract/index.ts";
-import { NewMessage } from "../../../../tools/messages/index.ts";
-import type { Transaction } from "../../../database/database.ts";
-import { recordUnit, requireAllowance } from "../../billing/index.ts";
-import { requireAddress } from "../../contacts/index.ts";
+import { Failure } from "../../../../../tools/contract/index.ts";
+import { NewMessage } from "../../../../../tools/messages/index.ts";
+import { ofOrganization } from "../../../../database/query/index.ts";
+import {
+  defineJob,
+  type OrganizationChange,
+  system,
+  type Transaction,
+  type World,
+} from "../../../foundation/kernel/index.ts";
+import { requireAddress } from "../../../inbox/contacts/index.ts";
 import {
   assign,
   lockConversationSubject,
   openIfPending,
   recordAnswer,
   type Subject,
-} from "../../conversations/index.ts";
-import { defineJob, type OrganizationChange, system, type World } from "../../kernel/index.ts";
-import { sendMessage } from "../../messages/index.ts";
-import { findTeams } from "../../teams/index.ts";
+} from "../../../inbox/conversations/index.ts";
+import { sendMessage } from "../../../inbox/messages/index.ts";
+import { findTeams } from "../../../inbox/teams/index.ts";
+import { recordUnit, requireAllowance } from "../../../money/billing/index.ts";
 import { botOf, findConfig } from "../config.ts";
 import { composeReply, type Reply } from "../reply.ts";
 import { endTurn, findTurn, readHistory, type TurnRow } from "../turns.ts";
@@ -180,10 +186,9 @@ async function findLater(
   db: Parameters<typeof findTurn>[0],
   { organization_id, conversation_id, id }: TurnRow,
 ) {
-  return db
+  return ofOrganization(db, organization_id)
     .selectFrom("chatbot_turns")
     .select("id")
-    .where("organization_id", "=", organization_id)
     .where("conversation_id", "=", conversation_id)
     .where("status", "=", "pending")
     .where("message_id", "is not", null)
@@ -197,10 +202,9 @@ async function coverEarlier(
   { organization_id, conversation_id, id }: TurnRow,
   now: Date,
 ): Promise<void> {
-  await tx
+  await ofOrganization(tx, organization_id)
     .updateTable("chatbot_turns")
     .set({ status: "covered", reason: id, ended_at: now.toISOString() })
-    .where("organization_id", "=", organization_id)
     .where("conversation_id", "=", conversation_id)
     .where("status", "=", "pending")
     .where("message_id", "is not", null)

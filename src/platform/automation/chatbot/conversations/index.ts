@@ -1,7 +1,7 @@
 /** The bot in conversations: who gives one to it, how it answers, and when it is silent. */
 export { answerJob, handOver } from "./answer.ts";
 export { readBot, showSource } from "./note.ts";
-export { receiveJob } from "./receive.ts";
-export { recordMessages, takesMessage } from "./record.ts";
+export { flowAnswers, receiveJob } from "./receive.ts";
+export { isForBotIn, recordMessages } from "./record.ts";
 export { startBot } from "./start.ts";
-export { endForErased, endStatement, endWhenTaken, findHeldByBot } from "./state.ts";
+export { endForErased, endWhenTaken, findHeldByBot } from "./state.ts";

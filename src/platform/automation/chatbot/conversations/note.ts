@@ -1,12 +1,18 @@
 /** What a conversation's context shows of the bot: whether it answers, or why a person is to go on. */
-import type { TurnSource } from "../../../database/schema/index.ts";
-import type { Hooks } from "../../kernel/index.ts";
 
-export const readBot: Hooks["botIn"] = async (db, { organization, conversation_id }) => {
-  const row = await db
+import type { z } from "zod";
+import type { BotInConversation } from "../../../../../tools/chatbot.ts";
+import type { Queries } from "../../../../database/database.ts";
+import { ofOrganization } from "../../../../database/query/index.ts";
+import type { TurnSource } from "../../../../database/schema/index.ts";
+
+export async function readBot(
+  db: Queries,
+  { organization, conversation_id }: { readonly organization: string; readonly conversation_id: string },
+): Promise<z.input<typeof BotInConversation> | null> {
+  const row = await ofOrganization(db, organization)
     .selectFrom("chatbot_conversations")
     .selectAll()
-    .where("organization_id", "=", organization)
     .where("conversation_id", "=", conversation_id)
     .executeTakeFirst();
   if (!row) {
@@ -16,10 +22,9 @@ export const readBot: Hooks["botIn"] = async (db, { organization, conversation_i
   if (state === "active" || ended_reason !== "handed_off") {
     return { state, since: ended_at ?? since, reason: ended_reason, handed_off: null };
   }
-  const turn = await db
+  const turn = await ofOrganization(db, organization)
     .selectFrom("chatbot_turns")
     .select(["reason", "question", "found"])
-    .where("organization_id", "=", organization)
     .where("conversation_id", "=", conversation_id)
     .where("status", "=", "handed_off")
     // Of chat_with_bot only the one that ended the bot's part: earlier versions stored others.
@@ -30,7 +35,7 @@ export const readBot: Hooks["botIn"] = async (db, { organization, conversation_i
   const reason = turn?.reason ?? "unknown";
   const note = turn ? { reason, question: turn.question, found: turn.found.map(showSource) } : null;
   return { state: "handed_off", since: ended_at ?? since, reason, handed_off: note };
-};
+}
 
 /** Earlier versions did not store whether a source was about the question. */
 export function showSource({ below_threshold, ...source }: TurnSource) {

@@ -1,10 +1,16 @@
-/** Makes a turn of a message, unless a flow has taken it. */
+/** Makes a turn of a message, unless a flow has taken it or it is a stop word. */
 
 import { sql } from "kysely";
 import { z } from "zod";
-import { type NewJob, newJob } from "../../../jobs/job.ts";
-import { lockConversationSubject } from "../../conversations/index.ts";
-import { defineJob, freshId } from "../../kernel/index.ts";
+import { InboxSettings } from "../../../../../tools/inboxes.ts";
+import type { Queries } from "../../../../database/database.ts";
+import { ofOrganization } from "../../../../database/query/index.ts";
+import { together } from "../../../../database/transaction.ts";
+import { type NewJob, newJob } from "../../../../jobs/job.ts";
+import { getOrDefaultInbox } from "../../../account/inboxes/index.ts";
+import { defineHook, defineJob, freshId } from "../../../foundation/kernel/index.ts";
+import { lockConversationSubject } from "../../../inbox/conversations/index.ts";
+import { readConsent } from "../../../inbox/messages/index.ts";
 import { insertTurn, textOf } from "../turns.ts";
 import { answerJob } from "./answer.ts";
 import { isActive } from "./state.ts";
@@ -15,6 +21,22 @@ const Payload = z.object({
   message_id: z.string(),
 });
 type Payload = z.infer<typeof Payload>;
+
+/**
+ * Whether a flow writes to the contact of a conversation, or has taken this message. Not an event: the bot's turn depends
+ * on the answer.
+ */
+export const flowAnswers = defineHook<
+  [
+    db: Queries,
+    message: {
+      readonly organization: string;
+      readonly conversation_id: string;
+      readonly message_id: string;
+    },
+  ],
+  boolean
+>();
 
 /** It has the key of the conversation's flows, so that it runs after the job that adds it. */
 export function createReceiveJob(payload: Payload): NewJob {
@@ -30,35 +52,45 @@ export const receiveJob = defineJob<Payload>({
     const now = world.now();
     await world.database.transaction(async (tx) => {
       const parties = await lockConversationSubject(tx, organization_id, conversation_id);
-      const message = await tx
-        .selectFrom("messages")
-        .select("content")
-        .where("organization_id", "=", organization_id)
-        .where("id", "=", message_id)
-        .executeTakeFirst();
-      if (!parties || !message || !(await isActive(tx, parties.conversation))) {
+      if (!parties || !(await isActive(tx, parties.conversation))) {
+        return;
+      }
+      const [message, { settings }] = await together(
+        ofOrganization(tx, organization_id)
+          .selectFrom("messages")
+          .select("content")
+          .where("id", "=", message_id)
+          .executeTakeFirst(),
+        getOrDefaultInbox(tx, organization_id, parties.conversation.inbox_id),
+      );
+      // After a stop word the contact gets its confirmation alone.
+      if (!message || readConsent(message.content.text?.body ?? "", InboxSettings.parse(settings)) === true) {
         return;
       }
       // A flow that waits for a reply speaks with the contact, and so does one that has answered this message, or will.
-      const { rows } = await sql`
-        select from flow_runs
-        where organization_id = ${organization_id} and conversation_id = ${conversation_id}
-          and status in ('running', 'waiting') and (is_interactive or message_id = ${message_id})
-        union all
-        select from messages
-        where organization_id = ${organization_id} and conversation_id = ${conversation_id} and id > ${message_id}
-          and direction = 'outbound' and sent_by ->> 'type' = 'flow'
-        limit 1
-      `.execute(tx);
+      const key = { organization: organization_id, conversation_id, message_id };
+      const [isTaken, answer] = await together(
+        flowAnswers.run(world, tx, key),
+        ofOrganization(tx, organization_id)
+          .selectFrom("messages")
+          .select("id")
+          .where("conversation_id", "=", conversation_id)
+          .where("id", ">", message_id)
+          .where("direction", "=", "outbound")
+          .where(sql<boolean>`sent_by ->> 'type' = 'flow'`)
+          .limit(1)
+          .executeTakeFirst(),
+      );
       const turn = { id: freshId({ now }, "turn"), conversation_id, contact_id: parties.contact.id };
       const question = textOf(message.content);
       if (
-        rows.length === 0 &&
+        !isTaken.includes(true) &&
+        answer === undefined &&
         (await insertTurn(tx, { organization_id, ...turn, message_id, question }, now))
       ) {
         const payload = { organization_id, conversation_id, turn_id: turn.id };
         const options = { key: `bot:${conversation_id}`, subject: conversation_id };
-        await world.jobs.enqueueAll(tx, [newJob(answerJob, payload, options)]);
+        await tx.enqueue([newJob(answerJob, payload, options)]);
       }
     });
     return undefined;

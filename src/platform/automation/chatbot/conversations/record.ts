@@ -1,6 +1,7 @@
 /** Gives messages of contacts to the bot, in the transaction that stores them. */
 import { sql } from "kysely";
-import type { EventRecorder, Hooks } from "../../kernel/index.ts";
+import type { Queries } from "../../../../database/database.ts";
+import type { EventRecorder } from "../../../foundation/kernel/index.ts";
 import { createReceiveJob } from "./receive.ts";
 import { isWithPerson } from "./state.ts";
 
@@ -25,13 +26,16 @@ const botJoins = sql`
     and state.conversation_id = conversations.id`;
 
 /** Whether the bot gets a message that the contact writes now. */
-export const takesMessage: Hooks["takesMessage"] = async (db, { organization, conversation_id }) => {
+export async function isForBotIn(
+  db: Queries,
+  { organization, conversation_id }: { readonly organization: string; readonly conversation_id: string },
+): Promise<boolean> {
   const { rows } = await sql`
     select from conversations ${botJoins}
     where conversations.organization_id = ${organization} and conversations.id = ${conversation_id} and ${isForBot}
   `.execute(db);
   return rows.length > 0;
-};
+}
 
 interface Taken {
   readonly organization_id: string;

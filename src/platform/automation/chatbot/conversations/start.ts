@@ -1,6 +1,8 @@
 /** A flow gives a conversation to the bot. */
-import { type ConversationRow, latestAssignment, unassign } from "../../conversations/index.ts";
-import type { OrganizationChange } from "../../kernel/index.ts";
+
+import type { OrganizationChange } from "../../../foundation/kernel/index.ts";
+import { type ConversationRow, unassign } from "../../../inbox/conversations/index.ts";
+import { latestAssignment } from "../../../inbox/routing/index.ts";
 import { requireActiveConfig } from "../config.ts";
 import { createReceiveJob } from "./receive.ts";
 import { findPart, hasPersonAnswered } from "./state.ts";
@@ -46,7 +48,7 @@ export async function startBot(
     .execute();
   if (message_id !== null) {
     const message = { organization_id: organization, conversation_id, message_id };
-    await change.world.jobs.enqueueAll(tx, [createReceiveJob(message)]);
+    await tx.enqueue([createReceiveJob(message)]);
   }
   return true;
 }

@@ -6,9 +6,15 @@
  * again, and an inbox of the bot does so with the first message after the closing.
  */
 import { type RawBuilder, sql } from "kysely";
-import type { Queries } from "../../../database/database.ts";
-import { type ConversationRow, openIfPending, requestRouting } from "../../conversations/index.ts";
-import type { Change, ErasedContact, Hooks, OrganizationChange } from "../../kernel/index.ts";
+import type { Queries } from "../../../../database/database.ts";
+import { ofOrganization } from "../../../../database/query/index.ts";
+import type { Change, ErasedContact, OrganizationChange } from "../../../foundation/kernel/index.ts";
+import {
+  type ConversationRow,
+  openIfPending,
+  requestRouting,
+  type Taken,
+} from "../../../inbox/conversations/index.ts";
 
 /** Why the bot's part ended. */
 type EndReason = "person_replied" | "assigned" | "contact_erased";
@@ -60,10 +66,9 @@ type ConversationKey = Pick<ConversationRow, "organization_id" | "id">;
 
 /** The bot's part in a conversation; undefined if it never had one. */
 export async function findPart(db: Queries, { organization_id, id }: ConversationKey) {
-  return db
+  return ofOrganization(db, organization_id)
     .selectFrom("chatbot_conversations")
     .select(["state", "ended_reason"])
-    .where("organization_id", "=", organization_id)
     .where("conversation_id", "=", id)
     .executeTakeFirst();
 }
@@ -110,28 +115,36 @@ export async function requestAgent(change: OrganizationChange, conversation: Con
 }
 
 /** Routing leaves these conversations to the bot. */
-export const findHeldByBot: Hooks["heldByBot"] = async (db, { organization, conversation_ids }) => {
-  const rows = await db
+export async function findHeldByBot(
+  db: Queries,
+  {
+    organization,
+    conversation_ids,
+  }: { readonly organization: string; readonly conversation_ids: readonly string[] },
+): Promise<ReadonlySet<string>> {
+  const rows = await ofOrganization(db, organization)
     .selectFrom("chatbot_conversations")
     .select("conversation_id")
-    .where("organization_id", "=", organization)
     .where("state", "=", "active")
     .where(sql<boolean>`conversation_id = any(${conversation_ids}::text[])`)
     .execute();
   return new Set(rows.map(({ conversation_id }) => conversation_id));
-};
+}
 
-export const endWhenTaken: Hooks["conversationsTaken"] = async (
+export async function endWhenTaken(
   { tx, now }: Change,
-  { organization, assigned, closed },
-) => {
+  { organization, assigned = [], closed = [], answered = [] }: Taken,
+): Promise<void> {
   if (assigned.length > 0) {
     await endStatement(organization, assigned, { reason: "assigned", now }).execute(tx);
   }
   if (closed.length > 0) {
     await closeStatement(organization, closed, now).execute(tx);
   }
-};
+  if (answered.length > 0) {
+    await endStatement(organization, answered, { reason: "person_replied", now }).execute(tx);
+  }
+}
 
 export async function endForErased(
   { tx, now }: Change,

@@ -3,7 +3,7 @@
  *
  * A condition is one of the words of `shorthands`, or `{field, operator, value}`.
  */
-import { removeAccents } from "../../query/index.ts";
+import { removeAccents } from "../../../foundation/query/index.ts";
 
 /** What conditions are compared with. */
 export interface TurnFacts {

@@ -6,6 +6,9 @@ const text = z.string().trim().min(1).max(4096);
 /** What an answer of a language model may take, in its tokens. */
 export const defaultMaxTokens = 800;
 
+/** The passages that a search takes at most. */
+export const maxTopK = 20;
+
 export const nodeTypes = {
   /** Answers from the passages of a retrieve node before it, or else from its own search. */
   llm: {
@@ -18,7 +21,7 @@ export const nodeTypes = {
   },
   retrieve: {
     config: z.strictObject({
-      top_k: z.int().min(1).max(20).default(5),
+      top_k: z.int().min(1).max(maxTopK).default(5),
       min_score: z.number().min(0).max(1).default(0),
     }),
     isEnd: false,

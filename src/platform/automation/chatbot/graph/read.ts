@@ -1,6 +1,6 @@
 /** Reads a graph as it is sent, with other names for its fields, into its normal form. Checks each part by itself. */
 import { z } from "zod";
-import { listNames, type Problem, parsePart, suggest } from "../../problems.ts";
+import { listNames, type Problem, parsePart, suggest } from "../../../foundation/problems.ts";
 import { type Condition, comparisons, shorthands } from "./conditions.ts";
 import type { ChatbotEdge, ChatbotNode } from "./graph.ts";
 import { nodeTypes, typeAliases } from "./node-types.ts";

@@ -1,5 +1,5 @@
 /** The rules for a whole graph, as a table. All problems are reported together. */
-import { listNames, type Problem, suggest } from "../../problems.ts";
+import { listNames, type Problem, suggest } from "../../../foundation/problems.ts";
 import type { ChatbotGraph, ChatbotNode } from "./graph.ts";
 import { nodeTypes } from "./node-types.ts";
 import { graphField, problem, type ReadGraph, readParts } from "./read.ts";

@@ -5,11 +5,12 @@
  * A wrong answer is worse than a hand-off: nearly all of what was asked must stand in the sentence, or above it, the sentence
  * must have a fact of the kind that was asked for, and no other place may fit as well.
  */
-import type { Embedder } from "../../../ports/embedder.ts";
+import type { Embedder } from "../../../../ports/embedder.ts";
+import { pause } from "../../../../time/pauses.ts";
 import type { Answer, Passage, Question, UnknownReason } from "./answer.ts";
 import { type Evidence, weigh } from "./evidence.ts";
 import { findNearWords, type NearWords } from "./near-words.ts";
-import { findPair } from "./pairs.ts";
+import { findPair, findSameQuestion } from "./pairs.ts";
 import { formsOf, type Place, placesOf } from "./places.ts";
 import { type Asked, readQuestion } from "./question.ts";
 
@@ -19,6 +20,9 @@ const floors = { coverage: 0.8, own: 0.25, missing: 0.2 } as const;
 const maxReplaced = 0.4;
 /** By how much the best sentence must be ahead of those of other passages that say something else. */
 const margin = 0.04;
+
+/** Of a question with more words about its subject, no sentence has nearly all. */
+const maxAsked = 100;
 
 const quoted = { model: null, usage: null } as const;
 
@@ -33,12 +37,21 @@ export async function respondByQuoting(question: Question, options: QuoteOptions
   if (asked.words.length === 0) {
     return unknown("not_found");
   }
-  const near = await findNearWords(asked.forms, formsOf(question.passages), options);
-  const pair = findPair(question.passages, { asked, near, nearQuestions: options.embedder.near?.questions });
+  const pair = findSameQuestion(question.passages);
   if (pair) {
-    return { outcome: "answered", text: pair.answer, sources: [pair], ...quoted };
+    return quotePair(pair);
   }
-  return quoteSentence(question.passages, asked, near);
+  if (asked.words.length > maxAsked) {
+    return unknown("not_found");
+  }
+  const near = await findNearWords(asked.forms, await formsOf(question.passages), options);
+  const { questions: nearQuestions } = options.embedder.near ?? {};
+  const matching = await findPair(question.passages, { asked, near, nearQuestions });
+  return matching ? quotePair(matching) : quoteSentence(question.passages, asked, near);
+}
+
+function quotePair(pair: Extract<Passage, { type: "qa_pair" }>): Answer {
+  return { outcome: "answered", text: pair.answer, sources: [pair], ...quoted };
 }
 
 interface Candidate extends Evidence {
@@ -46,19 +59,19 @@ interface Candidate extends Evidence {
   readonly score: number;
 }
 
-function quoteSentence(passages: readonly Passage[], asked: Asked, near: NearWords): Answer {
+async function quoteSentence(passages: readonly Passage[], asked: Asked, near: NearWords): Promise<Answer> {
   const chunks = passages.filter((passage) => passage.type === "chunk");
-  const candidates = chunks
-    .flatMap((passage, rank) => placesOf(passage).map((place) => toCandidate(place, { asked, near, rank })))
-    .filter(({ coverage, own, missing, replaced, place }) => {
-      const isCovered =
-        coverage >= floors.coverage &&
-        own >= floors.own &&
-        missing <= floors.missing &&
-        replaced <= maxReplaced;
-      return isCovered && (asked.kind?.has(place.text) ?? true);
-    })
-    .sort((one, other) => other.score - one.score);
+  const candidates: Candidate[] = [];
+  for (const [rank, passage] of chunks.entries()) {
+    for (const place of await placesOf(passage)) {
+      await pause();
+      const candidate = toCandidate(place, { asked, near, rank });
+      if (isAnswer(candidate, asked)) {
+        candidates.push(candidate);
+      }
+    }
+  }
+  candidates.sort((one, other) => other.score - one.score);
   const [best] = candidates;
   if (!best) {
     return unknown("not_found");
@@ -71,6 +84,12 @@ function quoteSentence(passages: readonly Passage[], asked: Asked, near: NearWor
   }
   const { place } = best;
   return { outcome: "answered", text: place.text, sources: [place.passage], ...quoted };
+}
+
+function isAnswer({ coverage, own, missing, replaced, place }: Candidate, { kind }: Asked): boolean {
+  const isCovered =
+    coverage >= floors.coverage && own >= floors.own && missing <= floors.missing && replaced <= maxReplaced;
+  return isCovered && (kind?.has(place.text) ?? true);
 }
 
 function toCandidate(

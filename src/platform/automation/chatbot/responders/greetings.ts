@@ -1,5 +1,5 @@
 /** Answers a message that only greets or thanks: it asks nothing, so nothing is searched for it and no model is called. */
-import { removeAccents } from "../../query/index.ts";
+import { removeAccents } from "../../../foundation/query/index.ts";
 
 interface Language {
   /** Of a message without accents, capital letters and marks. */

@@ -1,5 +1,5 @@
 /** Responders: how a question is answered from passages, by quoting them or by a language model. */
-import type { LanguageModel } from "../../../ports/language-model.ts";
+import type { LanguageModel } from "../../../../ports/language-model.ts";
 import type { Answer, Question } from "./answer.ts";
 import { type QuoteOptions, respondByQuoting } from "./extractive.ts";
 import { answerGreeting } from "./greetings.ts";
@@ -18,7 +18,7 @@ export async function respond(
   question: Question,
   options: ModelOptions & QuoteOptions,
 ): Promise<Answer> {
-  const clean = { ...question, passages: cleanPassages(question.passages) };
+  const clean = { ...question, passages: await cleanPassages(question.passages) };
   const greeting = answerGreeting(question.text);
   if (greeting !== undefined) {
     // The business may have an answer of its own to it.

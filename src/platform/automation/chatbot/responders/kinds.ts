@@ -35,40 +35,34 @@ const contact = "\\+?\\d[\\d\\s/-]{4,}\\d|\\S@\\S";
 const rules: readonly KindRule[] = [
   {
     question: /\b(?:phone|telephone|mobile|hotline) number\b|\bwhat number\b.*\bcall\b/,
-    ...{ fact: /\+?\d[\d\s/-]{4,}\d/, asking: "number call" },
+    fact: /\+?\d[\d\s/-]{4,}\d/,
+    asking: "number call",
   },
   { question: /\be-?mail address\b/, fact: /\S@\S/, asking: "address" },
   {
     question: /\bhow (?:long|quick|quickly|fast|soon)\b|\bhow much (?:time|notice)\b|\b(?:period|duration)\b/,
-    ...{
-      fact: new RegExp(`${duration}|${dates}`),
-      asking: "long quick quickly fast soon time take takes last period duration",
-    },
+    fact: new RegExp(`${duration}|${dates}`),
+    asking: "long quick quickly fast soon time take takes last period duration",
   },
   {
     question:
       /\bhow (?:much|expensive)\b(?!.*\b(?:weigh|fit|hold|carry|luggage|water)\b)|\b(?:what|which)\b.*\b(?:costs?|prices?|fees?|fares?|charges?|charged?|pay|owe|fines?|rent|rates?|deposits?)\b|^(?:the )?(?:price|cost|fee)s?\b/,
-    ...{
-      fact: new RegExp(money),
-      asking:
-        "much expensive cost costs price prices fee fees fare charge charges charged pay owe amount total",
-    },
+    fact: new RegExp(money),
+    asking:
+      "much expensive cost costs price prices fee fees fare charge charges charged pay owe amount total",
   },
   { question: /\bhow (?:warm|hot|cold)\b|\btemperature\b/, fact: /\d\s?(?:°|degrees)/, asking: "" },
   {
     question: /\bhow (?:deep|high|tall|wide|far)\b/,
-    ...{
-      fact: new RegExp(
-        measure(
-          "mm|cm|m|km|met(?:er|re)s?|kilomet(?:er|re)s?|centimet(?:er|re)s?|feet|ft|inch(?:es)?|miles?",
-        ),
-      ),
-      asking: "",
-    },
+    fact: new RegExp(
+      measure("mm|cm|m|km|met(?:er|re)s?|kilomet(?:er|re)s?|centimet(?:er|re)s?|feet|ft|inch(?:es)?|miles?"),
+    ),
+    asking: "",
   },
   {
     question: /\bhow heavy\b|\bweigh/,
-    ...{ fact: new RegExp(measure("g|kg|grams?|kilos?|kilograms?|tonnes?|tons?|lbs?|pounds?")), asking: "" },
+    fact: new RegExp(measure("g|kg|grams?|kilos?|kilograms?|tonnes?|tons?|lbs?|pounds?")),
+    asking: "",
   },
   {
     question: /\bhow (?:many|old|large|big|often)\b|\bwhat (?:age|size)\b/,
@@ -78,29 +72,23 @@ const rules: readonly KindRule[] = [
   {
     question:
       /^(?:\w+ )?when\b|[,;.?!] when\b|\bsince when\b|\bfrom when\b|\b(?:what|which) (?:time|day|date|hours?)\b|\b(?:how late|until when|opening hours|opening times)\b/,
-    ...{
-      fact: new RegExp(
-        `${dates}|(?:${duration}).{0,15}\\b(?:before|after|later)\\b|\\b(?:within|after|in|every)\\b.{0,15}(?:${duration})`,
-      ),
-      asking: "time date day late take place",
-    },
+    fact: new RegExp(
+      `${dates}|(?:${duration}).{0,15}\\b(?:before|after|later)\\b|\\b(?:within|after|in|every)\\b.{0,15}(?:${duration})`,
+    ),
+    asking: "time date day late take place",
   },
   {
     // A name, a role or a way to reach somebody.
     question: /^who\b|[,;.?!] who\b/,
-    ...{
-      fact: new RegExp(`\\b(?:Mr|Mrs|Ms|Dr)\\b|[a-z,] [A-Z][a-z]+ [A-Z][a-z]+|${contact}`),
-      asking: "call contact",
-      isCased: true,
-    },
+    fact: new RegExp(`\\b(?:Mr|Mrs|Ms|Dr)\\b|[a-z,] [A-Z][a-z]+ [A-Z][a-z]+|${contact}`),
+    asking: "call contact",
+    isCased: true,
   },
   {
     question: /^where\b|[,;.?!] where\b/,
-    ...{
-      fact: /\b(?:in|at|on|opposite|next to|behind|near|from|under|by|to|between|outside|inside|upstairs|downstairs|floor|room)\b|[A-Z][a-z]+ \d/,
-      asking: "find located",
-      isCased: true,
-    },
+    fact: /\b(?:in|at|on|opposite|next to|behind|near|from|under|by|to|between|outside|inside|upstairs|downstairs|floor|room)\b|[A-Z][a-z]+ \d/,
+    asking: "find located",
+    isCased: true,
   },
 ];
 

@@ -1,5 +1,6 @@
 /** Finds words of nearly the same meaning, by their vectors, and misspelled ones. */
-import type { Embedder } from "../../../ports/embedder.ts";
+import type { Embedder } from "../../../../ports/embedder.ts";
+import { pause } from "../../../../time/pauses.ts";
 
 /** The words of a text by their stems, each in the form in which it stands there. */
 export type Forms = ReadonlyMap<string, string>;
@@ -25,6 +26,11 @@ export function isExact(word: string): boolean {
   return /\p{N}/u.test(word) || exact.has(word) || exact.has(word.replace(/s$/, ""));
 }
 
+/** Each word of a question is compared with so many. Twenty passages of ordinary texts have about 2,000 words. */
+const maxCandidates = 5_000;
+/** So many words are said to be near one. */
+const maxNear = 100;
+
 /** Words are compared by their vectors only if the model is made for single words. */
 export async function findNearWords(
   asked: Forms,
@@ -32,7 +38,7 @@ export async function findNearWords(
   { embedder, signal }: { readonly embedder: Embedder; readonly signal: AbortSignal },
 ): Promise<NearWords> {
   const open = [...asked].filter(([, word]) => !isExact(word));
-  const candidates = [...others].filter(([, word]) => !isExact(word));
+  const candidates = [...others].filter(([, word]) => !isExact(word)).slice(0, maxCandidates);
   const vectors = await embedWords(
     [...open, ...candidates].map(([, word]) => word),
     { embedder, signal },
@@ -42,16 +48,17 @@ export async function findNearWords(
     const [first, second] = [vectors.get(one), vectors.get(other)];
     return first !== undefined && second !== undefined && dot(first, second) >= floor;
   };
-  return new Map(
-    open.map(([stem, word]) => {
-      // A word that stands somewhere is spelled right.
-      const isKnown = others.has(stem);
-      const near = candidates.filter(
-        ([, other]) => meansSame(word, other) || (!isKnown && isMisspelled(word, other)),
-      );
-      return [stem, new Set(near.map(([other]) => other))];
-    }),
-  );
+  const nearWords = new Map<string, ReadonlySet<string>>();
+  for (const [stem, word] of open) {
+    await pause();
+    // A word that stands somewhere is spelled right.
+    const isKnown = others.has(stem);
+    const near = candidates.filter(
+      ([, other]) => meansSame(word, other) || (!isKnown && isMisspelled(word, other)),
+    );
+    nearWords.set(stem, new Set(near.slice(0, maxNear).map(([other]) => other)));
+  }
+  return nearWords;
 }
 
 async function embedWords(
@@ -68,7 +75,11 @@ async function embedWords(
 }
 
 function dot(one: Float32Array, other: Float32Array): number {
-  return one.reduce((sum, value, index) => sum + value * (other[index] ?? 0), 0);
+  let sum = 0;
+  for (let index = 0; index < one.length; index += 1) {
+    sum += (one[index] ?? 0) * (other[index] ?? 0);
+  }
+  return sum;
 }
 
 /** Short words with one letter changed are other words. */

@@ -4,6 +4,8 @@
  * Sentences of passages that address a language model are left out as well. No list of phrases finds all of them: what
  * protects is that the model has no tools and no secrets, and that its answers are checked.
  */
+
+import { pause } from "../../../../time/pauses.ts";
 import type { Passage, Question } from "./answer.ts";
 import { unknownAnswer } from "./tokens.ts";
 import { sentencesOf } from "./words.ts";
@@ -24,14 +26,19 @@ export function removeHidden(text: string): string {
     .replace(hidden, (character) => (character === "\n" ? "\n" : ""));
 }
 
+/** Delimiters in delimiters are no ordinary text, and each round reads all of it: then all their characters are removed. */
+const maxRounds = 10;
+
 /** A text as it stands in a block. */
 export function neutralize(text: string): string {
   let clean = removeHidden(text.normalize("NFKC"));
-  let before = "";
   // What is left after a removal may be a delimiter again.
-  while (clean !== before) {
+  for (let round = 0, before = ""; clean !== before; round += 1) {
     before = clean;
-    clean = clean.replace(delimiters, " ").replace(citations, " ");
+    clean =
+      round < maxRounds
+        ? clean.replace(delimiters, " ").replace(citations, " ")
+        : clean.replace(/[<>|[\]]/g, " ");
   }
   return clean.replace(roles, "$1 -").replaceAll(new RegExp(unknownAnswer, "gi"), " ").trim();
 }
@@ -57,15 +64,22 @@ export function addressesModel(sentence: string): boolean {
 }
 
 /** Passages without the sentences that address a model. One of which nothing is left is left out. */
-export function cleanPassages(passages: Question["passages"]): readonly Passage[] {
-  return passages.flatMap((passage): Passage[] => {
-    if (passage.type === "qa_pair") {
-      const answer = dropAddressed(passage.answer);
-      return answer === "" ? [] : [{ ...passage, answer }];
-    }
-    const content = dropAddressed(passage.content);
-    return content === "" ? [] : [{ ...passage, content }];
-  });
+export async function cleanPassages(passages: Question["passages"]): Promise<readonly Passage[]> {
+  const clean: Passage[] = [];
+  for (const passage of passages) {
+    await pause();
+    clean.push(...cleanPassage(passage));
+  }
+  return clean;
+}
+
+function cleanPassage(passage: Passage): Passage[] {
+  if (passage.type === "qa_pair") {
+    const answer = dropAddressed(passage.answer);
+    return answer === "" ? [] : [{ ...passage, answer }];
+  }
+  const content = dropAddressed(passage.content);
+  return content === "" ? [] : [{ ...passage, content }];
 }
 
 /** Unchanged without such a sentence. */

@@ -1,4 +1,6 @@
 /** Finds the QA pair whose question is what was asked. */
+
+import { pause } from "../../../../time/pauses.ts";
 import type { Passage } from "./answer.ts";
 import { weigh } from "./evidence.ts";
 import type { NearWords } from "./near-words.ts";
@@ -20,22 +22,21 @@ export interface PairSearch {
   readonly nearQuestions: number | undefined;
 }
 
-export function findPair(passages: readonly Passage[], search: PairSearch): Pair | undefined {
+export async function findPair(passages: readonly Passage[], search: PairSearch): Promise<Pair | undefined> {
   const { asked } = search;
   const pairs = passages.filter((passage) => passage.type === "qa_pair");
-  const same = findSameQuestion(passages);
-  if (same) {
-    return same;
+  const matches: { readonly pair: Pair; readonly score: number; readonly text: string }[] = [];
+  for (const pair of pairs) {
+    await pause();
+    const score = scoreOf(pair, search);
+    if (score > 0 && (asked.kind?.has(pair.answer) ?? true)) {
+      matches.push({ pair, score, text: textOf(pair.answer) });
+    }
   }
-  const matches = pairs
-    .flatMap((pair) => {
-      const score = scoreOf(pair, search);
-      return score > 0 && (asked.kind?.has(pair.answer) ?? true) ? [{ pair, score }] : [];
-    })
-    .sort((one, other) => other.score - one.score);
+  matches.sort((one, other) => other.score - one.score);
   const [best] = matches;
   // A pair with the same answer does not make it unsure.
-  const rival = matches.find(({ pair }) => best && textOf(pair.answer) !== textOf(best.pair.answer));
+  const rival = matches.find(({ text }) => best && text !== best.text);
   return best && best.score - (rival?.score ?? 0) >= margin ? best.pair : undefined;
 }
 

@@ -1,4 +1,6 @@
 /** Divides passages into sentences and rows of tables, each with the words that stand in it, above it and around it. */
+
+import { pause } from "../../../../time/pauses.ts";
 import type { Passage } from "./answer.ts";
 import { sentencesOf, subjectForms, subjectWords } from "./words.ts";
 
@@ -23,16 +25,17 @@ const maxHeading = 60;
 
 const none: ReadonlySet<string> = new Set();
 
-export function placesOf(passage: Extract<Passage, { type: "chunk" }>): Place[] {
+export async function placesOf(passage: Extract<Passage, { type: "chunk" }>): Promise<Place[]> {
   const { content } = passage;
-  const title = titleOf(passage);
+  const title = subjectWords(titleOf(passage));
   const passageWords = subjectWords(content);
   const places: Place[] = [];
-  let above = subjectWords(title);
+  let above = title;
   let before = none;
   for (const part of partsOf(content)) {
+    await pause();
     if (part.kind === "heading") {
-      above = subjectWords(`${title} ${part.text}`);
+      above = new Set([...title, ...subjectWords(part.text)]);
       before = none;
       continue;
     }
@@ -89,14 +92,20 @@ function partsOf(content: string): Part[] {
   return parts;
 }
 
-/** All words that may stand for a word of a question. */
-export function formsOf(passages: readonly Passage[]): ReadonlyMap<string, string> {
-  const texts = passages.map((passage) =>
-    passage.type === "qa_pair"
-      ? `${passage.question}\n${passage.answer}`
-      : `${titleOf(passage)}\n${passage.content}`,
-  );
-  return subjectForms(texts.join("\n"));
+/** The words of the passages, by which words of a question may be meant; the first passages are the best ones. */
+export async function formsOf(passages: readonly Passage[]): Promise<ReadonlyMap<string, string>> {
+  const forms = new Map<string, string>();
+  for (const passage of passages) {
+    await pause();
+    const text =
+      passage.type === "qa_pair"
+        ? `${passage.question}\n${passage.answer}`
+        : `${titleOf(passage)}\n${passage.content}`;
+    for (const [stem, word] of subjectForms(text)) {
+      forms.set(stem, forms.get(stem) ?? word);
+    }
+  }
+  return forms;
 }
 
 function isItem(line: string): boolean {

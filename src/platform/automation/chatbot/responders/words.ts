@@ -1,5 +1,5 @@
 /** Words and sentences of a text, for comparing a question with passages. In any language; English words are also stemmed. */
-import { removeAccents } from "../../query/index.ts";
+import { removeAccents } from "../../../foundation/query/index.ts";
 
 const wordSegmenter = new Intl.Segmenter(undefined, { granularity: "word" });
 const sentenceSegmenter = new Intl.Segmenter(undefined, { granularity: "sentence" });
@@ -36,18 +36,44 @@ export function subjectForms(text: string): ReadonlyMap<string, string> {
 }
 
 export function wordsOf(text: string): string[] {
-  return [...wordSegmenter.segment(removeAccents(text))]
-    .filter(({ isWordLike }) => isWordLike)
-    .map(({ segment }) => segment.replace(/['’](?:s|re|ve|ll|d|m)?$/u, "").replace(/n['’]t$/u, ""));
+  return (removeAccents(text).match(piece) ?? []).flatMap((part) =>
+    [...wordSegmenter.segment(part)]
+      .filter(({ isWordLike }) => isWordLike)
+      .map(({ segment }) => segment.replace(/['’](?:s|re|ve|ll|d|m)?$/u, "").replace(/n['’]t$/u, "")),
+  );
 }
+
+/**
+ * A part of a text that ends at a space, or after so many characters without one. Each segment of a segmenter has a copy of the
+ * whole text that is divided: in one piece, a text of 200 KB would take gigabytes.
+ */
+const piece = /[\s\S]{1,200}(?!\S)|\S{1,200}/gu;
 
 /** Sentences, and lines such as those of a list. */
 export function sentencesOf(text: string): string[] {
   return text
     .split(/\n+/)
-    .flatMap((line) => [...sentenceSegmenter.segment(line)].map(({ segment }) => segment.trim()))
+    .flatMap((line) => joinAddresses([...sentenceSegmenter.segment(line)].map(({ segment }) => segment)))
+    .map((sentence) => sentence.trim())
     .filter((sentence) => sentence !== "");
 }
+
+/** The segmenter ends a sentence at the question mark of an address such as `https://shop.example/?page=2`. */
+function joinAddresses(segments: readonly string[]): readonly string[] {
+  const sentences: string[] = [];
+  for (const segment of segments) {
+    const before = sentences.at(-1);
+    if (before !== undefined && startsAddress.test(before) && /^[!-~]/.test(segment)) {
+      sentences[sentences.length - 1] = before + segment;
+    } else {
+      sentences.push(segment);
+    }
+  }
+  return sentences;
+}
+
+/** At the end of a text. */
+const startsAddress = /(?:https?:\/\/|\bwww\.)[!-~]*$/i;
 
 /** Removes the common endings of English, so that ships, shipped and shipping are one word. */
 export function stem(word: string): string {

@@ -1,6 +1,6 @@
 /** The job that switches off a flow: what enqueues it need not know what it does. */
 import { z } from "zod";
-import { type JobType, type NewJob, newJob } from "../../../jobs/job.ts";
+import { type JobType, type NewJob, newJob } from "../../../../jobs/job.ts";
 
 interface FlowKey {
   readonly organization_id: string;

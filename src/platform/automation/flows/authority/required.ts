@@ -1,9 +1,9 @@
 /** The scopes of what a flow does: needed when it is saved and enabled, and as long as it acts. */
-import type { Scope } from "../../../../tools/contract/index.ts";
-import { events } from "../../../../tools/events.ts";
-import { nodes as declarations } from "../../../../tools/flows/index.ts";
-import type { Queries } from "../../../database/database.ts";
-import type { FlowNode } from "../../../database/schema/index.ts";
+import type { Scope } from "../../../../../tools/contract/index.ts";
+import { events } from "../../../../../tools/events.ts";
+import { nodes as declarations } from "../../../../../tools/flows/index.ts";
+import type { Queries } from "../../../../database/database.ts";
+import type { FlowNode } from "../../../../database/schema/index.ts";
 import { type FlowRow, selectFlows } from "../find.ts";
 import { type Graph, toGraph } from "../graph/index.ts";
 

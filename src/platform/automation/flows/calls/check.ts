@@ -1,5 +1,5 @@
 /** Checks the addresses and headers of nodes when they are saved. The address is checked again when it is called. */
-import type { World } from "../../kernel/index.ts";
+import type { World } from "../../../foundation/kernel/index.ts";
 import type { Graph, Problem } from "../graph/index.ts";
 import { handlerOf } from "../nodes/index.ts";
 import { configField, readConfig } from "../validate.ts";

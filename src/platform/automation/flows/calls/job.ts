@@ -6,9 +6,9 @@
  * Idempotency-Key; of the others the outcome is unknown. A run that was cancelled in between drops the result, and so does one
  * whose wait has ended, because the result names its episode.
  */
-import type { Transaction } from "../../../database/database.ts";
-import type { FlowCallRequest, FlowCallResult } from "../../../database/schema/index.ts";
-import { defineJob, type World } from "../../kernel/index.ts";
+
+import type { FlowCallRequest, FlowCallResult } from "../../../../database/schema/index.ts";
+import { defineJob, type Transaction, type World } from "../../../foundation/kernel/index.ts";
 import {
   callJobType,
   createAdvanceJob,
@@ -92,7 +92,12 @@ async function send(
     return { error: "http_secret_missing" };
   }
   const response = await web.send({
-    ...{ method, url, timeoutMs, signal, maxBytes: maxResponseBytes, tooLarge: "cut" },
+    method,
+    url,
+    timeoutMs,
+    signal,
+    maxBytes: maxResponseBytes,
+    tooLarge: "cut",
     headers: { ...headers, ...Object.fromEntries(secretHeaders), "idempotency-key": idempotencyKey },
     ...(body === null ? {} : { body }),
   });
@@ -113,7 +118,7 @@ async function recordResult(
     const resumed = run && endWait(run, { type: "response", episode, result });
     if (run && resumed) {
       await storeRun({ tx, now: world.now() }, run, resumed);
-      await world.jobs.enqueueAll(tx, [createAdvanceJob(keyOf(run))]);
+      await tx.enqueue([createAdvanceJob(keyOf(run))]);
     }
   });
 }

@@ -2,7 +2,7 @@
  * Hides secrets in what an endpoint answers: endpoints that repeat requests exist, and variables are shown.
  *
  * A secret is hidden as a whole and in its parts, because an endpoint may show a token without "Bearer", or the user of
- * "user:password". Each is hidden in any case, and as it is in URLs, JSON, base64 and hexadecimal digits.
+ * "user:password". Each is hidden in any case, and as it is in URLs, JSON, HTML, base64 and hexadecimal digits.
  */
 
 /** Not secret in themselves, and common words. */
@@ -67,8 +67,16 @@ function partsOf(secret: string): readonly string[] {
 
 function formsOf(part: string): readonly string[] {
   const url = encodeURIComponent(part);
+  const json = JSON.stringify(part).slice(1, -1);
   return [
-    ...[part, url, url.replaceAll("%20", "+"), JSON.stringify(part).slice(1, -1)],
+    part,
+    url,
+    url.replaceAll("%20", "+"),
+    json,
+    // Some encoders of JSON also escape the slash, others what HTML gives a meaning.
+    json.replaceAll("/", "\\/"),
+    json.replace(/[<>&]/g, (character) => `\\u00${character.charCodeAt(0).toString(16)}`),
+    part.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;"),
     Buffer.from(part).toString("hex"),
   ];
 }

@@ -1,6 +1,6 @@
 /** Reads the result of a call: what a run keeps of a response, or the code of the error. */
-import type { FlowCallResult } from "../../../database/schema/index.ts";
-import type { FailedRequest, ForbiddenRequest, WebResponse } from "../../../ports/web.ts";
+import type { FlowCallResult } from "../../../../database/schema/index.ts";
+import type { FailedRequest, ForbiddenRequest, WebResponse } from "../../../../ports/web.ts";
 import { createRedact, type Redact } from "./redact.ts";
 
 /** A longer body is cut, and so is text. */

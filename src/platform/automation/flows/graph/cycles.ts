@@ -4,7 +4,7 @@
  * `successorsOf` says which nodes may run next after a node. A node that may run before it has waited is looked for; so nodes
  * that wait end the search.
  */
-import { nodes as declarations } from "../../../../tools/flows/index.ts";
+import { nodes as declarations } from "../../../../../tools/flows/index.ts";
 import { awaitsButton, type Graph, type GraphNode } from "./graph.ts";
 
 /** The first sending node of each cycle. */

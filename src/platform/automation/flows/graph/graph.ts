@@ -1,6 +1,6 @@
 /** The graph of a flow: its nodes by id, and the children of each in their order. */
-import type { ConnectionType, NodeType } from "../../../../tools/flows/index.ts";
-import type { FlowNode } from "../../../database/schema/index.ts";
+import type { ConnectionType, NodeType } from "../../../../../tools/flows/index.ts";
+import type { FlowNode } from "../../../../database/schema/index.ts";
 
 export interface GraphNode extends FlowNode {
   readonly node_type: NodeType;

@@ -8,7 +8,7 @@ export {
   parsePart,
   problemsOf,
   suggest,
-} from "../../problems.ts";
+} from "../../../foundation/problems.ts";
 export { findSendingCycles } from "./cycles.ts";
 export {
   awaitsButton,

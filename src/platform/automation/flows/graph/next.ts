@@ -1,6 +1,12 @@
 /** Which nodes follow a node, by what it resulted in. */
-import type { ConnectionType } from "../../../../tools/flows/index.ts";
-import { matchesKeyword, normalize, readEdgeKeyword } from "../keywords.ts";
+import type { ConnectionType } from "../../../../../tools/flows/index.ts";
+import {
+  type ComparedText,
+  matchesKeyword,
+  normalize,
+  readComparedText,
+  readEdgeKeyword,
+} from "../keywords.ts";
 import type { MatchPattern } from "../patterns.ts";
 import { choicesOf, type Graph, type GraphNode } from "./graph.ts";
 
@@ -56,7 +62,10 @@ const selections: { readonly [Type in Edge["type"]]: Select<Type> } = {
   timeout: ofType("timeout"),
   error: ofType("error"),
   reply(children, edge, node) {
-    const first = children.find((child) => matchesReply(child, edge, node));
+    const { text } = edge.reply;
+    const compared = text === null ? null : readComparedText(text);
+    const choice = chosen(node, edge.reply);
+    const first = children.find((child) => matchesReply(child, { compared, choice, matches: edge.matches }));
     return first ? [first] : [];
   },
 };
@@ -64,16 +73,22 @@ const selections: { readonly [Type in Edge["type"]]: Select<Type> } = {
 // The table has the function for this type of edge; TypeScript does not connect the two.
 const specific = selections as Readonly<Record<Edge["type"], Select<Edge["type"]>>>;
 
+interface ComparedReply {
+  readonly compared: ComparedText | null;
+  /** The id of the button or row. */
+  readonly choice: string | null;
+  readonly matches: MatchPattern;
+}
+
 function matchesReply(
   { connection_type, connection_value }: GraphNode,
-  { reply, matches }: Extract<Edge, { readonly type: "reply" }>,
-  node: GraphNode,
+  { compared, choice, matches }: ComparedReply,
 ): boolean {
   const value = connection_value ?? "";
   if (connection_type === "keyword") {
-    return reply.text !== null && matchesKeyword(reply.text, readEdgeKeyword(value), matches);
+    return compared !== null && matchesKeyword(compared, readEdgeKeyword(value), matches);
   }
-  return connection_type === "button" && chosen(node, reply) === value;
+  return connection_type === "button" && choice === value;
 }
 
 /** The text of a reply as an answer: what was written, or the title of the button or row. */
@@ -84,6 +99,6 @@ export function answerOf(node: Pick<GraphNode, "action_config">, { button, text 
 
 /** The id of the choice: of the button, or of the one whose title was typed. */
 export function chosen(node: Pick<GraphNode, "action_config">, { button, text }: Reply): string | null {
-  const typed = choicesOf(node).find(({ title }) => text !== null && normalize(title) === normalize(text));
-  return button ?? typed?.id ?? null;
+  const written = button === null && text !== null ? normalize(text) : undefined;
+  return button ?? choicesOf(node).find(({ title }) => normalize(title) === written)?.id ?? null;
 }

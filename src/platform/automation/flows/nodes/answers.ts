@@ -1,5 +1,5 @@
 /** Reads the answer to a question, by the type that it must have. */
-import type { AnswerType, Validation } from "../../../../tools/flows/index.ts";
+import type { AnswerType, Validation } from "../../../../../tools/flows/index.ts";
 import { maxLength, normalize } from "../keywords.ts";
 import type { MatchPattern, PatternTest } from "../patterns.ts";
 
@@ -48,7 +48,10 @@ const readers: Readonly<Record<AnswerType, Read>> = {
     return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(date) ? date : undefined;
   },
 
-  choice: (text, { accepted }) => accepted.find((one) => normalize(one) === normalize(text)),
+  choice(text, { accepted }) {
+    const normalized = normalize(text);
+    return accepted.find((one) => normalize(one) === normalized);
+  },
 
   regex: (text, { pattern = "", matches }) => (matches(answerTest(text, pattern)) ? text : undefined),
 };

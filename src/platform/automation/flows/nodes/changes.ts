@@ -1,7 +1,7 @@
 /** What the nodes do that change the conversation and its contact. */
-import { maxMetadata } from "../../../../tools/contract/index.ts";
-import { fail } from "../../../../tools/errors.ts";
-import { durationMs } from "../../../../tools/flows/index.ts";
+import { maxMetadata } from "../../../../../tools/contract/index.ts";
+import { fail } from "../../../../../tools/errors.ts";
+import { durationMs } from "../../../../../tools/flows/index.ts";
 import { done, type NodeHandlers, type Reference } from "./node.ts";
 
 export const changeHandlers: NodeHandlers<

@@ -1,7 +1,7 @@
 /** What the nodes do that wait, decide and lead to other nodes and flows. */
-import { Failure } from "../../../../tools/contract/index.ts";
-import { durationMs } from "../../../../tools/flows/index.ts";
-import { conversationAttributes, parseQuery } from "../../query/index.ts";
+import { Failure } from "../../../../../tools/contract/index.ts";
+import { durationMs } from "../../../../../tools/flows/index.ts";
+import { conversationAttributes, parseQuery } from "../../../foundation/query/index.ts";
 import { problemsOf } from "../graph/index.ts";
 import { done, type NodeHandlers, type Outcome } from "./node.ts";
 

@@ -1,5 +1,5 @@
 /** How the values of placeholders are encoded in a request, so that none changes the structure around it. */
-import type { NodeConfig } from "../../../../tools/flows/index.ts";
+import type { NodeConfig } from "../../../../../tools/flows/index.ts";
 import type { Problem } from "../graph/index.ts";
 import { encodeJson, hasPlaceholder, renderText } from "../texts.ts";
 
@@ -66,7 +66,9 @@ export function findUnencoded(config: Config, field: string): readonly Problem[]
     ? []
     : [
         {
-          ...{ field: `${field}.body`, code: "placeholder_not_encoded", message },
+          field: `${field}.body`,
+          code: "placeholder_not_encoded",
+          message,
           fix: "Send body as an object, or with a Content-Type of JSON, a form, XML or plain text, and quotes around placeholders.",
         },
       ];

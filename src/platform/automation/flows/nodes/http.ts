@@ -2,7 +2,7 @@
  * What the node does that calls an HTTP endpoint: the request with its placeholders filled in, and what follows from the
  * response. `calls/` sends it, after the commit.
  */
-import { durationMs, type NodeConfig } from "../../../../tools/flows/index.ts";
+import { durationMs, type NodeConfig } from "../../../../../tools/flows/index.ts";
 import type { Problem } from "../graph/index.ts";
 import { hasPlaceholder, renderText } from "../texts.ts";
 import { bodyEncoder, contentTypeOf, findUnencoded, headerEncoder } from "./http-encoding.ts";
@@ -72,7 +72,9 @@ function createRequest(config: Config, context: NodeContext): Outcome {
   const isTyped = body === null || names.some((name) => name.toLowerCase() === "content-type");
   const request = {
     method: config.method ?? (body === null ? "GET" : "POST"),
-    ...{ url, body, timeout_ms: durationMs(timeout) },
+    url,
+    body,
+    timeout_ms: durationMs(timeout),
     headers: {
       ...(isTyped ? {} : { "content-type": contentTypeOf(config) ?? "" }),
       ...Object.fromEntries(filled.map(([name, text = ""]) => [name, text])),

@@ -4,7 +4,7 @@
  * A type is declared in `tools/flows/nodes/`; here is its handler, in a file for each group. A handler that needs something new
  * of the outside adds it to `Actions` (`node.ts`), which `run/actions.ts` implements, as does the rehearsal.
  */
-import { type NodeType, nodes } from "../../../../tools/flows/index.ts";
+import { type NodeType, nodes } from "../../../../../tools/flows/index.ts";
 import { answerOf, type Graph, type GraphNode, type Reply } from "../graph/index.ts";
 import { keywordTests, readEdgeKeyword } from "../keywords.ts";
 import type { PatternTest } from "../patterns.ts";

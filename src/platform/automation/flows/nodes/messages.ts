@@ -1,7 +1,7 @@
 /** What the nodes do that send messages and ask questions. */
-import { fail } from "../../../../tools/errors.ts";
-import { durationMs, type NodeConfig } from "../../../../tools/flows/index.ts";
-import type { Interactive } from "../../../../tools/messages/index.ts";
+import { fail } from "../../../../../tools/errors.ts";
+import { durationMs, type NodeConfig } from "../../../../../tools/flows/index.ts";
+import type { Interactive } from "../../../../../tools/messages/index.ts";
 import { answerOf, choicesOf, chosen } from "../graph/index.ts";
 import { readAnswer } from "./answers.ts";
 import { done, type NodeContext, type NodeHandlers, type Outcome, type Outgoing } from "./node.ts";
@@ -109,7 +109,8 @@ function compose({ text = "", media, interactive }: Content, context: NodeContex
   if (media) {
     const { type, media_url, caption, file_name } = media;
     return {
-      ...{ type, media_url },
+      type,
+      media_url,
       ...(caption === undefined ? {} : { caption: fillIn(caption, context) }),
       ...(file_name === undefined ? {} : { file_name }),
     };

@@ -3,11 +3,11 @@
  * that a rehearsal runs the same handlers with actions that only record.
  */
 
-import type { InputOf } from "../../../../tools/contract/index.ts";
-import type { ConversationStatus } from "../../../../tools/conversations.ts";
-import type { NodeConfig, NodeType } from "../../../../tools/flows/index.ts";
-import type { messages } from "../../../../tools/messages/index.ts";
-import type { FlowCallRequest, FlowCallResult } from "../../../database/schema/index.ts";
+import type { InputOf } from "../../../../../tools/contract/index.ts";
+import type { ConversationStatus } from "../../../../../tools/conversations.ts";
+import type { NodeConfig, NodeType } from "../../../../../tools/flows/index.ts";
+import type { messages } from "../../../../../tools/messages/index.ts";
+import type { FlowCallRequest, FlowCallResult } from "../../../../database/schema/index.ts";
 import type { Edge, GraphNode, Problem, Reply } from "../graph/index.ts";
 import type { MatchPattern } from "../patterns.ts";
 import type { Filling } from "../texts.ts";

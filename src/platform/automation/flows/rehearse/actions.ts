@@ -1,11 +1,11 @@
 /** What nodes do in a rehearsal: the rules of the real actions are applied, and what they would change is recorded. */
-import type { Interactive } from "../../../../tools/messages/index.ts";
+import type { Interactive } from "../../../../../tools/messages/index.ts";
+import { getOrganization } from "../../../account/organization/index.ts";
+import { changeTags } from "../../../inbox/contacts/index.ts";
+import { changedState, requireSettable } from "../../../inbox/conversations/index.ts";
+import { composeMessage } from "../../../inbox/messages/index.ts";
+import { failInsufficient, readAvailable } from "../../../money/wallet/index.ts";
 import { requireBot } from "../../chatbot/index.ts";
-import { changeTags } from "../../contacts/index.ts";
-import { changedState, requireSettable } from "../../conversations/index.ts";
-import { composeMessage } from "../../messages/index.ts";
-import { getOrganization } from "../../organization.ts";
-import { failInsufficient, readAvailable } from "../../wallet/index.ts";
 import { nextOpening, nextTimeOfDay } from "../business-hours.ts";
 import { getFlow } from "../find.ts";
 import { type Choice, choicesOf } from "../graph/index.ts";

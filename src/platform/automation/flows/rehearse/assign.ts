@@ -1,7 +1,13 @@
 /** Whom a node of a rehearsal would assign the conversation to: by the rules of an assignment, and by routing as it is now. */
-import { fail } from "../../../../tools/errors.ts";
-import { type ConversationRow, changedState, findTeamOf, requireActive } from "../../conversations/index.ts";
-import { activePolicies, decide, factsOf, type Policy, policyForTeam } from "../../routing/index.ts";
+import { fail } from "../../../../../tools/errors.ts";
+import { ofOrganization } from "../../../../database/query/index.ts";
+import {
+  type ConversationRow,
+  changedState,
+  findTeamOf,
+  requireActive,
+} from "../../../inbox/conversations/index.ts";
+import { activePolicies, decide, factsOf, type Policy, policyForTeam } from "../../../inbox/routing/index.ts";
 import type { AssignTarget } from "../nodes/index.ts";
 import { record, type Stage } from "./stage.ts";
 
@@ -65,20 +71,19 @@ async function findPolicy({ db, organization }: Stage, id: string): Promise<Poli
 }
 
 async function findTeamPolicy(stage: Stage, team: { id: string; name: string }): Promise<Policy> {
-  const { db, organization, now } = stage;
+  const { db, world, organization, now } = stage;
   const { contact, conversation, messages } = stage.scene;
   const last = messages.findLast(({ from }) => from === "customer");
   const message = last && { type: last.type ?? "text", text: last.text };
   const facts = new Map([[conversation.id, factsOf(conversation, { contact, message })]]);
   const policies = await activePolicies(db, organization);
-  return policyForTeam(db, { conversation, team, policies, now, facts });
+  return policyForTeam({ db, world }, { conversation, team, policies, now, facts });
 }
 
 async function findTeam({ db, organization }: Stage, id: string) {
-  const team = await db
+  const team = await ofOrganization(db, organization)
     .selectFrom("teams")
     .select(["id", "name"])
-    .where("organization_id", "=", organization)
     .where("id", "=", id)
     .executeTakeFirst();
   if (!team) {
@@ -88,10 +93,9 @@ async function findTeam({ db, organization }: Stage, id: string) {
 }
 
 async function isMember({ db, organization }: Stage, team_id: string, user_id: string): Promise<boolean> {
-  const member = await db
+  const member = await ofOrganization(db, organization)
     .selectFrom("team_members")
     .select("user_id")
-    .where("organization_id", "=", organization)
     .where("team_id", "=", team_id)
     .where("user_id", "=", user_id)
     .executeTakeFirst();

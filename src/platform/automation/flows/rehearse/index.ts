@@ -1,11 +1,11 @@
 /** Rehearses a flow: the operation `rehearse_flow`. It reads, and writes nothing. */
 import type { z } from "zod";
-import type { flows as contract, FlowRehearsal } from "../../../../tools/flows/index.ts";
-import { type ReadContext, requireScope } from "../../kernel/index.ts";
+import type { flows as contract, FlowRehearsal } from "../../../../../tools/flows/index.ts";
+import { type ReadContext, requireScope } from "../../../foundation/kernel/index.ts";
 import { scopesOfNodes } from "../authority/index.ts";
 import { type FlowWithVersion, getFlow, keywordOf } from "../find.ts";
 import { isInteractive, toGraph } from "../graph/index.ts";
-import { keywordTests, matchesKeyword } from "../keywords.ts";
+import { keywordTests, matchesKeyword, readComparedText } from "../keywords.ts";
 import { inspectGraph } from "../pattern-rules.ts";
 import { createVerdicts, type Verdicts } from "../patterns.ts";
 import { prepareVersion, readEndAction, toStoredNode } from "../save.ts";
@@ -32,7 +32,13 @@ export async function rehearseFlow(input: Input, context: ReadContext): Promise<
   const first: Scene = { ...subject, messages: [], choices: [], held: 0, did: [] };
   const graph = toGraph(version.nodes);
   const stage: Stage = {
-    ...{ db, world, organization, inbox, now: start, scene: first, isInteractive: isInteractive(graph) },
+    db,
+    world,
+    organization,
+    inbox,
+    now: start,
+    scene: first,
+    isInteractive: isInteractive(graph),
     actor: { type: "flow", id: flow_id ?? "rehearsal", name: flow?.name ?? "rehearsal", scopes: new Set() },
   };
   const inbound = message === undefined ? undefined : receive(stage, message);
@@ -41,9 +47,13 @@ export async function rehearseFlow(input: Input, context: ReadContext): Promise<
   const plan = { graph, endAction: version, script, responses, actions, verdicts };
   const { unused_script, ...run } = await runRehearsal(stage, plan, inbound);
   return {
-    ...{ ...run, would_trigger: await wouldTrigger(flow, message, verdicts), messages: stage.scene.messages },
-    ...{ started_at: start.toISOString(), ended_at: stage.now.toISOString() },
-    ...{ changes: changesBetween(first, stage.scene), unused_script: [...unused_script] },
+    ...run,
+    would_trigger: await wouldTrigger(flow, message, verdicts),
+    messages: stage.scene.messages,
+    started_at: start.toISOString(),
+    ended_at: stage.now.toISOString(),
+    changes: changesBetween(first, stage.scene),
+    unused_script: [...unused_script],
   };
 }
 
@@ -75,7 +85,7 @@ async function wouldTrigger(
   }
   const keyword = keywordOf(flow);
   await verdicts.learn(keywordTests(message, keyword));
-  return flow.is_enabled && matchesKeyword(message, keyword, verdicts.matches);
+  return flow.is_enabled && matchesKeyword(readComparedText(message), keyword, verdicts.matches);
 }
 
 /** The values that differ, as they are at the end. */

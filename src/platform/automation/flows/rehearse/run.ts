@@ -1,9 +1,10 @@
 /** Runs a graph from its first node to its end, with the steps of real runs, the customer's script and a clock that jumps. */
 import type { z } from "zod";
-import { Failure } from "../../../../tools/contract/index.ts";
-import { failField } from "../../../../tools/errors.ts";
-import { type flows as contract, durationMs, type FlowRehearsal } from "../../../../tools/flows/index.ts";
-import type { FlowCallResult } from "../../../database/schema/index.ts";
+import { Failure } from "../../../../../tools/contract/index.ts";
+import { failField } from "../../../../../tools/errors.ts";
+import { type flows as contract, durationMs, type FlowRehearsal } from "../../../../../tools/flows/index.ts";
+import type { FlowCallResult } from "../../../../database/schema/index.ts";
+import { pause } from "../../../../time/pauses.ts";
 import type { Choice, Graph } from "../graph/index.ts";
 import { normalize } from "../keywords.ts";
 import type { Actions } from "../nodes/index.ts";
@@ -66,8 +67,8 @@ export async function runRehearsal(stage: Stage, plan: Plan, message: InboundTex
     } else if (stage.scene.contact.blocked_at !== null) {
       course.state = { ...ended(course.state), status: "cancelled", reason: "blocked" };
     } else {
-      // Steps need not wait for anything: other work goes on between them.
-      await new Promise(setImmediate);
+      // Steps need not wait for anything.
+      await pause();
       await takeStep(course);
     }
   }
@@ -98,7 +99,11 @@ async function evaluate(course: Course, failureCode: string | null): Promise<voi
     node === "end" || !node
       ? await evaluateEnd(evaluation)
       : await evaluateNode({
-          ...{ ...evaluation, graph, node, verdicts, sources: { ...stage.scene, message } },
+          ...evaluation,
+          graph,
+          node,
+          verdicts,
+          sources: { ...stage.scene, message },
           latestMessage: async () => latestInbound(stage),
         });
   course.state = result.state;
@@ -174,7 +179,8 @@ function describeStep(stage: Stage, { detail, ...step }: StepResult, state: RunS
   const { wait, due_at, status } = state;
   const at = stage.now.toISOString();
   return {
-    ...{ ...step, at },
+    ...step,
+    at,
     ...(next.length > 0 ? { next: [...next] } : {}),
     ...(message_id === null ? {} : { message: Number(message_id) }),
     ...(did.length > 0 ? { did: [...did] } : {}),
@@ -202,7 +208,8 @@ function latestInbound({ scene: { messages } }: Stage): string | null {
 
 /** @throws Failure `choice_not_sent`. */
 function findChoice({ scene: { choices } }: Stage, button: string, field: string): Choice {
-  const choice = choices.find(({ id, title }) => id === button || normalize(title) === normalize(button));
+  const written = normalize(button);
+  const choice = choices.find(({ id, title }) => id === button || normalize(title) === written);
   if (!choice) {
     const known = choices.slice(0, 10).map(({ id, title }) => `${title} (${id})`);
     throw failField(field, "choice_not_sent", { value: button, known: known.join(", ") || "none" });

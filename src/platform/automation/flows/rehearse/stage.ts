@@ -1,12 +1,12 @@
 /** The simulated conversation of a rehearsal: its clock, the contact, and what both sides write. Nothing of it is stored. */
 import type { z } from "zod";
-import type { FlowRehearsal } from "../../../../tools/flows/index.ts";
-import { InboxSettings } from "../../../../tools/inboxes.ts";
-import type { ContactRow } from "../../contacts/index.ts";
-import { type ConversationRow, changedState } from "../../conversations/index.ts";
-import type { getOrDefaultInbox } from "../../inboxes/index.ts";
-import type { Actor, ReadContext } from "../../kernel/index.ts";
-import { readConsent } from "../../messages/index.ts";
+import type { FlowRehearsal } from "../../../../../tools/flows/index.ts";
+import { InboxSettings } from "../../../../../tools/inboxes.ts";
+import type { getOrDefaultInbox } from "../../../account/inboxes/index.ts";
+import type { Actor, ReadContext } from "../../../foundation/kernel/index.ts";
+import type { ContactRow } from "../../../inbox/contacts/index.ts";
+import { type ConversationRow, changedState } from "../../../inbox/conversations/index.ts";
+import { readConsent } from "../../../inbox/messages/index.ts";
 import type { Choice } from "../graph/index.ts";
 import type { InboundText } from "../run/index.ts";
 

@@ -1,12 +1,12 @@
 /** Whom a rehearsal is about: a contact of the organization with the conversation, read only, or sample values. */
 import type { z } from "zod";
-import { fail } from "../../../../tools/errors.ts";
-import type { flows as contract } from "../../../../tools/flows/index.ts";
-import { type ContactRow, selectContacts } from "../../contacts/index.ts";
-import type { ConversationRow } from "../../conversations/index.ts";
-import { getOrDefaultInbox } from "../../inboxes/index.ts";
-import { type ReadContext, requireScope } from "../../kernel/index.ts";
-import { normalizePhone } from "../../phone/index.ts";
+import { fail } from "../../../../../tools/errors.ts";
+import type { flows as contract } from "../../../../../tools/flows/index.ts";
+import { ofOrganization } from "../../../../database/query/index.ts";
+import { getOrDefaultInbox, normalizePhone } from "../../../account/inboxes/index.ts";
+import { type ReadContext, requireScope } from "../../../foundation/kernel/index.ts";
+import { type ContactRow, selectContacts } from "../../../inbox/contacts/index.ts";
+import type { ConversationRow } from "../../../inbox/conversations/index.ts";
 
 type Input = z.output<typeof contract.rehearse_flow.input>;
 
@@ -31,17 +31,30 @@ export async function readSubject(
   const inbox = await getOrDefaultInbox(db, organization, found?.inbox_id ?? inbox_id ?? undefined);
   const at = start.toISOString();
   const conversation: ConversationRow = found ?? {
-    ...{ organization_id: organization, id: "rehearsal", inbox_id: inbox.id, contact_id: contact.id },
+    organization_id: organization,
+    id: "rehearsal",
+    inbox_id: inbox.id,
+    contact_id: contact.id,
     ...({ status: "open", snoozed_until: null, is_favorite: false, is_unread: false, tags: [] } as const),
-    ...{ last_message_at: null, last_user_message_at: null, last_agent_message_at: null },
-    ...{ assigned_to: null, team_id: null, erased_at: null, waiting_since: null, queued_at: null },
-    ...{ policy_id: null, opens_on_answer: false, created_at: at, updated_at: at },
+    last_message_at: null,
+    last_user_message_at: null,
+    last_agent_message_at: null,
+    assigned_to: null,
+    team_id: null,
+    erased_at: null,
+    waiting_since: null,
+    queued_at: null,
+    policy_id: null,
+    opens_on_answer: false,
+    created_at: at,
+    updated_at: at,
   };
   const { status = conversation.status, tags = conversation.tags, last_user_message_at } = values;
   const lastWritten = last_user_message_at ?? conversation.last_user_message_at;
   const snoozed_until = status === conversation.status ? conversation.snoozed_until : null;
   return {
-    ...{ contact, inbox },
+    contact,
+    inbox,
     conversation: { ...conversation, status, snoozed_until, tags, last_user_message_at: lastWritten },
   };
 }
@@ -64,27 +77,33 @@ async function sampleContact(
   const phone_number = await normalizePhone(db, organization, { text, field: "contact.phone_number" });
   const at = start.toISOString();
   return {
-    ...{ organization_id: organization, id: "rehearsal", phone_number, name: name ?? null },
-    ...{
-      metadata,
-      tags,
-      search_text: "",
-      opted_out: false,
-      blocked_at: null,
-      blocked_reason: null,
-      bsuid: null,
-    },
-    ...{ username: null, created_at: at, updated_at: at, erased_at: null, country: null },
-    ...{ normalized: null, normalized_at: null, consent_at: null },
+    organization_id: organization,
+    id: "rehearsal",
+    phone_number,
+    name: name ?? null,
+    metadata,
+    tags,
+    search_text: "",
+    opted_out: false,
+    blocked_at: null,
+    blocked_reason: null,
+    bsuid: null,
+    username: null,
+    created_at: at,
+    updated_at: at,
+    erased_at: null,
+    country: null,
+    normalized: null,
+    normalized_at: null,
+    consent_at: null,
   };
 }
 
 /** The contact's latest conversation, in the flow's inbox if it has one. */
 async function findLatest({ db, organization }: ReadContext, contact_id: string, inbox_id: string | null) {
-  return db
+  return ofOrganization(db, organization)
     .selectFrom("conversations")
     .selectAll()
-    .where("organization_id", "=", organization)
     .where("contact_id", "=", contact_id)
     .$if(inbox_id !== null, (rows) => rows.where("inbox_id", "=", inbox_id ?? ""))
     .orderBy("last_message_at", (order) => order.desc().nullsLast())

@@ -1,11 +1,13 @@
 /** What nodes do in a run: each action in the step's transaction, by the functions of its module, with the flow as actor. */
 
-import { metadata } from "../../../../tools/contract/index.ts";
-import { fail } from "../../../../tools/errors.ts";
-import { NewMessage } from "../../../../tools/messages/index.ts";
-import type { Queries } from "../../../database/database.ts";
-import { startBot } from "../../chatbot/index.ts";
-import { changeContact, changeTags, requireAddress } from "../../contacts/index.ts";
+import { metadata } from "../../../../../tools/contract/index.ts";
+import { fail } from "../../../../../tools/errors.ts";
+import { NewMessage } from "../../../../../tools/messages/index.ts";
+import type { Queries } from "../../../../database/database.ts";
+import { getOrganization } from "../../../account/organization/index.ts";
+import { requireApprovedById } from "../../../content/templates/index.ts";
+import type { OrganizationChange } from "../../../foundation/kernel/index.ts";
+import { changeContact, changeTags, requireAddress } from "../../../inbox/contacts/index.ts";
 import {
   assign,
   assignByPolicy,
@@ -15,11 +17,9 @@ import {
   type Subject,
   unassign,
   updateConversation,
-} from "../../conversations/index.ts";
-import type { OrganizationChange } from "../../kernel/index.ts";
-import { sendMessage } from "../../messages/index.ts";
-import { getOrganization } from "../../organization.ts";
-import { requireApprovedById } from "../../templates/index.ts";
+} from "../../../inbox/conversations/index.ts";
+import { sendMessage } from "../../../inbox/messages/index.ts";
+import { startBot } from "../../chatbot/index.ts";
 import { nextOpening, nextTimeOfDay } from "../business-hours.ts";
 import type { Actions, AssignTarget, Outgoing } from "../nodes/index.ts";
 import type { RunRow } from "./rows.ts";

@@ -1,6 +1,6 @@
 /** Cancels runs: their next nodes are not run. */
 import { type RawBuilder, sql } from "kysely";
-import type { OrganizationChange } from "../../kernel/index.ts";
+import type { OrganizationChange } from "../../../foundation/kernel/index.ts";
 
 export interface CancelScope {
   readonly reason: string;

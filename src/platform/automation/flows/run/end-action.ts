@@ -1,6 +1,6 @@
 /** What a run does at its end. */
-import { duration, durationMs, type EndAction } from "../../../../tools/flows/index.ts";
-import type { EndActionConfig } from "../../../database/schema/index.ts";
+import { duration, durationMs, type EndAction } from "../../../../../tools/flows/index.ts";
+import type { EndActionConfig } from "../../../../database/schema/index.ts";
 import type { Actions } from "../nodes/index.ts";
 
 type Act = (actions: Actions, config: EndActionConfig, now: Date) => Promise<void>;

@@ -2,8 +2,8 @@
  * What one step of a run results in: a node, or the end action. It changes nothing itself: the node acts through `actions`, and
  * the caller keeps the state. `step.ts` runs it with the real actions, the rehearsal with actions that only record.
  */
-import type { FlowWait } from "../../../database/schema/index.ts";
-import { matchesQuery, parseQuery } from "../../query/index.ts";
+import type { FlowWait } from "../../../../database/schema/index.ts";
+import { matchesQuery, parseQuery } from "../../../foundation/query/index.ts";
 import { awaitsButton, type Graph, type GraphNode } from "../graph/index.ts";
 import {
   type Actions,
@@ -69,7 +69,10 @@ export async function evaluateNode(
   return {
     state: isOver ? { ...result.state, status: "completed" } : result.state,
     step: {
-      ...{ number: result.state.steps, node_id: node.id, node_type: node.node_type, outcome: result.outcome },
+      number: result.state.steps,
+      node_id: node.id,
+      node_type: node.node_type,
+      outcome: result.outcome,
       detail: {
         ...result.detail,
         missing: [...new Set(missing)],
@@ -125,7 +128,10 @@ function createContext(
   const sources = { ...facts, variables: state.variables };
   const read = createReader(sources);
   return {
-    ...{ node, now, actions, attempts: state.wait?.attempts ?? 0 },
+    node,
+    now,
+    actions,
+    attempts: state.wait?.attempts ?? 0,
     awaitsButton: awaitsButton(graph, node.id),
     render(template, form) {
       const rendered = renderText(template, { ...form, read });

@@ -1,6 +1,6 @@
 /** The names and payloads of the jobs of runs: what enqueues them need not know what they do. */
 import { z } from "zod";
-import type { JobType } from "../../../jobs/job.ts";
+import type { JobType } from "../../../../jobs/job.ts";
 import type { RunKey } from "./rows.ts";
 
 const RunKeySchema = z.object({

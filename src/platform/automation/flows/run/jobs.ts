@@ -4,7 +4,7 @@
  * `flow.advance` runs the nodes of a run until it waits or ends; the jobs of one conversation run in order. `flow.resume` ends a wait whose time has come. It has no key, because the other jobs of the conversation
  * would wait for it.
  */
-import { defineJob } from "../../kernel/index.ts";
+import { defineJob } from "../../../foundation/kernel/index.ts";
 import { advanceJobType, resumeJobType } from "./job-types.ts";
 import { ended, endWait } from "./machine.ts";
 import { keyOf, lockRun, storeRun } from "./rows.ts";
@@ -38,7 +38,7 @@ export const resumeJob = defineJob({
       const resumed = run && endWait(run, { type: "timeout", episode });
       if (run && resumed) {
         await storeRun({ tx, now: world.now() }, run, resumed);
-        await world.jobs.enqueueAll(tx, [createAdvanceJob(keyOf(run))]);
+        await tx.enqueue([createAdvanceJob(keyOf(run))]);
       }
     });
     return undefined;

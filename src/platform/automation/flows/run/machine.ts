@@ -7,7 +7,7 @@
  * node come before the siblings that wait behind it, so each branch runs to its end before the next one. Each wait raises
  * `episode`; what ends a wait names its episode, so the loser of a race changes nothing.
  */
-import type { FlowCallResult, FlowStepDetail, FlowWait } from "../../../database/schema/index.ts";
+import type { FlowCallResult, FlowStepDetail, FlowWait } from "../../../../database/schema/index.ts";
 import { type Edge, type Graph, type GraphNode, nextNodes } from "../graph/index.ts";
 import type { Outcome } from "../nodes/index.ts";
 
@@ -28,8 +28,14 @@ export interface RunState {
 /** The state of a run that begins. */
 export function beginRun({ root }: Graph): RunState {
   return {
-    ...{ status: "running", reason: null, pending: root ? [root.id] : [], steps: 0 },
-    ...{ variables: {}, wait: null, due_at: null, episode: 0 },
+    status: "running",
+    reason: null,
+    pending: root ? [root.id] : [],
+    steps: 0,
+    variables: {},
+    wait: null,
+    due_at: null,
+    episode: 0,
   };
 }
 

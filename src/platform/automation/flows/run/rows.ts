@@ -1,7 +1,9 @@
 /** Reads, locks and writes the rows of runs. */
 import type { Selectable } from "kysely";
-import type { Queries, Transaction } from "../../../database/database.ts";
-import type { FlowStepDetail, Tables } from "../../../database/schema/index.ts";
+import type { Queries } from "../../../../database/database.ts";
+import { ofOrganization } from "../../../../database/query/index.ts";
+import type { FlowStepDetail, Tables } from "../../../../database/schema/index.ts";
+import type { Transaction } from "../../../foundation/kernel/index.ts";
 import type { RunState } from "./machine.ts";
 
 export type RunRow = Selectable<Tables["flow_runs"]>;
@@ -28,10 +30,9 @@ export async function lockRun(
   tx: Transaction,
   { organization_id, run_id }: RunKey,
 ): Promise<RunRow | undefined> {
-  return tx
+  return ofOrganization(tx, organization_id)
     .selectFrom("flow_runs")
     .selectAll()
-    .where("organization_id", "=", organization_id)
     .where("id", "=", run_id)
     .forUpdate()
     .executeTakeFirst();
@@ -39,10 +40,9 @@ export async function lockRun(
 
 /** The active runs of a conversation. */
 export function selectActiveRuns(db: Queries, organization: string, conversation_id: string) {
-  return db
+  return ofOrganization(db, organization)
     .selectFrom("flow_runs")
     .selectAll("flow_runs")
-    .where("flow_runs.organization_id", "=", organization)
     .where("conversation_id", "=", conversation_id)
     .where("status", "in", ["running", "waiting"]);
 }
@@ -55,16 +55,20 @@ export async function storeRun(
 ): Promise<void> {
   const { status, reason, pending, steps, variables, wait, due_at, episode, message_id } = state;
   const isActive = status === "running" || status === "waiting";
-  await tx
+  await ofOrganization(tx, organization_id)
     .updateTable("flow_runs")
     .set({
-      ...{ status, reason, steps, due_at, episode, message_id },
+      status,
+      reason,
+      steps,
+      due_at,
+      episode,
+      message_id,
       pending: JSON.stringify(pending),
       variables: JSON.stringify(variables),
       wait: wait && JSON.stringify(wait),
       ended_at: isActive ? null : now.toISOString(),
     })
-    .where("organization_id", "=", organization_id)
     .where("id", "=", id)
     .execute();
 }
@@ -83,7 +87,9 @@ export async function insertSteps(
   steps: readonly NewStep[],
 ): Promise<void> {
   const rows = steps.map(({ detail, ...step }) => ({
-    ...{ organization_id, run_id: id, ...step },
+    organization_id,
+    run_id: id,
+    ...step,
     detail: JSON.stringify(detail),
     at: now.toISOString(),
   }));

@@ -1,7 +1,7 @@
 /** Starts runs of one flow in many conversations, by few statements. */
 import { sql } from "kysely";
-import type { ConversationRow } from "../../conversations/index.ts";
-import { freshId, type OrganizationChange } from "../../kernel/index.ts";
+import { freshId, type OrganizationChange } from "../../../foundation/kernel/index.ts";
+import type { ConversationRow } from "../../../inbox/conversations/index.ts";
 import type { FlowWithVersion } from "../find.ts";
 import { toGraph } from "../graph/index.ts";
 import { beginRun } from "./machine.ts";
@@ -23,7 +23,7 @@ export async function startRuns(
     starts,
   }: { readonly trigger_type: RunRow["trigger_type"]; readonly starts: readonly Start[] },
 ): Promise<number> {
-  const { tx, world, now, organization: organization_id } = change;
+  const { tx, now, organization: organization_id } = change;
   const flow = starts.length > 0 ? await lockVersion(tx, found) : undefined;
   const free = flow ? await selectFree(change, flow, starts) : [];
   if (!flow || free.length === 0) {
@@ -34,9 +34,18 @@ export async function startRuns(
     .insertInto("flow_runs")
     .values(
       free.map(({ conversation: { id: conversation_id, contact_id }, trigger_key }) => ({
-        ...{ organization_id, id: freshId({ now }, "run"), flow_id: flow.id, version: flow.version },
-        ...{ conversation_id, contact_id, trigger_type, trigger_key, message_id: null },
-        ...{ is_interactive: flow.is_interactive, ...state, wait: null },
+        organization_id,
+        id: freshId({ now }, "run"),
+        flow_id: flow.id,
+        version: flow.version,
+        conversation_id,
+        contact_id,
+        trigger_type,
+        trigger_key,
+        message_id: null,
+        is_interactive: flow.is_interactive,
+        ...state,
+        wait: null,
         pending: JSON.stringify(pending),
         variables: JSON.stringify(variables),
         created_at: now.toISOString(),
@@ -45,10 +54,7 @@ export async function startRuns(
     .onConflict((conflict) => conflict.doNothing())
     .returning(["id as run_id", "conversation_id", "contact_id"])
     .execute();
-  await world.jobs.enqueueAll(
-    tx,
-    inserted.map((run) => createAdvanceJob({ organization_id, ...run })),
-  );
+  await tx.enqueue(inserted.map((run) => createAdvanceJob({ organization_id, ...run })));
   return inserted.length;
 }
 

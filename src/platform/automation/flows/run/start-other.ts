@@ -1,7 +1,7 @@
 /** Starts a flow from a run of another one, in the same conversation. */
-import { fail } from "../../../../tools/errors.ts";
-import type { ConversationRow } from "../../conversations/index.ts";
-import type { OrganizationChange } from "../../kernel/index.ts";
+import { fail } from "../../../../../tools/errors.ts";
+import type { OrganizationChange } from "../../../foundation/kernel/index.ts";
+import type { ConversationRow } from "../../../inbox/conversations/index.ts";
 import { scopesOfNodes } from "../authority/index.ts";
 import { getFlow } from "../find.ts";
 import { toGraph } from "../graph/index.ts";
@@ -43,7 +43,10 @@ export async function startOtherFlow(
     await storeRun(change, run, { ...ended(run), status: "completed", reason: "handed_over" });
   }
   const started = await startRun(change, {
-    ...{ flow, conversation, trigger_type: "flow", message_id: run.message_id },
+    flow,
+    conversation,
+    trigger_type: "flow",
+    message_id: run.message_id,
     trigger_key: `${run.id}:${run.steps}`,
   });
   if ("skipped" in started) {

@@ -1,10 +1,10 @@
 /** Starts runs of flows, within limits. */
 import { sql } from "kysely";
-import type { Transaction } from "../../../database/database.ts";
-import { together } from "../../../database/transaction.ts";
-import { newJob } from "../../../jobs/job.ts";
-import type { ConversationRow } from "../../conversations/index.ts";
-import { freshId, type OrganizationChange } from "../../kernel/index.ts";
+import { ofOrganization } from "../../../../database/query/index.ts";
+import { together } from "../../../../database/transaction.ts";
+import { newJob } from "../../../../jobs/job.ts";
+import { freshId, type OrganizationChange, type Transaction } from "../../../foundation/kernel/index.ts";
+import type { ConversationRow } from "../../../inbox/conversations/index.ts";
 import { type FlowWithVersion, getFlow } from "../find.ts";
 import { toGraph } from "../graph/index.ts";
 import { advanceJobType } from "./job-types.ts";
@@ -40,7 +40,7 @@ export async function startRun(
   if ("skipped" in inserted) {
     return inserted;
   }
-  await change.world.jobs.enqueueAll(change.tx, [createAdvanceJob(inserted)]);
+  await change.tx.enqueue([createAdvanceJob(inserted)]);
   return inserted;
 }
 
@@ -101,9 +101,15 @@ async function insert(
   return tx
     .insertInto("flow_runs")
     .values({
-      ...{ organization_id: organization, id: freshId({ now }, "run") },
-      ...{ flow_id: flow.id, version: flow.version, is_interactive: flow.is_interactive },
-      ...{ conversation_id: conversation.id, contact_id: conversation.contact_id, ...trigger, ...state },
+      organization_id: organization,
+      id: freshId({ now }, "run"),
+      flow_id: flow.id,
+      version: flow.version,
+      is_interactive: flow.is_interactive,
+      conversation_id: conversation.id,
+      contact_id: conversation.contact_id,
+      ...trigger,
+      ...state,
       wait: null,
       pending: JSON.stringify(pending),
       variables: JSON.stringify(variables),
@@ -121,10 +127,9 @@ export async function lockVersion(
   flow: FlowWithVersion,
 ): Promise<FlowWithVersion | undefined> {
   const { organization_id, id } = flow;
-  const locked = await tx
+  const locked = await ofOrganization(tx, organization_id)
     .selectFrom("flows")
     .select("version")
-    .where("organization_id", "=", organization_id)
     .where("id", "=", id)
     .forKeyShare()
     .executeTakeFirst();
@@ -158,13 +163,12 @@ async function hasTooManyRuns(
   },
 ): Promise<boolean> {
   const since = new Date(now.getTime() - 3_600_000).toISOString();
-  const { in_all, of_one } = await tx
+  const { in_all, of_one } = await ofOrganization(tx, organization)
     .selectFrom("flow_runs")
     .select([
       sql<number>`count(*)`.as("in_all"),
       sql<number>`count(*) filter (where flow_id = ${flow_id})`.as("of_one"),
     ])
-    .where("organization_id", "=", organization)
     .where("contact_id", "=", contact_id)
     .where("created_at", ">", since)
     .where("reason", "is distinct from", patternTimeout)

@@ -1,6 +1,6 @@
 /** Whether a flow may start in a conversation. */
-import { fail } from "../../../../tools/errors.ts";
-import type { ConversationRow } from "../../conversations/index.ts";
+import { fail } from "../../../../../tools/errors.ts";
+import type { ConversationRow } from "../../../inbox/conversations/index.ts";
 import { lostScopes } from "../authority/index.ts";
 import type { FlowWithVersion } from "../find.ts";
 

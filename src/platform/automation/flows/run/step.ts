@@ -6,12 +6,11 @@
  * a second transaction records.
  */
 
-import { Failure } from "../../../../tools/contract/index.ts";
-import { sendWithCommit, type Transaction } from "../../../database/database.ts";
-import { together } from "../../../database/transaction.ts";
-import { newJob } from "../../../jobs/job.ts";
-import { lockSubject, type Subject } from "../../conversations/index.ts";
-import type { OrganizationChange, World } from "../../kernel/index.ts";
+import { Failure } from "../../../../../tools/contract/index.ts";
+import { together } from "../../../../database/transaction.ts";
+import { newJob } from "../../../../jobs/job.ts";
+import type { OrganizationChange, Transaction, World } from "../../../foundation/kernel/index.ts";
+import { lockSubject, type Subject } from "../../../inbox/conversations/index.ts";
 import { createSwitchOffJob, heldScopes, lostScopes } from "../authority/index.ts";
 import { type Graph, toGraph } from "../graph/index.ts";
 import { type Attempt, createVerdicts, transactWithVerdicts, type Verdicts } from "../patterns.ts";
@@ -128,7 +127,10 @@ function evaluate(
 ) {
   const current = { ...run, ...state };
   const evaluation = {
-    ...{ state, now: change.now, endAction: version, failureCode: failure?.code ?? null },
+    state,
+    now: change.now,
+    endAction: version,
+    failureCode: failure?.code ?? null,
     actions: createActions(change, { contact, conversation, run: current }, (flow_id) =>
       startOtherFlow(change, { flow_id, run: current, conversation, scopes: version.scopes }),
     ),
@@ -137,7 +139,11 @@ function evaluate(
   return node === "end" || !node
     ? evaluateEnd(evaluation)
     : evaluateNode({
-        ...{ ...evaluation, graph, node, verdicts, sources: { contact, conversation, message } },
+        ...evaluation,
+        graph,
+        node,
+        verdicts,
+        sources: { contact, conversation, message },
         latestMessage: () => latestInbound(change.tx, conversation),
       });
 }
@@ -165,7 +171,7 @@ async function begin(tx: Transaction, world: World, key: RunKey): Promise<Begun 
     const stopped = isUnauthorized ? "authority_lost" : version ? "blocked" : "flow_deleted";
     const reason = !contact || !conversation ? "contact_erased" : stopped;
     await storeRun({ tx, now }, run, { ...ended(run), status: "cancelled", reason });
-    await world.jobs.enqueueAll(tx, isUnauthorized ? [createSwitchOffJob(run)] : []);
+    await tx.enqueue(isUnauthorized ? [createSwitchOffJob(run)] : []);
     return undefined;
   }
   const scopes = new Set(heldScopes(version));
@@ -188,14 +194,14 @@ async function store(
   run: RunRow,
   { state, steps }: { readonly state: RunState; readonly steps: readonly NewStep[] },
 ): Promise<void> {
-  const { tx, world } = change;
-  sendWithCommit(tx, () => storeRun(change, run, state));
+  const { tx } = change;
+  tx.sendWithCommit(() => storeRun(change, run, state));
   if (steps.length > 0) {
-    sendWithCommit(tx, () => insertSteps(change, run, steps));
+    tx.sendWithCommit(() => insertSteps(change, run, steps));
   }
   const job = createContinuation(run, state);
   if (job) {
-    await world.jobs.enqueueAll(tx, [job]);
+    await tx.enqueue([job]);
   }
 }
 

@@ -1,12 +1,12 @@
 /** Locks and reads whom a run is about: the contact, the conversation, and the message that it got last. */
 import { sql } from "kysely";
-import type { Transaction } from "../../../database/database.ts";
-import { refersTo } from "../../../database/query/index.ts";
-import { type ContactRow, selectContacts } from "../../contacts/index.ts";
-import type { ConversationRow } from "../../conversations/index.ts";
-import type { OrganizationChange } from "../../kernel/index.ts";
-import { countryOf, readFact } from "../../query/index.ts";
-import { factsOf } from "../../routing/index.ts";
+import { ofOrganization, refersTo } from "../../../../database/query/index.ts";
+import { countryOf } from "../../../account/phone/index.ts";
+import type { OrganizationChange, Transaction } from "../../../foundation/kernel/index.ts";
+import { readFact } from "../../../foundation/query/index.ts";
+import { type ContactRow, selectContacts } from "../../../inbox/contacts/index.ts";
+import type { ConversationRow } from "../../../inbox/conversations/index.ts";
+import { factsOf } from "../../../inbox/routing/index.ts";
 import { creatorRole } from "../find.ts";
 import type { Reply } from "../graph/index.ts";
 import { normalize, splitKeywords } from "../keywords.ts";
@@ -44,10 +44,9 @@ export async function readInbound(
   const message =
     id === null
       ? undefined
-      : await tx
+      : await ofOrganization(tx, organization)
           .selectFrom("messages")
           .select(["id", "type", "content"])
-          .where("organization_id", "=", organization)
           .where("id", "=", id)
           .executeTakeFirst();
   if (!message) {
@@ -67,10 +66,9 @@ export async function latestInbound(
   tx: Transaction,
   { organization_id, id }: ConversationRow,
 ): Promise<string | null> {
-  const message = await tx
+  const message = await ofOrganization(tx, organization_id)
     .selectFrom("messages")
     .select("id")
-    .where("organization_id", "=", organization_id)
     .where("conversation_id", "=", id)
     .where("direction", "=", "inbound")
     .orderBy("id", "desc")
@@ -161,13 +159,12 @@ function readMember(value: unknown, name: string): unknown {
 
 /** The flow of a run with its version; the version is undefined once the flow has been deleted. */
 export async function readRunVersion(tx: Transaction, { organization_id, flow_id, version }: RunRow) {
-  return tx
+  return ofOrganization(tx, organization_id)
     .selectFrom("flow_versions")
     .innerJoin("flows", (join) => join.on(refersTo("flow_versions.flow_id", "flows")))
     .selectAll("flow_versions")
     .select(["flows.name", "flows.scopes", "flows.creator_id"])
     .select(creatorRole.as("creator_role"))
-    .where("flow_versions.organization_id", "=", organization_id)
     .where("flow_versions.flow_id", "=", flow_id)
     .where("flow_versions.version", "=", version)
     .executeTakeFirst();

@@ -5,14 +5,15 @@
  * opted out: it has asked for no answer.
  */
 import { sql } from "kysely";
-import type { Transaction } from "../../../database/database.ts";
-import { cohortMembers, requireCohort } from "../../cohorts/index.ts";
+import { ofOrganization } from "../../../../database/query/index.ts";
+import { getOrDefaultInbox } from "../../../account/inboxes/index.ts";
+import type { Transaction } from "../../../foundation/kernel/index.ts";
 import {
   type ConversationRow,
   lockConversations,
   lockOrCreateConversations,
-} from "../../conversations/index.ts";
-import { getOrDefaultInbox } from "../../inboxes/index.ts";
+} from "../../../inbox/conversations/index.ts";
+import { cohortMembers, requireCohort } from "../../cohorts/index.ts";
 import type { FlowRow } from "../find.ts";
 import { lockReachable } from "../run/index.ts";
 
@@ -58,7 +59,10 @@ export async function readAudience(
   const contact_ids = await lockReachable(tx, organization, ids, { isConsentNeeded: true });
   const inbox = await getOrDefaultInbox(tx, organization, flow.inbox_id ?? undefined);
   const conversations = await lockOrCreateConversations(tx, {
-    ...{ organization, inbox_id: inbox.id, contact_ids: [...contact_ids], now },
+    organization,
+    inbox_id: inbox.id,
+    contact_ids: [...contact_ids],
+    now,
   });
   const targets = conversations.map((conversation) => ({ id: conversation.contact_id, conversation }));
   return { targets: targets.filter(isNotSpam), last: lastOf(ids, size) };
@@ -69,10 +73,9 @@ async function readOpen(
   after: string,
   size: number,
 ): Promise<AudienceBatch> {
-  const found = await tx
+  const found = await ofOrganization(tx, organization)
     .selectFrom("conversations")
     .select(["id", "contact_id"])
-    .where("organization_id", "=", organization)
     .where("status", "=", "open")
     .where("erased_at", "is", null)
     .$if(inbox_id !== null, (rows) => rows.where("inbox_id", "=", inbox_id ?? ""))

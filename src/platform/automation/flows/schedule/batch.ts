@@ -7,11 +7,11 @@
 
 import type { Selectable } from "kysely";
 import { z } from "zod";
-import type { Transaction } from "../../../database/database.ts";
-import type { Tables } from "../../../database/schema/index.ts";
-import { type JobType, newJob } from "../../../jobs/job.ts";
+import { ofOrganization } from "../../../../database/query/index.ts";
+import type { Tables } from "../../../../database/schema/index.ts";
+import { type JobType, newJob } from "../../../../jobs/job.ts";
+import { defineJob, system, type Transaction, type World } from "../../../foundation/kernel/index.ts";
 import { normalizeContacts } from "../../cohorts/index.ts";
-import { defineJob, system, type World } from "../../kernel/index.ts";
 import { createSwitchOffJob, lostScopes } from "../authority/index.ts";
 import { type FlowWithVersion, selectFlows } from "../find.ts";
 import { startRuns } from "../run/index.ts";
@@ -37,11 +37,8 @@ const startBatchJobType = {
 } satisfies JobType<Batch>;
 
 /** The next batch is a job of its own: one job for all of them would run out of attempts when processes die often. */
-export async function enqueueBatch(
-  { tx, world }: { readonly tx: Transaction; readonly world: World },
-  batch: Batch,
-): Promise<void> {
-  await world.jobs.enqueueAll(tx, [newJob(startBatchJobType, batch, { priority: "bulk" })]);
+export async function enqueueBatch(tx: Transaction, batch: Batch): Promise<void> {
+  await tx.enqueue([newJob(startBatchJobType, batch, { priority: "bulk" })]);
 }
 
 export const startBatchJob = defineJob<Batch>({
@@ -76,7 +73,7 @@ async function startBatch(tx: Transaction, world: World, batch: Batch): Promise<
   }
   const flow = await selectFlows(tx, organization).where("flows.id", "=", firing.flow_id).executeTakeFirst();
   const isLost = flow !== undefined && lostScopes(flow).length > 0;
-  await world.jobs.enqueueAll(tx, isLost ? [createSwitchOffJob(firing)] : []);
+  await tx.enqueue(isLost ? [createSwitchOffJob(firing)] : []);
   const audience =
     flow &&
     isScheduled(flow) &&
@@ -98,7 +95,7 @@ async function startBatch(tx: Transaction, world: World, batch: Batch): Promise<
   if (audience.last === undefined) {
     await endFiring(tx, firing, { status: "completed", now });
   } else {
-    await enqueueBatch({ tx, world }, { ...batch, after_id: audience.last });
+    await enqueueBatch(tx, { ...batch, after_id: audience.last });
   }
   return false;
 }
@@ -117,10 +114,9 @@ async function lockFiring(
   tx: Transaction,
   { organization_id, firing_id, after_id }: Batch,
 ): Promise<FiringRow | undefined> {
-  return tx
+  return ofOrganization(tx, organization_id)
     .selectFrom("flow_firings")
     .selectAll()
-    .where("organization_id", "=", organization_id)
     .where("id", "=", firing_id)
     .where("status", "=", "running")
     .where("after_id", "=", after_id)
@@ -131,10 +127,9 @@ async function lockFiring(
 /** Whether more than half of the runs of the last batch have not begun. */
 async function isBusy(tx: Transaction, firing: FiringRow): Promise<boolean> {
   const { organization_id, flow_id, before_batch_id, after_id } = firing;
-  const { count } = await tx
+  const { count } = await ofOrganization(tx, organization_id)
     .selectFrom("flow_runs")
     .select(({ fn }) => fn.countAll<number>().as("count"))
-    .where("organization_id", "=", organization_id)
     .where("flow_id", "=", flow_id)
     .where("trigger_key", ">", keyOf(firing, before_batch_id))
     .where("trigger_key", "<=", keyOf(firing, after_id))
@@ -149,10 +144,9 @@ async function advanceFiring(
   { organization_id, id, after_id: before_batch_id, started: before }: FiringRow,
   { after_id, started }: { readonly after_id: string; readonly started: number },
 ): Promise<void> {
-  await tx
+  await ofOrganization(tx, organization_id)
     .updateTable("flow_firings")
     .set({ after_id, before_batch_id, started: before + started })
-    .where("organization_id", "=", organization_id)
     .where("id", "=", id)
     .execute();
 }
@@ -162,10 +156,9 @@ async function endFiring(
   { organization_id, id }: FiringRow,
   { status, now }: { readonly status: FiringRow["status"]; readonly now: Date },
 ): Promise<void> {
-  await tx
+  await ofOrganization(tx, organization_id)
     .updateTable("flow_firings")
     .set({ status, ended_at: now.toISOString() })
-    .where("organization_id", "=", organization_id)
     .where("id", "=", id)
     .execute();
 }

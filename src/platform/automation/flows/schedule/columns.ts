@@ -1,16 +1,22 @@
 /** The columns of a schedule: checked when a flow is saved, and kept from losing their cohort. */
-import { fail, failField } from "../../../../tools/errors.ts";
-import type { Transaction } from "../../../database/database.ts";
+import { fail, failField } from "../../../../../tools/errors.ts";
+import { ofOrganization } from "../../../../database/query/index.ts";
+import type { Change, Transaction } from "../../../foundation/kernel/index.ts";
 import { requireCohort } from "../../cohorts/index.ts";
-import type { Hooks } from "../../kernel/index.ts";
 import type { FlowRow } from "../find.ts";
 import { isPattern, nextTime } from "./next-time.ts";
+import { firstInstantOf } from "./zone.ts";
 
 export interface Schedule {
   readonly trigger_schedule?: string | undefined;
   readonly trigger_schedule_at?: string | undefined;
   readonly trigger_schedule_timezone?: string | undefined;
   readonly settings?: { readonly cohort_id?: string | undefined } | undefined;
+}
+
+/** A time that ends with Z, or a time that the clocks of the zone show, as that instant. */
+export function toInstant(time: string, zone: string): string {
+  return time.endsWith("Z") ? time : new Date(firstInstantOf(zone, Date.parse(`${time}Z`))).toISOString();
 }
 
 /** Checks what a request sends. @throws Failure `flow_invalid`, `cohort_not_found`. */
@@ -62,15 +68,17 @@ function requirePattern(pattern: string, zone: string, now: Date): void {
 }
 
 /** A schedule has no audience without its cohort. */
-export const requireNoFlow: Hooks["cohortWithdrawn"] = async ({ tx }, { organization, cohort_id }) => {
-  const { count } = await tx
+export async function requireNoFlow(
+  { tx }: Change,
+  { organization, cohort_id }: { readonly organization: string; readonly cohort_id: string },
+): Promise<void> {
+  const { count } = await ofOrganization(tx, organization)
     .selectFrom("flows")
     .select(({ fn }) => fn.countAll<number>().as("count"))
-    .where("organization_id", "=", organization)
     .where("cohort_id", "=", cohort_id)
     .executeTakeFirstOrThrow();
   if (count > 0) {
     const uses = `${count === 1 ? "1 flow is" : `${count} flows are`} started by a schedule`;
     throw fail("cohort_in_use", { uses, count });
   }
-};
+}

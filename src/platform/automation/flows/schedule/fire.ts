@@ -5,8 +5,8 @@
  * wherever it dies. After a time at which the service was down, only the latest due time counts, and only within an hour:
  * later messages would come as a surprise.
  */
-import type { Transaction } from "../../../database/database.ts";
-import { defineJob, freshId, type World } from "../../kernel/index.ts";
+import { ofOrganization } from "../../../../database/query/index.ts";
+import { defineJob, freshId, type Transaction, type World } from "../../../foundation/kernel/index.ts";
 import type { FlowRow } from "../find.ts";
 import { enqueueBatch } from "./batch.ts";
 import { type Firing, fireJobType, nextRunAfter, reschedule } from "./reschedule.ts";
@@ -22,7 +22,7 @@ export const fireJob = defineJob<Firing>({
       if (flow) {
         const now = world.now();
         await fire({ tx, world, now }, flow, firing.due_at);
-        await reschedule({ tx, world, now }, flow);
+        await reschedule({ tx, now }, flow);
       }
     });
     return undefined;
@@ -34,7 +34,7 @@ export const fireJob = defineJob<Firing>({
       const flow = await lockDue(tx, firing);
       if (flow) {
         world.log.error({ ...firing, error }, "A scheduled flow could not be started");
-        await reschedule({ tx, world, now: world.now() }, flow);
+        await reschedule({ tx, now: world.now() }, flow);
       }
     });
   },
@@ -45,10 +45,9 @@ async function lockDue(
   tx: Transaction,
   { organization_id, flow_id, due_at }: Firing,
 ): Promise<FlowRow | undefined> {
-  return tx
+  return ofOrganization(tx, organization_id)
     .selectFrom("flows")
     .selectAll()
-    .where("organization_id", "=", organization_id)
     .where("id", "=", flow_id)
     .where("is_enabled", "=", true)
     .where("next_run_at", "=", due_at)
@@ -68,7 +67,7 @@ async function fire(context: FireContext, flow: FlowRow, missed_at: string): Pro
   const due = latestDue(flow, new Date(missed_at), now);
   const inserted = due && (await insertFiring(context, flow, due));
   if (inserted) {
-    await enqueueBatch({ tx, world }, { organization_id, firing_id: inserted.id, after_id: "" });
+    await enqueueBatch(tx, { organization_id, firing_id: inserted.id, after_id: "" });
     return;
   }
   const reason = due ? "its previous start has not ended" : "it is more than an hour late";
@@ -94,9 +93,16 @@ async function insertFiring(
   return tx
     .insertInto("flow_firings")
     .values({
-      ...{ organization_id, id: freshId({ now }, "firing"), flow_id, due_at: due.toISOString() },
-      ...{ status: "running", after_id: "", before_batch_id: "", started: 0 },
-      ...{ created_at: now.toISOString(), ended_at: null },
+      organization_id,
+      id: freshId({ now }, "firing"),
+      flow_id,
+      due_at: due.toISOString(),
+      status: "running",
+      after_id: "",
+      before_batch_id: "",
+      started: 0,
+      created_at: now.toISOString(),
+      ended_at: null,
     })
     .onConflict((conflict) => conflict.doNothing())
     .returning("id")

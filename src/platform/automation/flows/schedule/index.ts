@@ -1,5 +1,12 @@
 /** Flows that a schedule starts: their times, and the jobs that fire them. */
 export { startBatchJob } from "./batch.ts";
-export { requireNoFlow, requireSchedule, type Schedule, scheduleColumns, storedSchedule } from "./columns.ts";
+export {
+  requireNoFlow,
+  requireSchedule,
+  type Schedule,
+  scheduleColumns,
+  storedSchedule,
+  toInstant,
+} from "./columns.ts";
 export { fireJob } from "./fire.ts";
 export { reschedule } from "./reschedule.ts";

@@ -1,8 +1,8 @@
 /** Computes the next time of a schedule, and enqueues the job that fires it. */
 import { z } from "zod";
-import type { Transaction } from "../../../database/database.ts";
-import { type JobType, newJob } from "../../../jobs/job.ts";
-import type { World } from "../../kernel/index.ts";
+import { ofOrganization } from "../../../../database/query/index.ts";
+import { type JobType, newJob } from "../../../../jobs/job.ts";
+import type { Transaction } from "../../../foundation/kernel/index.ts";
 import type { FlowRow } from "../find.ts";
 import { nextTime } from "./next-time.ts";
 
@@ -32,7 +32,7 @@ export function nextRunAfter(flow: FlowRow, after: Date): Date | null {
 
 /** The flow must be locked. A job for another time than `next_run_at` fires nothing. */
 export async function reschedule(
-  { tx, world, now }: { readonly tx: Transaction; readonly world: World; readonly now: Date },
+  { tx, now }: { readonly tx: Transaction; readonly now: Date },
   flow: FlowRow,
 ): Promise<string | null> {
   const { organization_id, id: flow_id } = flow;
@@ -41,15 +41,14 @@ export async function reschedule(
   if (next_run_at === null && flow.next_run_at === null) {
     return null;
   }
-  await tx
+  await ofOrganization(tx, organization_id)
     .updateTable("flows")
     .set({ next_run_at })
-    .where("organization_id", "=", organization_id)
     .where("id", "=", flow_id)
     .execute();
   if (next && next_run_at !== null) {
     const payload = { organization_id, flow_id, due_at: next_run_at };
-    await world.jobs.enqueueAll(tx, [newJob(fireJobType, payload, { runAt: next })]);
+    await tx.enqueue([newJob(fireJobType, payload, { runAt: next })]);
   }
   return next_run_at;
 }

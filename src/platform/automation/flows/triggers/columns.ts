@@ -1,11 +1,11 @@
 /** What starts a flow, as a request sends it and as its columns. */
-import { failField } from "../../../../tools/errors.ts";
-import { FlowSettings, type TriggerType } from "../../../../tools/flows/index.ts";
+import { failField } from "../../../../../tools/errors.ts";
+import { FlowSettings, type TriggerType } from "../../../../../tools/flows/index.ts";
 import type { FlowRow } from "../find.ts";
 import { failGraph, parsePart } from "../graph/index.ts";
 import { splitKeywords } from "../keywords.ts";
 import { checkPattern, type Inspections } from "../pattern-rules.ts";
-import { type Schedule, scheduleColumns, storedSchedule } from "../schedule/index.ts";
+import { type Schedule, scheduleColumns, storedSchedule, toInstant } from "../schedule/index.ts";
 
 interface Trigger extends Omit<Schedule, "settings"> {
   readonly trigger_type: TriggerType;
@@ -30,16 +30,28 @@ type TriggerColumns = Pick<
   "trigger_type" | (typeof allFields)[number] | "cohort_id" | "trigger_tag"
 >;
 
-/** The trigger of a request, with its settings checked. @throws Failure `flow_invalid`. */
-export function readTrigger<Input extends { readonly settings?: unknown }>({ settings, ...input }: Input) {
+interface SentTrigger extends Omit<Schedule, "settings"> {
+  readonly settings?: unknown;
+}
+
+/**
+ * The trigger of a request, with its settings checked and its time as an instant.
+ * @throws Failure `flow_invalid`.
+ */
+export function readTrigger<Input extends SentTrigger>(
+  { settings, ...input }: Input,
+  storedZone: string | null = null,
+) {
+  const { trigger_schedule_at: time, trigger_schedule_timezone: zone = storedZone ?? "UTC" } = input;
+  const trigger = { ...input, trigger_schedule_at: time && toInstant(time, zone) };
   if (settings === undefined) {
-    return input;
+    return trigger;
   }
   const parsed = parsePart(FlowSettings, settings, "settings");
   if ("problems" in parsed) {
     throw failGraph("flow_invalid", parsed.problems);
   }
-  return { ...input, settings: parsed.data };
+  return { ...trigger, settings: parsed.data };
 }
 
 /** Whether a request changes the trigger. */
@@ -80,7 +92,9 @@ export function triggerColumns(
     throw failTrigger("settings.tag", "Only a flow of the event contact.tag_added has a tag.");
   }
   return {
-    ...{ trigger_type, trigger_event_type, trigger_tag: settings?.tag ?? null },
+    trigger_type,
+    trigger_event_type,
+    trigger_tag: settings?.tag ?? null,
     ...(trigger_type === "keyword" ? keywordColumns(trigger, inspections) : noKeyword),
     ...(trigger_type === "schedule" ? scheduleColumns(trigger, now) : noSchedule),
   };
@@ -89,7 +103,9 @@ export function triggerColumns(
 const noKeyword = { trigger_keyword: null, trigger_match: null };
 
 const noSchedule = {
-  ...{ trigger_schedule: null, trigger_schedule_at: null, trigger_schedule_timezone: null },
+  trigger_schedule: null,
+  trigger_schedule_at: null,
+  trigger_schedule_timezone: null,
   cohort_id: null,
 };
 

@@ -1,10 +1,11 @@
 /** The flows that react to an event, and their start. */
-import type { Transaction } from "../../../database/database.ts";
-import type { ConversationRow } from "../../conversations/index.ts";
-import type { OrganizationChange } from "../../kernel/index.ts";
+
+import { pause } from "../../../../time/pauses.ts";
+import type { OrganizationChange, Transaction } from "../../../foundation/kernel/index.ts";
+import type { ConversationRow } from "../../../inbox/conversations/index.ts";
 import { createSwitchOffJob, lostScopes } from "../authority/index.ts";
 import { type FlowWithVersion, keywordOf, selectFlows } from "../find.ts";
-import { keywordTests, matchesKeyword } from "../keywords.ts";
+import { type ComparedText, keywordTests, matchesKeyword } from "../keywords.ts";
 import type { MatchPattern, PatternTest } from "../patterns.ts";
 import { insertRun, type RunKey } from "../run/index.ts";
 
@@ -12,7 +13,7 @@ import { insertRun, type RunKey } from "../run/index.ts";
 export interface Occurrence {
   readonly event_type: string;
   /** What the contact wrote; null if the event is no message, or one without a text. */
-  readonly text: string | null;
+  readonly text: ComparedText | null;
   /** The tags that were added. */
   readonly tags: readonly string[];
   /** Knows the verdicts on `testsOfTrigger` of each flow. */
@@ -32,11 +33,18 @@ export async function findEnabled(
 }
 
 /** Those that react. */
-export function matchingOf(
+export async function matchingOf(
   flows: readonly FlowWithVersion[],
   occurrence: Occurrence,
-): readonly FlowWithVersion[] {
-  return flows.filter((flow) => matchers[flow.trigger_type](flow, occurrence));
+): Promise<readonly FlowWithVersion[]> {
+  const matching: FlowWithVersion[] = [];
+  for (const flow of flows) {
+    await pause();
+    if (matchers[flow.trigger_type](flow, occurrence)) {
+      matching.push(flow);
+    }
+  }
+  return matching;
 }
 
 /** Whether a flow of each type of trigger reacts to an event. */
@@ -73,7 +81,7 @@ export async function start(
 ): Promise<RunKey | "started_before" | undefined> {
   if (lostScopes(flow).length > 0) {
     const key = { organization_id: change.organization, flow_id: flow.id };
-    await change.world.jobs.enqueueAll(change.tx, [createSwitchOffJob(key)]);
+    await change.tx.enqueue([createSwitchOffJob(key)]);
     return undefined;
   }
   const { trigger_type } = flow;

@@ -1,7 +1,7 @@
 /** Enqueues the job that starts flows, in the transaction of an event, if a flow may react to it. */
 import { sql } from "kysely";
-import { newJob } from "../../../jobs/job.ts";
-import type { EventRecorder } from "../../kernel/index.ts";
+import { newJob } from "../../../../jobs/job.ts";
+import type { EventRecorder } from "../../../foundation/kernel/index.ts";
 import { sourceOf } from "./sources.ts";
 import { triggerJob } from "./trigger.ts";
 import { triggerContactJob } from "./trigger-contact.ts";

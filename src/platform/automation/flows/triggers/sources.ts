@@ -4,8 +4,8 @@
  * To add one: its name in `triggerEvents` (`tools/flows/data.ts`), and its entry here; the recorder and the jobs follow. It must
  * not be emitted for what a flow does, so that flows don't start each other in a circle.
  */
-import type { Event } from "../../../../tools/events.ts";
-import type { TriggerEvent } from "../../../../tools/flows/index.ts";
+import type { Event } from "../../../../../tools/events.ts";
+import type { TriggerEvent } from "../../../../../tools/flows/index.ts";
 
 /** Something that happened in a conversation. */
 export interface ConversationSource {

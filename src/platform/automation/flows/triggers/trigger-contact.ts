@@ -3,13 +3,14 @@
  * that is pending until the contact writes. Repeating it changes nothing: an event starts a flow once.
  */
 import { z } from "zod";
+import { ofOrganization } from "../../../../database/query/index.ts";
+import { getInbox } from "../../../account/inboxes/index.ts";
+import { defineJob, type OrganizationChange, system } from "../../../foundation/kernel/index.ts";
 import {
   type ConversationRow,
   findConversation,
   lockOrCreateConversations,
-} from "../../conversations/index.ts";
-import { getInbox } from "../../inboxes/index.ts";
-import { defineJob, type OrganizationChange, system } from "../../kernel/index.ts";
+} from "../../../inbox/conversations/index.ts";
 import type { FlowWithVersion } from "../find.ts";
 import { createAdvanceJob, lockReachable } from "../run/index.ts";
 import { findEnabled, logSkipped, matchingOf, start } from "./matching.ts";
@@ -46,14 +47,15 @@ async function react(
     return;
   }
   const flows = await findEnabled(tx, organization);
-  for (const flow of matchingOf(flows, { ...occurrence, text: null, matches: () => false })) {
+  const contactOccurrence = { ...occurrence, text: null, matches: () => false };
+  for (const flow of await matchingOf(flows, contactOccurrence)) {
     const conversation = await lockConversation(change, flow, contact_id);
     if (!conversation || conversation.status === "spam") {
       logSkipped(change, flow, { contact_id, reason: conversation ? "spam" : "no_inbox" });
     } else {
       const started = await start(change, { flow, conversation, event_id, message_id: null });
       const jobs = started && started !== "started_before" ? [createAdvanceJob(started)] : [];
-      await change.world.jobs.enqueueAll(tx, jobs);
+      await tx.enqueue(jobs);
     }
   }
 }
@@ -64,10 +66,9 @@ async function lockConversation(
   { inbox_id }: FlowWithVersion,
   contact_id: string,
 ): Promise<ConversationRow | undefined> {
-  const latest = await tx
+  const latest = await ofOrganization(tx, organization)
     .selectFrom("conversations")
     .select("id")
-    .where("organization_id", "=", organization)
     .where("contact_id", "=", contact_id)
     .$if(inbox_id !== null, (rows) => rows.where("inbox_id", "=", inbox_id))
     .orderBy("last_message_at", (order) => order.desc().nullsLast())

@@ -6,12 +6,17 @@
  */
 
 import { z } from "zod";
-import type { Transaction } from "../../../database/database.ts";
-import { together } from "../../../database/transaction.ts";
-import { lockConversationSubject, type Subject } from "../../conversations/index.ts";
-import type { OrganizationChange } from "../../kernel/index.ts";
-import { defineJob, system } from "../../kernel/index.ts";
+import { ofOrganization } from "../../../../database/query/index.ts";
+import { together } from "../../../../database/transaction.ts";
+import {
+  defineJob,
+  type OrganizationChange,
+  system,
+  type Transaction,
+} from "../../../foundation/kernel/index.ts";
+import { lockConversationSubject, type Subject } from "../../../inbox/conversations/index.ts";
 import type { FlowWithVersion } from "../find.ts";
+import { readComparedText } from "../keywords.ts";
 import { type Attempt, createVerdicts, transactWithVerdicts, type Verdicts } from "../patterns.ts";
 import {
   advance,
@@ -65,20 +70,16 @@ export const triggerJob = defineJob<Payload>({
   async exhausted(payload, world) {
     await world.database.transaction(async (tx) => {
       const running = await selectRunning(tx, payload).execute();
-      await world.jobs.enqueueAll(
-        tx,
-        running.map((run) => createAdvanceJob(keyOf(run))),
-      );
+      await tx.enqueue(running.map((run) => createAdvanceJob(keyOf(run))));
     });
   },
 });
 
 /** The runs of the conversation that have something to do, in the order of their start. */
 function selectRunning(tx: Transaction, { organization_id, conversation_id }: Payload) {
-  return tx
+  return ofOrganization(tx, organization_id)
     .selectFrom("flow_runs")
     .select(["organization_id", "conversation_id", "contact_id", "id"])
-    .where("organization_id", "=", organization_id)
     .where("conversation_id", "=", conversation_id)
     .where("status", "=", "running")
     .orderBy("id");
@@ -129,10 +130,13 @@ async function react(
     const trigger_key = message_id ?? event_id;
     await recordTimeout(change, { flow, conversation, trigger_type: "keyword", trigger_key, message_id });
   }
-  const occurrence = { event_type: payload.event_type, text, tags: [], matches: verdicts.matches };
+  const compared = text === null ? null : readComparedText(text);
+  const { matches } = verdicts;
+  const occurrence = { event_type: payload.event_type, text: compared, tags: [], matches };
   // Also if the reply has ended it: it was active when the contact wrote.
   const isBusy = active.length > 0;
-  await startMatching(change, subject, { payload, isBusy, matching: matchingOf(flows, occurrence) });
+  const matching = await matchingOf(flows, occurrence);
+  await startMatching(change, subject, { payload, isBusy, matching });
   return { result: undefined };
 }
 
@@ -141,10 +145,9 @@ async function isOfFlow(tx: Transaction, organization: string, message_id: strin
   if (message_id === undefined) {
     return false;
   }
-  const message = await tx
+  const message = await ofOrganization(tx, organization)
     .selectFrom("messages")
     .select("sent_by")
-    .where("organization_id", "=", organization)
     .where("id", "=", message_id)
     .executeTakeFirst();
   return message?.sent_by?.type === "flow";

@@ -5,9 +5,9 @@
  * the service was down or no flow reacted, those that are still open are reported late.
  */
 import { sql } from "kysely";
-import type { Transaction } from "../../../database/database.ts";
-import { windowMs } from "../../conversations/index.ts";
-import { defineScheduledJob, emit, type World } from "../../kernel/index.ts";
+import { ofOrganization } from "../../../../database/query/index.ts";
+import { defineScheduledJob, type Transaction, type World } from "../../../foundation/kernel/index.ts";
+import { windowMs } from "../../../inbox/conversations/index.ts";
 
 /** How long before its end a window is reported. */
 const leadMs = 2 * 3_600_000;
@@ -60,14 +60,13 @@ async function reportWindows(tx: Transaction, world: World, organization_id: str
   `.execute(tx);
   for (const { id: conversation_id, last_user_message_at } of rows) {
     const data = { conversation_id, last_user_message_at };
-    emit(tx, world, { type: "window.expiring", organization_id, order: conversation_id, data });
+    tx.emit({ type: "window.expiring", organization_id, order: conversation_id, data });
   }
   const isMore = rows.length >= batchSize;
   const reported = isMore ? rows.at(-1)?.last_user_message_at : undefined;
-  await tx
+  await ofOrganization(tx, organization_id)
     .updateTable("flow_window_sweeps")
     .set({ opened_until: reported ?? due })
-    .where("organization_id", "=", organization_id)
     .execute();
   return isMore;
 }

@@ -1,6 +1,7 @@
 /** Cleans the text of documents, and finds what a person should look at. */
-import type { DocumentWarning } from "../../../database/schema/index.ts";
-import type { DocumentBlock } from "../../../ports/document-reader.ts";
+import type { DocumentWarning } from "../../../../database/schema/index.ts";
+import type { DocumentBlock } from "../../../../ports/document-reader.ts";
+import { pause } from "../../../../time/pauses.ts";
 
 /**
  * Characters that are not seen, with which a text can hide words from people and show them to a model: controls,
@@ -36,19 +37,12 @@ export function cleanText(text: string): string {
     .trim();
 }
 
-/** For how long blocks are cleaned before the thread serves requests. */
-const maxBusyMs = 20;
-
 /** Cleans each block, and leaves out those that are empty then. */
 export async function cleanBlocks(blocks: readonly DocumentBlock[]): Promise<DocumentBlock[]> {
   const cleaned: DocumentBlock[] = [];
-  let since = performance.now();
   for (const block of blocks) {
+    await pause();
     cleaned.push(...cleanBlock(block));
-    if (performance.now() - since > maxBusyMs) {
-      await new Promise((resolve) => setImmediate(resolve));
-      since = performance.now();
-    }
   }
   return cleaned;
 }
@@ -88,14 +82,25 @@ interface Passage {
   readonly content: string;
 }
 
-export function findWarnings(
+export async function findWarnings(
   blocks: readonly DocumentBlock[],
   passages: readonly Passage[],
   emptyPages: number,
-): DocumentWarning[] {
+): Promise<DocumentWarning[]> {
   const nowhere = { page: null, heading: null, excerpt: null };
-  const hidden = blocks.reduce((count, block) => count + countHiding(block), 0);
-  const flagged = passages.flatMap((passage) => flagInstructions(passage)).slice(0, maxWarnings);
+  let hidden = 0;
+  for (const block of blocks) {
+    await pause();
+    hidden += countHiding(block);
+  }
+  const flagged: DocumentWarning[] = [];
+  for (const passage of passages) {
+    await pause();
+    flagged.push(...flagInstructions(passage));
+    if (flagged.length === maxWarnings) {
+      break;
+    }
+  }
   return [
     ...flagged,
     ...(hidden > maxHiding

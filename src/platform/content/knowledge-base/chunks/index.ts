@@ -5,9 +5,11 @@
  * Short sections below that heading may share a chunk with it. Only a paragraph or a table that is longer than a chunk
  * is split.
  */
-import type { DocumentBlock } from "../../../ports/document-reader.ts";
+import type { DocumentBlock } from "../../../../ports/document-reader.ts";
+import { pause } from "../../../../time/pauses.ts";
 import { chunkSize, splitTable, splitText } from "./split.ts";
 
+export { divideBlocks } from "./blocks.ts";
 export { cleanBlocks, cleanText, findWarnings } from "./clean.ts";
 export { chunkSize } from "./split.ts";
 
@@ -41,7 +43,7 @@ const closingLength = 200;
 /** A chunk that is shorter takes a part more, as long as it stays within the maximum. */
 const shortLength = target / 3;
 
-export function toChunks(blocks: readonly DocumentBlock[]): Chunk[] {
+export async function toChunks(blocks: readonly DocumentBlock[]): Promise<Chunk[]> {
   const chunks: Chunk[] = [];
   const path: Heading[] = [];
   let open: { readonly headings: readonly Heading[]; readonly parts: Part[] } | undefined;
@@ -64,6 +66,7 @@ export function toChunks(blocks: readonly DocumentBlock[]): Chunk[] {
   }
 
   for (const block of blocks) {
+    await pause();
     if (block.kind !== "heading") {
       for (const part of toParts(block)) {
         add(part);

@@ -9,9 +9,10 @@
  */
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import type { Outcome } from "../../../jobs/job.ts";
-import { defineJob, type World, type WriteContext } from "../../kernel/index.ts";
-import { cleanBlocks, findWarnings, toChunks } from "../chunks/index.ts";
+import { newJob, type Outcome } from "../../../../jobs/job.ts";
+import { pause } from "../../../../time/pauses.ts";
+import { defineJob, type World, type WriteContext } from "../../../foundation/kernel/index.ts";
+import { type Chunk, cleanBlocks, divideBlocks, findWarnings, toChunks } from "../chunks/index.ts";
 import { recordReadingTime, requireReadingTime } from "./reading-time.ts";
 import { IngestionError, readSource } from "./source.ts";
 import { beginRun, endFailed, endUnchanged, publish, type Run, SupersededError, type Text } from "./store.ts";
@@ -63,16 +64,17 @@ export const ingestJob = defineJob({
 
 /** Adds the job: one at a time for each organization, so that its quota is compared with what is stored. */
 export async function requestIngestion(
-  { tx, world, organization }: Pick<WriteContext, "tx" | "world" | "organization">,
+  { tx, organization }: Pick<WriteContext, "tx" | "organization">,
   document_id: string,
 ): Promise<void> {
   const key = `knowledge:${organization}`;
-  await world.jobs.enqueue(
-    tx,
-    ingestJob,
-    { organization_id: organization, document_id },
-    { lane: key, key, isDeduplicated: true },
-  );
+  await tx.enqueue([
+    newJob(
+      ingestJob,
+      { organization_id: organization, document_id },
+      { lane: key, key, isDeduplicated: true },
+    ),
+  ]);
 }
 
 async function ingest(run: Run, world: World): Promise<void> {
@@ -95,7 +97,8 @@ async function readText(run: Run, world: World): Promise<Text> {
   if (document.outcome === "unreadable") {
     throw new IngestionError(document.reason, document.detail);
   }
-  const chunks = toChunks(await cleanBlocks(document.blocks));
+  const blocks = await divideBlocks(document.blocks);
+  const chunks = await toChunks(await cleanBlocks(blocks));
   if (chunks.length === 0) {
     throw new IngestionError(
       "no_content",
@@ -107,7 +110,19 @@ async function readText(run: Run, world: World): Promise<Text> {
   return {
     chunks,
     pages: document.pages,
-    warnings: findWarnings(document.blocks, chunks, document.emptyPages),
-    hash: createHash("sha256").update(JSON.stringify(chunks)).digest("hex"),
+    warnings: await findWarnings(blocks, chunks, document.emptyPages),
+    hash: await hashOf(chunks),
   };
+}
+
+/** Of their JSON as one list, piece by piece. */
+async function hashOf(chunks: readonly Chunk[]): Promise<string> {
+  const hash = createHash("sha256");
+  let separator = "[";
+  for (const chunk of chunks) {
+    await pause();
+    hash.update(`${separator}${JSON.stringify(chunk)}`);
+    separator = ",";
+  }
+  return hash.update("]").digest("hex");
 }

@@ -3,7 +3,8 @@
  * after the last hour has ended. What takes long is a hostile document, or very many.
  */
 import { sql } from "kysely";
-import { limitOf, type World } from "../../kernel/index.ts";
+import { limitOf } from "../../../account/organization/index.ts";
+import type { World } from "../../../foundation/kernel/index.ts";
 import { IngestionError } from "./source.ts";
 
 const hourMs = 3_600_000;

@@ -1,9 +1,9 @@
 /** Reads the source of a document: its content, an upload, or an address on the web. */
-import type { ingestionFailures } from "../../../../tools/knowledge-base/index.ts";
-import { maxUploadBytes } from "../../../../tools/uploads.ts";
-import type { DocumentFile, DocumentFormat } from "../../../ports/document-reader.ts";
-import type { IncomingResponse } from "../../../ports/web.ts";
-import type { World } from "../../kernel/index.ts";
+import type { ingestionFailures } from "../../../../../tools/knowledge-base/index.ts";
+import { maxUploadBytes } from "../../../../../tools/uploads.ts";
+import type { DocumentFile, DocumentFormat } from "../../../../ports/document-reader.ts";
+import type { IncomingResponse } from "../../../../ports/web.ts";
+import type { World } from "../../../foundation/kernel/index.ts";
 import { findUpload } from "../../uploads/index.ts";
 
 export type IngestionFailure = (typeof ingestionFailures)[number];
@@ -83,8 +83,12 @@ async function fetchDocument(type: SourceType, address: string, world: World): P
 async function fetchOne(type: SourceType, url: string, world: World): Promise<Fetched> {
   const download = await world.web.download(
     {
-      ...{ method: "GET", url, headers: { accept: accepted[type] } },
-      ...{ timeoutMs: fetchTimeoutMs, maxBytes: maxUploadBytes, signal: world.stopping },
+      method: "GET",
+      url,
+      headers: { accept: accepted[type] },
+      timeoutMs: fetchTimeoutMs,
+      maxBytes: maxUploadBytes,
+      signal: world.stopping,
     },
     (response) => readResponse(type, response),
   );

@@ -1,7 +1,8 @@
 /** Stores the chunks of a run with their vectors, a batch in each transaction. */
-import type { Transaction } from "../../../database/database.ts";
-import { insertAll } from "../../../database/query/index.ts";
-import { countLocked, type World } from "../../kernel/index.ts";
+
+import { insertAll, ofOrganization } from "../../../../database/query/index.ts";
+import { countLocked } from "../../../account/organization/index.ts";
+import type { Transaction, World } from "../../../foundation/kernel/index.ts";
 import type { Chunk } from "../chunks/index.ts";
 import { embedBatch, textToEmbed } from "../embed.ts";
 import { encodeVector } from "../retrieval/index.ts";
@@ -52,10 +53,9 @@ async function requireSpace(run: Run, world: World, count: number): Promise<void
 
 /** The vectors of the document's texts, also of runs that did not end. */
 async function readKnownVectors({ organization_id, id }: Run, { database, embedder }: World) {
-  const rows = await database.queries
+  const rows = await ofOrganization(database.queries, organization_id)
     .selectFrom("knowledge_chunks")
     .select(["title", "content", "embedding"])
-    .where("organization_id", "=", organization_id)
     .where("document_id", "=", id)
     .where("model", "=", embedder.model)
     .execute();
@@ -100,8 +100,15 @@ function toRow(
   const title = titleOf(chunk);
   const vector = vectors.get(textToEmbed(title, content)) ?? null;
   return {
-    ...{ organization_id, document_id: id, generation: attempt, position },
-    ...{ headings, page, last_page, title, content },
+    organization_id,
+    document_id: id,
+    generation: attempt,
+    position,
+    headings,
+    page,
+    last_page,
+    title,
+    content,
     embedding: vector === null ? null : `\\x${Buffer.from(vector).toString("hex")}`,
     model: vector === null ? null : embedder.model,
   };
@@ -112,10 +119,9 @@ function titleOf({ headings }: Chunk): string {
 }
 
 async function setProgress(tx: Transaction, { organization_id, id }: Run, progress: number): Promise<void> {
-  await tx
+  await ofOrganization(tx, organization_id)
     .updateTable("knowledge_documents")
     .set({ progress })
-    .where("organization_id", "=", organization_id)
     .where("id", "=", id)
     .execute();
 }

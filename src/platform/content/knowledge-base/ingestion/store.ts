@@ -1,8 +1,8 @@
 /** The states of a document's ingestion: begun, failed, unchanged, or published. */
 import { sql, type Updateable } from "kysely";
-import type { Transaction } from "../../../database/database.ts";
-import type { DocumentWarning, Tables } from "../../../database/schema/index.ts";
-import type { World } from "../../kernel/index.ts";
+import { ofOrganization } from "../../../../database/query/index.ts";
+import type { DocumentWarning, Tables } from "../../../../database/schema/index.ts";
+import type { Transaction, World } from "../../../foundation/kernel/index.ts";
 import { recordChange, sortWords } from "../base.ts";
 import type { Chunk } from "../chunks/index.ts";
 import { requestEmbeddings } from "../embed.ts";
@@ -36,10 +36,9 @@ export async function beginRun(
   { organization_id, document_id }: { readonly organization_id: string; readonly document_id: string },
   { database, now }: World,
 ): Promise<Run | undefined> {
-  return database.queries
+  return ofOrganization(database.queries, organization_id)
     .updateTable("knowledge_documents")
     .set((row) => ({ attempt: row("attempt", "+", 1), progress: 0, updated_at: now().toISOString() }))
-    .where("organization_id", "=", organization_id)
     .where("id", "=", document_id)
     .where("status", "=", "processing")
     .returning([
@@ -51,10 +50,9 @@ export async function beginRun(
 
 /** Locks the document until the commit. @throws SupersededError unless the run is its latest. */
 export async function requireCurrent(tx: Transaction, { organization_id, id, attempt }: Run): Promise<void> {
-  const current = await tx
+  const current = await ofOrganization(tx, organization_id)
     .selectFrom("knowledge_documents")
     .select("attempt")
-    .where("organization_id", "=", organization_id)
     .where("id", "=", id)
     .where("status", "=", "processing")
     .forUpdate()
@@ -76,14 +74,22 @@ export async function publish(
     await requireCurrent(tx, run);
     await deleteOtherChunks(tx, run, run.attempt);
     await updateDocument(tx, run, {
-      ...{ status: "ready", failure_reason: null, failure_detail: null, progress: 100 },
-      ...{ generation: run.attempt, pages, chunk_count: chunks.length, warnings: JSON.stringify(warnings) },
-      ...{ content_hash: hash, ingested_at: now, updated_at: now },
+      status: "ready",
+      failure_reason: null,
+      failure_detail: null,
+      progress: 100,
+      generation: run.attempt,
+      pages,
+      chunk_count: chunks.length,
+      warnings: JSON.stringify(warnings),
+      content_hash: hash,
+      ingested_at: now,
+      updated_at: now,
     });
     const isEmbedded = await hasAllVectors(tx, run, world.embedder.model);
     await recordChange(tx, run.organization_id, isEmbedded ? world.embedder.model : null);
     if (!isEmbedded) {
-      await requestEmbeddings({ tx, world, organization: run.organization_id });
+      await requestEmbeddings({ tx, organization: run.organization_id });
     }
   });
 }
@@ -95,8 +101,12 @@ export async function endUnchanged(run: Run, world: World): Promise<void> {
     await requireCurrent(tx, run);
     await deleteOtherChunks(tx, run, run.generation);
     await updateDocument(tx, run, {
-      ...{ status: "ready", failure_reason: null, failure_detail: null, progress: 100 },
-      ...{ ingested_at: now, updated_at: now },
+      status: "ready",
+      failure_reason: null,
+      failure_detail: null,
+      progress: 100,
+      ingested_at: now,
+      updated_at: now,
     });
   });
 }
@@ -108,7 +118,9 @@ export async function endFailed(run: Run, world: World, { reason, message }: Ing
     await deleteOtherChunks(tx, run, run.generation);
     await updateDocument(tx, run, {
       status: run.generation === null ? "failed" : "ready",
-      ...{ failure_reason: reason, failure_detail: message, progress: run.generation === null ? 0 : 100 },
+      failure_reason: reason,
+      failure_detail: message,
+      progress: run.generation === null ? 0 : 100,
       updated_at: world.now().toISOString(),
     });
   });
@@ -121,29 +133,26 @@ async function updateDocument(
   { organization_id, id }: Run,
   changes: Changes,
 ): Promise<void> {
-  await tx
+  await ofOrganization(tx, organization_id)
     .updateTable("knowledge_documents")
     .set(changes)
-    .where("organization_id", "=", organization_id)
     .where("id", "=", id)
     .execute();
 }
 
 /** Deletes the chunks of all generations but one, those of runs that did not end included. */
 async function deleteOtherChunks(tx: Transaction, { organization_id, id }: Run, generation: number | null) {
-  await tx
+  await ofOrganization(tx, organization_id)
     .deleteFrom("knowledge_chunks")
-    .where("organization_id", "=", organization_id)
     .where("document_id", "=", id)
     .where(sql<boolean>`generation is distinct from ${generation}::integer`)
     .execute();
 }
 
 async function hasAllVectors(tx: Transaction, { organization_id, id, attempt }: Run, model: string) {
-  const missing = await tx
+  const missing = await ofOrganization(tx, organization_id)
     .selectFrom("knowledge_chunks")
     .select("position")
-    .where("organization_id", "=", organization_id)
     .where("document_id", "=", id)
     .where("generation", "=", attempt)
     .where(sql<boolean>`model is distinct from ${model}`)

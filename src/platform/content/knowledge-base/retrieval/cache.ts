@@ -80,7 +80,7 @@ export function createVectorCache({ load, maxBytes = defaultMaxBytes }: VectorCa
 
   async function loadSet(name: string, { organization, model, version }: VectorRequest): Promise<VectorSet> {
     try {
-      const set = packVectors(await load({ organization, model }));
+      const set = await packVectors(await load({ organization, model }));
       keep(name, { version, set, bytes: sizeOf(set) });
       return set;
     } finally {

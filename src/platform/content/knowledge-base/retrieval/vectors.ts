@@ -1,4 +1,5 @@
 /** Sets of vectors: their stored form, and exact search by the dot product. */
+import { pause } from "../../../../time/pauses.ts";
 
 /** A vector as it is stored: the bytes of its numbers, 32-bit floats, little-endian. */
 export interface StoredVector {
@@ -32,7 +33,7 @@ export function encodeVector(vector: Float32Array): Uint8Array {
 }
 
 /** @throws if the vectors have different lengths, which vectors of one model never have. */
-export function packVectors(stored: readonly StoredVector[]): VectorSet {
+export async function packVectors(stored: readonly StoredVector[]): Promise<VectorSet> {
   const bytes = stored[0]?.vector.length ?? 0;
   const dimensions = bytes / bytesPerNumber;
   const odd = stored.find(({ vector }) => vector.length !== bytes);
@@ -40,23 +41,27 @@ export function packVectors(stored: readonly StoredVector[]): VectorSet {
     throw new Error(`The vector of ${odd?.id ?? stored[0]?.id} has another length than others of its model.`);
   }
   const numbers = new Float32Array(stored.length * dimensions);
+  const mean = new Float32Array(dimensions);
   for (const [row, { vector }] of stored.entries()) {
+    await pauseAfter(row * dimensions, dimensions);
     const view = new DataView(vector.buffer, vector.byteOffset, bytes);
     for (let index = 0; index < dimensions; index += 1) {
-      numbers[row * dimensions + index] = view.getFloat32(index * bytesPerNumber, true);
+      const number = view.getFloat32(index * bytesPerNumber, true);
+      numbers[row * dimensions + index] = number;
+      mean[index] = (mean[index] ?? 0) + number / stored.length;
     }
   }
-  return { ids: stored.map(({ id }) => id), dimensions, numbers, mean: meanOf(numbers, dimensions) };
+  return { ids: stored.map(({ id }) => id), dimensions, numbers, mean };
 }
 
-function meanOf(numbers: Float32Array, dimensions: number): Float32Array {
-  const mean = new Float32Array(dimensions);
-  const rows = numbers.length / dimensions;
-  for (const [index, number] of numbers.entries()) {
-    const at = index % dimensions;
-    mean[at] = (mean[at] ?? 0) + number / rows;
+/** So many numbers are read in about a millisecond. */
+const numbersAtOnce = 250_000;
+
+/** Pauses before a row with which the next so many numbers begin. */
+async function pauseAfter(count: number, dimensions: number): Promise<void> {
+  if (count % numbersAtOnce < dimensions) {
+    await pause();
   }
-  return mean;
 }
 
 /** The mean cosine of a query with the vectors of a set that is not empty. */
@@ -69,12 +74,13 @@ export function meanScore({ mean }: VectorSet, query: Float32Array): number {
  * descending order; equal ones in the order of the set. Compares with every vector.
  * @throws if the query has another number of dimensions.
  */
-export function searchVectors(set: VectorSet, query: Float32Array, limit: number): ScoredId[] {
+export async function searchVectors(set: VectorSet, query: Float32Array, limit: number): Promise<ScoredId[]> {
   if (set.ids.length > 0 && query.length !== set.dimensions) {
     throw new Error(`The query has ${query.length} dimensions, the vectors have ${set.dimensions}.`);
   }
   const best: { row: number; score: number }[] = [];
   for (let row = 0; row < set.ids.length && limit > 0; row += 1) {
+    await pauseAfter(row * set.dimensions, set.dimensions);
     const score = dot(set.numbers, row * set.dimensions, query);
     if (best.length < limit || score > (best.at(-1)?.score ?? 0)) {
       const after = best.findIndex((one) => one.score < score);

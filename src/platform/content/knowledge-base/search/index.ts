@@ -5,7 +5,7 @@
  * in the order of the fused rankings.
  */
 import { sql } from "kysely";
-import type { World } from "../../kernel/index.ts";
+import type { World } from "../../../foundation/kernel/index.ts";
 import { fuseRankings } from "../retrieval/index.ts";
 import { readChunkKey } from "./keys.ts";
 import { findNearest, type MeaningMatches } from "./meaning.ts";

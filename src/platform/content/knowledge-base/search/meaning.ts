@@ -1,8 +1,8 @@
 /** Search by meaning: the vectors that are near the query's. */
 import { sql } from "kysely";
-import type { Database } from "../../../database/database.ts";
-import { withDeadline } from "../../../time/deadline.ts";
-import type { World } from "../../kernel/index.ts";
+import type { Database } from "../../../../database/database.ts";
+import { withDeadline } from "../../../../time/deadline.ts";
+import type { World } from "../../../foundation/kernel/index.ts";
 import { readVersion } from "../base.ts";
 import {
   createVectorCache,
@@ -54,7 +54,8 @@ export async function findNearest(
   if (vector === undefined) {
     return undefined;
   }
-  const matches = searchVectors(set, vector, limit)
+  const nearest = await searchVectors(set, vector, limit);
+  const matches = nearest
     .map(({ id, score }) => ({ key: id, similarity: relevanceOf({ score }) }))
     .filter(({ similarity }) => similarity > 0);
   return { matches, threshold: embedder.near?.passages ?? thresholdOf(set, vector) };

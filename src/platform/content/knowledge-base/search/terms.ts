@@ -1,6 +1,6 @@
 /** The words of a query for full text, how much each of them says, and the SQL that compares them with rows. */
 import { type RawBuilder, sql } from "kysely";
-import type { Queries } from "../../../database/database.ts";
+import type { Queries } from "../../../../database/database.ts";
 
 /** A word of the query: as it is, and by its English stem. */
 export interface Term {
@@ -69,7 +69,9 @@ export function termTable(
   terms: readonly (Pick<Term, "plain" | "stem"> & Partial<Term>)[],
 ): RawBuilder<unknown> {
   const rows = terms.map(({ plain, stem, weight = 0, rows: count = 0 }) => ({
-    ...{ query: `${quote(plain)} | ${quote(stem)}`, weight, is_rare: count < countLimit },
+    query: `${quote(plain)} | ${quote(stem)}`,
+    weight,
+    is_rare: count < countLimit,
   }));
   return sql`(
     select number, listed.item ->> 'query' as text, (listed.item ->> 'query')::tsquery as query,

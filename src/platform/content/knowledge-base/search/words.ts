@@ -1,6 +1,6 @@
 /** Search by words: what full text finds, the best first. */
 import { sql } from "kysely";
-import type { Queries } from "../../../database/database.ts";
+import type { Queries } from "../../../../database/database.ts";
 import { chunkKey, pairKey } from "./keys.ts";
 import { candidateTables, names, rank, type Term } from "./terms.ts";
 

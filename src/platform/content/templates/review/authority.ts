@@ -1,13 +1,13 @@
 /** Calls the review authority of an inbox's channel. */
 import { z } from "zod";
-import { fail } from "../../../../tools/errors.ts";
+import { fail } from "../../../../../tools/errors.ts";
 import type {
   ReviewedTemplate,
   TemplateAuthority,
   TemplateInbox,
-} from "../../../ports/template-authority.ts";
-import { readAccount } from "../../inboxes/index.ts";
-import type { World } from "../../kernel/index.ts";
+} from "../../../../ports/template-authority.ts";
+import { readAccount } from "../../../account/inboxes/index.ts";
+import type { World } from "../../../foundation/kernel/index.ts";
 import { readTemplate } from "./read-template.ts";
 
 /** How long a call may take. */

@@ -1,10 +1,12 @@
 /** Deletes a template at the review authority, then here. It can be repeated if the authority does not respond. */
 import { z } from "zod";
-import { Failure } from "../../../../tools/contract/index.ts";
-import { fail } from "../../../../tools/errors.ts";
-import { outward } from "../../kernel/index.ts";
+import { Failure } from "../../../../../tools/contract/index.ts";
+import { fail } from "../../../../../tools/errors.ts";
+import { ofOrganization } from "../../../../database/query/index.ts";
+import { outward } from "../../../foundation/kernel/index.ts";
 import { getTemplateInbox, lockTemplate } from "../find.ts";
 import { isSendable } from "../states.ts";
+import { templateWithdrawn } from "../withdrawn.ts";
 import { authorityOf, callTimeoutMs, InboxOfTemplate, withAccount } from "./authority.ts";
 
 const Intent = z.object({
@@ -26,15 +28,11 @@ export const deleteTemplate = outward({
     }
     if (isSendable(template)) {
       const { inbox_id } = template;
-      await world.hooks.templateWithdrawn(context, { organization, inbox_id, template_id: id });
+      await templateWithdrawn.run(world, context, { organization, inbox_id, template_id: id });
     }
     if (external_id === null) {
       // Now: a submission that began before `record` would leave the template at the authority.
-      await tx
-        .deleteFrom("templates")
-        .where("organization_id", "=", organization)
-        .where("id", "=", id)
-        .execute();
+      await ofOrganization(tx, organization).deleteFrom("templates").where("id", "=", id).execute();
       return { template_id: id, submitted: null };
     }
     return { template_id: id, submitted: { inbox: await getTemplateInbox(tx, template), external_id, name } };
@@ -62,11 +60,7 @@ export const deleteTemplate = outward({
   },
 
   async record(_, { template_id: id }, { tx, organization }) {
-    await tx
-      .deleteFrom("templates")
-      .where("organization_id", "=", organization)
-      .where("id", "=", id)
-      .execute();
+    await ofOrganization(tx, organization).deleteFrom("templates").where("id", "=", id).execute();
     return { data: { id, deleted: true as const } };
   },
 });

@@ -5,8 +5,8 @@ import {
   templateCategories,
   templateLanguage,
   templateName,
-} from "../../../../tools/templates/index.ts";
-import type { ReviewedTemplate } from "../../../ports/template-authority.ts";
+} from "../../../../../tools/templates/index.ts";
+import type { ReviewedTemplate } from "../../../../ports/template-authority.ts";
 
 /** Control characters, which a database or a reader can't take, are removed. */
 const text = z.string().transform((value) =>

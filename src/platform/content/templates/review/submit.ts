@@ -5,11 +5,11 @@
  * the answer is lost, the authority's list tells; if that fails too, the template stays pending until a sync finds out.
  */
 import { z } from "zod";
-import { fail } from "../../../../tools/errors.ts";
-import { Template, templateCategories, Variable } from "../../../../tools/templates/index.ts";
-import type { ChannelFile } from "../../../ports/message-content.ts";
-import type { SubmissionResult, TemplateSubmission } from "../../../ports/template-authority.ts";
-import { type OutwardContext, outward, type World } from "../../kernel/index.ts";
+import { fail } from "../../../../../tools/errors.ts";
+import { Template, templateCategories, Variable } from "../../../../../tools/templates/index.ts";
+import type { ChannelFile } from "../../../../ports/message-content.ts";
+import type { SubmissionResult, TemplateSubmission } from "../../../../ports/template-authority.ts";
+import { type OutwardContext, outward, type World } from "../../../foundation/kernel/index.ts";
 import { createChannelLink, findChannelFile, findUploadAt } from "../../uploads/index.ts";
 import { getTemplateInbox, lockTemplate, stateOf, storeState } from "../find.ts";
 import { lintTemplate } from "../lint.ts";
@@ -24,6 +24,7 @@ import {
   isSendable,
   type TemplateRow,
 } from "../states.ts";
+import { templateWithdrawn } from "../withdrawn.ts";
 import {
   authorityOf,
   callTimeoutMs,
@@ -66,14 +67,21 @@ export const submitTemplate = outward({
     requireLanguage(world, inbox.channel, template.language);
     if (isSendable(template)) {
       const { inbox_id } = template;
-      await world.hooks.templateWithdrawn(context, { organization, inbox_id, template_id: id });
+      await templateWithdrawn.run(world, context, { organization, inbox_id, template_id: id });
     }
     const stored = await storeState(tx, template, { state: beginSubmission(stateOf(template), now), now });
     const { name, language, category, template_data, variables } = stored;
     const external_id = isNewAtAuthority(stored) ? null : stored.external_id;
     return {
-      ...{ template_id: id, submitting_since: stored.submitting_since ?? "", inbox },
-      ...{ name, language, external_id, category, template_data, variables },
+      template_id: id,
+      submitting_since: stored.submitting_since ?? "",
+      inbox,
+      name,
+      language,
+      external_id,
+      category,
+      template_data,
+      variables,
       sample_key: sample?.key ?? null,
     };
   },

@@ -5,10 +5,11 @@
  * sync that is repeated, or runs twice at once, applies nothing twice. A template that is only at the authority is added.
  * One that is no longer there is marked and kept.
  */
-import type { Transaction } from "../../../database/database.ts";
-import { newId } from "../../../database/id.ts";
-import type { ReviewedTemplate, TemplateInbox } from "../../../ports/template-authority.ts";
-import type { World } from "../../kernel/index.ts";
+
+import { newId } from "../../../../database/id.ts";
+import { ofOrganization } from "../../../../database/query/index.ts";
+import type { ReviewedTemplate, TemplateInbox } from "../../../../ports/template-authority.ts";
+import type { Transaction, World } from "../../../foundation/kernel/index.ts";
 import { stateOf, storeState, toColumns } from "../find.ts";
 import {
   applyReview,
@@ -79,10 +80,9 @@ function takeNew(page: readonly ReviewedTemplate[], listed: Set<string>): readon
 }
 
 async function readSnapshot({ database, now }: World, { inbox, name }: Target): Promise<Snapshot> {
-  const rows = await database.queries
+  const rows = await ofOrganization(database.queries, inbox.organization_id)
     .selectFrom("templates")
     .select(["id", "name", "language", "revision"])
-    .where("organization_id", "=", inbox.organization_id)
     .where("inbox_id", "=", inbox.id)
     .$if(name !== undefined, (query) =>
       query.where((row) => row(row.fn<string>("lower", ["name"]), "=", (name ?? "").toLowerCase())),
@@ -131,10 +131,9 @@ async function lockNamed(tx: Transaction, inbox: TemplateInbox, templates: reado
   const rows =
     names.length === 0
       ? []
-      : await tx
+      : await ofOrganization(tx, inbox.organization_id)
           .selectFrom("templates")
           .selectAll()
-          .where("organization_id", "=", inbox.organization_id)
           .where((row) => row(row.fn<string>("lower", ["name"]), "in", names))
           .where("inbox_id", "=", inbox.id)
           .orderBy("id")
@@ -190,9 +189,14 @@ async function addTemplate(
   const added = await tx
     .insertInto("templates")
     .values({
-      ...{ organization_id, id, inbox_id, name, language },
+      organization_id,
+      id,
+      inbox_id,
+      name,
+      language,
       ...toColumns(state),
-      ...{ created_at: now.toISOString(), updated_at: now.toISOString() },
+      created_at: now.toISOString(),
+      updated_at: now.toISOString(),
     })
     .onConflict((conflict) => conflict.doNothing())
     .returning("id")
@@ -214,10 +218,9 @@ async function markAllMissing(
   const rows =
     missing.length === 0
       ? []
-      : await tx
+      : await ofOrganization(tx, inbox.organization_id)
           .selectFrom("templates")
           .selectAll()
-          .where("organization_id", "=", inbox.organization_id)
           .where("id", "in", missing)
           .where((row) =>
             row.or([row("submitting_since", "is not", null), row("external_id", "is not", null)]),

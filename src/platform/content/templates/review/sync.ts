@@ -1,17 +1,18 @@
 /** Reads from the review authority what became of the templates: when asked, when it reports, and while one waits. */
 import { z } from "zod";
-import { Failure } from "../../../../tools/contract/index.ts";
-import { fail } from "../../../../tools/errors.ts";
-import { newJob } from "../../../jobs/job.ts";
-import type { TemplateNotice } from "../../../ports/template-authority.ts";
-import { getInbox, getOrDefaultInbox } from "../../inboxes/index.ts";
+import { Failure } from "../../../../../tools/contract/index.ts";
+import { fail } from "../../../../../tools/errors.ts";
+import { ofOrganization } from "../../../../database/query/index.ts";
+import { newJob } from "../../../../jobs/job.ts";
+import type { TemplateNotice } from "../../../../ports/template-authority.ts";
+import { getInbox, getOrDefaultInbox } from "../../../account/inboxes/index.ts";
 import {
   defineJob,
   defineScheduledJob,
   type OutwardContext,
   outward,
   type World,
-} from "../../kernel/index.ts";
+} from "../../../foundation/kernel/index.ts";
 import { getTemplateInbox } from "../find.ts";
 import { type SyncedInbox, syncInbox } from "./sync-inbox.ts";
 
@@ -30,11 +31,7 @@ export const syncTemplates = outward({
       await getOrDefaultInbox(tx, organization, inbox_id);
       return { inbox_ids: [inbox_id] };
     }
-    const rows = await tx
-      .selectFrom("inboxes")
-      .select("id")
-      .where("organization_id", "=", organization)
-      .execute();
+    const rows = await ofOrganization(tx, organization).selectFrom("inboxes").select("id").execute();
     return { inbox_ids: rows.map(({ id }) => id) };
   },
 
@@ -114,7 +111,7 @@ export async function requestSync(world: World, notices: readonly TemplateNotice
     for (const { organization_id, phone_number, name } of notices) {
       const inbox = await getInbox(tx, organization_id, { phone_number });
       if (inbox) {
-        await world.jobs.enqueueAll(tx, [newSyncJob({ organization_id, inbox_id: inbox.id, name })]);
+        await tx.enqueue([newSyncJob({ organization_id, inbox_id: inbox.id, name })]);
       }
     }
   });
@@ -138,7 +135,7 @@ export const syncPendingTemplatesJob = defineScheduledJob({
           ]),
         )
         .execute();
-      await world.jobs.enqueueAll(tx, inboxes.map(newSyncJob));
+      await tx.enqueue(inboxes.map(newSyncJob));
     });
   },
 });

@@ -1,8 +1,9 @@
 /** Finds the approved templates of a name and language, and suggests others. */
 import { sql } from "kysely";
-import { nearestName } from "../../../../tools/contract/index.ts";
-import { fail } from "../../../../tools/errors.ts";
-import type { Queries } from "../../../database/database.ts";
+import { nearestName } from "../../../../../tools/contract/index.ts";
+import { fail } from "../../../../../tools/errors.ts";
+import type { Queries } from "../../../../database/database.ts";
+import { ofOrganization } from "../../../../database/query/index.ts";
 import { getTemplate } from "../find.ts";
 import { isSendable, type TemplateRow } from "../states.ts";
 import type { ApprovedTemplate } from "./compose.ts";
@@ -18,10 +19,9 @@ export async function findTemplates(
   db: Queries,
   { organization, name, language }: TemplateName,
 ): Promise<readonly TemplateRow[]> {
-  return db
+  return ofOrganization(db, organization)
     .selectFrom("templates")
     .selectAll()
-    .where("organization_id", "=", organization)
     .where((row) => row(row.fn<string>("lower", ["name"]), "=", name.toLowerCase()))
     .where("language", "=", language)
     .execute();
@@ -97,9 +97,8 @@ async function describeOthers(db: Queries, { organization, name }: Omit<Template
 
 /** The condition of `isSendable`. */
 function selectApproved(db: Queries, organization: string) {
-  return db
+  return ofOrganization(db, organization)
     .selectFrom("templates")
-    .where("organization_id", "=", organization)
     .where("review_status", "=", "approved")
     .where("status", "in", ["approved", "draft"])
     .where("missing_at_authority", "=", false)
@@ -127,7 +126,8 @@ export async function suggestTemplates(
     .limit(maxSuggestions)
     .execute();
   return rows.map(({ name, language, submitted }) => ({
-    ...{ name, language },
+    name,
+    language,
     variables: submitted?.variables.map((variable) => variable.name) ?? [],
   }));
 }

@@ -1,6 +1,6 @@
 /** Reads the values of a template from components, the form of the WhatsApp Cloud API. */
 import { z } from "zod";
-import { failInput, fileAddress, inputMessages } from "../../../../tools/contract/index.ts";
+import { failInput, fileAddress, inputMessages } from "../../../../../tools/contract/index.ts";
 import { type Place, placesOf } from "../placeholders.ts";
 import type { TemplateValues, Version } from "../version.ts";
 

@@ -1,10 +1,10 @@
 /** Composes a message from a template: its texts with the values of the variables, and what the channel needs. */
 
 import type { Selectable } from "kysely";
-import { fail } from "../../../../tools/errors.ts";
-import type { TemplateContent } from "../../../../tools/messages/index.ts";
-import type { Queries } from "../../../database/database.ts";
-import type { Tables } from "../../../database/schema/index.ts";
+import { fail } from "../../../../../tools/errors.ts";
+import type { TemplateContent } from "../../../../../tools/messages/index.ts";
+import type { Queries } from "../../../../database/database.ts";
+import type { Tables } from "../../../../database/schema/index.ts";
 import { toMediaContent } from "../../media.ts";
 import { fillIn, type Place, placesOf } from "../placeholders.ts";
 import type { TemplateValues, Version } from "../version.ts";
@@ -67,7 +67,10 @@ function compose(template: ApprovedTemplate, values: TemplateValues, file: Heade
   const valuesOf = (component: Place["component"]) =>
     filled.find(({ place }) => place.component === component)?.values ?? [];
   const sent: SentTemplate = {
-    ...{ id, name, language, category: version.category },
+    id,
+    name,
+    language,
+    category: version.category,
     header:
       header?.type === "text" ? { type: "text", text: fillIn(header.text ?? "", valuesOf("HEADER")) } : file,
     body: fillIn(body, valuesOf("BODY")),

@@ -1,6 +1,6 @@
 /** Reads the values of a template's variables: by name or number, or as components in the channel's form. */
-import type { TemplateContent } from "../../../../tools/messages/index.ts";
-import { mediaHeaderTypes } from "../../../../tools/templates/index.ts";
+import type { TemplateContent } from "../../../../../tools/messages/index.ts";
+import { mediaHeaderTypes } from "../../../../../tools/templates/index.ts";
 import { placesOf } from "../placeholders.ts";
 import type { TemplateValues, Version } from "../version.ts";
 import { readComponents } from "./components.ts";

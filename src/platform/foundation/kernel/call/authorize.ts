@@ -6,8 +6,8 @@ import {
   type OtherPath,
   permits,
   type ScopeRule,
-} from "../../../../tools/contract/index.ts";
-import { fail } from "../../../../tools/errors.ts";
+} from "../../../../../tools/contract/index.ts";
+import { fail } from "../../../../../tools/errors.ts";
 import type { Caller } from "../actor.ts";
 
 /** Who sends a request, as the transport has found out. */

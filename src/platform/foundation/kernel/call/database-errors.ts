@@ -1,8 +1,8 @@
 /** Failures for what the database could not do in time. */
-import { fail } from "../../../../tools/errors.ts";
-import { NoFreePlaceError } from "../../../database/fair-queue.ts";
-import { isOutage } from "../../../database/outage.ts";
-import { ReadTimeoutError } from "../../../database/query/index.ts";
+import { fail } from "../../../../../tools/errors.ts";
+import { NoFreePlaceError } from "../../../../database/fair-queue.ts";
+import { isOutage } from "../../../../database/outage.ts";
+import { ReadTimeoutError } from "../../../../database/query/index.ts";
 
 /** Throws the failure for an error of a call; any other error as it is. */
 export function throwDatabaseFailure(error: unknown): never {

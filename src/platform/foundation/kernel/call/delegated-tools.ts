@@ -4,16 +4,14 @@ import {
   closeTexts,
   type Operation,
   permits,
-  readArguments,
   toJsonSchema,
   toolMappingsOf,
   toolNames,
-} from "../../../../tools/contract/index.ts";
-import { fail } from "../../../../tools/errors.ts";
-import { catalogue as declaredOperations } from "../../../../tools/index.ts";
+} from "../../../../../tools/contract/index.ts";
+import { catalogue as declaredOperations } from "../../../../../tools/index.ts";
+import type { ReadToolInput } from "../../../../../tools/tool-call.ts";
 import type { Caller } from "../actor.ts";
 import type { DelegatedContext, World } from "../context.ts";
-import { requireScope } from "./authorize.ts";
 
 /** The texts may name any of these, also one that is not implemented. */
 const declaredTools = toolNames(declaredOperations);
@@ -54,7 +52,7 @@ export function createToolLists(catalogue: Catalogue, hiddenBy: World["hiddenBy"
 }
 
 interface DelegatedToolsOptions {
-  readonly catalogue: Catalogue;
+  readonly readTool: ReadToolInput;
   readonly caller: Caller;
   readonly hiddenBy: World["hiddenBy"];
   readonly listTools: ListTools;
@@ -62,27 +60,16 @@ interface DelegatedToolsOptions {
   runOperation(name: string, input: unknown): Promise<unknown>;
 }
 
-export function createDelegatedTools({
-  catalogue,
-  caller,
-  hiddenBy,
-  listTools,
-  runOperation,
-}: DelegatedToolsOptions): DelegatedContext["tools"] {
+export function createDelegatedTools(options: DelegatedToolsOptions): DelegatedContext["tools"] {
+  const { readTool, caller, hiddenBy, listTools, runOperation } = options;
+  const { scopes } = caller;
   return {
-    list: () => listTools(caller.scopes),
+    list: () => listTools(scopes),
 
-    async call(toolName, toolArguments) {
-      const { name, operation, mapping } = findTool(catalogue, toolName);
-      const setting = hiddenBy(toolName);
-      if (setting !== undefined) {
-        throw fail("tool_hidden", { value: toolName, setting });
-      }
-      // Before the arguments are read, so that a missing scope is reported first, as on every route.
-      requireScope(caller, operation.scope);
-      const body = await runOperation(name, readArguments(mapping, toolArguments));
+    async call(tool, sent) {
+      const { name, input } = readTool({ name: tool, arguments: sent, scopes, hiddenBy: hiddenBy(tool) });
       // Every operation's output schema is an object.
-      return body as Record<string, unknown>;
+      return (await runOperation(name, input)) as Record<string, unknown>;
     },
   };
 }
@@ -91,19 +78,10 @@ export function createDelegatedTools({
 function describeInputs(catalogue: Catalogue) {
   return Object.entries(catalogue).flatMap(([operationName, operation]) =>
     Object.entries(toolMappingsOf(operationName, operation)).map(([name, { description, input }]) => ({
-      ...{ name, description, scope: operation.scope },
+      name,
+      description,
+      scope: operation.scope,
       inputSchema: toJsonSchema(input, "tool"),
     })),
   );
-}
-
-function findTool(catalogue: Catalogue, toolName: string) {
-  for (const [name, operation] of Object.entries(catalogue)) {
-    const mappings = toolMappingsOf(name, operation);
-    const mapping = Object.hasOwn(mappings, toolName) ? mappings[toolName] : undefined;
-    if (mapping) {
-      return { name, operation, mapping };
-    }
-  }
-  throw fail("tool_not_found", { value: toolName });
 }

@@ -1,7 +1,7 @@
 /** Commits a call's effect: in one transaction with its response, once per idempotency key. */
 
-import { ErrorBody, type Operation } from "../../../../tools/contract/index.ts";
-import { restoreFailure } from "../../../../tools/errors.ts";
+import { ErrorBody, type Operation } from "../../../../../tools/contract/index.ts";
+import { restoreFailure } from "../../../../../tools/errors.ts";
 import type { Caller, KeyOwner } from "../actor.ts";
 import type { PublicContext, World, WriteContext } from "../context.ts";
 import {

@@ -8,15 +8,15 @@
 
 import { createHmac } from "node:crypto";
 import { type ExpressionBuilder, sql } from "kysely";
-import { Failure } from "../../../../tools/contract/index.ts";
-import { fail } from "../../../../tools/errors.ts";
-import { type Queries, sendWithCommit, type Transaction } from "../../../database/database.ts";
-import type { Sealed, Tables } from "../../../database/schema/index.ts";
-import { together } from "../../../database/transaction.ts";
+import { Failure } from "../../../../../tools/contract/index.ts";
+import { fail } from "../../../../../tools/errors.ts";
+import type { Queries } from "../../../../database/database.ts";
+import type { Sealed, Tables } from "../../../../database/schema/index.ts";
+import { together } from "../../../../database/transaction.ts";
+import { type SealedColumn, type SealSecrets, seal, sealSecretsOf, unseal } from "../../sealing/index.ts";
 import type { IdempotencyKey } from "../actor.ts";
-import type { SealedColumn } from "../reseal.ts";
 import { defineRetentionJob } from "../retention.ts";
-import { type SealSecrets, seal, sealSecretsOf, unseal } from "../seal.ts";
+import type { Transaction } from "../transaction.ts";
 
 const retentionDays = 1;
 
@@ -107,7 +107,7 @@ export async function runOnce(
     return toReplay(await selectStored(tx, idempotencyKey).executeTakeFirstOrThrow(), request);
   }
   const response = await runInSavepoint(tx, effect);
-  sendWithCommit(tx, () =>
+  tx.sendWithCommit(() =>
     tx
       .updateTable("idempotency")
       .where(hasKey(idempotencyKey))
@@ -132,7 +132,10 @@ export async function storeResponse(
   await tx
     .insertInto("idempotency")
     .values({
-      ...{ ...idempotencyKey, request_hash: hashes[0] ?? "", status, body: codec.encode(body) },
+      ...idempotencyKey,
+      request_hash: hashes[0] ?? "",
+      status,
+      body: codec.encode(body),
       subjects: remainingSubjects(idempotencyKey, body),
       created_at: now.toISOString(),
     })

@@ -10,10 +10,11 @@ import {
   inputMessages,
   type Operation,
   requireKnownMembers,
-} from "../../../../tools/contract/index.ts";
-import { fail } from "../../../../tools/errors.ts";
-import { runFor } from "../../../database/fair-queue.ts";
-import type { Form } from "../../../ports/form.ts";
+} from "../../../../../tools/contract/index.ts";
+import { fail } from "../../../../../tools/errors.ts";
+import { createToolReader } from "../../../../../tools/tool-call.ts";
+import { runFor } from "../../../../database/fair-queue.ts";
+import type { Form } from "../../../../ports/form.ts";
 import { actorOf, type Caller, system } from "../actor.ts";
 import type { DelegatedContext, PrepareContext, PublicContext, World } from "../context.ts";
 import type { AnyOutwardHandler, Module } from "../module.ts";
@@ -84,14 +85,15 @@ export function runForCaller<Result>(
   return runFor(organization ?? anonymous, work).catch(throwDatabaseFailure);
 }
 
-/** Returns the function that runs every operation of these modules. */
-export function createCall(modules: readonly Module[], world: World): Call {
+/** Returns the function that runs every operation of these modules. `catalogue` has them in the order of their lists. */
+export function createCall(
+  modules: readonly Module[],
+  catalogue: Readonly<Record<string, Operation>>,
+  world: World,
+): Call {
   const boundOperations = new Map(modules.flatMap(bindHandlers));
-  const catalogue: Readonly<Record<string, Operation>> = Object.assign(
-    {},
-    ...modules.map(({ contract }) => contract),
-  );
   const listTools = createToolLists(catalogue, world.hiddenBy);
+  const readTool = createToolReader(catalogue);
 
   const call: Call = (request) => {
     const operation = boundOperations.get(request.operation)?.operation;
@@ -115,8 +117,11 @@ export function createCall(modules: readonly Module[], world: World): Call {
       prepare: (input: unknown) => bound.prepare(input, { world, caller }),
       name: request.operation,
       context: {
-        ...{ world, now: world.now(), variant: otherPath?.variant },
-        ...{ address: request.address, signal: request.signal },
+        world,
+        now: world.now(),
+        variant: otherPath?.variant,
+        address: request.address,
+        signal: request.signal,
         actor: caller ? actorOf(caller) : system,
       },
       key: request.idempotencyKey,
@@ -138,7 +143,10 @@ export function createCall(modules: readonly Module[], world: World): Call {
     const { key: idempotencyKey, route, context } = outer;
     let isReplay = false;
     const tools = createDelegatedTools({
-      ...{ catalogue, caller, hiddenBy: world.hiddenBy, listTools },
+      readTool,
+      caller,
+      hiddenBy: world.hiddenBy,
+      listTools,
       async runOperation(operation, input) {
         const options = { idempotencyKey, route, address: context.address, signal: context.signal };
         const response = await call({ operation, caller, input, ...options });

@@ -7,11 +7,12 @@
  */
 import { randomUUID } from "node:crypto";
 import type { ExpressionBuilder } from "kysely";
-import { fail } from "../../../../tools/errors.ts";
-import type { Queries, Transaction } from "../../../database/database.ts";
-import type { Tables } from "../../../database/schema/index.ts";
+import { fail } from "../../../../../tools/errors.ts";
+import type { Queries } from "../../../../database/database.ts";
+import type { Tables } from "../../../../database/schema/index.ts";
 import { type Actor, type IdempotencyKey, recordOf } from "../actor.ts";
 import type { World } from "../context.ts";
+import type { Transaction } from "../transaction.ts";
 import { type CallResponse, findStoredResponse, type IdempotentRequest } from "./idempotency.ts";
 
 /** How long after a crash a call counts as running. */
@@ -52,7 +53,11 @@ export async function openIntent(
   const { numInsertedOrUpdatedRows } = await tx
     .insertInto("outward_calls")
     .values({
-      ...{ ...idempotencyKey, operation, request_hash: hashes[0] ?? "", intent: "null", owner: own.owner },
+      ...idempotencyKey,
+      operation,
+      request_hash: hashes[0] ?? "",
+      intent: "null",
+      owner: own.owner,
       actor: JSON.stringify(recordOf(actor)),
       running_until: leaseFrom(now),
       created_at: now.toISOString(),

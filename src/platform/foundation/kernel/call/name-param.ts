@@ -1,5 +1,5 @@
 /** Names the field whose id was not found, in the failures that do not name it themselves. */
-import { Failure, type Operation } from "../../../../tools/contract/index.ts";
+import { Failure, type Operation } from "../../../../../tools/contract/index.ts";
 
 /** For `cohort_not_found`, the field `cohort_id` of the input, or else its `id`. Other errors stay as they are. */
 export function nameParam(error: unknown, operation: Operation | undefined, input: unknown): unknown {

@@ -1,5 +1,5 @@
 /** The job that ends the calls to third parties whose process died, and whose key no request repeats. */
-import type { Operation } from "../../../../tools/contract/index.ts";
+import type { Operation } from "../../../../../tools/contract/index.ts";
 import { system } from "../actor.ts";
 import type { World } from "../context.ts";
 import { defineScheduledJob, type ModuleJob } from "../job.ts";

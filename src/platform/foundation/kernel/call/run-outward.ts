@@ -7,12 +7,12 @@
  * response is `outcome_unknown`. The call is never repeated under the same key. Without a key nothing is stored before
  * the call.
  */
-import { Failure, type Operation } from "../../../../tools/contract/index.ts";
-import { fail } from "../../../../tools/errors.ts";
-import type { Transaction } from "../../../database/database.ts";
+import { Failure, type Operation } from "../../../../../tools/contract/index.ts";
+import { fail } from "../../../../../tools/errors.ts";
 import type { Caller } from "../actor.ts";
 import type { OutwardContext } from "../context.ts";
 import type { AnyOutwardHandler } from "../module.ts";
+import type { Transaction } from "../transaction.ts";
 import {
   createResponse,
   createTenantContext,

@@ -1,7 +1,8 @@
 /** Runs an operation without a caller. */
-import type { Transaction } from "../../../database/database.ts";
+
 import type { KeyOwner } from "../actor.ts";
 import type { OpenContext, PublicContext } from "../context.ts";
+import type { Transaction } from "../transaction.ts";
 import { createResponse, type OperationCall, throwIfFailed, toIdempotentRequest } from "./execute-write.ts";
 import { type CallResponse, deleteStoredResponse, type IdempotentRequest, runOnce } from "./idempotency.ts";
 

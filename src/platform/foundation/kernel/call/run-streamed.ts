@@ -4,11 +4,11 @@
  * No transaction is open while the file arrives: the handler stores the file first and then commits it as
  * a whole. The file's hash is part of the request's content, so idempotency keys work as for every write.
  */
-import { fail } from "../../../../tools/errors.ts";
-import type { Transaction } from "../../../database/database.ts";
-import type { Form, StreamedInput } from "../../../ports/form.ts";
+import { fail } from "../../../../../tools/errors.ts";
+import type { Form, StreamedInput } from "../../../../ports/form.ts";
 import type { Caller } from "../actor.ts";
 import type { PublicContext, StreamedContext } from "../context.ts";
+import type { Transaction } from "../transaction.ts";
 import {
   createTenantContext,
   executeWrite,

@@ -1,6 +1,6 @@
 /** Checks that PostgreSQL can store an input as it was sent: valid text, limited nesting. */
-import { formatPath } from "../../../../tools/contract/index.ts";
-import { failField } from "../../../../tools/errors.ts";
+import { formatPath } from "../../../../../tools/contract/index.ts";
+import { failField } from "../../../../../tools/errors.ts";
 
 /** Deeper than attributes written by people, and far below the depth at which recursive code fails. */
 const maxDepth = 32;

@@ -7,10 +7,9 @@
  */
 import { sql } from "kysely";
 import { z } from "zod";
-import type { Transaction } from "../../database/database.ts";
-import { refersTo } from "../../database/query/index.ts";
-import { type NewJob, newJob } from "../../jobs/job.ts";
-import { type Change, defineJob, system } from "../kernel/index.ts";
+import { ofOrganization, refersTo } from "../../../../database/query/index.ts";
+import { type NewJob, newJob } from "../../../../jobs/job.ts";
+import { type Change, defineJob, system, type Transaction } from "../../../foundation/kernel/index.ts";
 import {
   activePolicies,
   type ConversationRow,
@@ -22,9 +21,9 @@ import {
   readFacts,
   readRoutingSnapshot,
   reserveAgent,
-} from "../routing/index.ts";
-import { availableAt } from "../teams/index.ts";
-import { applyDecisions } from "./apply-decisions.ts";
+} from "../../routing/index.ts";
+import { availableAt } from "../../teams/index.ts";
+import { applyDecisions } from "../apply-decisions.ts";
 
 /** Where the next transaction or the next run continues. */
 interface QueuePosition {
@@ -56,7 +55,7 @@ export const serveQueueJob = defineJob({
     }
     const payload = { organization_id, after: position };
     await world.database.transaction((tx) =>
-      world.jobs.enqueue(tx, serveQueueJob, payload, { key: serveQueueKey(organization_id) }),
+      tx.enqueue([newJob(serveQueueJob, payload, { key: serveQueueKey(organization_id) })]),
     );
     return undefined;
   },
@@ -105,12 +104,12 @@ export function createServeQueueJob(organization_id: string): NewJob {
 }
 
 /** Enqueues a run after the commit; does nothing while the queue is empty. */
-export async function serveQueueIfWaiting({ tx, world }: Change, organization: string): Promise<void> {
+export async function serveQueueIfWaiting({ tx }: Change, organization: string): Promise<void> {
   const { rows } = await sql`
     select from conversations where organization_id = ${organization} and queued_at is not null limit 1
   `.execute(tx);
   if (rows.length > 0) {
-    await world.jobs.enqueueAll(tx, [createServeQueueJob(organization)]);
+    await tx.enqueue([createServeQueueJob(organization)]);
   }
 }
 
@@ -127,14 +126,14 @@ async function serveNext(
   organization: string,
   { after, unservable }: Next,
 ): Promise<ConversationRow[]> {
-  const { tx, now } = change;
+  const { tx, world, now } = change;
   const limit = Math.min(await countFreeCapacity(change, organization), maxPerTransaction);
   const conversations = limit > 0 ? await lockNextQueued(change, organization, { after, limit }) : [];
   const policies = await activePolicies(tx, organization);
-  const facts = await readFacts(tx, conversations, policies);
+  const facts = await readFacts({ db: tx, world }, conversations, policies);
   const requests: RoutingRequest[] = [];
   for (const conversation of conversations) {
-    const policy = await policyForQueued(tx, { conversation, policies, now, facts });
+    const policy = await policyForQueued({ db: tx, world }, { conversation, policies, now, facts });
     if (policy && !unservable.has(requestKey({ conversation, policy }))) {
       requests.push({ conversation, policy });
     }
@@ -175,12 +174,11 @@ function requestKey({ conversation, policy }: RoutingRequest): string {
 
 /** How many more conversations the agents of all teams can take, without users who are switched off. */
 async function countFreeCapacity({ tx, now }: Change, organization: string): Promise<number> {
-  const { capacity } = await tx
+  const { capacity } = await ofOrganization(tx, organization)
     .selectFrom("team_members")
     .innerJoin("teams", (join) => join.on(refersTo("team_members.team_id", "teams")))
     .innerJoin("users", (join) => join.on(refersTo("team_members.user_id", "users")))
     .select(sql<number>`coalesce(sum(max_concurrent_chats - current_chat_count), 0)`.as("capacity"))
-    .where("team_members.organization_id", "=", organization)
     .where("teams.is_active", "=", true)
     .where("users.is_active", "=", true)
     .where(availableAt(now))
@@ -212,10 +210,9 @@ async function lockNextQueued(
   organization: string,
   { after, limit }: { after: QueuePosition | undefined; limit: number },
 ): Promise<ConversationRow[]> {
-  return tx
+  return ofOrganization(tx, organization)
     .selectFrom("conversations")
     .selectAll()
-    .where("organization_id", "=", organization)
     .where("queued_at", "is not", null)
     .$if(after !== undefined, (query) =>
       query.where(sql<boolean>`(queued_at, id) > (${after?.queued_at}::timestamptz, ${after?.id})`),

@@ -3,14 +3,19 @@
  * some changes that free an agent enqueue no run.
  */
 import { sql } from "kysely";
-import { type Change, defineScheduledJob, type World } from "../kernel/index.ts";
-import { activePolicies, type ConversationRow, decide, policyForQueued } from "../routing/index.ts";
-import { unavailableSince } from "../teams/index.ts";
-import { applyDecisions } from "./apply-decisions.ts";
-import { recordAssignment } from "./assignments.ts";
-import { changeConversation } from "./change.ts";
-import { withConversation } from "./find.ts";
-import { createServeQueueJob } from "./queue.ts";
+import { type Change, defineScheduledJob, type World } from "../../../foundation/kernel/index.ts";
+import {
+  activePolicies,
+  type ConversationRow,
+  decide,
+  policyForQueued,
+  recordAssignment,
+} from "../../routing/index.ts";
+import { unavailableSince } from "../../teams/index.ts";
+import { applyDecisions } from "../apply-decisions.ts";
+import { changeConversation } from "../change.ts";
+import { withConversation } from "../find.ts";
+import { createServeQueueJob } from "./serve.ts";
 
 /** How many conversations of absent agents one sweep requeues. */
 const maxPerSweep = 200;
@@ -48,12 +53,12 @@ export const sweepQueueJob = defineScheduledJob({
 
 /** Takes a conversation from an absent agent and routes it again by the same policy. */
 async function requeue(change: Change, conversation: ConversationRow): Promise<void> {
-  const { tx, now } = change;
+  const { tx, world, now } = change;
   if (conversation.assigned_to === null || conversation.waiting_since === null) {
     return;
   }
   const policies = await activePolicies(tx, conversation.organization_id);
-  const policy = await policyForQueued(tx, { conversation, policies, now });
+  const policy = await policyForQueued({ db: tx, world }, { conversation, policies, now });
   // Decided before the agent is removed, because a decision locks all members that it affects in one order.
   const decision = policy && (await decide(tx, { conversation, policy }, { now, locks: true }));
   const unassigned = await changeConversation(change, conversation, {
@@ -76,9 +81,6 @@ async function serveAllQueues(world: World): Promise<void> {
     .where("queued_at", "is not", null)
     .execute();
   await world.database.transaction((tx) =>
-    world.jobs.enqueueAll(
-      tx,
-      rows.map(({ organization_id }) => createServeQueueJob(organization_id)),
-    ),
+    tx.enqueue(rows.map(({ organization_id }) => createServeQueueJob(organization_id))),
   );
 }

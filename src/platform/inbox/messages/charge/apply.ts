@@ -1,8 +1,9 @@
 /** Applies the progress of messages to their charges, and collects the ledger entries that result. */
-import type { Transaction } from "../../../database/database.ts";
-import type { ChannelPricing, MessageCharge } from "../../../database/schema/index.ts";
-import { priceOf, readRates } from "../../prices/index.ts";
-import type { Transfer } from "../../wallet/index.ts";
+
+import type { ChannelPricing, MessageCharge } from "../../../../database/schema/index.ts";
+import type { Transaction } from "../../../foundation/kernel/index.ts";
+import { priceOf, readRates } from "../../../money/prices/index.ts";
+import type { Transfer } from "../../../money/wallet/index.ts";
 import { advanceCharge, type ChargeStep, type Movement, type Repriced } from "./charge.ts";
 
 /** The part of a message that its charge depends on. */
@@ -61,7 +62,10 @@ export function toTransfers(
 ): readonly Transfer[] {
   const { currency, simulated = false } = charge;
   return movements.map((movement) => ({
-    ...{ organization_id, currency, simulated, message_id: id },
+    organization_id,
+    currency,
+    simulated,
+    message_id: id,
     reference: `${id}:${cause}:${movement.from_account}-${movement.to_account}`,
     ...movement,
   }));

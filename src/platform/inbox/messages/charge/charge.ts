@@ -5,8 +5,8 @@
  * that is delivered after its release is charged then. The channel's own pricing replaces the estimate whenever it
  * arrives: before the settlement it changes what is settled, after it the difference is moved.
  */
-import type { MessageCharge } from "../../../database/schema/index.ts";
-import type { Transfer } from "../../wallet/index.ts";
+import type { MessageCharge } from "../../../../database/schema/index.ts";
+import type { Transfer } from "../../../money/wallet/index.ts";
 
 export type { MessageCharge };
 

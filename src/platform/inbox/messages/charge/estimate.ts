@@ -1,9 +1,9 @@
 /** What a message is expected to cost, by its category and the country of its recipient. */
 
-import type { Queries } from "../../../database/database.ts";
-import type { MessageCharge } from "../../../database/schema/index.ts";
-import { marketOf, priceOf, readRates } from "../../prices/index.ts";
-import type { Payment } from "../../wallet/index.ts";
+import type { Queries } from "../../../../database/database.ts";
+import type { MessageCharge } from "../../../../database/schema/index.ts";
+import { marketOf, priceOf, readRates } from "../../../money/prices/index.ts";
+import type { Payment } from "../../../money/wallet/index.ts";
 
 /** The category of every message that is not a template. */
 const service = "service";

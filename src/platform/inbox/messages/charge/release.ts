@@ -8,12 +8,11 @@
  * what they hold. They are charged here.
  */
 import { sql } from "kysely";
-import type { Transaction } from "../../../database/database.ts";
-import { lowestId } from "../../../database/id.ts";
-import { onlyRow } from "../../../database/query/index.ts";
-import type { MessageCharge } from "../../../database/schema/index.ts";
-import { defineScheduledJob, type World } from "../../kernel/index.ts";
-import { holdingOrganizations, recordTransfers } from "../../wallet/index.ts";
+import { lowestId } from "../../../../database/id.ts";
+import { onlyRow } from "../../../../database/query/index.ts";
+import type { MessageCharge } from "../../../../database/schema/index.ts";
+import { defineScheduledJob, type Transaction, type World } from "../../../foundation/kernel/index.ts";
+import { holdingOrganizations, recordTransfers } from "../../../money/wallet/index.ts";
 import { stepOf, toTransfers } from "./apply.ts";
 import { advanceCharge } from "./charge.ts";
 

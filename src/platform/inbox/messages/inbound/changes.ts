@@ -5,15 +5,14 @@
  * neither flows nor the chatbot get it. Reports come twice and in any order, so the times of the changes decide, and at
  * the same time the order of the calls.
  */
-import type { Selectable } from "kysely";
-import { sql } from "kysely";
-import type { EventData } from "../../../../tools/events.ts";
-import type { Transaction } from "../../../database/database.ts";
-import type { Tables } from "../../../database/schema/index.ts";
-import type { MessageChange } from "../../../ports/channel.ts";
+import { type Selectable, sql } from "kysely";
+import type { EventData } from "../../../../../tools/events.ts";
+import { ofOrganization } from "../../../../database/query/index.ts";
+import type { Tables } from "../../../../database/schema/index.ts";
+import type { MessageChange } from "../../../../ports/channel.ts";
+import { withdrawal } from "../../../content/uploads/index.ts";
+import type { Transaction, World } from "../../../foundation/kernel/index.ts";
 import { findContact } from "../../contacts/index.ts";
-import { emit, type World } from "../../kernel/index.ts";
-import { withdrawal } from "../../uploads/index.ts";
 import { senderOf } from "./sender.ts";
 
 type Message = Pick<
@@ -73,7 +72,7 @@ async function lockMessage(
   return rows[0];
 }
 
-async function react({ tx, world, message, report }: Received): Promise<void> {
+async function react({ tx, message, report }: Received): Promise<void> {
   const { contact_id } = message;
   const { change_id, occurred_at: at, change } = report;
   const reactions = message.reactions ?? [];
@@ -92,7 +91,7 @@ async function react({ tx, world, message, report }: Received): Promise<void> {
   if (emoji !== (former?.emoji ?? null)) {
     const { organization_id, id: message_id, conversation_id } = message;
     const data = { message_id, conversation_id, from, emoji, timestamp: at };
-    emit(tx, world, { type: "message.reaction", organization_id, order: conversation_id, data });
+    tx.emit({ type: "message.reaction", organization_id, order: conversation_id, data });
   }
 }
 
@@ -139,9 +138,8 @@ async function deleteContent(tx: Transaction, message: Message, at: string): Pro
     await withdrawal(organization_id, sql`${content.media.upload}`).execute(tx);
   }
   if (message.type === "unsupported") {
-    await tx
+    await ofOrganization(tx, organization_id)
       .deleteFrom("message_originals")
-      .where("organization_id", "=", organization_id)
       .where("message_id", "=", id)
       .execute();
   }
@@ -155,21 +153,20 @@ interface Columns {
 }
 
 async function update(tx: Transaction, { organization_id, id }: Message, columns: Columns): Promise<void> {
-  await tx
+  await ofOrganization(tx, organization_id)
     .updateTable("messages")
     .set(columns)
-    .where("organization_id", "=", organization_id)
     .where("id", "=", id)
     .execute();
 }
 
 function emitEdited(
-  { tx, world, message, report }: Received,
+  { tx, message, report }: Received,
   changed: Pick<EventData<"message.edited">, "edited_at" | "deleted_at" | "text">,
 ): void {
   const { organization_id, id: message_id, conversation_id, type } = message;
   const { text, ...times } = changed;
-  emit(tx, world, {
+  tx.emit({
     type: "message.edited",
     organization_id,
     order: conversation_id,

@@ -5,12 +5,12 @@
  * possible. A change is confirmed, once, in the same conversation; not to a blocked contact, nor in spam.
  */
 import type { Selectable } from "kysely";
-import { InboxSettings } from "../../../../tools/inboxes.ts";
-import type { Tables } from "../../../database/schema/index.ts";
+import { InboxSettings } from "../../../../../tools/inboxes.ts";
+import type { Tables } from "../../../../database/schema/index.ts";
+import type { Change } from "../../../foundation/kernel/index.ts";
+import { removeAccents } from "../../../foundation/query/index.ts";
+import { paymentOf } from "../../../money/wallet/index.ts";
 import { changeConsent } from "../../contacts/index.ts";
-import type { Change } from "../../kernel/index.ts";
-import { removeAccents } from "../../query/index.ts";
-import { paymentOf } from "../../wallet/index.ts";
 import { readEstimate } from "../charge/index.ts";
 import { enqueueMessage } from "../outbound/index.ts";
 import { startWords, stopWords } from "./consent-words.ts";

@@ -3,17 +3,16 @@
  *
  * Messages of one organization that arrive together share transactions, which saves 40 % of the statements.
  */
-import { fail } from "../../../../tools/errors.ts";
-import { coalesce } from "../../../database/coalesce.ts";
-import { afterCommit, type Transaction } from "../../../database/database.ts";
-import { newId } from "../../../database/id.ts";
-import { onlyRow } from "../../../database/query/index.ts";
-import type { ChannelCallbacks, InboundMessage } from "../../../ports/channel.ts";
+import { fail } from "../../../../../tools/errors.ts";
+import { coalesce } from "../../../../database/coalesce.ts";
+import { newId } from "../../../../database/id.ts";
+import { ofOrganization, onlyRow } from "../../../../database/query/index.ts";
+import type { ChannelCallbacks, InboundMessage } from "../../../../ports/channel.ts";
+import { getInbox } from "../../../account/inboxes/index.ts";
+import { commitUpload, type ReceivedFile } from "../../../content/uploads/index.ts";
+import { type Change, system, type Transaction, type World } from "../../../foundation/kernel/index.ts";
 import { changeContact, findOrCreateContact } from "../../contacts/index.ts";
 import { findOrCreateConversation, recordInbound } from "../../conversations/index.ts";
-import { getInbox } from "../../inboxes/index.ts";
-import { type Change, emit, system, type World } from "../../kernel/index.ts";
-import { commitUpload, type ReceivedFile } from "../../uploads/index.ts";
 import { getWaiters } from "../waiting/index.ts";
 import { applyConsentWords } from "./consent.ts";
 import { senderOf } from "./sender.ts";
@@ -163,7 +162,7 @@ async function store(tx: Transaction, world: World, { inbound, arrival }: Receiv
   }
   const isBlocked = contact.blocked_at !== null;
   await recordInbound(change, conversation, { at: inbound.occurred_at, isBlocked });
-  afterCommit(tx, () => getWaiters(world).notify(organization, conversation.id));
+  tx.afterCommit(() => getWaiters(world).notify(organization, conversation.id));
   const names = { message_id, conversation_id: conversation.id };
   emitReceived(tx, world, inbound, names);
   if (inbound.content.type !== "text") {
@@ -240,10 +239,9 @@ async function storeMessage(
 /** As part of the statement: null if it quotes nothing, or a message that is not one of the conversation. */
 function quotedId(tx: Transaction, { organization_id, reply_to }: InboundMessage, conversation_id: string) {
   return reply_to
-    ? tx
+    ? ofOrganization(tx, organization_id)
         .selectFrom("messages")
         .select("id")
-        .where("organization_id", "=", organization_id)
         .where("channel_message_id", "=", reply_to)
         .where("conversation_id", "=", conversation_id)
     : null;
@@ -256,7 +254,8 @@ function emitReceived(
   ids: { message_id: string; conversation_id: string },
 ): void {
   const { content } = inbound;
-  emit(tx, world, {
+  tx.afterCommit(() => world.metrics.message("received"));
+  tx.emit({
     type: "message.received",
     organization_id: inbound.organization_id,
     order: ids.conversation_id,
@@ -270,10 +269,9 @@ function emitReceived(
 }
 
 async function findExisting(tx: Transaction, inbound: InboundMessage) {
-  const { id, conversation_id } = await tx
+  const { id, conversation_id } = await ofOrganization(tx, inbound.organization_id)
     .selectFrom("messages")
     .select(["id", "conversation_id"])
-    .where("organization_id", "=", inbound.organization_id)
     .where("channel_message_id", "=", inbound.channel_message_id)
     .executeTakeFirstOrThrow();
   return { message_id: id, conversation_id };

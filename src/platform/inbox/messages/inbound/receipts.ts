@@ -5,11 +5,10 @@
  * organization that arrive together are applied together.
  */
 import { sql } from "kysely";
-import { coalesce } from "../../../database/coalesce.ts";
-import type { Transaction } from "../../../database/database.ts";
-import { together } from "../../../database/transaction.ts";
-import type { Receipt } from "../../../ports/channel.ts";
-import { defineRetentionJob, type World } from "../../kernel/index.ts";
+import { coalesce } from "../../../../database/coalesce.ts";
+import { together } from "../../../../database/transaction.ts";
+import type { Receipt } from "../../../../ports/channel.ts";
+import { defineRetentionJob, type Transaction, type World } from "../../../foundation/kernel/index.ts";
 import {
   applyUpdates,
   lockChannelIds,

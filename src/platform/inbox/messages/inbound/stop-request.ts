@@ -11,7 +11,7 @@
  * The words are in `stop-phrases.ts` and `stop-verbs.ts`. A request in other words is not found, and a quotation
  * counts as a request.
  */
-import { removeAccents } from "../../query/index.ts";
+import { removeAccents } from "../../../foundation/query/index.ts";
 import { stopPhrases } from "./stop-phrases.ts";
 import { fillers, linkingWords, negations, stopVerbs } from "./stop-verbs.ts";
 

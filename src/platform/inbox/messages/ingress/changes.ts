@@ -1,6 +1,6 @@
 /** Applies what a person did with an earlier message, once that message is known. */
 import { z } from "zod";
-import { defineJob } from "../../kernel/index.ts";
+import { defineJob } from "../../../foundation/kernel/index.ts";
 import { receiveChange } from "../inbound/index.ts";
 
 const text = z.string().nullish();

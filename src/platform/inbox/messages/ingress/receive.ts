@@ -5,15 +5,17 @@
  * message is stored without it, as one of a type that is not supported.
  */
 import { z } from "zod";
-import { Failure } from "../../../../tools/contract/index.ts";
-import { fail } from "../../../../tools/errors.ts";
-import { mediaTypes } from "../../../../tools/messages/index.ts";
-import { maxUploadBytes } from "../../../../tools/uploads.ts";
-import type { Attempt } from "../../../jobs/job.ts";
-import { withDeadline } from "../../../time/deadline.ts";
-import { getOrDefaultInbox, readAccount } from "../../inboxes/index.ts";
-import { defineJob, type World } from "../../kernel/index.ts";
-import { createLink, nameOfType, type ReceivedFile, receiveFile } from "../../uploads/index.ts";
+import { Failure } from "../../../../../tools/contract/index.ts";
+import { fail } from "../../../../../tools/errors.ts";
+import { mediaTypes } from "../../../../../tools/messages/index.ts";
+import { maxUploadBytes } from "../../../../../tools/uploads.ts";
+import { ofOrganization } from "../../../../database/query/index.ts";
+import type { Attempt } from "../../../../jobs/job.ts";
+import { limitBytes } from "../../../../streams/bytes.ts";
+import { withDeadline } from "../../../../time/deadline.ts";
+import { getOrDefaultInbox, readAccount } from "../../../account/inboxes/index.ts";
+import { createLink, nameOfType, type ReceivedFile, receiveFile } from "../../../content/uploads/index.ts";
+import { defineJob, type World } from "../../../foundation/kernel/index.ts";
 import { receiveMessage } from "../inbound/index.ts";
 
 const text = z.string().nullish();
@@ -111,10 +113,9 @@ async function store(
 
 /** A repeated report must not fetch the file again. */
 async function isKnown(world: World, { organization_id, message }: Payload): Promise<boolean> {
-  const known = await world.database.queries
+  const known = await ofOrganization(world.database.queries, organization_id)
     .selectFrom("messages")
     .select("id")
-    .where("organization_id", "=", organization_id)
     .where("channel_message_id", "=", message.channel_message_id)
     .executeTakeFirst();
   return known !== undefined;
@@ -137,7 +138,11 @@ async function fetchFile(
     const name = content.media.file_name ?? nameOfType(content.type, file.content_type);
     const fetched = await withDeadline(fetchTimeoutMs, [attempt.signal], ({ signal }) =>
       provider.fetchFile(account, { id: file.id, signal }, ({ body }) =>
-        receiveFile(owner, { name, type: file.content_type, body: limited(body) }),
+        receiveFile(owner, {
+          name,
+          type: file.content_type,
+          body: limitBytes(body, maxUploadBytes, () => fail("file_too_large", { limit: maxUploadBytes })),
+        }),
       ),
     );
     return fetched ?? null;
@@ -151,18 +156,6 @@ async function fetchFile(
       "A received file could not be stored",
     );
     return null;
-  }
-}
-
-/** @throws Failure `file_too_large`. */
-async function* limited(body: AsyncIterable<Uint8Array>) {
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    if (size > maxUploadBytes) {
-      throw fail("file_too_large", { limit: maxUploadBytes });
-    }
-    yield chunk;
   }
 }
 

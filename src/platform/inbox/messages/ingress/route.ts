@@ -5,11 +5,17 @@
  * provider repeats any other request for days. An app reports all its numbers to one address, so each part goes to the
  * inbox of its number, within the organization.
  */
-import { fail } from "../../../../tools/errors.ts";
-import type { ChannelAccount, ChannelProvider, ChannelUpdates } from "../../../ports/channel.ts";
-import { callbackPath, listAccounts, readAccount, recordHealth, requestLimits } from "../../inboxes/index.ts";
-import type { ModuleRoute, World } from "../../kernel/index.ts";
-import { requestSync } from "../../templates/index.ts";
+import { fail } from "../../../../../tools/errors.ts";
+import type { ChannelAccount, ChannelProvider, ChannelUpdates } from "../../../../ports/channel.ts";
+import {
+  callbackPath,
+  listAccounts,
+  readAccount,
+  recordHealth,
+  requestLimits,
+} from "../../../account/inboxes/index.ts";
+import { requestSync } from "../../../content/templates/index.ts";
+import type { ModuleRoute, World } from "../../../foundation/kernel/index.ts";
 import { receiveReceipts } from "../inbound/index.ts";
 import { newReportJobs } from "./jobs.ts";
 
@@ -117,7 +123,7 @@ async function store(world: World, { organization_id, account }: Target, updates
   const received_at = world.now().toISOString();
   const jobs = newReportJobs({ organization_id, received_at, inboxes }, updates);
   if (jobs.length > 0) {
-    await world.database.transaction((tx) => world.jobs.enqueueAll(tx, jobs));
+    await world.database.transaction((tx) => tx.enqueue(jobs));
   }
 }
 

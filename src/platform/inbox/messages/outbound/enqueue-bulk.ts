@@ -1,13 +1,12 @@
 /** Stores many messages of a broadcast and enqueues their delivery, with as many statements as for one. */
 import { sql } from "kysely";
-import { afterCommit, type Transaction } from "../../../database/database.ts";
-import type { MessageCharge } from "../../../database/schema/index.ts";
-import { together } from "../../../database/transaction.ts";
-import { newJob } from "../../../jobs/job.ts";
+import type { MessageCharge } from "../../../../database/schema/index.ts";
+import { together } from "../../../../database/transaction.ts";
+import { newJob } from "../../../../jobs/job.ts";
+import { laneOf } from "../../../account/inboxes/index.ts";
+import type { SentTemplate } from "../../../content/templates/index.ts";
+import { freshId, type Transaction, type World } from "../../../foundation/kernel/index.ts";
 import { recordBulkOutbound } from "../../conversations/index.ts";
-import { laneOf } from "../../inboxes/index.ts";
-import { freshId, type World } from "../../kernel/index.ts";
-import type { SentTemplate } from "../../templates/index.ts";
 import { deliverMessageJob } from "../deliver.ts";
 import type { MessageRow } from "../progress.ts";
 
@@ -51,7 +50,7 @@ export async function enqueueBulkMessages(
   );
   const created_at = now.toISOString();
   await together(
-    world.jobs.enqueueAll(tx, jobs),
+    tx.enqueue(jobs),
     sql`
       insert into messages (organization_id, id, conversation_id, direction, type, content, "from", "to", status, sent_by,
         charge, broadcast_id, created_at)
@@ -61,7 +60,7 @@ export async function enqueueBulkMessages(
         as message (id text, conversation_id text, "to" text, content jsonb, charge jsonb)
     `.execute(tx),
   );
-  afterCommit(tx, () => {
+  tx.afterCommit(() => {
     for (const _ of rows) {
       world.metrics.message("queued");
     }

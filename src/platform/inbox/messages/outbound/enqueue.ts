@@ -1,13 +1,12 @@
 /** Stores an outbound message, holds its price, and enqueues its delivery. */
 import { type RawBuilder, sql } from "kysely";
-import { afterCommit } from "../../../database/database.ts";
-import { onlyRow } from "../../../database/query/index.ts";
-import { together } from "../../../database/transaction.ts";
-import { newJob } from "../../../jobs/job.ts";
-import { type OutboundConversation, recordOutbound } from "../../conversations/index.ts";
-import { laneOf } from "../../inboxes/index.ts";
-import { type Change, freshId, isPerson, recordOf } from "../../kernel/index.ts";
-import { failInsufficient, holdInsertion, lockWallet } from "../../wallet/index.ts";
+import { onlyRow } from "../../../../database/query/index.ts";
+import { together } from "../../../../database/transaction.ts";
+import { newJob } from "../../../../jobs/job.ts";
+import { laneOf } from "../../../account/inboxes/index.ts";
+import { type Change, freshId, isPerson, recordOf } from "../../../foundation/kernel/index.ts";
+import { failInsufficient, holdInsertion, lockWallet } from "../../../money/wallet/index.ts";
+import { conversationsTaken, type OutboundConversation, recordOutbound } from "../../conversations/index.ts";
 import { deliverMessageJob } from "../deliver.ts";
 import type { MessageRow } from "../progress.ts";
 
@@ -34,6 +33,7 @@ const notSent = {
   read_at: null,
   failed_at: null,
   error: null,
+  delay: null,
   reactions: null,
   edited_at: null,
   deleted_at: null,
@@ -51,10 +51,20 @@ export async function enqueueMessage(change: Change, outgoing: OutgoingMessage) 
   const id = freshId({ now }, "msg");
   const created_at = now.toISOString();
   const message: NewMessage = {
-    ...{ organization_id, id, conversation_id: conversation.id, type, content },
+    organization_id,
+    id,
+    conversation_id: conversation.id,
+    type,
+    content,
     ...({ direction: "outbound", status: "queued" } as const),
-    ...{ from: inbox.phone_number, to, sent_by: recordOf(actor), charge, broadcast_id: null, created_at },
-    ...{ ...notSent, reply_to },
+    from: inbox.phone_number,
+    to,
+    sent_by: recordOf(actor),
+    charge,
+    broadcast_id: null,
+    created_at,
+    ...notSent,
+    reply_to,
   };
   const job = newJob(
     deliverMessageJob,
@@ -67,7 +77,7 @@ export async function enqueueMessage(change: Change, outgoing: OutgoingMessage) 
   );
   const { isLimited } = outgoing;
   await insertMessage(change, message, { jobInsertion, conversationUpdate, isLimited });
-  afterCommit(tx, () => world.metrics.message("queued"));
+  tx.afterCommit(() => world.metrics.message("queued"));
   return message;
 }
 
@@ -80,7 +90,10 @@ interface Accompanying {
   readonly isLimited: boolean;
 }
 
-/** Inserts the message, its job, the hold of its price and the conversation's update with one statement. */
+/**
+ * Inserts the message, its job, the hold of its price and the conversation's update with one statement. A person's message
+ * ends the flows and the bot of the conversation.
+ */
 async function insertMessage(
   change: Change,
   message: NewMessage,
@@ -93,14 +106,12 @@ async function insertMessage(
   const hold = { organization_id, reference, amount, currency, message_id: id, simulated };
   const holding =
     amount > 0 ? sql`${holdInsertion(world, hold, { now, isLimited })} returning 1` : sql`select 1`;
-  const conversation = { organization_id, id: message.conversation_id };
-  const replies = (isPerson(actor) ? world.hooks.personReplied(change, conversation) : []).map(
-    (statement, index) => sql`, ${sql.id(`reply_${index}`)} as (${statement})`,
-  );
-  const [, { rows }] = await together(
+  const taken = { organization: organization_id, answered: [message.conversation_id] };
+  const [, , { rows }] = await together(
     isLimited && lockWallet(tx, organization_id),
+    isPerson(actor) && conversationsTaken.run(world, change, taken),
     sql<{ is_held: boolean }>`
-      with job as (${jobInsertion}), conversation as (${conversationUpdate}), hold as (${holding}) ${sql.join(replies, sql``)}
+      with job as (${jobInsertion}), conversation as (${conversationUpdate}), hold as (${holding})
       insert into messages (organization_id, id, conversation_id, direction, type, content, "from", "to", status, sent_by,
         charge, created_at, reply_to)
       values (${organization_id}, ${id}, ${message.conversation_id}, ${message.direction}, ${message.type},

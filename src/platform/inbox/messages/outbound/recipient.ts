@@ -1,16 +1,15 @@
 /** Finds whom a message goes to: the contact, the inbox that sends it, and their conversation. */
 import { type Selectable, sql } from "kysely";
-import { fail, failField } from "../../../../tools/errors.ts";
-import type { Transaction } from "../../../database/database.ts";
-import { onlyRow } from "../../../database/query/index.ts";
-import type { Tables } from "../../../database/schema/index.ts";
-import { together } from "../../../database/transaction.ts";
+import { fail, failField } from "../../../../../tools/errors.ts";
+import { onlyRow } from "../../../../database/query/index.ts";
+import type { Tables } from "../../../../database/schema/index.ts";
+import { together } from "../../../../database/transaction.ts";
+import { phoneKey } from "../../../account/phone/index.ts";
+import type { Change, Transaction } from "../../../foundation/kernel/index.ts";
 import { createContact, type Identity, idOfOwner, isBsuid } from "../../contacts/index.ts";
 import { findOrCreateConversation, type OutboundConversation } from "../../conversations/index.ts";
-import type { Change } from "../../kernel/index.ts";
-import { phoneKey } from "../../phone/index.ts";
 
-type Inbox = Pick<Selectable<Tables["inboxes"]>, "id" | "channel" | "phone_number" | "settings">;
+type Inbox = Pick<Selectable<Tables["inboxes"]>, "id" | "channel" | "phone_number" | "settings" | "health">;
 type Contact = Pick<Selectable<Tables["contacts"]>, "id" | "opted_out" | "blocked_at">;
 
 export interface Recipient {
@@ -42,7 +41,8 @@ export async function findRecipient(
   const requested = inbox_id ?? null;
   const { rows } = await sql<FoundRow>`
     select contact.id as contact_id, contact.opted_out, contact.blocked_at,
-      inbox.id as inbox_id, inbox.channel, inbox.phone_number, inbox.settings, conversation.id as conversation_id,
+      inbox.id as inbox_id, inbox.channel, inbox.phone_number, inbox.settings, inbox.health,
+      conversation.id as conversation_id,
       conversation.status, conversation.snoozed_until, conversation.opens_on_answer, conversation.last_user_message_at
     from (select 1) as request
     left join lateral (
@@ -67,10 +67,10 @@ export async function findRecipient(
     )
   `.execute(tx);
   const { contact_id, opted_out, blocked_at, inbox_id: id, conversation_id, ...row } = onlyRow(rows);
-  const { channel, phone_number, settings, ...state } = row;
+  const { channel, phone_number, settings, health, ...state } = row;
   return {
     contact: contact_id === null ? null : { id: contact_id, opted_out, blocked_at },
-    inbox: id === null ? null : { id, channel, phone_number, settings },
+    inbox: id === null ? null : { id, channel, phone_number, settings, health },
     conversation:
       conversation_id === null ? null : { organization_id: organization, id: conversation_id, ...state },
   };

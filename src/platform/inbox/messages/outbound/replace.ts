@@ -1,6 +1,6 @@
 /** Detaches failed messages from their broadcast, which sends to their recipients again. */
 import { sql } from "kysely";
-import type { Transaction } from "../../../database/database.ts";
+import type { Transaction } from "../../../foundation/kernel/index.ts";
 
 /** @returns the ids of the messages, which no longer count in the broadcast. */
 export async function replaceBroadcastMessages(

@@ -1,18 +1,23 @@
 /** Sends a message: finds or creates its contact and conversation, stores it, and enqueues its delivery. */
 import type { z } from "zod";
-import { type Failure, permits } from "../../../../tools/contract/index.ts";
-import { fail, failField } from "../../../../tools/errors.ts";
-import type { messages as contract } from "../../../../tools/messages/index.ts";
-import type { Queries } from "../../../database/database.ts";
-import { keepPlans, together } from "../../../database/transaction.ts";
+import { type Failure, permits } from "../../../../../tools/contract/index.ts";
+import { fail, failField } from "../../../../../tools/errors.ts";
+import type { messages as contract } from "../../../../../tools/messages/index.ts";
+import type { Queries } from "../../../../database/database.ts";
+import { ofOrganization } from "../../../../database/query/index.ts";
+import { keepPlans, together } from "../../../../database/transaction.ts";
+import { isWindowStrict, normalizePhone, warnOfHealth } from "../../../account/inboxes/index.ts";
+import { type MediaType, toMediaContent } from "../../../content/media.ts";
+import {
+  composeTemplate,
+  findTemplates,
+  requireApproved,
+  suggestTemplates,
+} from "../../../content/templates/index.ts";
+import type { OrganizationChange } from "../../../foundation/kernel/index.ts";
+import { paymentOf } from "../../../money/wallet/index.ts";
 import { isBsuid } from "../../contacts/index.ts";
 import { windowOf } from "../../conversations/index.ts";
-import { isWindowStrict } from "../../inboxes/index.ts";
-import type { OrganizationChange } from "../../kernel/index.ts";
-import { type MediaType, toMediaContent } from "../../media.ts";
-import { normalizePhone } from "../../phone/index.ts";
-import { composeTemplate, findTemplates, requireApproved, suggestTemplates } from "../../templates/index.ts";
-import { paymentOf } from "../../wallet/index.ts";
 import { type Estimate, readEstimate } from "../charge/index.ts";
 import type { MessageRow } from "../progress.ts";
 import { enqueueMessage } from "./enqueue.ts";
@@ -42,7 +47,8 @@ export async function sendMessage(input: Input, context: OrganizationChange) {
   const { isFree, charge, isLimited } = checked;
   const outgoing = { inbox, conversation, to, type: input.type, content, charge, isLimited, reply_to };
   const message = await enqueueMessage(context, outgoing);
-  return { ...message, ...(isFree ? {} : { warnings: ["outside_service_window"] }) };
+  const warnings = [...(isFree ? [] : ["outside_service_window"]), ...warnOfHealth(inbox.health)];
+  return { ...message, ...(warnings.length === 0 ? {} : { warnings }) };
 }
 
 /** @throws Failure `message_not_found`, `message_not_quotable`. */
@@ -51,10 +57,9 @@ async function requireQuotable(
   { organization_id, id: conversation_id }: Recipient["conversation"],
   id: string,
 ): Promise<void> {
-  const message = await db
+  const message = await ofOrganization(db, organization_id)
     .selectFrom("messages")
     .select("channel_message_id")
-    .where("organization_id", "=", organization_id)
     .where("conversation_id", "=", conversation_id)
     .where("id", "=", id)
     .executeTakeFirst();

@@ -4,12 +4,12 @@
  * The rules are in the order in which they are returned. A tool that is not implemented is left out.
  */
 
-import { describeRule, permits } from "../../../tools/contract/index.ts";
-import type { ConversationStatus } from "../../../tools/conversations.ts";
-import { isBsuid } from "../contacts/index.ts";
-import { allowedStatuses } from "../conversations/index.ts";
-import { isWindowStrict } from "../inboxes/index.ts";
-import type { Caller, World } from "../kernel/index.ts";
+import { describeRule, permits } from "../../../../../tools/contract/index.ts";
+import type { ConversationStatus } from "../../../../../tools/conversations.ts";
+import { isWindowStrict } from "../../../account/inboxes/index.ts";
+import type { Caller, World } from "../../../foundation/kernel/index.ts";
+import { isBsuid } from "../../contacts/index.ts";
+import { allowedStatuses } from "../../conversations/index.ts";
 
 export interface ActionContext {
   readonly conversation: {

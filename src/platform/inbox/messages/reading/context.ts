@@ -1,17 +1,18 @@
 /** Reads everything that is needed to act on a conversation. */
 import { sql } from "kysely";
 import type { z } from "zod";
-import { fail } from "../../../tools/errors.ts";
-import type { messages as contract } from "../../../tools/messages/index.ts";
-import { readWithSnapshot, refersTo } from "../../database/query/index.ts";
-import { serializeContact } from "../contacts/index.ts";
-import { getConversationDetails, latestAssignment } from "../conversations/index.ts";
-import type { ReadContext } from "../kernel/index.ts";
-import { whyUnassigned } from "../routing/index.ts";
+import { fail } from "../../../../../tools/errors.ts";
+import type { messages as contract } from "../../../../../tools/messages/index.ts";
+import { ofOrganization, readWithSnapshot, refersTo } from "../../../../database/query/index.ts";
+import type { ReadContext } from "../../../foundation/kernel/index.ts";
+import { serializeContact } from "../../contacts/index.ts";
+import { getConversationDetails } from "../../conversations/index.ts";
+import { latestAssignment, whyUnassigned } from "../../routing/index.ts";
+import { automationIn } from "../hooks.ts";
+import type { MessageRow } from "../progress.ts";
+import { serializeMessage } from "../serialize.ts";
+import { cursorAt, writeCursor } from "../waiting/index.ts";
 import { describeActions } from "./actions.ts";
-import type { MessageRow } from "./progress.ts";
-import { serializeMessage } from "./serialize.ts";
-import { cursorAt, writeCursor } from "./waiting/index.ts";
 import { describeWarnings } from "./warnings.ts";
 
 type Input = z.output<typeof contract.get_conversation_context.input>;
@@ -19,16 +20,15 @@ type Input = z.output<typeof contract.get_conversation_context.input>;
 /** @throws Failure `conversation_not_found`. */
 export async function readConversationContext({ id, messages: maxMessages }: Input, context: ReadContext) {
   const { caller, now, world } = context;
-  const [conversation, assignment, parties, latest, flow_run, chatbot] = await Promise.all([
+  const [conversation, assignment, parties, latest, automation] = await Promise.all([
     getConversationDetails(context.db, context.organization, { id, now }),
     latestAssignment(context.db, context.organization, id),
     readContactAndInbox(context, id),
     readLatest(context, id, maxMessages),
-    world.hooks.activeRun(context.db, { organization: context.organization, conversation_id: id }),
-    world.hooks.botIn(context.db, { organization: context.organization, conversation_id: id }),
+    automationIn.run(world, context.db, { organization: context.organization, conversation_id: id }),
   ]);
   const waiting_reason = await whyUnassigned(context.db, conversation);
-  const { channel, settings, ...contact } = parties;
+  const { channel, settings, health, ...contact } = parties;
   const { tags: _tags, metadata: _metadata, blocked_reason: _reason, ...summary } = contact;
   const isContactShown = caller.scopes.has("contacts:read");
   const isInbound = ({ direction }: MessageRow) => direction === "inbound";
@@ -39,27 +39,27 @@ export async function readConversationContext({ id, messages: maxMessages }: Inp
     contact: serializeContact(isContactShown ? contact : summary),
     assignment,
     waiting_reason,
-    flow_run,
-    chatbot,
+    flow_run: null,
+    chatbot: null,
+    ...Object.assign({}, ...automation),
     messages: latest.rows.reverse().map((row) => serializeMessage(world, row)),
     actions: describeActions(
       { conversation, contact, inbox: { channel, settings }, tools: world.tools },
       caller,
     ),
-    warnings: describeWarnings({ contact, conversation, inbox: { channel, settings }, received }),
+    warnings: describeWarnings({ contact, conversation, inbox: { channel, settings, health }, received }),
     cursor: writeCursor(world, cursorAt(latest.snapshot, now)),
   };
 }
 
 /** The contact, with the channel and settings of the inbox. */
 async function readContactAndInbox({ db, organization }: ReadContext, id: string) {
-  const row = await db
+  const row = await ofOrganization(db, organization)
     .selectFrom("conversations")
     .innerJoin("contacts", (join) => join.on(refersTo("conversations.contact_id", "contacts")))
     .innerJoin("inboxes", (join) => join.on(refersTo("conversations.inbox_id", "inboxes")))
     .selectAll("contacts")
-    .select(["inboxes.channel", "inboxes.settings"])
-    .where("conversations.organization_id", "=", organization)
+    .select(["inboxes.channel", "inboxes.settings", "inboxes.health"])
     .where("conversations.id", "=", id)
     .executeTakeFirst();
   if (!row) {
@@ -70,10 +70,9 @@ async function readContactAndInbox({ db, organization }: ReadContext, id: string
 
 /** The latest messages, newest first, with the snapshot in which they were read: no later message is missed. */
 function readLatest({ db, organization }: ReadContext, id: string, maxMessages: number) {
-  const latest = db
+  const latest = ofOrganization(db, organization)
     .selectFrom("messages")
     .selectAll()
-    .where("organization_id", "=", organization)
     .where("conversation_id", "=", id)
     .orderBy("id", "desc")
     .limit(maxMessages);
@@ -81,10 +80,9 @@ function readLatest({ db, organization }: ReadContext, id: string, maxMessages: 
 }
 
 async function readLatestInbound({ db, organization }: ReadContext, id: string) {
-  return db
+  return ofOrganization(db, organization)
     .selectFrom("messages")
     .select("content")
-    .where("organization_id", "=", organization)
     .where("conversation_id", "=", id)
     .where("direction", "=", "inbound")
     .orderBy("id", "desc")

@@ -5,13 +5,13 @@ import type {
   conversations as contract,
   conversationFilters,
   conversationOrders,
-} from "../../../tools/conversations.ts";
-import { fail } from "../../../tools/errors.ts";
-import type { Queries } from "../../database/database.ts";
-import { isDeepPage, readPage, withTimeLimit } from "../../database/query/index.ts";
-import type { Tables } from "../../database/schema/index.ts";
-import type { Caller, ReadContext } from "../kernel/index.ts";
-import { windowMs, windowOf } from "./window.ts";
+} from "../../../../../tools/conversations.ts";
+import { fail } from "../../../../../tools/errors.ts";
+import type { Queries } from "../../../../database/database.ts";
+import { isDeepPage, readPage, withTimeLimit } from "../../../../database/query/index.ts";
+import type { Tables } from "../../../../database/schema/index.ts";
+import type { Caller, ReadContext } from "../../../foundation/kernel/index.ts";
+import { selectConversations, windowMs, windowOf } from "../../conversations/index.ts";
 
 type Input = z.output<typeof contract.list_conversations.input>;
 
@@ -45,14 +45,6 @@ async function readConversations(input: Input, { db, organization, caller, now }
   const { rows, meta } = await readPage(orders[sort](query).selectAll(), input);
   const conversations = await addDetails(db, organization, rows);
   return { data: conversations.map((row) => ({ ...row, ...windowOf(row, now) })), meta };
-}
-
-/** Conversations whose contact has not been erased. */
-export function selectConversations(db: Queries, organization: string) {
-  return db
-    .selectFrom("conversations")
-    .where("conversations.organization_id", "=", organization)
-    .where("conversations.erased_at", "is", null);
 }
 
 type ConversationQuery = ReturnType<typeof selectConversations>;

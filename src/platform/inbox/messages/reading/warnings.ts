@@ -1,21 +1,29 @@
-/** What to know before a contact is written to: a block, an opt-out, a request to stop, a closed window. */
+/** What to know before a contact is written to: a block, an opt-out, a request to stop, a closed window, an inbox that can't send. */
 import type { z } from "zod";
-import { InboxSettings } from "../../../tools/inboxes.ts";
-import type { ContextWarning } from "../../../tools/messages/index.ts";
-import { isWindowStrict } from "../inboxes/index.ts";
+import { InboxSettings } from "../../../../../tools/inboxes.ts";
+import type { ContextWarning } from "../../../../../tools/messages/index.ts";
+import type { InboxHealth } from "../../../../database/schema/index.ts";
+import { isWindowStrict, warnOfHealth } from "../../../account/inboxes/index.ts";
+import { asksToStop, readConsent } from "../inbound/index.ts";
+import type { MessageRow } from "../progress.ts";
 import { blockedReason } from "./actions.ts";
-import { asksToStop, readConsent } from "./inbound/index.ts";
-import type { MessageRow } from "./progress.ts";
 
 interface WarningContext {
   readonly contact: { readonly opted_out: boolean; readonly blocked_at: string | null };
   readonly conversation: { readonly is_within_24h_window: boolean };
-  readonly inbox: Parameters<typeof isWindowStrict>[0];
+  readonly inbox: Parameters<typeof isWindowStrict>[0] & { readonly health: InboxHealth | null };
   /** The contact's latest message; undefined if the contact never wrote. */
   readonly received: Pick<MessageRow, "content"> | undefined;
 }
 
 type Warning = z.output<typeof ContextWarning>;
+
+const healthWarnings = {
+  inbox_stopped:
+    "The inbox can't send at the moment: messages are queued until it can. list_inboxes shows why; tell a person.",
+  inbox_unreachable:
+    "The inbox's channel can't be reached at the moment: messages are queued and tried again. Don't send them twice.",
+} as const;
 
 /** The texts do not repeat what the contact wrote, which is not to be trusted. */
 export function describeWarnings({ contact, conversation, inbox, received }: WarningContext): Warning[] {
@@ -37,6 +45,9 @@ export function describeWarnings({ contact, conversation, inbox, received }: War
     const message =
       "The 24-hour window is closed: the simulated channel sends free text all the same, WhatsApp would not. Use send_template_message.";
     warnings.push({ code: "outside_service_window", message });
+  }
+  for (const code of warnOfHealth(inbox.health)) {
+    warnings.push({ code, message: healthWarnings[code] });
   }
   return warnings;
 }

@@ -7,9 +7,9 @@
  */
 import { createHmac } from "node:crypto";
 import { z } from "zod";
-import { failField } from "../../../../tools/errors.ts";
-import { lowestId } from "../../../database/id.ts";
-import { type AppSecrets, secretsOf } from "../../kernel/index.ts";
+import { failField } from "../../../../../tools/errors.ts";
+import { lowestId } from "../../../../database/id.ts";
+import { type AppSecrets, secretsOf } from "../../../foundation/sealing/index.ts";
 
 export interface Cursor {
   /** The messages of this snapshot (`xmin:xmax:running`) were returned. Null: only the id decides. */

@@ -1,8 +1,13 @@
 /** Reads the inbound messages after a cursor, and the cursor after them. */
 import { sql } from "kysely";
-import type { Queries } from "../../../database/database.ts";
-import { readSnapshot, readWithSnapshot, refersTo } from "../../../database/query/index.ts";
-import type { AppSecrets } from "../../kernel/index.ts";
+import type { Queries } from "../../../../database/database.ts";
+import {
+  ofOrganization,
+  readSnapshot,
+  readWithSnapshot,
+  refersTo,
+} from "../../../../database/query/index.ts";
+import type { AppSecrets } from "../../../foundation/sealing/index.ts";
 import type { MessageRow } from "../progress.ts";
 import { type Cursor, createCursorError, cursorAt, readCursor } from "./cursor.ts";
 
@@ -29,10 +34,9 @@ export async function startCursor(
   if (!after.startsWith("msg_")) {
     return readCursor(secrets, after, now);
   }
-  const message = await db
+  const message = await ofOrganization(db, organization)
     .selectFrom("messages")
     .select("id")
-    .where("organization_id", "=", organization)
     .where("id", "=", after)
     .executeTakeFirst();
   if (!message) {
@@ -82,11 +86,10 @@ function selectInbound(
   { db, organization, conversation_id }: InboundQuery & { readonly conversation_id?: string | undefined },
   from: string,
 ) {
-  return db
+  return ofOrganization(db, organization)
     .selectFrom("messages")
     .innerJoin("conversations", (join) => join.on(refersTo("messages.conversation_id", "conversations")))
     .where("conversations.erased_at", "is", null)
-    .where("messages.organization_id", "=", organization)
     .where("messages.direction", "=", "inbound")
     .where("messages.id", ">", from)
     .$if(conversation_id !== undefined, (query) =>

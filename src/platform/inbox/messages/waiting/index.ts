@@ -3,12 +3,12 @@
  * message commits, the timeout is over, the app stops, the credential ends, or the caller disconnects.
  */
 import type { z } from "zod";
-import { fail } from "../../../../tools/errors.ts";
-import type { messages as contract } from "../../../../tools/messages/index.ts";
-import type { Queries } from "../../../database/database.ts";
+import { fail } from "../../../../../tools/errors.ts";
+import type { messages as contract } from "../../../../../tools/messages/index.ts";
+import type { Queries } from "../../../../database/database.ts";
+import { requireNotSuspended, selectSuspension } from "../../../account/identity/index.ts";
+import type { ReadContext } from "../../../foundation/kernel/index.ts";
 import { requireConversation } from "../../conversations/index.ts";
-import { requireNotSuspended, selectSuspension } from "../../identity/index.ts";
-import type { ReadContext } from "../../kernel/index.ts";
 import { serializeMessage } from "../serialize.ts";
 import { writeCursor } from "./cursor.ts";
 import { readInbound, startCursor } from "./inbound-stream.ts";

@@ -3,10 +3,10 @@
  * for messages that other processes committed. One poll serves all waiting calls of an organization. It also ends the
  * calls whose credential has ended. Between polls no transaction and no connection is open.
  */
-import { fail } from "../../../../tools/errors.ts";
-import { createSignal, type Signal } from "../../../jobs/signal.ts";
-import { findEndedCallers } from "../../identity/index.ts";
-import type { Caller, World } from "../../kernel/index.ts";
+import { fail } from "../../../../../tools/errors.ts";
+import { createSignal, type Signal } from "../../../../jobs/signal.ts";
+import { findEndedCallers } from "../../../account/auth/index.ts";
+import type { Caller, World } from "../../../foundation/kernel/index.ts";
 import type { Cursor } from "./cursor.ts";
 import { readChangedConversations, startCursor } from "./inbound-stream.ts";
 

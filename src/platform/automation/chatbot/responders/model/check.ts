@@ -1,4 +1,6 @@
 /** Checks what a language model wrote before a contact gets it. A model may have followed a text of a passage or a message. */
+
+import { pause } from "../../../../../time/pauses.ts";
 import type { Passage, UnknownReason } from "../answer.ts";
 import { removeHidden } from "../neutralize.ts";
 import { maxAnswer, unknownAnswer } from "../tokens.ts";
@@ -25,14 +27,21 @@ interface CheckOptions {
 }
 
 /** The answer without its citations, and what it cites; or why it can't be given. */
-export function checkAnswer(written: string, { marker, prompt, asked, passages }: CheckOptions): Checked {
+export async function checkAnswer(
+  written: string,
+  { marker, prompt, asked, passages }: CheckOptions,
+): Promise<Checked> {
   const answer = removeHidden(written.normalize("NFC")).trim();
   const numbers = [...answer.matchAll(citation)].flatMap(([, list = ""]) => list.split(/[,;]/).map(Number));
   const cited = [...new Set(numbers)].map((number) => passages[number - 1]);
   const text = answer.replace(citation, "").trim();
-  const failed = checks.find(({ fails }) => fails({ answer, text, cited, marker, prompt, asked, passages }));
-  const sources = cited.filter((passage) => passage !== undefined);
-  return failed ? { reason: failed.reason } : { text, sources };
+  for (const { reason, fails } of checks) {
+    await pause();
+    if (await fails({ answer, text, cited, marker, prompt, asked, passages })) {
+      return { reason };
+    }
+  }
+  return { text, sources: cited.filter((passage) => passage !== undefined) };
 }
 
 interface Written extends CheckOptions {
@@ -42,7 +51,10 @@ interface Written extends CheckOptions {
 }
 
 /** In the order in which they are made. */
-const checks: readonly { readonly reason: UnknownReason; fails(written: Written): boolean }[] = [
+const checks: readonly {
+  readonly reason: UnknownReason;
+  fails(written: Written): boolean | Promise<boolean>;
+}[] = [
   { reason: "not_known", fails: ({ answer }) => answer.includes(unknownAnswer) },
   { reason: "answer_too_long", fails: ({ text }) => text.length > maxAnswer },
   {
@@ -72,8 +84,14 @@ const checks: readonly { readonly reason: UnknownReason; fails(written: Written)
   },
   {
     reason: "unknown_link",
-    fails({ text, passages }) {
-      const known = new Set(passages.flatMap((passage) => linksOf(textOf(passage))));
+    async fails({ text, passages }) {
+      const known = new Set<string>();
+      for (const passage of passages) {
+        await pause();
+        linksOf(textOf(passage)).forEach((link) => {
+          known.add(link);
+        });
+      }
       return linksOf(text).some((link) => !known.has(link));
     },
   },
@@ -86,11 +104,15 @@ function sharesWords(
   { count, given = "" }: { readonly count: number; readonly given?: string },
 ): boolean {
   const words = wordsOf(other);
-  const [text, known] = [answer, given].map((one) => ` ${wordsOf(one).join(" ")} `);
-  return words.slice(0, Math.max(0, words.length - count + 1)).some((_, start) => {
-    const row = ` ${words.slice(start, start + count).join(" ")} `;
-    return text?.includes(row) && !known?.includes(row);
-  });
+  const asWords = (one: string) => ` ${wordsOf(one).join(" ")} `;
+  const text = asWords(answer);
+  const shared = words
+    .slice(0, Math.max(0, words.length - count + 1))
+    .map((_, start) => ` ${words.slice(start, start + count).join(" ")} `)
+    .filter((row) => text.includes(row));
+  // The given text is long, and seldom needed.
+  const known = shared.length > 0 ? asWords(given) : "";
+  return shared.some((row) => !known.includes(row));
 }
 
 function textOf(passage: Passage): string {

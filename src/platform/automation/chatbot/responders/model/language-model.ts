@@ -1,6 +1,6 @@
 /** Answers with a language model, from passages alone. Whatever is wrong with its answer, a person takes over. */
 import { randomBytes } from "node:crypto";
-import type { CompletionRequest, LanguageModel } from "../../../../ports/language-model.ts";
+import type { CompletionRequest, LanguageModel } from "../../../../../ports/language-model.ts";
 import type { Answer, Question } from "../answer.ts";
 import { checkAnswer } from "./check.ts";
 import { writePrompt } from "./prompt.ts";
@@ -37,7 +37,7 @@ export async function respondWithModel(
   }
   const { text, usage } = completion;
   const asked = [question.text, ...question.history.map((message) => message.text)].join("\n");
-  const checked = checkAnswer(text, { marker, prompt, asked, passages });
+  const checked = await checkAnswer(text, { marker, prompt, asked, passages });
   return "reason" in checked
     ? { outcome: "unknown", reason: checked.reason, model, usage }
     : { outcome: "answered", ...checked, model, usage };

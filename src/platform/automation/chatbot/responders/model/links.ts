@@ -6,9 +6,13 @@ const wideDot =
 
 const label = "[\\p{L}\\p{M}\\p{N}-]+";
 const rest = "(?::\\d+)?(?:[/?#][^\\s<>()[\\]\"'“”]*)?";
-const scheme = "\\b[a-z][a-z0-9+.-]*:\\/\\/";
+/** Longer than any scheme that opens an address. */
+const scheme = "\\b[a-z][a-z0-9+.-]{0,30}:\\/\\/";
+const beforeAt = "[\\p{L}\\p{M}\\p{N}._%+-]";
+/** A name of a host has at most 253 characters, and what stands before the @ of a mail address 64. */
+const user = `${beforeAt}{0,320}`;
 
-/** Of an address of IPv6, and what it does not stand in. */
+/** Of an address of IPv6 without brackets, and what it does not stand in. */
 const group = "[0-9a-f]{1,4}";
 const inWord = "[\\p{L}\\p{N}:]";
 
@@ -16,8 +20,14 @@ const addresses = new RegExp(
   [
     // With an address of IPv6, in brackets also without a scheme.
     `(?:${scheme})?\\[[0-9a-f.]*:[0-9a-f.]*:[0-9a-f:.]*(?:%[^\\]\\s]*)?\\]${rest}`,
-    `(?:${scheme}|\\bmailto:|\\btel:)?[\\p{L}\\p{M}\\p{N}._%+-]*@?(?:${label}\\.)+[\\p{L}\\p{M}]{2,}${rest}`,
+    // Without a scheme, an attempt within a word would find no more than the one at its beginning, and take cubic time.
+    `(?:(?:${scheme}|\\bmailto:|\\btel:)${user}|(?<!${beforeAt})${user})@?(?:${label}\\.)+[\\p{L}\\p{M}]{2,}${rest}`,
     `${scheme}[^\\s<>()[\\]"'“”]+`,
+  ].join("|"),
+  "gu",
+);
+const bareAddresses = new RegExp(
+  [
     `(?<!${inWord})(?:${group}(?::${group})*)?::(?:${group}(?::${group})*)?(?!${inWord})`,
     `(?<!${inWord})(?:${group}:){7}${group}(?!${inWord})`,
   ].join("|"),
@@ -30,7 +40,9 @@ const schemeOf = /^(?:[a-z][a-z0-9+.-]*:(?!:))?(?:\/\/)?(?:www\.)?/;
 export function linksOf(text: string): string[] {
   const plain = toAsciiDigits(text.normalize("NFKC").toLowerCase()).replace(wideDot, ".");
   return [
-    ...(plain.match(addresses) ?? []).map((one) => one.replace(schemeOf, "").replace(/[.,;:!?/]+$/, "")),
+    ...[...(plain.match(addresses) ?? []), ...(plain.match(bareAddresses) ?? [])].map((one) =>
+      one.replace(schemeOf, "").replace(/(?<![.,;:!?/])[.,;:!?/]+$/, ""),
+    ),
     ...(plain.match(phones) ?? []).map((one) => one.replace(/\D/g, "")),
   ];
 }

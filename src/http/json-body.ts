@@ -1,0 +1,64 @@
+/** Reads JSON bodies: UTF-8, without names that reach a prototype, an empty one as an empty object, large ones in turn. */
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { Failure } from "../../tools/contract/index.ts";
+import { fail } from "../../tools/errors.ts";
+import { createLargeBodies, largeBodyBytes } from "./large-bodies.ts";
+
+export interface JsonBody {
+  /** In bytes. */
+  readonly size: number;
+  /** The organization whose request it is; empty for none. */
+  readonly owner: string;
+  /** @throws Error if the bytes are not UTF-8. */
+  decode(): string;
+}
+
+type ParseEnd = (error: Error | null, value?: unknown) => void;
+
+/** Calls `done` with the value, or with a Failure or an error of Fastify. */
+export type ReadJsonBody = (body: JsonBody, done: ParseEnd) => void;
+
+/** Fastify's parser does not use the request. */
+const noRequest = {} as FastifyRequest;
+
+export function createJsonReader(app: Pick<FastifyInstance, "getDefaultJsonParser">): ReadJsonBody {
+  const parse = app.getDefaultJsonParser("error", "error");
+  const readLarge = createLargeBodies();
+  const read = ({ decode }: JsonBody, done: ParseEnd): void => {
+    let text: string;
+    try {
+      text = decode();
+    } catch {
+      done(fail("malformed_body", { reason: "it is not UTF-8." }));
+      return;
+    }
+    if (text.trim() === "") {
+      done(null, {});
+      return;
+    }
+    // It reports its result to `done` alone.
+    void parse(noRequest, text, done);
+  };
+  return (body, done) => {
+    if (body.size <= largeBodyBytes) {
+      read(body, done);
+      return;
+    }
+    try {
+      readLarge(body.owner, () => read(body, done));
+    } catch (error) {
+      done(error as Failure); // the only error that it throws
+    }
+  };
+}
+
+/** Parses the bodies of requests with the content type of JSON. */
+export function addJsonParser(app: FastifyInstance, readJson: ReadJsonBody): void {
+  const utf8 = new TextDecoder("utf-8", { fatal: true });
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("application/json", { parseAs: "buffer" }, (request, body, done) => {
+    const bytes = body as Buffer; // by parseAs: "buffer"
+    const owner = request.caller?.organization_id ?? "";
+    readJson({ size: bytes.length, owner, decode: () => utf8.decode(bytes) }, done);
+  });
+}

@@ -1,0 +1,20 @@
+/** Countries of phone numbers. */
+import { type CountryCode, isSupportedCountry, parsePhoneNumberFromString } from "libphonenumber-js/min";
+import { failField } from "../../../../tools/errors.ts";
+
+/** The country of a number in E.164 form; null if it has none, for example +800. */
+export function countryOf(phone_number: string | null): CountryCode | null {
+  return (phone_number && parsePhoneNumberFromString(phone_number)?.country) || null;
+}
+
+/** @throws Failure `unknown_country` naming `field`. */
+export function requireCountry(country: string | null | undefined, field: string): void {
+  if (country && toCountry(country) === undefined) {
+    throw failField(field, "unknown_country", { value: country });
+  }
+}
+
+/** Undefined for a country that numbers are not known of. */
+export function toCountry(country: string | null | undefined): CountryCode | undefined {
+  return country && isSupportedCountry(country) ? country : undefined;
+}

@@ -1,0 +1,61 @@
+/** Divides large blocks of documents, so that each is cleaned and split in a few milliseconds. */
+import type { DocumentBlock } from "../../../../ports/document-reader.ts";
+import { pause } from "../../../../time/pauses.ts";
+
+/** In characters: dozens of chunks. */
+const maxBlock = 50_000;
+
+/** A block that is larger becomes several of its kind; each part of a table begins with its header, the first row. */
+export async function divideBlocks(blocks: readonly DocumentBlock[]): Promise<DocumentBlock[]> {
+  const divided: DocumentBlock[] = [];
+  for (const block of blocks) {
+    await pause();
+    if (block.kind === "table") {
+      const groups = await groupRows(block.rows);
+      divided.push(...groups.map((rows) => ({ ...block, rows })));
+    } else if (block.kind === "heading") {
+      divided.push({ ...block, text: block.text.slice(0, maxBlock) });
+    } else {
+      divided.push(...divideText(block.text).map((text) => ({ ...block, text })));
+    }
+  }
+  return divided;
+}
+
+/** Ends the parts at spaces, where there are any, and never within a character. */
+function divideText(text: string): string[] {
+  const parts: string[] = [];
+  let start = 0;
+  while (text.length - start > maxBlock) {
+    const part = text.slice(start, start + maxBlock);
+    const space = Math.max(part.lastIndexOf("\n"), part.lastIndexOf(" "));
+    const isPair = /[\ud800-\udbff]$/.test(part.slice(-1));
+    const end = space > maxBlock / 2 ? space : isPair ? maxBlock - 1 : maxBlock;
+    parts.push(part.slice(0, end));
+    start += end;
+  }
+  return [...parts, text.slice(start)];
+}
+
+/** A header as long as half of a block is no header. */
+async function groupRows(rows: readonly string[]): Promise<string[][]> {
+  const [first = ""] = rows;
+  const header = rows.length > 1 && first.length <= maxBlock / 2 ? [first] : [];
+  const groups: string[][] = [];
+  const headerLength = header.length === 0 ? 0 : first.length;
+  let group = [...header];
+  let length = headerLength;
+  for (const row of rows.slice(header.length)) {
+    for (const part of row.length > maxBlock ? divideText(row) : [row]) {
+      if (group.length > header.length && length + part.length > maxBlock) {
+        await pause();
+        groups.push(group);
+        group = [...header];
+        length = headerLength;
+      }
+      group.push(part);
+      length += part.length + 1;
+    }
+  }
+  return [...groups, group];
+}

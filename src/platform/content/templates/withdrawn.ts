@@ -1,0 +1,15 @@
+/** The hook that runs before an approved template can't be sent any more. */
+import { type Change, defineHook } from "../../foundation/kernel/index.ts";
+
+/**
+ * An approved template is about to be submitted again or deleted, and can't be sent from then on. Not an event: a handler
+ * refuses it.
+ * @throws Failure `template_in_use` if something waits to be sent with it.
+ */
+export const templateWithdrawn =
+  defineHook<
+    [
+      change: Change,
+      template: { readonly organization: string; readonly inbox_id: string; readonly template_id: string },
+    ]
+  >();

@@ -1,0 +1,67 @@
+/** The transactions of handlers and jobs: what they emit and enqueue takes effect with their commit. */
+import type { KyselyProps } from "kysely";
+import type { Event, EventData, EventName } from "../../../../tools/events.ts";
+import { DatabaseTransaction } from "../../../database/database.ts";
+import { newId } from "../../../database/id.ts";
+import type { Jobs, NewJob } from "../../../jobs/job.ts";
+import type { Clock } from "../../../ports/clock.ts";
+
+interface NewEvent<Name extends EventName> {
+  readonly type: Name;
+  readonly organization_id: string;
+  /** Events with the same value are delivered one at a time, in the order in which they were emitted. */
+  readonly order: string;
+  readonly data: EventData<Name>;
+}
+
+export interface Emission {
+  readonly event: Event;
+  /** Events with the same key are delivered one at a time, in the order in which they were emitted. */
+  readonly orderKey: string;
+}
+
+/** Records the events of a transaction before it commits, and returns the jobs to enqueue in it. */
+export type EventRecorder = (tx: Transaction, emissions: readonly Emission[]) => Promise<readonly NewJob[]>;
+
+/** What a transaction needs of the world. */
+export interface TransactionParts {
+  readonly jobs: Pick<Jobs, "enqueue">;
+  readonly now: Clock;
+  /** Called with the events of each transaction, before it commits. */
+  readonly recorders: readonly EventRecorder[];
+}
+
+/** An open transaction of a handler or a job. */
+export class Transaction extends DatabaseTransaction {
+  readonly #parts: TransactionParts;
+  readonly #emissions: Emission[] = [];
+
+  constructor(props: KyselyProps, parts: TransactionParts) {
+    super(props);
+    this.#parts = parts;
+  }
+
+  /** Records an event. The events of a transaction are written together, just before its commit. */
+  emit<Name extends EventName>({ order, ...newEvent }: NewEvent<Name>): void {
+    const now = this.#parts.now();
+    const event: Event<Name> = { id: newId("evt", now), created_at: now.toISOString(), ...newEvent };
+    if (this.#emissions.length === 0) {
+      this.beforeCommit(() => this.#record());
+    }
+    this.#emissions.push({ event, orderKey: order });
+  }
+
+  /** Adds jobs, which start after the commit. */
+  async enqueue(jobs: readonly NewJob[]): Promise<void> {
+    await this.#parts.jobs.enqueue(this, jobs);
+  }
+
+  async #record(): Promise<void> {
+    const jobs: NewJob[] = [];
+    const emissions = this.#emissions.splice(0);
+    for (const record of this.#parts.recorders) {
+      jobs.push(...(await record(this, emissions)));
+    }
+    await this.enqueue(jobs);
+  }
+}

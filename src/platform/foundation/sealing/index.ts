@@ -1,0 +1,11 @@
+/** Sealed values: secrets that are stored encrypted under the app's secret, and sealed again when it changes. */
+export { type ResealOptions, resealAll, type SealedColumn } from "./reseal.ts";
+export {
+  type AppSecrets,
+  type SealSecrets,
+  seal,
+  sealSecretsOf,
+  secretsOf,
+  tryUnseal,
+  unseal,
+} from "./seal.ts";

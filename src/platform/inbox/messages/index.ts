@@ -1,0 +1,96 @@
+/** Messages: operations to send, list and wait for them, and the jobs that deliver them. */
+import { conversations as conversationsContract } from "../../../../tools/conversations.ts";
+import { fail } from "../../../../tools/errors.ts";
+import { messages as contract } from "../../../../tools/messages/index.ts";
+import { ofOrganization, readPage } from "../../../database/query/index.ts";
+import { templateWithdrawn } from "../../content/templates/index.ts";
+import { implement } from "../../foundation/kernel/index.ts";
+import { requireConversation } from "../conversations/index.ts";
+import { latestMessages } from "../routing/index.ts";
+import { releaseChargesJob } from "./charge/index.ts";
+import { changeConsentJob } from "./consent-job.ts";
+import { confirmMessageJob, deliverMessageJob } from "./deliver.ts";
+import { eraseMessages } from "./erase.ts";
+import { deleteOldReceiptsJob } from "./inbound/index.ts";
+import { findOriginal, ingressJobs, ingressRoutes } from "./ingress/index.ts";
+import { sendMessage } from "./outbound/index.ts";
+import { listConversations, readConversationContext, readLatestMessages } from "./reading/index.ts";
+import { serializeMessage } from "./serialize.ts";
+import { requireNoneWaiting } from "./template-uses.ts";
+import { waitForMessage } from "./waiting/index.ts";
+
+export { automationIn, type BroadcastProgress, broadcastProgressed } from "./hooks.ts";
+export { readConsent, receiveChange, receiveMessage, receiveReceipts } from "./inbound/index.ts";
+export {
+  type BulkMessages,
+  composeMessage,
+  enqueueBulkMessages,
+  replaceBroadcastMessages,
+  sendMessage,
+} from "./outbound/index.ts";
+export { serializeMessage } from "./serialize.ts";
+export { getWaiters, requireLive } from "./waiting/index.ts";
+
+const { list_conversations } = conversationsContract;
+
+export const messages = implement(
+  { ...contract, list_conversations },
+  {
+    tables: ["messages", "message_receipts", "parked_receipts", "released_charges", "message_originals"],
+    operations: {
+      async send_message(input, context) {
+        return { data: serializeMessage(context.world, await sendMessage(input, context)) };
+      },
+
+      async list_messages({ conversation_id, ...paging }, { db, world, organization }) {
+        await requireConversation(db, organization, conversation_id);
+        const query = ofOrganization(db, organization)
+          .selectFrom("messages")
+          .selectAll()
+          .where("conversation_id", "=", conversation_id)
+          .orderBy("id", "desc");
+        const { rows, meta } = await readPage(query, paging);
+        return { data: rows.map((row) => serializeMessage(world, row)), meta };
+      },
+
+      async list_conversations(input, context) {
+        return listConversations(input, context);
+      },
+
+      async get_conversation_context(input, context) {
+        return { data: await readConversationContext(input, context) };
+      },
+
+      async wait_for_message(input, context) {
+        return { data: await waitForMessage(input, context) };
+      },
+
+      async get_message({ conversation_id, message_id }, { db, world, organization }) {
+        await requireConversation(db, organization, conversation_id);
+        const message = await ofOrganization(db, organization)
+          .selectFrom("messages")
+          .selectAll()
+          .where("conversation_id", "=", conversation_id)
+          .where("id", "=", message_id)
+          .executeTakeFirst();
+        if (!message) {
+          throw fail("message_not_found");
+        }
+        const { unsupported, ...shown } = serializeMessage(world, message);
+        const original = unsupported && (await findOriginal(db, message));
+        return { data: { ...shown, unsupported: unsupported && { ...unsupported, original } } };
+      },
+    },
+    jobs: [
+      deliverMessageJob,
+      confirmMessageJob,
+      releaseChargesJob,
+      deleteOldReceiptsJob,
+      changeConsentJob,
+      ...ingressJobs,
+    ],
+    routes: ingressRoutes,
+    hooks: [templateWithdrawn.handledBy(requireNoneWaiting), latestMessages.handledBy(readLatestMessages)],
+    erase: { later: [eraseMessages] },
+  },
+);

@@ -1,0 +1,30 @@
+/** Reads the latest message that the contact of each conversation wrote. */
+import { sql } from "kysely";
+import type { Queries } from "../../../../database/database.ts";
+import type { LatestMessage } from "../../routing/index.ts";
+
+/**
+ * Their texts are what a contact can write: a template or an interactive message is always outbound. Of a conversation
+ * without an inbound message there is none.
+ */
+export async function readLatestMessages(
+  db: Queries,
+  {
+    organization,
+    conversation_ids,
+  }: { readonly organization: string; readonly conversation_ids: readonly string[] },
+): Promise<readonly LatestMessage[]> {
+  const { rows } = await sql<LatestMessage>`
+    select wanted.conversation_id, latest.type, latest.text
+    from unnest(${conversation_ids}::text[]) as wanted (conversation_id)
+    cross join lateral (
+      select type,
+        coalesce(content #>> '{text,body}', content #>> '{media,caption}', content #>> '{reply,title}') as text
+      from messages
+      where organization_id = ${organization} and conversation_id = wanted.conversation_id
+        and direction = 'inbound'
+      order by id desc limit 1
+    ) as latest
+  `.execute(db);
+  return rows;
+}

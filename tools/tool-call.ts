@@ -1,0 +1,61 @@
+/** Finds a tool and reads its arguments: the same checks, in the same order, however a tool is called. */
+import {
+  missingScope,
+  type Operation,
+  permits,
+  readArguments,
+  type Scope,
+  type ToolMapping,
+  toolMappingsOf,
+  withLocalField,
+} from "./contract/index.ts";
+import { fail } from "./errors.ts";
+
+export interface ToolRequest {
+  readonly name: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  /** Those of the caller; undefined while they are unknown: then only the service checks them. */
+  readonly scopes: ReadonlySet<Scope> | undefined;
+  /** The setting that hides the tool; undefined if none does. */
+  readonly hiddenBy: string | undefined;
+  /** Whether the arguments may name files on this machine. */
+  readonly isLocal?: boolean;
+}
+
+export interface ToolInput {
+  /** The operation's name. */
+  readonly name: string;
+  readonly operation: Operation;
+  readonly mapping: ToolMapping;
+  /** Of the operation; with the local field, if the arguments have it. */
+  readonly input: Record<string, unknown>;
+}
+
+/** @throws Failure `tool_not_found`, `tool_hidden`, `insufficient_scope`, `invalid_request`, `unknown_argument`. */
+export type ReadToolInput = (request: ToolRequest) => ToolInput;
+
+export function createToolReader(operations: Readonly<Record<string, Operation>>): ReadToolInput {
+  const tools = new Map(
+    Object.entries(operations).flatMap(([name, operation]) =>
+      Object.entries(toolMappingsOf(name, operation)).map(
+        ([tool, mapping]) => [tool, { name, operation, mapping }] as const,
+      ),
+    ),
+  );
+  return ({ name, arguments: sent, scopes, hiddenBy: setting, isLocal = false }) => {
+    const tool = tools.get(name);
+    if (!tool) {
+      throw fail("tool_not_found", { value: name });
+    }
+    if (setting !== undefined) {
+      throw fail("tool_hidden", { value: name, setting });
+    }
+    const { scope } = tool.operation;
+    // Before the arguments are read, so that a missing scope is reported first, as on every route.
+    if (scopes && !permits(scopes, scope)) {
+      throw fail("insufficient_scope", missingScope(scope));
+    }
+    const mapping = isLocal ? withLocalField(tool.mapping) : tool.mapping;
+    return { ...tool, input: readArguments(mapping, sent) };
+  };
+}
