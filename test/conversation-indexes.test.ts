@@ -13,7 +13,7 @@ const app = useTestApp();
 beforeAll(async () => {
   await openPhone(app, "+14155550197").write("hi");
   const { queries } = app.server.database;
-  const clone = sql`from conversations as one, generate_series(1, 20000) as number where one.id not like 'conv_x%'`;
+  const clone = sql`from conversations as one, generate_series(1, 5000) as number where one.id not like 'conv_x%'`;
   await sql`
     insert into contacts (organization_id, id, metadata, created_at, updated_at)
     select organization_id, 'con_x' || number, '{}', created_at, updated_at ${clone}
