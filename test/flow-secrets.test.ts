@@ -178,6 +178,28 @@ describe("what an endpoint answers hides", () => {
   });
 });
 
+describe("secret headers of more than 8192 characters", () => {
+  const [long, rest] = ["x".repeat(4096), "y"];
+
+  test("are rejected", async () => {
+    const { code, error } = await expectFailure(create(call({ A: long, B: long, C: rest })));
+    expect(code).toBe("flow_invalid");
+    expect(error?.details).toMatchObject([
+      {
+        field: "nodes[0].action_config.secret_headers",
+        message: "Send secret headers of at most 8192 characters together.",
+      },
+    ]);
+  });
+
+  test("are not sent where each save was within the limit", async () => {
+    const { id } = await create(call({ A: long, B: long }));
+    expect(await statusOf(id)).toBe(401);
+    await update(id, call({ A: null, B: null, C: rest }));
+    expect(await statusOf(id)).toBe("http_request_invalid");
+  });
+});
+
 describe("null is rejected", () => {
   const field = "nodes[0].action_config.secret_headers.Authorization";
   const expectMissing = async (result: Promise<unknown>, message = /No value of Authorization is stored/) => {

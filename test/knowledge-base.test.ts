@@ -205,6 +205,14 @@ test("text that addresses a model is flagged, and invisible characters are remov
   expect((await search("mara rodent"))[0]?.content).toBe("A mara is a rodent.");
 });
 
+test("at most 30 accents of a letter are kept, because more take quadratic time", async () => {
+  const many = `z${"\u0301\u200b".repeat(5_000)}${"\u0316".repeat(5_000)}`;
+  await add({ content: `A vicuna lives in the Andes. ${many}` });
+  const [found] = await search("vicuna Andes");
+  // The first accent and the letter are one character.
+  expect(found?.content).toBe(`A vicuna lives in the Andes. \u017a${"\u0301".repeat(29)}`);
+});
+
 describe("QA pairs", () => {
   test("whose question matches precede documents; others do not", async () => {
     await add({

@@ -36,6 +36,9 @@ const headers = z
   .refine((values) => Object.keys(values).length <= 30, "Send at most 30 headers.")
   .refine(...withoutKey);
 
+/** Characters of the values of a call's secret headers: they are searched for in its response. */
+export const maxSecretsLength = 8192;
+
 /** Null keeps the value that is stored. */
 const secretHeaders = z
   .record(
@@ -43,6 +46,10 @@ const secretHeaders = z
     z.string().min(1).max(4096).regex(headerText, "Send one line of ASCII characters.").nullable(),
   )
   .refine((values) => Object.keys(values).length <= 10, "Send at most 10 secret headers.")
+  .refine(
+    (values) => Object.values(values).join("").length <= maxSecretsLength,
+    `Send secret headers of at most ${maxSecretsLength} characters together.`,
+  )
   .refine(...withoutKey);
 
 /** Only what comes after the host may have placeholders: what a contact writes must not choose who is called. */

@@ -12,7 +12,7 @@ import { httpNodes } from "./http.ts";
 import { messageNodes } from "./messages.ts";
 import type { NodeDeclaration } from "./node.ts";
 
-export { callErrors, type HttpMethod, httpMethods } from "./http.ts";
+export { callErrors, type HttpMethod, httpMethods, maxSecretsLength } from "./http.ts";
 export { type AnswerType, answerTypes, type Validation } from "./messages.ts";
 export {
   type ConnectionType,

@@ -10,6 +10,7 @@ export {
 } from "./attributes.ts";
 export { type CompileContext, compileQuery, compileUnits, type Unit } from "./compile.ts";
 export { readFact } from "./facts.ts";
+export { limitMarks } from "./limit-marks.ts";
 export { matchesQuery } from "./matches.ts";
 export { exampleOf, operatorsOf } from "./operands.ts";
 export { parseQuery } from "./parse.ts";

@@ -1,8 +1,9 @@
 /** Removes accents and case from text, for comparisons. */
+import { limitMarks } from "./limit-marks.ts";
 
 /** "López" becomes "lopez", "Łukasz" becomes "lukasz". */
 export function removeAccents(text: string): string {
-  const withoutMarks = text.normalize("NFKD").replace(marks, "").toLowerCase();
+  const withoutMarks = limitMarks(text).normalize("NFKD").replace(marks, "").toLowerCase();
   return withoutMarks.replace(/[łøđßæœı]/g, (letter) => plain[letter] ?? letter);
 }
 

@@ -1,11 +1,12 @@
 /** Parses values for comparisons: normalized text, times, durations. */
 import { timestamp } from "../../../../tools/contract/index.ts";
+import { limitMarks } from "./limit-marks.ts";
 
 const unitMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** Text without differences of case, of compatible forms, and between the two lower-case sigmas. */
 export function normalizeText(text: string): string {
-  return text.normalize("NFKC").toLowerCase().normalize("NFKC").replaceAll("ς", "σ");
+  return limitMarks(text).normalize("NFKC").toLowerCase().normalize("NFKC").replaceAll("ς", "σ");
 }
 
 /** A time in ISO 8601 with its UTC offset. */

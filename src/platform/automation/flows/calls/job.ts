@@ -7,6 +7,7 @@
  * whose wait has ended, because the result names its episode.
  */
 
+import { maxSecretsLength } from "../../../../../tools/flows/index.ts";
 import type { FlowCallRequest, FlowCallResult } from "../../../../database/schema/index.ts";
 import { defineJob, type Transaction, type World } from "../../../foundation/kernel/index.ts";
 import {
@@ -90,6 +91,10 @@ async function send(
   const secretHeaders = secret_headers.map((name) => [name, secrets.get(name.toLowerCase())] as const);
   if (secretHeaders.some(([, value]) => value === undefined)) {
     return { error: "http_secret_missing" };
+  }
+  // Each save was within the limit, but it may have kept further values of an earlier one.
+  if ([...secrets.values()].join("").length > maxSecretsLength) {
+    return { error: "http_request_invalid" };
   }
   const response = await web.send({
     method,

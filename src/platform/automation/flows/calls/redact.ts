@@ -29,6 +29,9 @@ const minBase64Length = 6;
 /** Of one secret, the longest. */
 const maxParts = 20;
 
+/** Of all secrets of a call: the time to search a response, during which the process does nothing else, grows with it. */
+const maxPartsOfCall = 100;
+
 export interface Redact {
   (text: string): string;
   /** Also hides the beginning of a secret at the end of a text that was cut. */
@@ -36,7 +39,8 @@ export interface Redact {
 }
 
 export function createRedact(secrets: readonly string[]): Redact {
-  const parts = [...new Set(secrets.flatMap(partsOf))];
+  const limit = Math.min(maxParts, Math.floor(maxPartsOfCall / secrets.length));
+  const parts = [...new Set(secrets.flatMap((secret) => partsOf(secret, limit)))];
   const forms = [...new Set(parts.flatMap(formsOf))];
   const inner = forms.filter(({ length }) => length >= minInnerLength);
   const words = [...forms.filter(({ length }) => length < minInnerLength), ...parts.map(toBase64)];
@@ -52,7 +56,7 @@ export function createRedact(secrets: readonly string[]): Redact {
 }
 
 /** The secret, what stands between its separators, and what that is decoded from base64. */
-function partsOf(secret: string): readonly string[] {
+function partsOf(secret: string, limit: number): readonly string[] {
   const split = (text: string) => [text.trim(), ...text.split(/[\s:;,="']+/)];
   const own = split(secret);
   const decoded = own.flatMap((part) => {
@@ -62,7 +66,7 @@ function partsOf(secret: string): readonly string[] {
   return [...new Set([...own, ...decoded])]
     .filter((part) => part !== "" && !schemes.has(part.toLowerCase()))
     .sort((one, other) => other.length - one.length)
-    .slice(0, maxParts);
+    .slice(0, limit);
 }
 
 function formsOf(part: string): readonly string[] {

@@ -2,6 +2,7 @@
 import type { DocumentWarning } from "../../../../database/schema/index.ts";
 import type { DocumentBlock } from "../../../../ports/document-reader.ts";
 import { pause } from "../../../../time/pauses.ts";
+import { limitMarks } from "../../../foundation/query/index.ts";
 
 /**
  * Characters that are not seen, with which a text can hide words from people and show them to a model: controls,
@@ -25,11 +26,13 @@ const maxHiding = 20;
 
 /** Without characters that are not seen, in one Unicode form, with at most one empty line in a row. */
 export function cleanText(text: string): string {
-  return text
+  const shown = text
     .replace(/\r\n?/g, "\n")
     .replace(controls, " ")
     .replace(invisible, "")
-    .replace(surrogates, "\ufffd")
+    .replace(surrogates, "\ufffd");
+  // Marks are counted once nothing invisible separates them any more.
+  return limitMarks(shown)
     .normalize("NFC")
     .replace(/[^\S\n]+/g, " ")
     .replace(/ ?\n ?/g, "\n")
