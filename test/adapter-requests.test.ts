@@ -1,8 +1,10 @@
 /** The HTTP client of the adapters: limits of answers, deadlines, connections, retries. */
 import { EventEmitter, once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, test, vi } from "vitest";
+import { Readable } from "node:stream";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { createFetchFile } from "../src/adapters/channel/whatsapp/files.ts";
 import { ask as askWhatsApp } from "../src/adapters/channel/whatsapp/http.ts";
 import {
@@ -157,14 +159,19 @@ describe("a request that fails", () => {
 });
 
 describe("a request to the store", () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "tidings-store-"));
+  });
+  afterAll(() => rm(folder, { recursive: true }));
   const open = (endpoint: string) =>
     createS3Storage(
       { endpoint, bucket: "files", region: "local", accessKeyId: "id", secretAccessKey: "secret" },
-      join(tmpdir(), "tidings-unused"),
+      folder,
     );
 
-  test("is repeated after an error of the store", async () => {
-    await using upstream = await startUpstream([{ status: 503 }, { status: 204 }]);
+  test.each([500, 503])("is repeated after an error of the store: %i", async (status) => {
+    await using upstream = await startUpstream([{ status }, { status: 204 }]);
     await open(upstream.url).delete("a/b");
     expect(upstream.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
       "DELETE /files/a/b",
@@ -172,10 +179,26 @@ describe("a request to the store", () => {
     ]);
   });
 
-  test("is not repeated after a rejection, whose body is not shown", async () => {
-    await using upstream = await startUpstream([{ status: 403, body: { secret: "secret" } }]);
-    await expect(open(upstream.url).read("a/b")).rejects.toThrow(/^the store answered 403 to GET$/);
-    expect(upstream.requests).toHaveLength(1);
+  // 300: the status after the last success. A redirect is not followed either: the signature is for one address.
+  test.each([300, 307, 403])(
+    "is not repeated after a rejection, whose body is not shown: %i",
+    async (status) => {
+      await using upstream = await startUpstream([{ status, body: { secret: "secret" } }]);
+      await expect(open(upstream.url).read("a/b")).rejects.toThrow(
+        new RegExp(`^the store answered ${status} to GET$`),
+      );
+      expect(upstream.requests).toHaveLength(1);
+    },
+  );
+
+  test("to write or to delete a file fails if the store rejects it", async () => {
+    await using upstream = await startUpstream([{ status: 404 }, { status: 403 }]);
+    const store = open(upstream.url);
+    const metadata = { contentType: "text/plain", disposition: "inline" };
+    await expect(store.write("a/b", Readable.from([Buffer.from("text")]), metadata)).rejects.toThrow(
+      /^the store answered 404 to PUT$/,
+    );
+    await expect(store.delete("a/b")).rejects.toThrow(/^the store answered 403 to DELETE$/);
   });
 
   test("for a file that does not exist finds none", async () => {

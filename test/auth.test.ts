@@ -1,9 +1,11 @@
 /** Sign-in: short-lived access tokens, single-use refresh tokens, password changes and whoami. */
 import { expect, test } from "vitest";
+import { apiKeys } from "../tools/api-keys.ts";
 import { auth } from "../tools/auth.ts";
 import { contacts } from "../tools/contacts.ts";
 import { allScopes } from "../tools/contract/index.ts";
 import { ownerEmail, ownerPassword, startTestApp, useTestApp } from "./support/app.ts";
+import { createTestDatabase } from "./support/database.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { requestLogin, signIn as signInFromNewAddress, trustedProxyEnv } from "./support/users.ts";
 
@@ -115,4 +117,20 @@ test("password guesses are limited per account, from any address; the headers sh
   }
   expect(await guess("192.0.2.77")).toEqual([401, "10", "0", "900", null]);
   expect(await guess("192.0.2.78")).toEqual([429, "10", "0", "900", "900"]);
+});
+
+test("the key of a data folder that was revoked stays revoked after a restart", async () => {
+  const localKey = `sk_live_${"f".repeat(43)}`;
+  await using database = await createTestDatabase();
+  const first = await startTestApp({ database, localKey });
+  const { data } = await first.call(auth.whoami, {}, { key: localKey });
+  await first.call(apiKeys.delete_api_key, { id: data.credential.id });
+  await first[Symbol.asyncDispose]();
+  await using second = await startTestApp({ database, localKey });
+  expect(await expectFailure(second.call(contacts.list_contacts, {}, { key: localKey }))).toMatchObject({
+    status: 401,
+    code: "credential_invalid",
+  });
+  const { data: keys } = await second.call(apiKeys.list_api_keys, {});
+  expect(keys.map(({ name }) => name)).not.toContain("Processes on this machine");
 });

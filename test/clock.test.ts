@@ -3,6 +3,7 @@
  *
  * @module-tag embedded
  */
+import { sql } from "kysely";
 import { expect, test, vi } from "vitest";
 import { ConfigError, readConfig } from "../src/config/index.ts";
 import { clock } from "../tools/clock.ts";
@@ -120,6 +121,28 @@ test.each([
   const failure = await expectFailure(move(where as { by: string }));
   expect(failure).toMatchObject({ status: 400, code });
   expect(await show()).toEqual(before);
+});
+
+test("it moves to any time from the present one on, and not to an earlier one", async () => {
+  const { now } = await show();
+  expect(await move({ to: now })).toMatchObject({ now, reached: true });
+  const earlier = new Date(Date.parse(now) - 1).toISOString();
+  expect(await expectFailure(move({ to: earlier }))).toMatchObject({
+    status: 400,
+    code: "clock_time_invalid",
+  });
+  expect((await show()).now).toBe(now);
+});
+
+test("a move that can't be stored fails, and the clock keeps its time", async () => {
+  await using other = await startTestApp({ env });
+  const { queries } = other.server.database;
+  await sql`alter table settings add constraint fixed check (name <> 'clock_ahead_ms')`.execute(queries);
+  const before = await show(other);
+  expect(await expectFailure(move({ by: "1h" }, other))).toMatchObject({ status: 500, code: "internal" });
+  expect(await show(other)).toEqual(before);
+  await sql`alter table settings drop constraint fixed`.execute(queries);
+  expect(await move({ by: "1h" }, other)).toMatchObject({ reached: true });
 });
 
 test("a service whose clock can be moved has no inbox of a real channel", async () => {

@@ -128,6 +128,17 @@ test("a conversation's tags are normalized like a contact's, and a list can be f
   expect(await tag({ remove_tags: ["CAFÉ"] })).toEqual(["vip"]);
 });
 
+test("a change of a conversation sets the time of its change, and not the time of its last message", async () => {
+  const id = await write("+14155550162");
+  const { last_message_at } = await get(id);
+  await app.advanceTime(60_000);
+  const updated_at = app.now().toISOString();
+  for (const change of [{ add_tags: ["new"] }, { is_favorite: true }, { status: "pending" as const }]) {
+    await app.call(conversations.update_conversation, { id, ...change });
+    expect(await get(id)).toMatchObject({ updated_at, last_message_at });
+  }
+});
+
 test("tags of an earlier version are normalized by a change", async () => {
   const { conversation_id: id } = await openPhone(app, "+14155550129").write("hi");
   const { queries } = app.server.database;

@@ -128,6 +128,20 @@ test("a statement is prepared once for each text", async () => {
   ).toEqual({ count: 1 });
 });
 
+test("a connection prepares at most 1,000 statements, and runs more", { tags: "postgres" }, async () => {
+  await using own = await open({ poolSize: 1 });
+  for (let number = 0; number < 1_010; number += 1) {
+    const { rows } = await sql<{
+      n: number;
+    }>`select ${number}::integer as n -- ${sql.raw(String(number))}`.execute(own.queries);
+    expect(rows).toEqual([{ n: number }]);
+  }
+  const { rows } = await sql<{ count: number }>`select count(*) as count from pg_prepared_statements`.execute(
+    own.queries,
+  );
+  expect(rows).toEqual([{ count: 1_000 }]);
+});
+
 test("a statement prepared on an empty table uses the index once the table is full", async () => {
   const { queries } = database;
   await sql`analyze notes`.execute(queries);

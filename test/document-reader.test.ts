@@ -167,6 +167,12 @@ describe("a hostile file is refused with its reason:", () => {
   });
 });
 
+test("a document of exactly the limits is read", async () => {
+  expect(await read("markdown", "a\n\nb", { parts: 2 })).toMatchObject({ outcome: "read" });
+  expect(await read("markdown", "|a|\n|-|\n|b|\n", { parts: 2 })).toMatchObject({ outcome: "read" });
+  expect(await read("markdown", "abc", { textLength: 3 })).toMatchObject({ outcome: "read" });
+});
+
 test("a text that takes too long is given up after 5 s and 2 s a megabyte, and its thread has ended", async () => {
   const ports = () => process.getActiveResourcesInfo().filter((name) => name === "MessagePort").length;
   const before = ports();

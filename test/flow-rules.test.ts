@@ -315,6 +315,20 @@ test("an update keeps what it does not name, and raises the version with the nod
   expect(other).toMatchObject({ ...event, trigger_keyword: null, trigger_match: null });
 });
 
+test("a problem names at most 20 known names, and says if there are others", async () => {
+  const says = Array.from({ length: 19 }, (_, number) => ({
+    ...say(`s${number}`),
+    ...(number === 0 ? {} : { parent_node_id: `s${number - 1}` }),
+  }));
+  const of20 = [...says, { ...goto("x"), parent_node_id: "s18" }];
+  const of21 = [...says, { ...say("s19"), parent_node_id: "s18" }, { ...goto("x"), parent_node_id: "s19" }];
+  const fixOf = async (nodes: NewNode[]) =>
+    (await expectFailure(create(nodes))).error?.details?.[0]?.fix ?? "";
+  const known = says.map(({ id }) => id).join(", ");
+  expect(await fixOf(of20)).toContain(`Send one of these: ${known}, g.`);
+  expect(await fixOf(of21)).toContain(`Send one of these: ${known}, s19 and others.`);
+});
+
 test("the schema and the rules of graphs name places in one notation", async () => {
   const misspelt = [{ id: "a", node_type: "say", action_config: {} }] as unknown as NewNode[];
   const { error } = await expectFailure(create(misspelt));

@@ -44,6 +44,25 @@ test("a time after the last event gives no event, and a cursor for the next ones
   expect((await list({ after: cursor })).events.length).toBeGreaterThan(0);
 });
 
+test("events of several conversations are read in their order, page by page", async () => {
+  const { cursor } = await list();
+  for (let number = 0; number < 60; number += 1) {
+    await app.advanceTime(1_000);
+    const to = `+1415555020${(number * 3) % 4}`;
+    await app.call(messages.send_message, { to, type: "text", text: { body: "hello" } });
+    await app.runDueJobs();
+  }
+  const pages = [await list({ after: cursor })];
+  while (pages.at(-1)?.events.length) {
+    pages.push(await list({ after: pages.at(-1)?.cursor ?? "" }));
+  }
+  expect(pages.length).toBeGreaterThan(2);
+  const events = pages.flatMap((page) => page.events);
+  expect(events.filter(({ type }) => type === "message.sent")).toHaveLength(60);
+  const times = events.map(({ created_at }) => created_at);
+  expect(times).toEqual([...times].sort());
+});
+
 test("a wrong cursor is named as one, and not as a message's id", async () => {
   const failure = await expectFailure(app.call(webhooks.list_events, { after: "msg_1" }));
   expect(failure).toMatchObject({

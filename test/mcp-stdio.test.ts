@@ -138,6 +138,26 @@ describe("while the key's scopes are unknown", () => {
     expect(answers[2]?.result.tools.map(({ name }) => name)).not.toContain("send_message");
   });
 
+  test.each(["prompts/list", "resources/templates/list", "tools/list"])(
+    "%s is answered for the scopes that are known within the time",
+    async (method) => {
+      let resolveAccess: (access: KeyAccess) => void = () => undefined;
+      const access = new Promise<KeyAccess>((resolve) => {
+        resolveAccess = resolve;
+      });
+      const { stdin, answers } = open(() => access, { listWaitMs: 20_000 });
+      stdin.write(lines(initialize, { ...listing, method }, { jsonrpc: "2.0", id: 3, method: "ping" }));
+      // The ping is answered at once, after the list was asked for.
+      await expect.poll(() => answers).toHaveLength(2);
+      expect(answers[1]).toMatchObject({ id: 3 });
+      resolveAccess({ scopes: new Set() });
+      await expect.poll(() => answers).toHaveLength(3);
+      stdin.write(lines({ ...listing, method, id: 4 }));
+      await expect.poll(() => answers).toHaveLength(4);
+      expect(answers[2]).toEqual({ ...answers[3], id: 2 });
+    },
+  );
+
   test("only the tools that the service has are listed", async () => {
     const access = { scopes: new Set(allScopes), availableTools: new Set(["list_contacts"]) };
     const { stdin, answers } = open(async () => access);

@@ -1,4 +1,8 @@
 /** Mutations: what each operator finds and leaves, and that the choice is the same each time and spread. */
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type Choice, choose } from "../scripts/mutate/choose.ts";
 import { parseTables, readColumns } from "../scripts/mutate/find/columns.ts";
@@ -13,8 +17,10 @@ import {
   operators,
 } from "../scripts/mutate/mutation.ts";
 import { readReasons } from "../scripts/mutate/report.ts";
+import { prepareProgram } from "../scripts/mutate/run/program.ts";
 import { describeFailure } from "../scripts/mutate/run/vitest-report.ts";
 import { readTests, testsFor } from "../scripts/mutate/tests.ts";
+import { programPath } from "./support/process.ts";
 
 // biome-ignore-start lint/suspicious/noTemplateCurlyInString: they are templates of the sources that are mutated.
 
@@ -222,6 +228,30 @@ test("a run that ended without a failure is not described, so that it counts as 
     "vitest: TypeError: a is undefined",
   );
   expect(describeFailure([], "Error: Command failed: node scripts/build.ts")).toBe("does not build");
+});
+
+test("the program is built for tests that import what starts it, also for those of the emulator", async () => {
+  const tree = await mkdtemp(join(tmpdir(), "tidings-mutate-"));
+  const isBuilt = (file: string) => {
+    prepareProgram(tree, [file]);
+    // Without the file, the set-up of the tests builds it.
+    return !existsSync(join(tree, programPath));
+  };
+  try {
+    for (const folder of ["test/support", "emulator/test"]) {
+      await mkdir(join(tree, folder), { recursive: true });
+    }
+    await writeFile(join(tree, "test/support/process.ts"), "");
+    await writeFile(join(tree, "test/support/starts.ts"), 'import "./process.ts";');
+    await writeFile(join(tree, "test/one.test.ts"), 'import "./support/starts.ts";');
+    await writeFile(join(tree, "emulator/test/two.test.ts"), 'import "../../test/support/process.ts";');
+    await writeFile(join(tree, "test/three.test.ts"), 'import "node:fs";');
+    expect(isBuilt("test/one.test.ts")).toBe(true);
+    expect(isBuilt("emulator/test/two.test.ts")).toBe(true);
+    expect(isBuilt("test/three.test.ts")).toBe(false);
+  } finally {
+    await rm(tree, { recursive: true });
+  }
 });
 
 describe("the choice of 60", () => {

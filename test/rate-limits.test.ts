@@ -158,7 +158,9 @@ describe("unknown credentials", () => {
     expect(readHeaders(rejected)).toEqual({ limit: 30, remaining: 0, reset: 60, retryAfter: 60 });
     expect((await guess(1, "192.0.2.2")).status).toBe(401);
     await app.advanceTime(60_000);
-    expect((await guess(1, "192.0.2.1")).status).toBe(401);
+    const next = await guess(1, "192.0.2.1");
+    expect(next.status).toBe(401);
+    expect(readHeaders(next)).toEqual({ limit: 30, remaining: 29, reset: 60, retryAfter: null });
   });
 
   test("of one IPv6 network are counted together", async () => {

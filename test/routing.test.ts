@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { conversations } from "../tools/conversations.ts";
 import { routing } from "../tools/routing.ts";
 import { expectFailure } from "./support/expect-failure.ts";
+import { createOrganizationFor } from "./support/operator.ts";
 import { useRoutingApp } from "./support/routing.ts";
 import { openPhone } from "./support/simulator.ts";
 import { createTeamWithMembers } from "./support/teams.ts";
@@ -11,6 +12,18 @@ const { app, nextNumber, write, createPolicy, get, decisionsOf } = useRoutingApp
 
 const simulate = async (conversation_id: string, policy_id?: string) =>
   (await app.call(routing.simulate_routing, { conversation_id, ...(policy_id ? { policy_id } : {}) })).data;
+
+test("the tiers of another organization's teams delay no escalation", async () => {
+  const first = await createTeamWithMembers(app, { name: "First", tier: 1 }, {});
+  const third = await createTeamWithMembers(app, { name: "Third", tier: 3 }, { Ada: {} });
+  const { id: organization, key } = await createOrganizationFor(app, "Other");
+  await createTeamWithMembers(app, { name: "Theirs", tier: 2 }, {}, { key, organization });
+  await createPolicy(first, { strategy: "round_robin", settings: { escalate_after_seconds: 60 } });
+  const id = await write();
+  expect((await get(id)).assigned_to).toBeNull();
+  await app.advanceTime(90_000);
+  expect((await get(id)).assigned_to).toBe(third.users.Ada);
+});
 
 describe("policies", () => {
   test("are listed in the order in which they are matched", async () => {

@@ -149,6 +149,7 @@ describe("while an organization is suspended", () => {
     const { data } = await app.call(operator.suspend_organization, { id, reason: "Unpaid" }, asOperator);
     const since = app.now().toISOString();
     expect(data).toMatchObject({ status: "suspended", suspended_at: since, suspension_reason: "Unpaid" });
+    expect(data.name).toBe("Seen");
     await app.advanceTime(1_000);
     await app.call(operator.suspend_organization, { id, reason: "Abuse" }, asOperator);
     const listed = await app.call(

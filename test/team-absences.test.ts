@@ -113,6 +113,30 @@ describe("a member who is away", () => {
     expect((await get(id)).assigned_to).toBeNull();
   });
 
+  // The times in hours from now; undefined: none.
+  const begins = [undefined, -2, 0, 1];
+  const ends = [undefined, -1, 0, 2];
+  const absences = begins
+    .flatMap((from) => ends.map((until) => ({ from, until })))
+    .filter(({ from, until }) => from === undefined || until === undefined || from < until);
+
+  test.each(absences)(
+    "from $from to $until is away for the routing and for the team's warnings",
+    async ({ from, until }) => {
+      const isAway =
+        (from !== undefined || until !== undefined) && (from ?? 0) <= 0 && (until === undefined || until > 0);
+      const team = await createTeamWithMembers(app, {}, {});
+      await createPolicy(team, { strategy: "round_robin" });
+      const member = await addMember(team.id, {
+        unavailable_from: from === undefined ? null : at(from * hour),
+        unavailable_until: until === undefined ? null : at(until * hour),
+      });
+      expect((await get(await write())).assigned_to).toBe(isAway ? null : member.user_id);
+      const { data } = await app.call(teams.get_team, { id: team.id });
+      expect(codes(data.warnings)).toEqual(isAway ? ["team_without_members"] : []);
+    },
+  );
+
   test("can't be back before the absence begins", async () => {
     const team = await createTeamWithMembers(app, {}, {});
     const absence = { unavailable_from: at(hour), unavailable_until: at(hour) };

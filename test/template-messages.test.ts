@@ -8,6 +8,7 @@ import { templates } from "../tools/templates/index.ts";
 import { useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { png } from "./support/files.ts";
+import { createOrganizationFor } from "./support/operator.ts";
 import { openPhone } from "./support/simulator.ts";
 import { createTemplateHelpers } from "./support/templates.ts";
 import { createUploadHelpers } from "./support/uploads.ts";
@@ -33,6 +34,23 @@ async function requireWindow() {
 beforeAll(async () => {
   await requireWindow();
   await approve(shipped);
+});
+
+test("a template of another organization with the same name is not shown by a rejection", async () => {
+  const rejection = async () => {
+    const { status, error } = await expectFailure(send("+14155550171", { name: "greeting" }));
+    return { status, error: { ...error, request_id: undefined } };
+  };
+  const before = await rejection();
+  expect(before).toMatchObject({ status: 422, error: { code: "template_not_approved" } });
+  const { key } = await createOrganizationFor(app, "Other");
+  const theirs = { name: "greeting", category: "utility", template_data: { body: "Hello." } } as const;
+  const { data } = await app.call(templates.create_template, theirs, { key });
+  expect(await rejection()).toEqual(before);
+  await app.call(templates.submit_template, { id: data.id }, { key });
+  await app.advanceTime(1_000);
+  expect((await app.call(templates.get_template, { id: data.id }, { key })).data.status).toBe("approved");
+  expect(await rejection()).toEqual(before);
 });
 
 describe("a media header", () => {

@@ -1,6 +1,6 @@
 /** Rejected and interrupted uploads: the error of each, and that nothing stays stored. */
 import { once } from "node:events";
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, open, readdir, rm, writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -238,6 +238,28 @@ describe("an invalid form", () => {
     expect([await listFiles(), await listRows()]).toEqual(before);
     expect((await send(multipartForm({ bytes: png }))).status).toBe(201);
   });
+});
+
+test("a file that the disk fails to write is not stored", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "tidings-store-"));
+  const storage = createDiskStorage(folder);
+  const body = async function* () {
+    yield png;
+  };
+  const handle = await open(join(folder, "other"), "w");
+  const datasync = vi
+    .spyOn(Object.getPrototypeOf(handle), "datasync")
+    .mockRejectedValueOnce(new Error("EIO"));
+  try {
+    const writing = storage.write("org_a/lost", body(), { contentType: "image/png", disposition: "inline" });
+    await expect(writing).rejects.toThrow("EIO");
+    expect(await storage.read("org_a/lost")).toBeUndefined();
+    expect(await readdir(join(folder, "arriving"))).toEqual([]);
+  } finally {
+    datasync.mockRestore();
+    await handle.close();
+    await rm(folder, { recursive: true });
+  }
 });
 
 test("partial files of a killed process are deleted, also while the next one keeps running", async () => {

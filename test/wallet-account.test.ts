@@ -113,6 +113,7 @@ test("the event of a low balance is sent once, and again after more was availabl
   await add(11 - data.available);
   expect(await seen()).toEqual([]);
   await add(-2);
+  expect((await read()).low_balance_threshold).toBe(10);
   const low = { currency: "USD", balance: 9, held: 0, available: 9, mode: "off", threshold: 10 };
   expect(await seen()).toEqual([{ ...low, simulated: true }]);
   expect(await seen()).toHaveLength(1);
@@ -122,6 +123,7 @@ test("the event of a low balance is sent once, and again after more was availabl
   await add(-5);
   expect(await seen()).toHaveLength(2);
   await app.call(organization.update_organization, { low_balance_threshold: null });
+  expect(await read()).toMatchObject({ low_balance_threshold: null, is_low: false });
 });
 
 test("the operator's list shows no wallet of another organization", async () => {

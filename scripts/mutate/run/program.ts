@@ -20,12 +20,15 @@ export function prepareProgram(tree: string, files: readonly string[]): void {
   utimesSync(program, later, later);
 }
 
-/** Whether a test file imports another file of test/, directly or not. */
+/** The folders of tests, and of what tests import from each other. */
+const testFolders = /^(?:emulator\/)?test\//;
+
+/** Whether a test file imports another file of these folders, directly or not. */
 function isImported(tree: string, file: string, wanted: string, seen: Set<string> = new Set()): boolean {
   if (file === wanted) {
     return true;
   }
-  if (seen.has(file) || !file.startsWith("test/") || !existsSync(join(tree, file))) {
+  if (seen.has(file) || !testFolders.test(file) || !existsSync(join(tree, file))) {
     return false;
   }
   seen.add(file);
