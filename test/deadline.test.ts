@@ -9,8 +9,11 @@ import { createFetchFile } from "../src/adapters/channel/whatsapp/files.ts";
 import { ask as askWhatsApp } from "../src/adapters/channel/whatsapp/http.ts";
 import { createEmbedder, createLanguageModel } from "../src/adapters/models/openai/index.ts";
 import { ask as askRazorpay } from "../src/adapters/payments/razorpay/http.ts";
+import { createWeb } from "../src/adapters/web/index.ts";
 import { startDeadline } from "../src/time/deadline.ts";
+import { webhookTimeoutSeconds } from "../tools/webhooks.ts";
 import { startReceiver } from "./support/receiver.ts";
+import { development } from "./support/web.ts";
 
 setFlagsFromString("--expose-gc");
 const collectGarbage: () => void = runInNewContext("gc");
@@ -105,6 +108,24 @@ const places: readonly Place[] = [
           messages: [{ role: "user", content: "What do you sell?" }],
         }),
       ),
+  },
+  {
+    name: "a webhook delivery",
+    limitMs: 30_000,
+    answered: 0,
+    call: async (url) => {
+      await using web = createWeb({ rules: development });
+      requireOutcome(
+        "answered",
+        await web.send({
+          method: "POST",
+          url,
+          timeoutMs: webhookTimeoutSeconds * 1_000,
+          maxBytes: 1_000,
+          tooLarge: "cut",
+        }),
+      );
+    },
   },
   {
     name: "a file that the emulator fetches",
