@@ -12,6 +12,7 @@ import { templates } from "../tools/templates/index.ts";
 import { webhooks } from "../tools/webhooks.ts";
 import { startTestApp } from "./support/app.ts";
 import { findColumns } from "./support/find-columns.ts";
+import { iterations } from "./support/iterations.ts";
 import {
   expectSimulatedMoney,
   hasSeparateMoney,
@@ -32,8 +33,13 @@ import { startWebhookReceiver } from "./support/webhook-receiver.ts";
 
 const [minute, hour] = [60_000, 3_600_000];
 
+/** The oldest version and the newest ones, and all with SOAK. */
+const names = dumpNames.filter(
+  (_, index) => index === 0 || index >= dumpNames.length - iterations(2, Infinity),
+);
+
 /** The tests of a version use the same app one after the other, because opening a dump takes most of their time. */
-describe.each(dumpNames)("a database of version %s", (name) => {
+describe.each(names)("a database of version %s", (name) => {
   let opened: OpenedDump;
   beforeAll(async () => {
     opened = await openDump(name);
@@ -124,10 +130,8 @@ describe.each(dumpNames)("a database of version %s", (name) => {
   });
 });
 
-const recordsWithWhatsApp = (await Promise.all(dumpNames.map(readDumpRecord))).map(
-  ({ whatsapp }) => whatsapp,
-);
-const whatsAppDumps = dumpNames.filter((_, index) => recordsWithWhatsApp[index] !== undefined);
+const recordsWithWhatsApp = (await Promise.all(names.map(readDumpRecord))).map(({ whatsapp }) => whatsapp);
+const whatsAppDumps = names.filter((_, index) => recordsWithWhatsApp[index] !== undefined);
 
 describe.skipIf(whatsAppDumps.length === 0)("a WhatsApp inbox", () => {
   test.each(whatsAppDumps)(
