@@ -43,6 +43,8 @@ test("a configuration is created and changed, and an invalid one changes nothing
   const graph_definition = { nodes: [{ id: "p", type: "handoff", config: { team_id: "team_none" } }] };
   const failure = bot.configure({ graph_definition });
   expect((await expectFailure(failure)).code).toBe("chatbot_graph_invalid");
+  const blank = await expectFailure(bot.configure({ name: " " }));
+  expect(blank).toMatchObject({ status: 400, error: { param: "name" } });
   expect((await app.call(chatbot.get_chatbot_config, {})).data).toEqual(replaced);
   expect((await expectFailure(ask("Hello?"))).code).toBe("chatbot_not_configured");
 });

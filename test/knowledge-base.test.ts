@@ -289,3 +289,7 @@ test.each(["how are you", "!!!", "' | \\ & :* <-> ('", "\u0000x".slice(1), "naï
     expect(scores.every((score) => score >= 0 && score <= 1)).toBe(true);
   },
 );
+
+test.each(["", " ", "\u00a0\n\t"])("the blank query %j is rejected", async (query) => {
+  expect(await expectFailure(search(query))).toMatchObject({ status: 400, error: { param: "query" } });
+});

@@ -84,7 +84,7 @@ export const chatbot = {
     description:
       "Set the organization's chatbot, which answers in conversations that a flow hands to it. For the flow: create_flow, node chatbot.",
     input: z.object({
-      name: z.string().min(1).max(255).optional().describe("Name"),
+      name: z.string().trim().min(1).max(255).optional().describe("Name"),
       graph_definition: jsonObject.describe(
         'For example {"entry_point":"main","nodes":[{"id":"main","type":"llm"}],"edges":[]}',
       ),

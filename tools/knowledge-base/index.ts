@@ -174,7 +174,7 @@ export const knowledgeBase = {
     description:
       "Find the QA pairs and passages that answer a question, best first. chat_with_bot writes an answer.",
     input: z.object({
-      query: z.string().min(1).max(2000).describe("Question or keywords"),
+      query: z.string().trim().min(1).max(2000).describe("Question or keywords"),
       top_k: z
         .int()
         .min(1)
