@@ -110,7 +110,8 @@ export const broadcasts = {
     path: "/v1/broadcasts/{id}",
     scope: "broadcasts:create",
     title: "Delete broadcast",
-    description: "Delete a draft or failed broadcast. A scheduled one is cancelled first, with cancel_broadcast.",
+    description:
+      "Delete a draft or failed broadcast. A scheduled one is cancelled first, with cancel_broadcast.",
     input: z.object({ id: broadcastId }),
     output: one(Deleted),
     tier: "extended",
