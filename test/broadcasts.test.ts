@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import { broadcasts } from "../tools/broadcasts/index.ts";
 import { contacts } from "../tools/contacts.ts";
+import { inboxes } from "../tools/inboxes.ts";
 import { useTestApp } from "./support/app.ts";
 import { createBroadcastHelpers, phoneNumbers } from "./support/broadcasts.ts";
 import { expectFailure } from "./support/expect-failure.ts";
@@ -68,6 +69,19 @@ test("a broadcast names the field of what it does not find", async () => {
   expect(await failureOf({ inbox_id: "inb_x" })).toEqual([404, "inbox_not_found", "inbox_id"]);
   expect(await failureOf({ cohort_id: "coh_x" })).toEqual([404, "cohort_not_found", "cohort_id"]);
   expect(await failureOf({ template_id: "tpl_x" })).toEqual([404, "template_not_found", "template_id"]);
+});
+
+test("a broadcast can't be sent from another inbox than its template's", async () => {
+  const { cohort } = await createCohort([]);
+  const template = await approve({ name: "at_home", template_data: { body: "We have an offer." } });
+  const { data: other } = await app.call(inboxes.create_inbox, {
+    name: "Other",
+    channel: "simulator",
+    phone_number: "+14155550199",
+  });
+  const input = { name: "Elsewhere", cohort_id: cohort.id, template_id: template.id, inbox_id: other.id };
+  const { status, code, error } = await expectFailure(create(input));
+  expect([status, code, error?.param]).toEqual([422, "template_not_approved", "inbox_id"]);
 });
 
 test("a draft may be created without a mapping, and needs one to go on", async () => {

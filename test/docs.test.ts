@@ -6,6 +6,7 @@ import { describe, expect, test } from "vitest";
 import about from "../package.json" with { type: "json" };
 import { settings } from "../src/config/index.ts";
 import { operationsOf } from "../src/platform/index.ts";
+import { catalogue } from "../tools/index.ts";
 
 const documents = (await readdir("docs", { recursive: true })).filter((file) => file.endsWith(".md"));
 const pages = ["README.md", "CONTRIBUTING.md", ...documents.map((file) => join("docs", file))];
@@ -44,6 +45,27 @@ describe.each(pages)("%s", (page) => {
     expect(named.filter((route) => !routes.has(withoutNames(route)))).toEqual([]);
   });
 });
+
+describe("docs/api.md", () => {
+  test("names the operations whose requests call another server", async () => {
+    const [paragraph = ""] = matches(await readFile("docs/api.md", "utf8"), /^(Some operations make .+)$/gm);
+    const outward = Object.entries(catalogue)
+      .filter(([, { effect }]) => effect === "outward" || effect === "streamed")
+      .map(([name]) => name);
+    expect(matches(paragraph, /`(\w+)`/g).sort()).toEqual(outward.sort());
+  });
+
+  test("has the prefixes of all ids that an answer can have", async () => {
+    const files = (await readdir("src", { recursive: true })).filter((file) => file.endsWith(".ts"));
+    const sources = await Promise.all(files.map((file) => readFile(join("src", file), "utf8")));
+    const created = matches(sources.join("\n"), /\b(?:newId\(|freshId\([^"]*?, )"(\w+)"/g);
+    const listed = matches(await readFile("docs/api.md", "utf8"), /`([a-z_]+)_` \| /g);
+    expect(listed.sort()).toEqual([...new Set(created)].filter((prefix) => !internalIds.has(prefix)).sort());
+  });
+});
+
+/** Ids of jobs, processes, secrets and references, which no answer has. */
+const internalIds = new Set(["batch", "firing", "fsec", "job", "por", "proc", "rft", "ses"]);
 
 const routes = new Set([
   "GET /v1/openapi.json",

@@ -106,6 +106,7 @@ const invalid: readonly Case[] = [
   ["create_flow", "trigger_keyword", { ...valid.create_flow, nodes, trigger_keyword: undefined }],
   ["create_flow", "trigger_event_type", { ...valid.create_flow, nodes, trigger_type: "event" }],
   ["create_flow", "nodes", { ...valid.create_flow, nodes: [] }],
+  ["create_flow", "end_action_type", { ...valid.create_flow, nodes, end_action_type: "close" }],
   [
     "create_template",
     "template_data.body",

@@ -90,7 +90,7 @@ export const broadcasts = {
     path: "/v1/broadcasts/{id}",
     scope: "broadcasts:create",
     title: "Update broadcast",
-    description: "Change a draft or scheduled broadcast. Only the fields sent change.",
+    description: "Change a draft, scheduled or failed broadcast. Only the fields sent change.",
     input: z.object({
       id: broadcastId,
       name: name.optional(),
@@ -110,7 +110,8 @@ export const broadcasts = {
     path: "/v1/broadcasts/{id}",
     scope: "broadcasts:create",
     title: "Delete broadcast",
-    description: "Delete a draft. A scheduled broadcast is cancelled first, with cancel_broadcast.",
+    description:
+      "Delete a draft or failed broadcast. A scheduled one is cancelled first, with cancel_broadcast.",
     input: z.object({ id: broadcastId }),
     output: one(Deleted),
     tier: "extended",
@@ -195,7 +196,7 @@ export const broadcasts = {
     scope: "broadcasts:read",
     title: "Estimate broadcast",
     description:
-      "Count whom a draft or scheduled broadcast would reach and exclude now, its cost by country, and whether the wallet can pay it (is_affordable).",
+      "Count whom a draft, scheduled or failed broadcast would reach and exclude now, its cost by country, and whether the wallet can pay it (is_affordable).",
     input: z.object({ id: broadcastId }),
     output: one(Estimate),
   }),
