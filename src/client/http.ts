@@ -15,7 +15,7 @@ export interface Transport {
 }
 
 export interface Attempt {
-  /** The credential of this call; undefined for that of the transport. */
+  /** The credential of this call. If undefined, the transport uses its own. */
   readonly key: string | undefined;
   readonly deadline: Deadline;
 }

@@ -1,4 +1,4 @@
-/** Checks and writes the headers of a request, and reads and checks those of a response. */
+/** Checks and writes request headers, and reads and checks response headers. */
 import type { ForbiddenRequest, WebRequest } from "../../ports/web.ts";
 import type { HttpHeaders } from "../http-client/index.ts";
 import { BodyTooLargeError, MalformedResponseError } from "./failures.ts";

@@ -114,7 +114,7 @@ async function respond(options: InProcessOptions, sentRequest: SentRequest): Pro
   }
 }
 
-/** Divides the fields into those of the path and those of the query or the body. */
+/** Divides the fields into path parameters and fields of the query or the body. */
 async function readContent(
   options: InProcessOptions,
   { actor, route: { operation, path }, request: { fields, file } }: SentRequest,

@@ -29,7 +29,7 @@ const slice = ms(100);
 /** A start this far ahead is ignored: the clock was set back, or that of its process is wrong. */
 export const maxAheadMs = 10_000;
 const maxAhead = ms(maxAheadMs);
-/** Clocks differ by less: a start that is further ahead is that of a late job, which waits for it. */
+/** Clocks differ by less: a start that is further ahead belongs to a late job, which waits for it. */
 const maxDifference = ms(250);
 
 export async function setPace(

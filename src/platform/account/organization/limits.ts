@@ -1,4 +1,4 @@
-/** Limits on what an organization may have: those of the operator's settings, or its own. */
+/** Limits on what an organization may have: its own, or else the limits in the operator's settings. */
 import { type SelectQueryBuilder, sql } from "kysely";
 import type { Failure } from "../../../../tools/contract/index.ts";
 import { fail } from "../../../../tools/errors.ts";

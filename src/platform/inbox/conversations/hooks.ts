@@ -23,7 +23,7 @@ export const takesMessage = defineHook<
   boolean
 >();
 
-/** Conversations, by id, that somebody has taken over. */
+/** The ids of conversations that bots and flows must leave to people. */
 export interface Taken {
   readonly organization: string;
   /** They have got an agent or a team. */

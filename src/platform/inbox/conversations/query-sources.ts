@@ -1,4 +1,4 @@
-/** Where conditions find the attributes of conversations, as rows that are related to those of the table `contacts`. */
+/** Where conditions find the attributes of conversations, as rows related to the rows of the table `contacts`. */
 import { sql } from "kysely";
 import {
   type Expression,
