@@ -1,6 +1,7 @@
 /** Erases a contact from the recipients of broadcasts. The counts keep them. */
 import { sql } from "kysely";
-import type { Change, ErasedContact } from "../../foundation/kernel/index.ts";
+import type { Change } from "../../foundation/kernel/index.ts";
+import type { ErasedContact } from "../../inbox/erasure.ts";
 
 /** A recipient who is pending stays so: the dispatch excludes an erased contact. */
 export async function eraseRecipients(

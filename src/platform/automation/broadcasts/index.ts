@@ -11,6 +11,7 @@ import { templateWithdrawn } from "../../content/templates/index.ts";
 import { getAccessibleUploadAt } from "../../content/uploads/index.ts";
 import { freshId, implement } from "../../foundation/kernel/index.ts";
 import { normalizeContacts } from "../../inbox/contacts/index.ts";
+import { erasesContact } from "../../inbox/erasure.ts";
 import { broadcastProgressed } from "../../inbox/messages/index.ts";
 import { cohortWithdrawn, requireCohort } from "../cohorts/index.ts";
 import { eraseRecipients } from "./erase.ts";
@@ -197,5 +198,5 @@ export const broadcasts = implement(contract, {
     cohortWithdrawn.handledBy(requireNoDraft),
     templateWithdrawn.handledBy(requireNoBroadcast),
   ],
-  erase: { now: eraseRecipients },
+  erase: erasesContact({ now: eraseRecipients }),
 });

@@ -4,6 +4,7 @@ import { fail } from "../../../../tools/errors.ts";
 import { countKnowledge } from "../../content/knowledge-base/index.ts";
 import { implement } from "../../foundation/kernel/index.ts";
 import { conversationsTaken, heldByBot, takesMessage } from "../../inbox/conversations/index.ts";
+import { erasesContact } from "../../inbox/erasure.ts";
 import { automationIn } from "../../inbox/messages/index.ts";
 import { chat } from "./chat.ts";
 import { configure, findConfig, showConfig } from "./config.ts";
@@ -63,5 +64,5 @@ export const chatbot = implement(contract, {
     automationIn.handledBy(async (db, conversation) => ({ chatbot: await readBot(db, conversation) })),
     conversationsTaken.handledBy(endWhenTaken),
   ],
-  erase: { now: endForErased, later: [eraseTurns] },
+  erase: erasesContact({ now: endForErased, later: [eraseTurns] }),
 });

@@ -3,7 +3,8 @@ import { type Selectable, sql } from "kysely";
 import type { Queries } from "../../../database/database.ts";
 import { ofOrganization, updateBatch } from "../../../database/query/index.ts";
 import type { Tables } from "../../../database/schema/index.ts";
-import { defineRetentionJob, type ErasedContact, type Transaction } from "../../foundation/kernel/index.ts";
+import { defineRetentionJob, type Transaction } from "../../foundation/kernel/index.ts";
+import type { ErasedContact } from "../../inbox/erasure.ts";
 import type { Reply } from "./reply.ts";
 import type { HistoryMessage } from "./responders/index.ts";
 

@@ -10,6 +10,7 @@ import {
   type WriteContext,
 } from "../../foundation/kernel/index.ts";
 import { normalizeContacts, selectContacts, serializeContact } from "../../inbox/contacts/index.ts";
+import { erasesContact } from "../../inbox/erasure.ts";
 import { buildCohortJob } from "./build.ts";
 import { countCohortJob } from "./count.ts";
 import { createCohort } from "./create.ts";
@@ -90,14 +91,14 @@ export const cohorts = implement(contract, {
     },
   },
   jobs: [buildCohortJob, countCohortJob],
-  erase: {
+  erase: erasesContact({
     async now({ tx }, { organization_id, contact_id }) {
       await ofOrganization(tx, organization_id)
         .deleteFrom("cohort_members")
         .where("contact_id", "=", contact_id)
         .execute();
     },
-  },
+  }),
 });
 
 /** Undefined without a query. Before the transaction, which holds the embedded engine's only connection. */

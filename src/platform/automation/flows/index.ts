@@ -5,6 +5,7 @@ import { together } from "../../../database/transaction.ts";
 import { authorityChanged } from "../../account/users.ts";
 import { defineRetentionJob, implement, type WriteContext } from "../../foundation/kernel/index.ts";
 import { conversationsTaken, takesMessage } from "../../inbox/conversations/index.ts";
+import { erasesContact } from "../../inbox/erasure.ts";
 import { automationIn } from "../../inbox/messages/index.ts";
 import { flowAnswers } from "../chatbot/index.ts";
 import { cohortWithdrawn } from "../cohorts/index.ts";
@@ -145,7 +146,7 @@ export const flows = implement(contract, {
       );
     }),
   ],
-  erase: { now: cancelRunsOfErased, later: [eraseVariables] },
+  erase: erasesContact({ now: cancelRunsOfErased, later: [eraseVariables] }),
 });
 
 async function showSaved({ tx, now }: WriteContext, flow: FlowWithVersion) {

@@ -1,6 +1,7 @@
 /** Deletes the events of a contact who is being erased. */
 import { sql } from "kysely";
-import type { ErasedContact, Transaction } from "../../foundation/kernel/index.ts";
+import type { Transaction } from "../../foundation/kernel/index.ts";
+import type { ErasedContact } from "../../inbox/erasure.ts";
 
 /** Events in one transaction. */
 const batchSize = 500;

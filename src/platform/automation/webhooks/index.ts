@@ -15,6 +15,7 @@ import {
   type WriteContext,
 } from "../../foundation/kernel/index.ts";
 import { seal } from "../../foundation/sealing/index.ts";
+import { erasesContact } from "../../inbox/erasure.ts";
 import { deliverWebhookJob } from "./deliver.ts";
 import {
   countMissed,
@@ -154,7 +155,7 @@ export const webhooks = implement(contract, {
   },
   jobs: [deliverWebhookJob, recoverDeliveriesJob, deleteOldEventsJob],
   recordEvents,
-  erase: { later: [eraseEvents] },
+  erase: erasesContact({ later: [eraseEvents] }),
 });
 
 type Changes = Partial<{

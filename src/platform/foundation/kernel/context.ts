@@ -29,9 +29,9 @@ export interface World extends Ports, OperatorLimits {
   readonly generatedSecret: string;
   /** What the modules do in each other's transactions. */
   readonly hooks: HookHandlers;
-  /** How each module erases a contact. */
+  /** How each module erases a record. */
   readonly erasers: readonly Erase[];
-  /** The names of the jobs that also run for an erased contact. */
+  /** The names of the jobs that also run for an erased record. */
   readonly jobsKeptByErasure: readonly string[];
   /** Every tool that is offered, by name, with the operation that it calls. */
   readonly tools: ReadonlyMap<string, Operation>;
@@ -110,31 +110,19 @@ export interface OrganizationChange extends Change {
   readonly organization: string;
 }
 
-/** A contact that is being erased. Its row is locked, and so are its conversations after the first hook. */
-export interface ErasedContact {
-  readonly organization_id: string;
-  readonly contact_id: string;
-  readonly conversation_ids: readonly string[];
-  /** The values of its identities, by which a channel reports what the person does. */
-  readonly identities: readonly string[];
-}
-
-/** How a module erases the personal data of a contact from its own tables. */
-export interface Erase {
+/** How a module erases the personal data of a record from its own tables. `Erased` names the record. */
+export interface Erase<Erased = never> {
   /** The ids of its rows that other modules refer to, and that are locked until the commit. */
-  find?(
-    tx: Transaction,
-    contact: Pick<ErasedContact, "organization_id" | "contact_id">,
-  ): Promise<readonly string[]>;
-  /** In the transaction that erases the contact: rows that an index finds and that are few. */
-  now?(change: Change, contact: ErasedContact): Promise<void>;
+  find?(tx: Transaction, record: Erased): Promise<readonly string[]>;
+  /** In the transaction that erases the record: rows that an index finds and that are few. */
+  now?(change: Change, record: Erased): Promise<void>;
   /**
    * By a job after the commit: rows of any number, a batch in each transaction, one step after the other. `after` is
    * "" in the first call of a step. Each returns the `after` of the next call; undefined at the end.
    */
   readonly later?: readonly ((
     tx: Transaction,
-    contact: ErasedContact,
+    record: Erased,
     after: string,
   ) => Promise<string | undefined>)[];
 }

@@ -1,43 +1,38 @@
-/**
- * Erases a contact from every module, and from the stored responses and jobs of the kernel.
- *
- * Rows that are few are erased in the caller's transaction. The others are erased by a job after the commit; until
- * it ends, the table of erasures hides the stored responses.
- */
+/** Erases the stored responses and the jobs that hold personal data of records, which are named by their ids: the subjects. */
 
 import { sql } from "kysely";
-import { z } from "zod";
-import { fail } from "../../../../tools/errors.ts";
+import type { Failure } from "../../../../tools/contract/index.ts";
+import type { Queries } from "../../../database/database.ts";
 import { ofOrganization } from "../../../database/query/index.ts";
-import { together } from "../../../database/transaction.ts";
 import { eraseJobs } from "../../../jobs/erase.ts";
-import { newJob } from "../../../jobs/job.ts";
-import type { Change, ErasedContact, World } from "./context.ts";
-import { defineJob } from "./job.ts";
+import type { World } from "./context.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** Responses in one transaction. */
 const batchSize = 500;
 
-/** Erases a contact, whose row must be locked: concurrent writes for it wait, and find no contact afterwards. */
-export async function eraseContact(
-  change: Change,
-  named: Omit<ErasedContact, "conversation_ids">,
-): Promise<void> {
-  const { tx, world } = change;
-  const found = await together(...world.erasers.map(({ find }) => find?.(tx, named)));
-  const contact = { ...named, conversation_ids: found.flatMap((ids) => ids ?? []) };
-  await tx
-    .insertInto("erasures")
-    .values(subjectsOf(contact).map((subject) => ({ organization_id: contact.organization_id, subject })))
-    .execute();
-  for (const { now } of world.erasers) {
-    await now?.(change, contact);
-  }
-  await tx.enqueue([newJob(eraseContactJob, contact)]);
+interface ErasedSubjects {
+  readonly organization_id: string;
+  readonly subjects: readonly string[];
+  /** Subjects that only jobs have. */
+  readonly otherJobs: readonly string[];
+  /** What a repeated request is answered with, instead of the stored response. */
+  readonly failure: Failure;
 }
 
-/** A condition that hides the rows of a contact until the job has erased them. The columns are given by name. */
+/** Hides the stored responses that name one of the subjects until `eraseStored` has erased them. */
+export async function hideStored(
+  tx: Transaction,
+  organization_id: string,
+  subjects: readonly string[],
+): Promise<void> {
+  await tx
+    .insertInto("erasures")
+    .values(subjects.map((subject) => ({ organization_id, subject })))
+    .execute();
+}
+
+/** A condition that hides the rows of a subject until `eraseStored` has ended. The columns are given by name. */
 export function isNotErased(organizationColumn: string, subjectColumn: string) {
   return sql<boolean>`not exists (
     select from erasures
@@ -45,64 +40,38 @@ export function isNotErased(organizationColumn: string, subjectColumn: string) {
   )`;
 }
 
-/** Erases the rows that may be many. Safe to repeat. */
-export const eraseContactJob = defineJob<ErasedContact>({
-  name: "contact.erase",
-  payload: z.object({
-    organization_id: z.string(),
-    contact_id: z.string(),
-    conversation_ids: z.array(z.string()),
-    identities: z.array(z.string()).default([]),
-  }),
+/** The last step of an erasure. Safe to repeat. */
+export async function eraseStored(
+  { database, jobsKeptByErasure }: World,
+  erased: ErasedSubjects,
+): Promise<void> {
+  const { organization_id, subjects, otherJobs } = erased;
+  await eraseStoredResponses(database.queries, erased);
+  await database.transaction(async (tx) => {
+    await eraseJobs(tx, [...subjects, ...otherJobs], jobsKeptByErasure);
+    await ofOrganization(tx, organization_id)
+      .deleteFrom("erasures")
+      .where(sql<boolean>`subject = any(${subjects}::text[])`)
+      .execute();
+  });
+}
 
-  async run(contact, world) {
-    for (const eraseBatch of world.erasers.flatMap(({ later }) => later ?? [])) {
-      let after: string | undefined = "";
-      while (after !== undefined) {
-        const from: string = after;
-        after = await world.database.transaction((tx) => eraseBatch(tx, contact, from));
-      }
-    }
-    await eraseStoredResponses(world, contact);
-    await world.database.transaction((tx) => finish(tx, world, contact));
-    return undefined;
-  },
-});
-
-/** The idempotency keys stay: a repeated request is answered with `contact_not_found` and does not run again. */
-async function eraseStoredResponses({ database }: World, contact: ErasedContact): Promise<void> {
-  const failure = fail("contact_not_found");
+/** The idempotency keys stay: a repeated request is answered with the failure and does not run again. */
+async function eraseStoredResponses(
+  db: Queries,
+  { organization_id, subjects, failure }: ErasedSubjects,
+): Promise<void> {
   let count = batchSize;
   while (count === batchSize) {
     const { rows } = await sql`
       update idempotency set status = ${failure.status}, body = ${JSON.stringify(failure.body())}, subjects = '{}'
       where ctid = any(array(
         select ctid from idempotency
-        where subjects && ${subjectsOf(contact)}::text[] and organization_id = ${contact.organization_id}
+        where subjects && ${subjects}::text[] and organization_id = ${organization_id}
         limit ${batchSize}
       ))
       returning 1
-    `.execute(database.queries);
+    `.execute(db);
     count = rows.length;
   }
-}
-
-async function finish(tx: Transaction, world: World, contact: ErasedContact): Promise<void> {
-  const { organization_id, identities } = contact;
-  const subjects = subjectsOf(contact);
-  const reporters = identities.map((identity) => reporterSubject(organization_id, identity));
-  await eraseJobs(tx, [...subjects, ...reporters], world.jobsKeptByErasure);
-  await ofOrganization(tx, organization_id)
-    .deleteFrom("erasures")
-    .where(sql<boolean>`subject = any(${subjects}::text[])`)
-    .execute();
-}
-
-/** The subject of a job that holds what a channel reported of a person, whose contact is not known yet. */
-export function reporterSubject(organization_id: string, identity: string): string {
-  return `person:${organization_id}:${identity}`;
-}
-
-function subjectsOf({ contact_id, conversation_ids }: ErasedContact): string[] {
-  return [contact_id, ...conversation_ids];
 }

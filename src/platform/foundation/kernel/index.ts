@@ -19,7 +19,7 @@ export {
 } from "./actor.ts";
 export {
   type Change,
-  type ErasedContact,
+  type Erase,
   freshId,
   type OrganizationChange,
   type OutwardContext,
@@ -47,6 +47,6 @@ export { type Emission, type EventRecorder, Transaction } from "./transaction.ts
 
 // Tools for handlers and jobs
 
-export { eraseContact, isNotErased, reporterSubject } from "./erase.ts";
+export { eraseStored, hideStored, isNotErased } from "./erase.ts";
 export { createKernelJobs } from "./own-jobs.ts";
 export { defineRetentionJob } from "./retention.ts";

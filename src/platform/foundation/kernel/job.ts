@@ -23,7 +23,7 @@ export interface ModuleJob<Payload = unknown> extends JobType<Payload> {
   readonly schedule?: string;
   /** What a job of `defineRetentionJob` deletes. */
   readonly retention?: readonly Retention[];
-  /** Also runs for an erased contact, to end what was begun; by default, the erasure deletes a waiting job of its subject. */
+  /** Also runs for an erased record, to end what was begun; by default, the erasure deletes a waiting job of its subject. */
   readonly isKeptByErasure?: boolean;
   run(payload: Payload, world: World, attempt: Attempt): Promise<Outcome>;
   exhausted?(payload: Payload, world: World, error: unknown): Promise<void>;

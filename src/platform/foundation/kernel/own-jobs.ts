@@ -1,11 +1,10 @@
 /** The jobs of the kernel itself. */
 import { createResolveJob, deleteExpiredResponsesJob } from "./call/index.ts";
-import { eraseContactJob } from "./erase.ts";
 import type { ModuleJob } from "./job.ts";
 import type { Module } from "./module.ts";
 import { deleteDeadJobsJob } from "./retention.ts";
 
 /** `modules` are those whose interrupted calls to third parties are ended. */
 export function createKernelJobs(modules: readonly Module[]): readonly ModuleJob[] {
-  return [deleteExpiredResponsesJob, deleteDeadJobsJob, eraseContactJob, createResolveJob(modules)];
+  return [deleteExpiredResponsesJob, deleteDeadJobsJob, createResolveJob(modules)];
 }

@@ -8,12 +8,11 @@ import { getPhoneRegion, normalizePhone } from "../../account/inboxes/index.ts";
 import { hasCountryCode, searchDigits } from "../../account/phone/index.ts";
 import {
   type Change,
-  type ErasedContact,
-  eraseContact,
   implement,
   type Transaction,
   type WriteContext,
 } from "../../foundation/kernel/index.ts";
+import { type ErasedContact, eraseContact, eraseContactJob, erasesContact } from "../erasure.ts";
 import { type ContactLookup, type ContactRow, findOrCreateContact } from "./find.ts";
 import { normalizedAfterChange } from "./normalized.ts";
 import { hasTag, isNumber, readSearchWords, searchTextAfterRename } from "./search.ts";
@@ -103,7 +102,8 @@ export const contacts = implement(contract, {
       return { data: { id, deleted: true as const } };
     },
   },
-  erase: { now: eraseProfile },
+  jobs: [eraseContactJob],
+  erase: erasesContact({ now: eraseProfile }),
 });
 
 type ContactScope = Pick<WriteContext, "tx" | "organization" | "now">;

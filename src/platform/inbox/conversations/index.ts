@@ -12,6 +12,7 @@ import {
   isPerson,
   type Transaction,
 } from "../../foundation/kernel/index.ts";
+import { erasesContact } from "../erasure.ts";
 import { assignmentsOf, type ConversationRow, listDecisions, simulateRouting } from "../routing/index.ts";
 import { findIdleTeams, memberAdded, teamDeleted } from "../teams/index.ts";
 import { escalateJob } from "./apply-decisions.ts";
@@ -103,7 +104,7 @@ export const conversations = implement(
       },
     },
     jobs: [routeJob, escalateJob, serveQueueJob, sweepQueueJob, wakeJob],
-    erase: { find: findConversationIds, now: eraseConversations },
+    erase: erasesContact({ find: findConversationIds, now: eraseConversations }),
     hooks: [
       capacityFreed.handledBy(serveQueueIfWaiting),
       memberAdded.handledBy(addMember),

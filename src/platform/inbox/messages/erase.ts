@@ -2,7 +2,8 @@
 import { sql } from "kysely";
 import { updateBatch } from "../../../database/query/index.ts";
 import { withdrawal } from "../../content/uploads/index.ts";
-import type { ErasedContact, Transaction } from "../../foundation/kernel/index.ts";
+import type { Transaction } from "../../foundation/kernel/index.ts";
+import type { ErasedContact } from "../erasure.ts";
 
 /** Replaces these members of an error. */
 const withoutText = JSON.stringify({ title: "", detail: null });

@@ -6,6 +6,7 @@ import { ofOrganization, readPage } from "../../../database/query/index.ts";
 import { templateWithdrawn } from "../../content/templates/index.ts";
 import { implement } from "../../foundation/kernel/index.ts";
 import { requireConversation } from "../conversations/index.ts";
+import { erasesContact } from "../erasure.ts";
 import { latestMessages } from "../routing/index.ts";
 import { releaseChargesJob } from "./charge/index.ts";
 import { changeConsentJob } from "./consent-job.ts";
@@ -91,6 +92,6 @@ export const messages = implement(
     ],
     routes: ingressRoutes,
     hooks: [templateWithdrawn.handledBy(requireNoneWaiting), latestMessages.handledBy(readLatestMessages)],
-    erase: { later: [eraseMessages] },
+    erase: erasesContact({ later: [eraseMessages] }),
   },
 );

@@ -5,12 +5,8 @@ import type { Queries } from "../../../database/database.ts";
 import { newId } from "../../../database/id.ts";
 import { insertAll, ofOrganization, updateBatch } from "../../../database/query/index.ts";
 import type { Tables } from "../../../database/schema/index.ts";
-import {
-  type Change,
-  defineRetentionJob,
-  type ErasedContact,
-  type Transaction,
-} from "../../foundation/kernel/index.ts";
+import { type Change, defineRetentionJob, type Transaction } from "../../foundation/kernel/index.ts";
+import type { ErasedContact } from "../erasure.ts";
 import type { ConversationRow } from "./policy.ts";
 
 export const deleteOldAssignmentsJob = defineRetentionJob({

@@ -13,6 +13,7 @@ import {
   type Transaction,
   type World,
 } from "../../foundation/kernel/index.ts";
+import { erasesContact } from "../erasure.ts";
 import { teamDeleted } from "../teams/index.ts";
 import { deleteOldAssignmentsJob, eraseAssignments } from "./assignments.ts";
 import { matchPolicies, parseConditions, readFacts } from "./conditions.ts";
@@ -114,7 +115,7 @@ export const routing = implement(own, {
     },
   },
   jobs: [deleteOldDecisionsJob, deleteOldAssignmentsJob],
-  erase: { later: [eraseDecisions, eraseAssignments] },
+  erase: erasesContact({ later: [eraseDecisions, eraseAssignments] }),
   hooks: [teamDeleted.handledBy(requireNoPolicy)],
 });
 

@@ -5,7 +5,8 @@ import type { Queries } from "../../../database/database.ts";
 import { newId } from "../../../database/id.ts";
 import { insertAll, ofOrganization, updateBatch } from "../../../database/query/index.ts";
 import type { Tables } from "../../../database/schema/index.ts";
-import type { Change, ErasedContact, Transaction } from "../../foundation/kernel/index.ts";
+import type { Change, Transaction } from "../../foundation/kernel/index.ts";
+import type { ErasedContact } from "../erasure.ts";
 import type { Decision, PolicyDecision } from "./decide.ts";
 import type { ConversationRow } from "./policy.ts";
 

@@ -8,13 +8,14 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Queries } from "../../../../database/database.ts";
 import { ofOrganization } from "../../../../database/query/index.ts";
-import type { Change, ErasedContact, OrganizationChange } from "../../../foundation/kernel/index.ts";
+import type { Change, OrganizationChange } from "../../../foundation/kernel/index.ts";
 import {
   type ConversationRow,
   openIfPending,
   requestRouting,
   type Taken,
 } from "../../../inbox/conversations/index.ts";
+import type { ErasedContact } from "../../../inbox/erasure.ts";
 
 /** Why the bot's part ended. */
 type EndReason = "person_replied" | "assigned" | "contact_erased";

@@ -2,7 +2,7 @@
 import { type NewJob, newJob } from "../../../../jobs/job.ts";
 import type { ChannelUpdates, Identities, MessageChange } from "../../../../ports/channel.ts";
 import { phoneKey } from "../../../account/phone/index.ts";
-import { reporterSubject } from "../../../foundation/kernel/index.ts";
+import { reporterSubject } from "../../erasure.ts";
 import { changeConsentJob } from "../consent-job.ts";
 import { changeMessageJob } from "./changes.ts";
 import { keyAfter, moveContactJob, type Person, personKey } from "./move.ts";
