@@ -67,7 +67,7 @@ async function requireKnown(database: Database, known: Readonly<Record<string, M
 function limitLockTime({ up }: Migration): Migration {
   return {
     async up(database: Kysely<unknown>) {
-      await sql.raw(`set local lock_timeout = ${lockTimeoutMs}`).execute(database);
+      await sql`set local lock_timeout = ${sql.lit(lockTimeoutMs)}`.execute(database);
       await up(database);
     },
   };

@@ -74,6 +74,9 @@ export async function resumeLane(
   `.execute(tx);
 }
 
+/** Which rows of the dead-letter queue are old. A higher layer deletes them: this one has no jobs of its own. */
+export const deadJobAge = { table: "dead_jobs", column: "died_at" } as const;
+
 /** Does nothing if another process has claimed the job since. */
 export async function moveToDeadLetter(
   tx: DatabaseTransaction,

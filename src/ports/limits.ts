@@ -1,6 +1,14 @@
 /** Limits that the operator sets: what an organization may have and spend, and for how long rows are kept. */
 import type { WalletMode } from "../../tools/wallet.ts";
 
+export interface OperatorLimits {
+  readonly quotas: Quotas;
+  readonly retention: RetentionDays;
+  readonly wallet: WalletSettings;
+  /** Tokens of the language model, of input and output, that an organization may use in a calendar month; undefined: no limit. */
+  readonly monthlyTokens: number | undefined;
+}
+
 /** What each organization may have. */
 export interface Quotas {
   readonly storedBytes: number;

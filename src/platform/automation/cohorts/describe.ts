@@ -1,5 +1,5 @@
 /** Describes what queries can use: attributes, operators, and the tags and metadata that contacts have. */
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { QueryOperator } from "../../../../tools/cohorts/index.ts";
 import type { Queries } from "../../../database/database.ts";
 import { cohortAttributes, exampleOf, operatorsOf, type ValueType } from "../../foundation/query/index.ts";
@@ -94,16 +94,16 @@ function describeOperators(types: ReadonlySet<ValueType>): Record<string, Record
 async function readTagsInUse(db: Queries, organization: string) {
   const { rows } = await sql<{ tags: string[]; conversation_tags: string[] }>`
     select
-      array(${mostFrequentTags("contacts", organization)}) as tags,
-      array(${mostFrequentTags("conversations", organization)}) as conversation_tags
+      array(${mostFrequentTags(sql`contacts`, organization)}) as tags,
+      array(${mostFrequentTags(sql`conversations`, organization)}) as conversation_tags
   `.execute(db);
   return { tags: rows[0]?.tags ?? [], conversation_tags: rows[0]?.conversation_tags ?? [] };
 }
 
-function mostFrequentTags(table: "contacts" | "conversations", organization: string) {
+function mostFrequentTags(table: RawBuilder<unknown>, organization: string) {
   return sql`
     select tag from (
-      select tags from ${sql.table(table)}
+      select tags from ${table}
       where organization_id = ${organization} and erased_at is null
       order by id desc limit ${maxExamined}
     ) as newest, unnest(tags) as tag

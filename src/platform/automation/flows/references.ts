@@ -1,18 +1,24 @@
 /** Checks that what a flow refers to exists in its organization. */
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { Queries } from "../../../database/database.ts";
 import type { EndActionConfig } from "../../../database/schema/index.ts";
 import type { Graph, Problem } from "./graph/index.ts";
 import { handlerOf, type Reference, targetsOf } from "./nodes/index.ts";
 import { configField, readConfig } from "./validate.ts";
 
-/** The table of each thing, and the tool that lists it. */
-const things: Readonly<Record<Reference["thing"], { readonly table: string; readonly list: string }>> = {
-  team: { table: "teams", list: "list_teams" },
-  user: { table: "users", list: "list_users" },
-  policy: { table: "routing_policies", list: "list_routing_policies" },
-  flow: { table: "flows", list: "list_flows" },
-  template: { table: "templates", list: "list_templates" },
+/** What a flow can refer to. */
+interface Thing {
+  readonly table: RawBuilder<unknown>;
+  /** The tool that lists it. */
+  readonly list: string;
+}
+
+const things: Readonly<Record<Reference["thing"], Thing>> = {
+  team: { table: sql`teams`, list: "list_teams" },
+  user: { table: sql`users`, list: "list_users" },
+  policy: { table: sql`routing_policies`, list: "list_routing_policies" },
+  flow: { table: sql`flows`, list: "list_flows" },
+  template: { table: sql`templates`, list: "list_templates" },
 };
 
 interface Referring {
@@ -59,13 +65,13 @@ export async function checkReferences(
 async function findIds(
   db: Queries,
   organization: string,
-  { table, ids }: { readonly table: string; readonly ids: readonly string[] },
+  { table, ids }: { readonly table: RawBuilder<unknown>; readonly ids: readonly string[] },
 ): Promise<ReadonlySet<string>> {
   if (ids.length === 0) {
     return new Set();
   }
   const { rows } = await sql<{ id: string }>`
-    select id from ${sql.table(table)} where organization_id = ${organization} and id = any(${[...new Set(ids)]}::text[])
+    select id from ${table} where organization_id = ${organization} and id = any(${[...new Set(ids)]}::text[])
   `.execute(db);
   return new Set(rows.map(({ id }) => id));
 }

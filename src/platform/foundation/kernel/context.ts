@@ -4,54 +4,16 @@ import type { Operation } from "../../../../tools/contract/index.ts";
 import type { Database, Queries } from "../../../database/database.ts";
 import { newId } from "../../../database/id.ts";
 import type { Jobs } from "../../../jobs/job.ts";
-import type { Channel } from "../../../ports/channel.ts";
-import type { Clock, Sandbox } from "../../../ports/clock.ts";
-import type { Countries } from "../../../ports/countries.ts";
-import type { DocumentReader } from "../../../ports/document-reader.ts";
-import type { Embedder } from "../../../ports/embedder.ts";
-import type { LanguageModel } from "../../../ports/language-model.ts";
-import type { Quotas, RetentionDays, WalletSettings } from "../../../ports/limits.ts";
-import type { Log } from "../../../ports/log.ts";
-import type { PatternMatcher } from "../../../ports/patterns.ts";
-import type { PaymentProcessor } from "../../../ports/payments.ts";
-import type { Storage } from "../../../ports/storage.ts";
-import type { Metrics } from "../../../ports/telemetry.ts";
-import type { TemplateAuthority } from "../../../ports/template-authority.ts";
-import type { Web } from "../../../ports/web.ts";
+import type { OperatorLimits } from "../../../ports/limits.ts";
+import type { Ports } from "../../../ports/ports.ts";
 import type { Actor, Caller, KeyOwner } from "./actor.ts";
 import type { HookHandlers } from "./hook.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** Everything outside the business logic; built by `createPlatform` and passed to every handler and job. */
-export interface World {
+export interface World extends Ports, OperatorLimits {
   readonly database: Database<Transaction>;
   readonly jobs: Jobs;
-  readonly now: Clock;
-  /** Undefined: the clock shows the real time. */
-  readonly sandbox: Sandbox | undefined;
-  readonly log: Log;
-  /** Counters and histograms; their labels have few values. */
-  readonly metrics: Metrics;
-  /** By the name that an inbox's row holds. */
-  readonly channels: Readonly<Record<string, Channel>>;
-  /** Reviews the templates of a channel; by the channel's name. */
-  readonly templateAuthorities: Readonly<Record<string, TemplateAuthority>>;
-  /** Takes the money of top-ups. */
-  readonly payments: PaymentProcessor;
-  /** The only way to reach an address that a customer provided, except that of a webhook. */
-  readonly web: Web;
-  /** The only way to reach the receiver of a webhook, which may be on this machine during development. */
-  readonly receivers: Web;
-  readonly storage: Storage;
-  readonly countries: Countries;
-  readonly embedder: Embedder;
-  /** Undefined: there is none, and answers are quoted from the knowledge base. */
-  readonly languageModel: LanguageModel | undefined;
-  /** Tokens of it, of input and output, that an organization may use in a calendar month; undefined: no limit. */
-  readonly monthlyTokens: number | undefined;
-  readonly documents: DocumentReader;
-  /** Called outside any transaction. */
-  readonly patterns: PatternMatcher;
   /** The public base URLs of this service and its CDN, for links to files. */
   readonly addresses: {
     service(): string;
@@ -59,9 +21,6 @@ export interface World {
     readonly isPublic: boolean;
     readonly cdn: string | undefined;
   };
-  readonly quotas: Quotas;
-  readonly retention: RetentionDays;
-  readonly wallet: WalletSettings;
   /** Signs access tokens and links, and seals stored secrets. */
   readonly secret: string;
   /** The secret before a rotation: what was signed or sealed under it stays valid. */

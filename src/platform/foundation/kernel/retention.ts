@@ -1,6 +1,7 @@
 /** How long rows are kept whose number would grow without end, and the jobs that delete them. */
 import { withoutStatementLimit } from "../../../database/outage.ts";
 import { deleteOld } from "../../../database/query/index.ts";
+import { deadJobAge } from "../../../jobs/settle.ts";
 import { defineScheduledJob, type ModuleJob, type Retention } from "./job.ts";
 
 const dayMs = 24 * 3_600_000;
@@ -27,9 +28,8 @@ export function defineRetentionJob({
   return { ...scheduled, retention: rules };
 }
 
-/** The dead-letter queue is a table of the layer below, which has no jobs of its own. */
 export const deleteDeadJobsJob = defineRetentionJob({
   name: "job.forget",
   schedule: "7 * * * *",
-  rules: [{ table: "dead_jobs", column: "died_at", days: "deadJobs" }],
+  rules: [{ ...deadJobAge, days: "deadJobs" }],
 });

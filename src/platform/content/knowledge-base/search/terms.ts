@@ -12,8 +12,6 @@ export interface Term {
   readonly weight: number;
 }
 
-type Table = "knowledge_chunks" | "knowledge_qa_pairs";
-
 /** More words say no more about what is looked for, and each takes time. */
 const maxTerms = 40;
 
@@ -35,7 +33,7 @@ export async function readTerms(db: Queries, organization: string, text: string)
         + (select count(*) from knowledge_qa_pairs where organization_id = ${organization}) as rows
     )
     select total.rows::integer as total, greatest(
-      ${countRows("knowledge_chunks", organization)} + ${countRows("knowledge_qa_pairs", organization)},
+      ${countRows(sql`knowledge_chunks`, organization)} + ${countRows(sql`knowledge_qa_pairs`, organization)},
       -- A word of a document's name is one of each of its passages.
       (select coalesce(sum(chunk_count), 0) from names where names.words @@ term.query)
     )::integer as rows
@@ -48,9 +46,9 @@ export async function readTerms(db: Queries, organization: string, text: string)
   });
 }
 
-function countRows(table: Table, organization: string): RawBuilder<number> {
+function countRows(table: RawBuilder<unknown>, organization: string): RawBuilder<number> {
   return sql`(select count(*) from (
-    select from ${sql.table(table)} as counted
+    select from ${table} as counted
     where counted.organization_id = ${organization} and counted.words @@ (${tenant(organization)} && term.query)
     limit ${countLimit}
   ) as counted_rows)`;
@@ -88,13 +86,13 @@ const maxCandidates = 100;
  * alone make no candidate, unless all terms are common or a row has all of them.
  */
 export function candidateTables(
-  table: Table,
+  table: RawBuilder<unknown>,
   organization: string,
   { terms, key }: { readonly terms: readonly Term[]; readonly key: readonly string[] },
 ): RawBuilder<unknown> {
   const columns = sql.join(key.map((column) => sql.ref(column)));
   const matching = (query: RawBuilder<unknown>) => sql`
-    select ${columns} from ${sql.table(table)} as matching
+    select ${columns} from ${table} as matching
     where matching.organization_id = ${organization} and matching.words @@ (${tenant(organization)} && ${query})
     limit ${countLimit}`;
   const all = terms.map(({ plain, stem }) => `(${quote(plain)} | ${quote(stem)})`).join(" & ");

@@ -28,7 +28,7 @@ export async function findChunks(
 ): Promise<WordMatch[]> {
   const key = ["document_id", "generation", "position"];
   const { rows } = await sql<{ document_id: string; position: number; rank: number; coverage: number }>`
-    with ${candidateTables("knowledge_chunks", organization, { terms, key })}, ${names(organization)}
+    with ${candidateTables(sql`knowledge_chunks`, organization, { terms, key })}, ${names(organization)}
     select chunk.document_id, chunk.position,
       sum(term.weight * case when names.words @@ term.query then 1 else ${rank("chunk.words", "term.query")} end) as rank,
       sum(term.weight) / ${weightOf(terms)} as coverage
@@ -62,7 +62,7 @@ export async function findPairs(
   // A word of the question has the weight A.
   const inQuestion = sql`ts_filter(pair.words, '{a}') @@ term.query`;
   const { rows } = await sql<{ id: string; rank: number; coverage: number }>`
-    with ${candidateTables("knowledge_qa_pairs", organization, { terms, key: ["id"] })}
+    with ${candidateTables(sql`knowledge_qa_pairs`, organization, { terms, key: ["id"] })}
     select pair.id,
       sum(term.weight * ${rank("pair.words", "term.query")}) as rank,
       greatest(

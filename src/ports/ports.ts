@@ -1,0 +1,41 @@
+/** Every port of the platform, by the name that handlers and jobs have for it. */
+import type { Channel } from "./channel.ts";
+import type { Clock, Sandbox } from "./clock.ts";
+import type { Countries } from "./countries.ts";
+import type { DocumentReader } from "./document-reader.ts";
+import type { Embedder } from "./embedder.ts";
+import type { LanguageModel } from "./language-model.ts";
+import type { Log } from "./log.ts";
+import type { PatternMatcher } from "./patterns.ts";
+import type { PaymentProcessor } from "./payments.ts";
+import type { Storage } from "./storage.ts";
+import type { Metrics } from "./telemetry.ts";
+import type { TemplateAuthority } from "./template-authority.ts";
+import type { Web } from "./web.ts";
+
+export interface Ports {
+  readonly now: Clock;
+  /** Undefined: the clock shows the real time. */
+  readonly sandbox: Sandbox | undefined;
+  readonly log: Log;
+  /** Counters and histograms; their labels have few values. */
+  readonly metrics: Metrics;
+  /** By the name that an inbox's row holds. */
+  readonly channels: Readonly<Record<string, Channel>>;
+  /** Reviews the templates of a channel; by the channel's name. */
+  readonly templateAuthorities: Readonly<Record<string, TemplateAuthority>>;
+  /** Takes the money of top-ups. */
+  readonly payments: PaymentProcessor;
+  /** The only way to reach an address that a customer provided, except that of a webhook. */
+  readonly web: Web;
+  /** The only way to reach the receiver of a webhook, which may be on this machine during development. */
+  readonly receivers: Web;
+  readonly storage: Storage;
+  readonly countries: Countries;
+  readonly embedder: Embedder;
+  /** Undefined: there is none, and answers are quoted from the knowledge base. */
+  readonly languageModel: LanguageModel | undefined;
+  readonly documents: DocumentReader;
+  /** Called outside any transaction. */
+  readonly patterns: PatternMatcher;
+}
