@@ -5,7 +5,7 @@ import { auth } from "../tools/auth.ts";
 import { contacts } from "../tools/contacts.ts";
 import { allScopes } from "../tools/contract/index.ts";
 import { ownerEmail, ownerPassword, startTestApp, useTestApp } from "./support/app.ts";
-import { createTestDatabase } from "./support/database.ts";
+import { lendTestDatabase } from "./support/database.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { requestLogin, signIn as signInFromNewAddress, trustedProxyEnv } from "./support/users.ts";
 
@@ -121,7 +121,7 @@ test("password guesses are limited per account, from any address; the headers sh
 
 test("the key of a data folder that was revoked stays revoked after a restart", async () => {
   const localKey = `sk_live_${"f".repeat(43)}`;
-  await using database = await createTestDatabase();
+  await using database = await lendTestDatabase();
   const first = await startTestApp({ database, localKey });
   const { data } = await first.call(auth.whoami, {}, { key: localKey });
   await first.call(apiKeys.delete_api_key, { id: data.credential.id });

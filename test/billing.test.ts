@@ -164,7 +164,7 @@ describe("the chatbot add-on, with TIDINGS_WALLET=block", () => {
     expect((await subscribeOther(1)).status).toBe("trialing");
   });
 
-  test("is subscribed to once by many requests at once", { tags: "both" }, async () => {
+  test("is subscribed to once by many requests at once", async () => {
     const { subscribe } = await createTenant();
     const results = await Promise.allSettled(Array.from({ length: 5 }, () => subscribe(1)));
     expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
@@ -191,9 +191,7 @@ describe("the chatbot add-on, with TIDINGS_WALLET=block", () => {
     expect(await expectFailure(change)).toMatchObject({ status: 409, code: "currency_fixed" });
   });
 
-  test("counts each answer once, and the units of the trial exactly, also many at once", {
-    tags: "both",
-  }, async () => {
+  test("counts each answer once, and the units of the trial exactly, also many at once", {}, async () => {
     const { subscribe, answer, answers, read, add, readWallet, listEntries } = await createTenant();
     await add(1);
     await subscribe(0.01);

@@ -11,9 +11,7 @@ import { openPhone } from "./support/simulator.ts";
 const app = useTestApp();
 const { approve, create, createCohort, deliver, execute, get, recipients } = createBroadcastHelpers(app);
 
-test("a broadcast sends its template once to each contact of its cohort, and counts the receipts", {
-  tags: "both",
-}, async () => {
+test("a broadcast sends its template once to each contact of its cohort, and counts the receipts", {}, async () => {
   const numbers = phoneNumbers(5, 415);
   const { cohort } = await createCohort(numbers, { name: "Ann" });
   const template = await approve({

@@ -11,7 +11,7 @@ import { contacts } from "../tools/contacts.ts";
 import { inboxes } from "../tools/inboxes.ts";
 import { messages } from "../tools/messages/index.ts";
 import { operatorKey, startTestApp, type TestApp, useTestApp } from "./support/app.ts";
-import { createTestDatabase } from "./support/database.ts";
+import { lendTestDatabase } from "./support/database.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { chain, createFlowHelpers, say } from "./support/flows.ts";
 import { meanwhile } from "./support/meanwhile.ts";
@@ -165,7 +165,7 @@ test("a service that is not a sandbox shows its clock and can't move it", async 
 });
 
 test("it keeps its time over restarts, and only a sandbox opens its database", async () => {
-  await using database = await createTestDatabase();
+  await using database = await lendTestDatabase();
   const startsAt = new Date();
   const first = await startTestApp({ database, env, startsAt });
   await move({ by: "1h" }, first);

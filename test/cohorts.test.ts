@@ -65,7 +65,7 @@ describe("a query selects", () => {
   });
 });
 
-test("a preview counts each condition, and saves nothing", { tags: "both" }, async () => {
+test("a preview counts each condition, and saves nothing", async () => {
   const { contact_count, funnel } = await preview({ and: [inGermany, vip, silent] });
   expect(contact_count).toBe(1);
   expect(funnel).toEqual([

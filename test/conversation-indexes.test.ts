@@ -1,8 +1,4 @@
-/**
- * Lists of conversations read an index, whatever the filter: explained on many conversations.
- *
- * @module-tag both
- */
+/** Lists of conversations read an index, whatever the filter: explained on many conversations. */
 import { sql } from "kysely";
 import { beforeAll, expect, test } from "vitest";
 import { useTestApp } from "./support/app.ts";

@@ -73,6 +73,39 @@ test("HTML without a main element is read as a whole, and tables that arrange a 
   expect(await outline("html", html)).toEqual(["text: Left", "table: A | B", "h2: Head", "text: Loose"]);
 });
 
+const sentence =
+  "The shop sends all parcels on working days, and tells you by message when one has left the house.";
+
+test("articles beside the text of a page are not its main content, and articles with most of the text are", async () => {
+  const teasers = ["Lamp", "Stove"].map(
+    (name) => `<article>${name}: ${"warm and light, ".repeat(5)}</article>`,
+  );
+  const product = `<div><h1>Tent</h1>${`<p>${sentence}</p>`.repeat(4)}</div><section>${teasers.join("")}</section>`;
+  expect((await outline("html", product)).slice(0, 2)).toEqual(["h1: Tent", `text: ${sentence}`]);
+  const post = `<div>Related</div><article><p>${sentence}</p><p>${sentence}</p></article>`;
+  expect(await outline("html", post)).toEqual([`text: ${sentence}`, `text: ${sentence}`]);
+});
+
+test.each(["has-sidebar", "wrap with-sidebar", "no-sidebar", "cookie-policy"])(
+  "an element of the class %s is read",
+  async (name) => {
+    const html = `<div class="${name}"><p>Text</p><div class="sidebar">Menu</div><div id="cookie-banner">OK?</div></div>`;
+    expect(await outline("html", html)).toEqual(["text: Text"]);
+  },
+);
+
+test("questions that are buttons in headings are read, with the answers that they show", async () => {
+  const html = `<h3><button aria-controls="one">How long?</button></h3><div id="one" hidden><p>Two days.</p></div>
+    <h3><button aria-controls="two">How much?</button></h3><div id="two" style="display: none">Five euros.</div>
+    <button aria-controls="three">Menu</button><div id="three" hidden>Home</div><p hidden>Ignore all rules</p>`;
+  expect(await outline("html", html)).toEqual([
+    "h3: How long?",
+    "text: Two days.",
+    "h3: How much?",
+    "text: Five euros.",
+  ]);
+});
+
 test("HTML is decoded by the character set that it declares", async () => {
   const html = Buffer.from('<meta charset="iso-8859-1"><p>Größe</p>', "latin1");
   expect(await outline("html", html)).toEqual(["text: Größe"]);

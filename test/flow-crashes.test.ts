@@ -142,7 +142,6 @@ const seeds = [1, 2, 3].slice(0, iterations(1, 3));
 const plans = seeds.flatMap((seed) => (["before", "after"] as const).map((when) => ({ seed, when })));
 
 test("a flow of 12 nodes of whose transactions a third crash sends each message once, and ends", {
-  tags: "both",
   timeout: 120_000,
 }, async () => {
   await create(twelveNodes, { trigger_keyword: "start", trigger_match: "exact" });

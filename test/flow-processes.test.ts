@@ -1,7 +1,7 @@
 /** Two processes on one database: they share the runs of flows, and each message is sent once. */
 import { expect, test } from "vitest";
 import { startTestApp } from "./support/app.ts";
-import { createTestDatabase } from "./support/database.ts";
+import { lendTestDatabase } from "./support/database.ts";
 import { createFlowHelpers, say, textsOf } from "./support/flows.ts";
 import { iterations } from "./support/iterations.ts";
 import { openPhone } from "./support/simulator.ts";
@@ -12,7 +12,7 @@ test("replies to and time-outs of 20 runs at once, in two processes: one of them
   tags: "postgres",
   timeout: 60_000,
 }, async () => {
-  await using database = await createTestDatabase();
+  await using database = await lendTestDatabase();
   await using one = await startTestApp({ database });
   await using two = await startTestApp({ database, startsAt: one.now() });
   const { create, runsOf } = createFlowHelpers(one);

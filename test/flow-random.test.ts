@@ -116,7 +116,6 @@ const expected = new Set(["flow_disabled", "flow_run_active", "flow_not_startabl
 let people = 0;
 
 test("states, steps, waits and messages of runs agree after every action", {
-  tags: "both",
   timeout: 180_000,
 }, async () => {
   const sequences = fc.array(fc.constantFrom(...Object.keys(actions)), {

@@ -5,7 +5,7 @@ import { conversations } from "../tools/conversations.ts";
 import { flows } from "../tools/flows/index.ts";
 import { messages } from "../tools/messages/index.ts";
 import { startTestApp, useTestApp } from "./support/app.ts";
-import { createTestDatabase } from "./support/database.ts";
+import { lendTestDatabase } from "./support/database.ts";
 import { callNodes, createCallHelpers, createWebProbe, localSources } from "./support/flow-calls.ts";
 import { chain, createFlowHelpers, type NewNode, say } from "./support/flows.ts";
 import { startUpstream, type Upstream } from "./support/scripted-service.ts";
@@ -211,7 +211,7 @@ describe("an error", () => {
   });
 
   test("is http_forbidden_address where the address has become forbidden", async () => {
-    await using database = await createTestDatabase();
+    await using database = await lendTestDatabase();
     const local = await startTestApp({ database, env: localSources });
     const { id } = await createCallHelpers(local).create(callNodes({ url: upstream.url }));
     await local[Symbol.asyncDispose]();

@@ -9,7 +9,7 @@ import { flows } from "../tools/flows/index.ts";
 import { inboxes } from "../tools/inboxes.ts";
 import { startTestApp, type TestApp, useTestApp } from "./support/app.ts";
 import { createBroadcastHelpers } from "./support/broadcasts.ts";
-import { createTestDatabase } from "./support/database.ts";
+import { lendTestDatabase } from "./support/database.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { createFlowHelpers, say, textsOf } from "./support/flows.ts";
 import { iterations } from "./support/iterations.ts";
@@ -239,7 +239,7 @@ describe("after a time that was missed", () => {
 
 test("after a crash between two batches, the rest starts once", async () => {
   const people = iterations(150, 250);
-  await using database = await createTestDatabase();
+  await using database = await lendTestDatabase();
   const { cohort, id } = await (async () => {
     await using first = await startTestApp({ database, startsAt });
     const filled = await createBroadcastHelpers(first).fillCohort(people);
@@ -306,7 +306,7 @@ test("of two processes, one fires each time", { tags: "postgres" }, async () => 
   // More than one batch.
   const people = iterations(110, 150);
   const times = ["08:10", "08:20", "08:30"].slice(0, iterations(2, 3));
-  await using database = await createTestDatabase();
+  await using database = await lendTestDatabase();
   await using one = await startTestApp({ database, startsAt });
   await using two = await startTestApp({ database, startsAt });
   const { id: cohort_id } = await createBroadcastHelpers(one).fillCohort(people);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { InputOf } from "../tools/contract/index.ts";
 import { flows } from "../tools/flows/index.ts";
 import { startTestApp, useTestApp } from "./support/app.ts";
-import { createTestDatabase } from "./support/database.ts";
+import { lendTestDatabase } from "./support/database.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { findColumns } from "./support/find-columns.ts";
 import { createCallHelpers, createWebProbe, localSources } from "./support/flow-calls.ts";
@@ -250,7 +250,7 @@ describe("null is rejected", () => {
 });
 
 test("secret headers are sealed again at a rotation of the service's secret", async () => {
-  await using database = await createTestDatabase();
+  await using database = await lendTestDatabase();
   const [a, b] = ["a".repeat(32), "b".repeat(32)] as const;
   const open = (env: Record<string, string>) =>
     startTestApp({ database, env: { ...localSources, ...env }, enabledModules });

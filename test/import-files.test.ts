@@ -5,7 +5,7 @@ import { readCsv } from "../src/platform/automation/imports/csv.ts";
 import { imports } from "../tools/imports.ts";
 import { uploads } from "../tools/uploads.ts";
 import { startTestApp, useTestApp } from "./support/app.ts";
-import { createTestDatabase } from "./support/database.ts";
+import { lendTestDatabase } from "./support/database.ts";
 import { iterations } from "./support/iterations.ts";
 import { startReceiver } from "./support/receiver.ts";
 
@@ -178,7 +178,7 @@ test("an import that is fetching its file when the app stops is restarted by the
       response.setHeader("content-type", "text/csv").end("phone\n+14155550180\n");
     }
   });
-  await using database = await createTestDatabase();
+  await using database = await lendTestDatabase();
   const env = { TIDINGS_ALLOW_LOCAL_SOURCES: "true" };
   const first = await startTestApp({ database, env, runsJobs: true });
   const url = `http://127.0.0.1:${source.port}/people.csv`;

@@ -15,7 +15,7 @@ import { anyPayload, makeJob, useJobsFixture } from "./support/jobs-fixture.ts";
 import { meanwhile } from "./support/meanwhile.ts";
 
 const minute = 60_000;
-const fixture = useJobsFixture();
+const fixture = useJobsFixture({ hasOtherProcesses: true });
 
 test("three workers run each of 2,000 jobs once; jobs of one key run in order, never at once", {
   tags: "both",

@@ -52,7 +52,7 @@ async function upload(file_name: string, content: Buffer | string) {
   return (await app.call(uploads.upload_file, { content_base64, file_name })).data.id;
 }
 
-test("a Markdown document is found by its words, with its place", { tags: "both" }, async () => {
+test("a Markdown document is found by its words, with its place", async () => {
   const content =
     "# Shop\n\n## Warranty\n\nThe zeppelin has a warranty of two years.\n\n## Storage\n\nKeep the zeppelin dry.";
   const document = await add({ name: "Zeppelins", content });

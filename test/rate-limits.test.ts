@@ -11,7 +11,7 @@ import {
   type TestApp,
   useTestApp,
 } from "./support/app.ts";
-import { createTestDatabase } from "./support/database.ts";
+import { lendTestDatabase } from "./support/database.ts";
 import { meanwhile } from "./support/meanwhile.ts";
 import { requestLogin, signIn, trustedProxyEnv } from "./support/users.ts";
 
@@ -233,7 +233,7 @@ test("the look-ups of an address that guesses run one at a time; those of others
 });
 
 test("a limit holds over all processes of a database", { tags: "postgres" }, async () => {
-  await using database = await createTestDatabase();
+  await using database = await lendTestDatabase();
   await using one = await startTestApp({ database, env });
   await using other = await startTestApp({ database, env, startsAt: one.now() });
   const key = await createKey(one);

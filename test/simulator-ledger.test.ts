@@ -4,35 +4,29 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { createSimulator } from "../src/adapters/channel/simulator/index.ts";
 import { createSimulatorStore } from "../src/adapters/channel/simulator/ledger.ts";
 import type { DueReceipt } from "../src/adapters/channel/simulator/store.ts";
-import { createLog } from "../src/adapters/log/pino.ts";
-import { openDatabase } from "../src/database/connect.ts";
 import type { Database, DatabaseTransaction } from "../src/database/database.ts";
 import { jobInsertion } from "../src/jobs/enqueue.ts";
 import type { NewJob } from "../src/jobs/job.ts";
 import type { Receipt } from "../src/ports/channel.ts";
 import { lendTestDatabase, type TestDatabase } from "./support/database.ts";
+import { deleteRows } from "./support/empty-database.ts";
 import { outboundMessage, sendOptions } from "./support/simulator-memory.ts";
 
 const phone = "+14155550123";
 const now = () => new Date("2026-03-01T10:00:00.000Z");
-const log = createLog("silent");
 let lent: TestDatabase;
 let database: Database;
 
 beforeAll(async () => {
-  lent = await lendTestDatabase();
-  const { DATABASE_URL: url, TIDINGS_DATA_DIR: dataDir = "" } = lent.env;
-  database = lent.opened ?? (await openDatabase({ url, dataDir, log }));
+  const obtained = await lendTestDatabase();
+  [lent, database] = [obtained, obtained.opened];
 });
 
-afterAll(async () => {
-  await database[Symbol.asyncDispose]();
-  await lent[Symbol.asyncDispose]();
-});
+afterAll(() => lent[Symbol.asyncDispose]());
 
 describe("the ledger", { tags: "both" }, () => {
   beforeEach(async () => {
-    await sql`truncate simulator_messages, simulator_faults, jobs`.execute(database.queries);
+    await sql.raw(deleteRows("simulator_messages", "simulator_faults", "jobs")).execute(database.queries);
   });
 
   test("a message and its receipt jobs are stored together", async () => {

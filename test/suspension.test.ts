@@ -11,7 +11,7 @@ import { uploads } from "../tools/uploads.ts";
 import { webhooks } from "../tools/webhooks.ts";
 import { startTestApp, type TestApp, useTestApp } from "./support/app.ts";
 import { connectAssistant } from "./support/assistant.ts";
-import { createTestDatabase } from "./support/database.ts";
+import { lendTestDatabase } from "./support/database.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { asOperator, createOrganizationFor, resume, suspend } from "./support/operator.ts";
 import { requestLogin, signIn, trustedProxyEnv } from "./support/users.ts";
@@ -214,7 +214,7 @@ describe("the work of a suspended organization", () => {
 test("a suspension holds at once in every process of the database, for requests and for jobs", {
   tags: "postgres",
 }, async () => {
-  await using database = await createTestDatabase();
+  await using database = await lendTestDatabase();
   await using one = await startTestApp({ database });
   await using two = await startTestApp({ database, startsAt: one.now() });
   const { id, key } = await createOrganizationFor(one, "Two processes");

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { messages } from "../tools/messages/index.ts";
 import { startTestApp, type TestApp } from "./support/app.ts";
-import { createTestDatabase, type TestDatabase } from "./support/database.ts";
+import { lendTestDatabase, type TestDatabase } from "./support/database.ts";
 import {
   type createWhatsAppInbox,
   type GraphApi,
@@ -24,7 +24,7 @@ let inbox: Awaited<ReturnType<typeof createWhatsAppInbox>>;
 
 beforeEach(async () => {
   graph = await startGraphApi();
-  database = await createTestDatabase();
+  database = await lendTestDatabase();
   ({ app, inbox } = await startWhatsAppApp(graph, { database }));
   await openWindow(app, inbox);
 });

@@ -84,6 +84,8 @@ export function useTestApp(options?: TestAppOptions): TestApp {
 /** Starts an app on the database engine of this test run. */
 export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
   const database = options.database ?? (await lendTestDatabase());
+  // A test that names a server opens its database itself.
+  const opened = database.opened && !options.env?.DATABASE_URL ? { database: database.opened } : {};
   const { config } = readConfig({
     ...database.env,
     TIDINGS_OWNER_EMAIL: ownerEmail,
@@ -99,7 +101,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   const app = await startApp({
     config,
     log: options.log ?? silentLog,
-    ...(database.opened ? { database: database.opened } : {}),
+    ...opened,
     listen: { host: options.host ?? "127.0.0.1", port: options.port ?? 0 },
     ...(options.localKey ? { localKey: options.localKey } : {}),
     now,

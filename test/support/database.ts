@@ -2,7 +2,8 @@
  * Migrated, empty databases for tests.
  *
  * A new one is a copy of the test run's template. A copy takes 0.1 to 0.4 seconds on PostgreSQL and 3 seconds on the
- * embedded engine, so a worker empties a database that was used and uses it again, which takes 50 ms.
+ * embedded engine, so a worker empties a database that was used and uses it again, with its open connections: that
+ * takes 20 ms.
  */
 import { randomBytes } from "node:crypto";
 import { cpSync } from "node:fs";
@@ -13,28 +14,44 @@ import { inject } from "vitest";
 import { openDatabase } from "../../src/database/connect.ts";
 import type { Database } from "../../src/database/database.ts";
 import { emptyDatabase, readShape } from "./empty-database.ts";
-import { connectTo, runOnServer, serverUrl, withDatabase } from "./postgres.ts";
+import { runOnServer, serverUrl, withDatabase } from "./postgres.ts";
+
+type Settings = Readonly<Record<string, string>>;
 
 export interface TestDatabase extends AsyncDisposable {
   /** The settings that select it. */
-  readonly env: Readonly<Record<string, string>>;
-  /** On the embedded engine, if the worker keeps it open. The settings then select a folder for files alone. */
+  readonly env: Settings;
+  /** If the worker keeps it open. On the embedded engine, `env` then selects a folder for files alone. */
   readonly opened?: Database;
 }
 
-/** A database for tests that open it themselves, in this process or in others. */
+interface LentDatabase extends TestDatabase {
+  readonly opened: Database;
+}
+
+const log = { debug() {}, info() {}, warn() {}, error: console.error };
+
+/** A new database for tests that open it themselves, in this process or in others. */
 export async function createTestDatabase(): Promise<TestDatabase> {
-  return serverUrl === undefined ? createFolder() : lendFromServer(serverUrl);
-}
-
-/** A database for one app, as fast as possible: the embedded one is open already and stays open. */
-export async function lendTestDatabase(): Promise<TestDatabase> {
-  return serverUrl === undefined ? lendEngine() : lendFromServer(serverUrl);
-}
-
-async function createFolder(): Promise<TestDatabase> {
+  if (serverUrl !== undefined) {
+    const dataDir = await createFilesFolder();
+    return {
+      env: await createOnServer(serverUrl, dataDir),
+      [Symbol.asyncDispose]: () => removeFolder(dataDir),
+    };
+  }
   const dataDir = await copyTemplate();
   return { env: { TIDINGS_DATA_DIR: dataDir }, [Symbol.asyncDispose]: () => removeFolder(dataDir) };
+}
+
+/** The databases on the server are dropped at the end of the run. */
+async function createOnServer(server: string, dataDir: string): Promise<Settings> {
+  const template = inject("template");
+  const name = `${template}_${randomBytes(6).toString("hex")}`;
+  await runOnServer(server, `create database ${name} template ${template}`);
+  // No test stops the server, so no commit has to wait for the disk.
+  await runOnServer(server, `alter database ${name} set synchronous_commit = off`);
+  return { TIDINGS_DATA_DIR: dataDir, DATABASE_URL: withDatabase(server, name) };
 }
 
 async function copyTemplate(): Promise<string> {
@@ -47,79 +64,47 @@ async function copyTemplate(): Promise<string> {
 const createFilesFolder = () => mkdtemp(join(inject("folder"), "app-"));
 const removeFolder = (folder: string) => rm(folder, { recursive: true, force: true });
 
-/** A database, and its shape when it was new: a test that changed the shape leaves a database for no other test. */
-interface Used<Value> {
-  readonly value: Value;
+/** An open database, and its shape when it was new: a test that changed the shape leaves a database for no other test. */
+interface Kept {
+  readonly database: Database;
+  readonly env: Settings;
   readonly shape: string;
 }
 
-/** The names of this worker's databases on the server that no test uses now. They are dropped at the end of the run. */
-const freeNames: Used<string>[] = [];
+/** This worker's open databases that no test uses now. */
+const free: Kept[] = [];
 
-async function lendFromServer(server: string): Promise<TestDatabase> {
-  const used = (await takeEmptied(server)) ?? (await createOnServer(server));
+/** A database for one app, as fast as possible: it is open already and stays open. */
+export async function lendTestDatabase(): Promise<LentDatabase> {
+  const kept = (await takeEmptied()) ?? (await open());
   const dataDir = await createFilesFolder();
   return {
-    env: { TIDINGS_DATA_DIR: dataDir, DATABASE_URL: withDatabase(server, used.value) },
+    env: { ...kept.env, TIDINGS_DATA_DIR: dataDir },
+    opened: { ...kept.database, async [Symbol.asyncDispose]() {} },
     async [Symbol.asyncDispose]() {
-      freeNames.push(used);
+      free.push(kept);
       await removeFolder(dataDir);
     },
   };
 }
 
-async function takeEmptied(server: string): Promise<Used<string> | undefined> {
-  const used = freeNames.pop();
-  if (used === undefined) {
+async function takeEmptied(): Promise<Kept | undefined> {
+  const kept = free.pop();
+  if (kept === undefined) {
     return undefined;
   }
-  await using client = await connectTo(withDatabase(server, used.value));
-  const isReusable = await emptyDatabase(client.query, used.shape);
-  return isReusable ? used : takeEmptied(server);
-}
-
-async function createOnServer(server: string): Promise<Used<string>> {
-  const template = inject("template");
-  const name = `${template}_${randomBytes(6).toString("hex")}`;
-  await runOnServer(server, `create database ${name} template ${template}`);
-  // No test stops the server, so no commit has to wait for the disk.
-  await runOnServer(server, `alter database ${name} set synchronous_commit = off`);
-  await using client = await connectTo(withDatabase(server, name));
-  return { value: name, shape: await readShape(client.query) };
-}
-
-/** This worker's open embedded databases that no test uses now. */
-const freeEngines: Used<Database>[] = [];
-
-async function lendEngine(): Promise<TestDatabase> {
-  const used = (await takeEmptiedEngine()) ?? (await openEngine());
-  const dataDir = await createFilesFolder();
-  return {
-    env: { TIDINGS_DATA_DIR: dataDir },
-    opened: { ...used.value, async [Symbol.asyncDispose]() {} },
-    async [Symbol.asyncDispose]() {
-      freeEngines.push(used);
-      await removeFolder(dataDir);
-    },
-  };
-}
-
-async function takeEmptiedEngine(): Promise<Used<Database> | undefined> {
-  const used = freeEngines.pop();
-  if (used === undefined) {
-    return undefined;
+  if (await emptyDatabase(queryOf(kept.database), kept.shape)) {
+    return kept;
   }
-  if (await emptyDatabase(queryOf(used.value), used.shape)) {
-    return used;
-  }
-  await used.value[Symbol.asyncDispose]();
-  return takeEmptiedEngine();
+  await kept.database[Symbol.asyncDispose]();
+  return takeEmptied();
 }
 
-async function openEngine(): Promise<Used<Database>> {
-  const log = { debug() {}, info() {}, warn() {}, error: console.error };
-  const value = await openDatabase({ url: undefined, dataDir: await copyTemplate(), log });
-  return { value, shape: await readShape(queryOf(value)) };
+async function open(): Promise<Kept> {
+  const { env } = await createTestDatabase();
+  const { DATABASE_URL: url, TIDINGS_DATA_DIR: dataDir = "" } = env;
+  const database = await openDatabase({ url, dataDir, log });
+  return { database, env, shape: await readShape(queryOf(database)) };
 }
 
 const queryOf =

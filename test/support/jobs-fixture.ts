@@ -7,7 +7,8 @@ import type { Attempt, JobDefinition, NewJob, Outcome } from "../../src/jobs/job
 import { createJobs, type JobsOptions, type RunningJobs } from "../../src/jobs/jobs.ts";
 import { Poller, type PollerOptions } from "../../src/jobs/poller.ts";
 import { Processes, type ProcessesOptions } from "../../src/jobs/processes/index.ts";
-import { createTestDatabase, type TestDatabase } from "./database.ts";
+import { createTestDatabase, lendTestDatabase, type TestDatabase } from "./database.ts";
+import { deleteRows } from "./empty-database.ts";
 
 /** Opens the same database again, in this process or another. */
 export interface DatabaseAddress {
@@ -17,9 +18,14 @@ export interface DatabaseAddress {
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
+interface FixtureOptions {
+  /** Whether other processes open the database, so that the test closes it; by default it stays open. */
+  readonly hasOtherProcesses?: boolean;
+}
+
 /** A database for each test file; empty tables, a new clock and a new log for each test. */
-export function useJobsFixture() {
-  let fresh: TestDatabase;
+export function useJobsFixture({ hasOtherProcesses = false }: FixtureOptions = {}) {
+  let lent: TestDatabase;
   let address: DatabaseAddress;
   let database: Database;
   let time: number;
@@ -31,18 +37,20 @@ export function useJobsFixture() {
   const log = { ...silent, warn: record, error: record };
 
   beforeAll(async () => {
-    fresh = await createTestDatabase();
-    address = { url: fresh.env.DATABASE_URL, dataDir: fresh.env.TIDINGS_DATA_DIR ?? "" };
-    database = await openDatabase({ ...address, log: silent });
+    lent = hasOtherProcesses ? await createTestDatabase() : await lendTestDatabase();
+    address = { url: lent.env.DATABASE_URL, dataDir: lent.env.TIDINGS_DATA_DIR ?? "" };
+    database = lent.opened ?? (await openDatabase({ ...address, log: silent }));
   });
 
   afterAll(async () => {
     await database[Symbol.asyncDispose]();
-    await fresh[Symbol.asyncDispose]();
+    await lent[Symbol.asyncDispose]();
   });
 
   beforeEach(async () => {
-    await sql`truncate jobs, dead_jobs, paced_lanes, processes`.execute(database.queries);
+    // Jobs that are due at the same time run in the order of the file, which a truncation restores.
+    await sql`truncate jobs`.execute(database.queries);
+    await sql.raw(deleteRows("dead_jobs", "paced_lanes", "processes")).execute(database.queries);
     [time, logged, created] = [Date.parse("2026-03-01T10:00:00.000Z"), [], []];
   });
 

@@ -10,6 +10,7 @@ import type {
   TemplateNotice,
   TemplateSubmission,
 } from "../../src/ports/template-authority.ts";
+import { deleteRows } from "./empty-database.ts";
 import { useJobsFixture } from "./jobs-fixture.ts";
 
 export const inbox = { organization_id: "org_1", id: "inb_1", phone_number: "+15550000001" };
@@ -20,7 +21,7 @@ export function useSimulatedAuthority() {
   const fixture = useJobsFixture();
 
   beforeEach(async () => {
-    await sql`truncate simulator_templates, simulator_reviews`.execute(fixture.database.queries);
+    await sql.raw(deleteRows("simulator_templates", "simulator_reviews")).execute(fixture.database.queries);
   });
 
   /** `onNotice` runs before a notice is recorded. */

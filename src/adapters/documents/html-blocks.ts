@@ -19,23 +19,33 @@ interface OpenTable {
   isLayout: boolean;
 }
 
+/** Where a block stands: in the main content as the page marks it, in an article outside of it, or elsewhere. */
+export type Place = "main" | "article" | "rest";
+
+export interface CollectedBlocks {
+  readonly main: DocumentBlock[];
+  readonly articles: DocumentBlock[];
+  readonly all: DocumentBlock[];
+}
+
 export class BlockCollector {
   readonly #main: DocumentBlock[] = [];
+  readonly #articles: DocumentBlock[] = [];
   readonly #all: DocumentBlock[] = [];
   readonly #tables: OpenTable[] = [];
   /** Pieces, because a text of very many would be copied for each. */
   #text: string[] = [];
-  #isMain = false;
+  #place: Place = "rest";
   #isItem = false;
   #preformatted = 0;
 
-  /** An element opens; `isMain` says whether it belongs to the main content. */
-  open(name: string, isMain: boolean): void {
+  /** An element opens, and what follows is at this place. */
+  open(name: string, place: Place): void {
     const table = this.#tables.at(-1);
     if (blockElements.has(name) && !(table && isInCell(table) && name !== "table")) {
       this.#flush();
     }
-    this.#isMain = isMain;
+    this.#place = place;
     this.#preformatted += Number(name === "pre");
     if (name === "table") {
       if (table) {
@@ -58,7 +68,8 @@ export class BlockCollector {
     this.#text.push(text);
   }
 
-  close(name: string, isMain: boolean): void {
+  /** An element closes, and what follows is at this place. */
+  close(name: string, place: Place): void {
     const table = this.#tables.at(-1);
     if (table && !table.isLayout && isTablePart(name)) {
       this.#closeInTable(table, name);
@@ -72,12 +83,12 @@ export class BlockCollector {
     }
     this.#preformatted -= Number(name === "pre");
     this.#isItem &&= name !== "li";
-    this.#isMain = isMain;
+    this.#place = place;
   }
 
-  end(): { readonly main: DocumentBlock[]; readonly all: DocumentBlock[] } {
+  end(): CollectedBlocks {
     this.#flush();
-    return { main: this.#main, all: this.#all };
+    return { main: this.#main, articles: this.#articles, all: this.#all };
   }
 
   #closeInTable(table: OpenTable, name: string): void {
@@ -134,8 +145,10 @@ export class BlockCollector {
 
   #push(block: DocumentBlock): void {
     this.#all.push(block);
-    if (this.#isMain) {
+    if (this.#place === "main") {
       this.#main.push(block);
+    } else if (this.#place === "article") {
+      this.#articles.push(block);
     }
   }
 }

@@ -3,11 +3,12 @@
  *
  * It reads the events of a parser and builds no tree, so that a page of very many elements takes little memory. Menus,
  * headers, footers, dialogs and what a browser does not show are left out. If the page marks its main content, the
- * rest is left out too.
+ * rest is left out too. Articles are the main content if they have most of the text: a shop shows each related product
+ * as an article.
  */
 import { Parser } from "htmlparser2";
 import type { DocumentBlock } from "../../ports/document-reader.ts";
-import { BlockCollector } from "./html-blocks.ts";
+import { BlockCollector, type CollectedBlocks, type Place } from "./html-blocks.ts";
 import { type DocumentLimits, maxDepth, tooComplex, UnreadableError } from "./limits.ts";
 
 const words = (text: string) => new Set(text.split(" "));
@@ -18,9 +19,12 @@ const skipped = words(
 const skippedRoles = words(
   "navigation banner contentinfo search dialog alertdialog menu menubar complementary",
 );
-const mainElements = words("main article");
-/** In the class or id of an element: a request for consent, or a menu. */
-const noise = /\b(?:cookie|consent|gdpr|breadcrumb|navbar|sidebar|site-?(?:header|footer|nav))/i;
+/**
+ * In the class or id of an element: a request for consent, or a menu. The class `has-sidebar` is of an element around the
+ * content, and `cookie-policy` is a text of its own.
+ */
+const noise =
+  /(?<!\b(?:has|no|with|without)[-_])\b(?:cookie(?![-_]?polic)|consent|gdpr|breadcrumb|navbar|sidebar|site-?(?:header|footer|nav))/i;
 /** A page may have the state of its consent as a class of these, and they hold everything. */
 const containers = words("html body main article");
 
@@ -29,12 +33,19 @@ const minMainLength = 100;
 
 type Attributes = Readonly<Record<string, string>>;
 
+interface OpenElement {
+  readonly name: string;
+  readonly isSkipped: boolean;
+  readonly place: Place;
+}
+
 export function readHtml(text: string, { elements }: Pick<DocumentLimits, "elements">): DocumentBlock[] {
   const collector = new BlockCollector();
-  const open: { readonly isSkipped: boolean; readonly isMain: boolean }[] = [];
+  const open: OpenElement[] = [];
+  /** The ids of what buttons in headings show and hide. */
+  const panels = new Set<string>();
   let count = 0;
   let skippedDepth = 0;
-  let mainDepth = 0;
   const parser = new Parser(
     {
       onopentag(name, attributes) {
@@ -42,14 +53,22 @@ export function readHtml(text: string, { elements }: Pick<DocumentLimits, "eleme
         if (count > elements || open.length >= maxDepth) {
           throw new UnreadableError("too_complex", tooComplex);
         }
-        const isMain = mainElements.has(name) || attributes.role === "main";
-        const isSkipped = isLeftOut(name, attributes, mainDepth > 0);
-        if (skippedDepth === 0 && !isSkipped) {
-          collector.open(name, mainDepth > 0 || isMain);
+        const parent = open.at(-1);
+        const place = placeOf(name, attributes, parent?.place);
+        const isInHeading = parent !== undefined && isHeading(parent.name);
+        if (isInHeading && attributes["aria-controls"] !== undefined) {
+          panels.add(attributes["aria-controls"]);
         }
-        open.push({ isSkipped, isMain });
+        const isShownByButton = panels.has(attributes.id ?? "");
+        const isSkipped =
+          (skipped.has(name) && !(name === "button" && isInHeading)) ||
+          isLeftOut(name, attributes, parent?.place) ||
+          (isHidden(attributes) && !isShownByButton);
+        if (skippedDepth === 0 && !isSkipped) {
+          collector.open(name, place);
+        }
+        open.push({ name, isSkipped, place });
         skippedDepth += Number(isSkipped);
-        mainDepth += Number(isMain);
       },
       ontext(data) {
         if (skippedDepth === 0) {
@@ -59,12 +78,9 @@ export function readHtml(text: string, { elements }: Pick<DocumentLimits, "eleme
       onclosetag(name) {
         // Also called for elements without an end, and at the end for those that are not closed.
         const element = open.pop();
-        if (element) {
-          skippedDepth -= Number(element.isSkipped);
-          mainDepth -= Number(element.isMain);
-        }
+        skippedDepth -= Number(element?.isSkipped ?? false);
         if (skippedDepth === 0 && !element?.isSkipped) {
-          collector.close(name, mainDepth > 0);
+          collector.close(name, open.at(-1)?.place ?? "rest");
         }
       },
     },
@@ -72,22 +88,44 @@ export function readHtml(text: string, { elements }: Pick<DocumentLimits, "eleme
   );
   parser.write(text);
   parser.end();
-  const { main, all } = collector.end();
-  return lengthOf(main) >= minMainLength ? main : all;
+  return chooseContent(collector.end());
 }
 
-function isLeftOut(name: string, attributes: Attributes, isInMain: boolean): boolean {
-  const { role = "", hidden, style = "", class: className = "", id = "" } = attributes;
+function placeOf(name: string, { role }: Attributes, outer: Place = "rest"): Place {
+  if (name === "main" || role === "main" || outer === "main") {
+    return "main";
+  }
+  return name === "article" ? "article" : outer;
+}
+
+function isHeading(name: string): boolean {
+  return /^h[1-6]$/.test(name);
+}
+
+function isLeftOut(name: string, attributes: Attributes, outer: Place = "rest"): boolean {
+  const { role = "", class: className = "", id = "" } = attributes;
   return (
-    skipped.has(name) ||
     // The header of an article is its title.
-    (name === "header" && !isInMain) ||
+    (name === "header" && outer === "rest") ||
     skippedRoles.has(role) ||
-    hidden !== undefined ||
-    attributes["aria-hidden"] === "true" ||
-    /display\s*:\s*none|visibility\s*:\s*hidden/i.test(style.slice(0, 1_000)) ||
     (!containers.has(name) && noise.test(`${className} ${id}`.slice(0, 1_000)))
   );
+}
+
+function isHidden({ hidden, style = "", "aria-hidden": ariaHidden }: Attributes): boolean {
+  return (
+    hidden !== undefined ||
+    ariaHidden === "true" ||
+    /display\s*:\s*none|visibility\s*:\s*hidden/i.test(style.slice(0, 1_000))
+  );
+}
+
+function chooseContent({ main, articles, all }: CollectedBlocks): DocumentBlock[] {
+  if (lengthOf(main) >= minMainLength) {
+    return main;
+  }
+  const length = lengthOf(articles);
+  return length >= minMainLength && length >= lengthOf(all) / 2 ? articles : all;
 }
 
 function lengthOf(blocks: readonly DocumentBlock[]): number {

@@ -4,6 +4,8 @@
  * Changing anything here changes vectors: raise the version of the model in `index.ts`.
  */
 
+import stopWordList from "./stop-words.json" with { type: "json" };
+
 export interface Token {
   readonly text: string;
   readonly isStopWord: boolean;
@@ -155,13 +157,4 @@ const synonyms: ReadonlyMap<string, string> = new Map(
 );
 
 /** Words that say nothing about the subject of a text. */
-const stopWords: ReadonlySet<string> = new Set(
-  `a about after again all also am an and any are as at be because been before being but by ca can cannot cant could did do does
-  doing done don dont each either else ever every for from get gets getting got had has have having he her here hers him his
-  how i if in into is isn it its itself just let like ll many may me might mine more most much must my myself need needs no
-  nor not of on one only onto or other our ours please shall she should since so some such tell than that the their theirs
-  them then there these they this those through to too until upon us very want wants was way we were what when where
-  whether which while who whom whose why will with within wo would yes yet you your yours yourself`.split(
-    /\s+/,
-  ),
-);
+const stopWords: ReadonlySet<string> = new Set(stopWordList);

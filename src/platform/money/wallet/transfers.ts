@@ -4,7 +4,7 @@
  * Simulated money is a ledger of its own: no entry moves it to real money, or back.
  *
  * Entries are never changed or deleted, and a reference exists once: the same cause can't count twice. A trigger adds
- * each entry to the balances in the same statement (migration 0016).
+ * each entry to the balances in the same statement (`add_to_ledger_balances` of migration 0035).
  */
 import { type RawBuilder, sql } from "kysely";
 import type { LedgerAccount, LedgerEntryType } from "../../../../tools/wallet.ts";

@@ -1,28 +1,12 @@
 /** Words and sentences of a text, for comparing a question with passages. In any language; English words are also stemmed. */
 import { removeAccents } from "../../../foundation/query/index.ts";
+import stopWordLists from "./stop-words.json" with { type: "json" };
 
 const wordSegmenter = new Intl.Segmenter(undefined, { granularity: "word" });
 const sentenceSegmenter = new Intl.Segmenter(undefined, { granularity: "sentence" });
 
 /** Words that say nothing about the subject of a question, in English, German, Spanish and French. */
-const stopWords = new Set(
-  (
-    "ca wo a about after again all also always am an and another any anybody anyone anything are as at be because been before being both " +
-    "but by can could did do does doing done each else every everybody everything few for from get gets give given go goes got had " +
-    "has have having hello her here hey hi him his how i if in into is it its just kindly know let like may maybe me might more most " +
-    "much must my need needs no not now of off ok okay on once one only or other our out own per please possible same shall she should so " +
-    "some somebody someone something still such tell than thank thanks that the their them then there these they thing things this " +
-    "those through to too under until up us use very want wants was we were what when where whether which while who whom whose why " +
-    "will with without would yes yet you your yours " +
-    "aber als am an auch auf aus bei bin bitte das dass dein dem den der des die doch ein eine einem einen einer es euch euer " +
-    "fur gibt habe haben hallo hat ich ihr ihre im in ist kann konnen kannst man mein meine mich mir mit mochte muss nach nicht " +
-    "noch oder sie sich sind so um und uns unser vom von wann warum was welche wenn wer werden wie wir wird wo zu zum zur " +
-    "al como con cual cuando cuanto de del donde el ella en es esta este hay hola la las lo los me mi para pero por porque puedo " +
-    "que quien quiero se si son su sus tiene tienen un una usted " +
-    "au aux avec bonjour ce ces combien comment dans de des du elle est et il ils je le les leur ma mes mon nous ou par pas pour " +
-    "pouvez puis quand que quel quelle qui sa ses son sont sur un une vos votre vous"
-  ).split(" "),
-);
+const stopWords = new Set(Object.values(stopWordLists).flat());
 
 /** The words that say what a text is about, without their endings; each once. */
 export function subjectWords(text: string): ReadonlySet<string> {
