@@ -44,7 +44,6 @@ const names: Readonly<Record<string, readonly string[]>> = {
   "platform/content/quick-replies": ["quick-replies", "quotas"],
   "platform/content/templates": ["template*", "whatsapp-templates", "quotas"],
   "platform/content/uploads": ["upload*", "quotas"],
-  "platform/inbox/erasure": ["erasure"],
   "platform/inbox/contacts": ["contact*", "whatsapp-moves", "erasure"],
   "platform/inbox/conversations": [
     "conversation*",

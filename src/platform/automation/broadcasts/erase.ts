@@ -1,7 +1,8 @@
 /** Erases a contact from the recipients of broadcasts. The counts keep them. */
+
 import { sql } from "kysely";
 import type { Change } from "../../foundation/kernel/index.ts";
-import type { ErasedContact } from "../../inbox/erasure.ts";
+import type { ErasedContact } from "../../inbox/contacts/index.ts";
 
 /** A recipient who is pending stays so: the dispatch excludes an erased contact. */
 export async function eraseRecipients(

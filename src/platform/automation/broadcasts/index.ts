@@ -10,8 +10,7 @@ import {
 import { templateWithdrawn } from "../../content/templates/index.ts";
 import { getAccessibleUploadAt } from "../../content/uploads/index.ts";
 import { freshId, implement } from "../../foundation/kernel/index.ts";
-import { normalizeContacts } from "../../inbox/contacts/index.ts";
-import { erasesContact } from "../../inbox/erasure.ts";
+import { erasesContact, normalizeContacts } from "../../inbox/contacts/index.ts";
 import { broadcastProgressed } from "../../inbox/messages/index.ts";
 import { cohortWithdrawn, requireCohort } from "../cohorts/index.ts";
 import { eraseRecipients } from "./erase.ts";

@@ -1,10 +1,11 @@
 /** The chatbot: answers from the knowledge base, for a caller and in conversations. */
+
 import { chatbot as contract } from "../../../../tools/chatbot.ts";
 import { fail } from "../../../../tools/errors.ts";
 import { countKnowledge } from "../../content/knowledge-base/index.ts";
 import { implement } from "../../foundation/kernel/index.ts";
+import { erasesContact } from "../../inbox/contacts/index.ts";
 import { conversationsTaken, heldByBot, takesMessage } from "../../inbox/conversations/index.ts";
-import { erasesContact } from "../../inbox/erasure.ts";
 import { automationIn } from "../../inbox/messages/index.ts";
 import { chat } from "./chat.ts";
 import { configure, findConfig, showConfig } from "./config.ts";

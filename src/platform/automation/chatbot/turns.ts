@@ -1,10 +1,11 @@
 /** Turns: a question and the bot's reply to it, as they are stored. */
+
 import { type Selectable, sql } from "kysely";
 import type { Queries } from "../../../database/database.ts";
 import { ofOrganization, updateBatch } from "../../../database/query/index.ts";
 import type { Tables } from "../../../database/schema/index.ts";
 import { defineRetentionJob, type Transaction } from "../../foundation/kernel/index.ts";
-import type { ErasedContact } from "../../inbox/erasure.ts";
+import type { ErasedContact } from "../../inbox/contacts/index.ts";
 import type { Reply } from "./reply.ts";
 import type { HistoryMessage } from "./responders/index.ts";
 

@@ -9,8 +9,12 @@ import {
   type World,
   type WriteContext,
 } from "../../foundation/kernel/index.ts";
-import { normalizeContacts, selectContacts, serializeContact } from "../../inbox/contacts/index.ts";
-import { erasesContact } from "../../inbox/erasure.ts";
+import {
+  erasesContact,
+  normalizeContacts,
+  selectContacts,
+  serializeContact,
+} from "../../inbox/contacts/index.ts";
 import { buildCohortJob } from "./build.ts";
 import { countCohortJob } from "./count.ts";
 import { createCohort } from "./create.ts";

@@ -1,8 +1,9 @@
 /** Erases what runs know about a contact: the answers. Their steps have ids and codes alone. */
+
 import { sql } from "kysely";
 import { updateBatch } from "../../../database/query/index.ts";
 import type { Change, Transaction } from "../../foundation/kernel/index.ts";
-import type { ErasedContact } from "../../inbox/erasure.ts";
+import type { ErasedContact } from "../../inbox/contacts/index.ts";
 import { cancelRuns } from "./run/index.ts";
 
 /** Ends the active runs with the erasure itself, so that none sends anything more. */

@@ -1,11 +1,12 @@
 /** Automation flows: the operations of `tools/flows/`, the jobs that run them, and what ends their runs. */
+
 import { flows as contract, flowDescription } from "../../../../tools/flows/index.ts";
 import { ofOrganization, readPage } from "../../../database/query/index.ts";
 import { together } from "../../../database/transaction.ts";
 import { authorityChanged } from "../../account/users.ts";
 import { defineRetentionJob, implement, type WriteContext } from "../../foundation/kernel/index.ts";
+import { erasesContact } from "../../inbox/contacts/index.ts";
 import { conversationsTaken, takesMessage } from "../../inbox/conversations/index.ts";
-import { erasesContact } from "../../inbox/erasure.ts";
 import { automationIn } from "../../inbox/messages/index.ts";
 import { flowAnswers } from "../chatbot/index.ts";
 import { cohortWithdrawn } from "../cohorts/index.ts";

@@ -1,7 +1,8 @@
 /** Deletes the events of a contact who is being erased. */
+
 import { sql } from "kysely";
 import type { Transaction } from "../../foundation/kernel/index.ts";
-import type { ErasedContact } from "../../inbox/erasure.ts";
+import type { ErasedContact } from "../../inbox/contacts/index.ts";
 
 /** Events in one transaction. */
 const batchSize = 500;

@@ -15,7 +15,7 @@ import {
   type WriteContext,
 } from "../../foundation/kernel/index.ts";
 import { seal } from "../../foundation/sealing/index.ts";
-import { erasesContact } from "../../inbox/erasure.ts";
+import { erasesContact } from "../../inbox/contacts/index.ts";
 import { deliverWebhookJob } from "./deliver.ts";
 import {
   countMissed,

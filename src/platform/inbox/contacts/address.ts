@@ -10,3 +10,13 @@ export function requireAddress({ phone_number, bsuid }: Pick<ContactRow, "phone_
   }
   return address;
 }
+
+/**
+ * A business-scoped user id, WhatsApp's substitute for a phone number that its owner hides: a country code, then letters
+ * and digits; for example US.13491208655302741918.
+ */
+const bsuidPattern = /^[A-Z]{2}\.(?:ENT\.)?[A-Za-z0-9]{1,128}$/;
+
+export function isBsuid(recipient: string): boolean {
+  return bsuidPattern.test(recipient);
+}

@@ -12,7 +12,7 @@ import {
   type Transaction,
   type WriteContext,
 } from "../../foundation/kernel/index.ts";
-import { type ErasedContact, eraseContact, eraseContactJob, erasesContact } from "../erasure.ts";
+import { type ErasedContact, eraseContact, eraseContactJob, erasesContact } from "./erasure.ts";
 import { type ContactLookup, type ContactRow, findOrCreateContact } from "./find.ts";
 import { normalizedAfterChange } from "./normalized.ts";
 import { hasTag, isNumber, readSearchWords, searchTextAfterRename } from "./search.ts";
@@ -21,9 +21,9 @@ import { selectContacts } from "./select.ts";
 import { serializeContact } from "./serialize.ts";
 import { changeTags } from "./tags.ts";
 
-export { requireAddress } from "./address.ts";
-export { isBsuid } from "./bsuid.ts";
+export { isBsuid, requireAddress } from "./address.ts";
 export { changeConsent } from "./consent.ts";
+export { type ErasedContact, erasesContact, reporterSubject } from "./erasure.ts";
 export {
   type ContactRow,
   createContact,

@@ -1,7 +1,8 @@
 /** Erases the personal data of a contact's conversations. The rows stay, for statistics. */
+
 import { ofOrganization } from "../../../database/query/index.ts";
 import type { Change, Transaction } from "../../foundation/kernel/index.ts";
-import type { ErasedContact } from "../erasure.ts";
+import type { ErasedContact } from "../contacts/index.ts";
 import { changeConversation } from "./change.ts";
 
 /** No conversation is added until the commit, because the contact is locked. */

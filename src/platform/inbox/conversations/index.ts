@@ -1,4 +1,5 @@
 /** Conversations: one for each contact and inbox, with its status, agent and 24-hour service window. */
+
 import { type Expression, type RawBuilder, sql } from "kysely";
 import { conversations as contract } from "../../../../tools/conversations.ts";
 import { routing as routingContract } from "../../../../tools/routing.ts";
@@ -12,7 +13,7 @@ import {
   isPerson,
   type Transaction,
 } from "../../foundation/kernel/index.ts";
-import { erasesContact } from "../erasure.ts";
+import { erasesContact } from "../contacts/index.ts";
 import { assignmentsOf, type ConversationRow, listDecisions, simulateRouting } from "../routing/index.ts";
 import { findIdleTeams, memberAdded, teamDeleted } from "../teams/index.ts";
 import { escalateJob } from "./apply-decisions.ts";

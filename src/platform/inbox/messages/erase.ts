@@ -1,9 +1,10 @@
 /** Erases the content of a contact's messages. The rows stay, for statistics. */
+
 import { sql } from "kysely";
 import { updateBatch } from "../../../database/query/index.ts";
 import { withdrawal } from "../../content/uploads/index.ts";
 import type { Transaction } from "../../foundation/kernel/index.ts";
-import type { ErasedContact } from "../erasure.ts";
+import type { ErasedContact } from "../contacts/index.ts";
 
 /** Replaces these members of an error. */
 const withoutText = JSON.stringify({ title: "", detail: null });

@@ -1,12 +1,13 @@
 /** Messages: operations to send, list and wait for them, and the jobs that deliver them. */
+
 import { conversations as conversationsContract } from "../../../../tools/conversations.ts";
 import { fail } from "../../../../tools/errors.ts";
 import { messages as contract } from "../../../../tools/messages/index.ts";
 import { ofOrganization, readPage } from "../../../database/query/index.ts";
 import { templateWithdrawn } from "../../content/templates/index.ts";
 import { implement } from "../../foundation/kernel/index.ts";
+import { erasesContact } from "../contacts/index.ts";
 import { requireConversation } from "../conversations/index.ts";
-import { erasesContact } from "../erasure.ts";
 import { latestMessages } from "../routing/index.ts";
 import { releaseChargesJob } from "./charge/index.ts";
 import { changeConsentJob } from "./consent-job.ts";

@@ -1,4 +1,5 @@
 /** The history of assignments: one row each time a conversation is assigned or unassigned. */
+
 import { type Selectable, sql } from "kysely";
 import type { assignmentTypes } from "../../../../tools/conversations.ts";
 import type { Queries } from "../../../database/database.ts";
@@ -6,7 +7,7 @@ import { newId } from "../../../database/id.ts";
 import { insertAll, ofOrganization, updateBatch } from "../../../database/query/index.ts";
 import type { Tables } from "../../../database/schema/index.ts";
 import { type Change, defineRetentionJob, type Transaction } from "../../foundation/kernel/index.ts";
-import type { ErasedContact } from "../erasure.ts";
+import type { ErasedContact } from "../contacts/index.ts";
 import type { ConversationRow } from "./policy.ts";
 
 export const deleteOldAssignmentsJob = defineRetentionJob({

@@ -1,4 +1,5 @@
 /** Routing: policies, simulated decisions and recorded decisions; the conversations module applies decisions. */
+
 import { fail, failField } from "../../../../tools/errors.ts";
 import { routing as contract } from "../../../../tools/routing.ts";
 import type { Queries } from "../../../database/database.ts";
@@ -13,7 +14,7 @@ import {
   type Transaction,
   type World,
 } from "../../foundation/kernel/index.ts";
-import { erasesContact } from "../erasure.ts";
+import { erasesContact } from "../contacts/index.ts";
 import { teamDeleted } from "../teams/index.ts";
 import { deleteOldAssignmentsJob, eraseAssignments } from "./assignments.ts";
 import { matchPolicies, parseConditions, readFacts } from "./conditions.ts";

@@ -1,4 +1,5 @@
 /** Records decisions: why a conversation was assigned or queued, and the credits that the next decision needs. */
+
 import { type Selectable, sql } from "kysely";
 import type { routingTriggers } from "../../../../tools/routing.ts";
 import type { Queries } from "../../../database/database.ts";
@@ -6,7 +7,7 @@ import { newId } from "../../../database/id.ts";
 import { insertAll, ofOrganization, updateBatch } from "../../../database/query/index.ts";
 import type { Tables } from "../../../database/schema/index.ts";
 import type { Change, Transaction } from "../../foundation/kernel/index.ts";
-import type { ErasedContact } from "../erasure.ts";
+import type { ErasedContact } from "../contacts/index.ts";
 import type { Decision, PolicyDecision } from "./decide.ts";
 import type { ConversationRow } from "./policy.ts";
 

@@ -5,17 +5,18 @@
  * assigned, by a hand-off, by the closing or by an erasure; then the bot is silent. A flow may give the conversation to it
  * again, and an inbox of the bot does so with the first message after the closing.
  */
+
 import { type RawBuilder, sql } from "kysely";
 import type { Queries } from "../../../../database/database.ts";
 import { ofOrganization } from "../../../../database/query/index.ts";
 import type { Change, OrganizationChange } from "../../../foundation/kernel/index.ts";
+import type { ErasedContact } from "../../../inbox/contacts/index.ts";
 import {
   type ConversationRow,
   openIfPending,
   requestRouting,
   type Taken,
 } from "../../../inbox/conversations/index.ts";
-import type { ErasedContact } from "../../../inbox/erasure.ts";
 
 /** Why the bot's part ended. */
 type EndReason = "person_replied" | "assigned" | "contact_erased";

@@ -5,9 +5,9 @@
  * it ends, the kernel hides the stored responses about the contact and its conversations.
  */
 import { z } from "zod";
-import { fail } from "../../../tools/errors.ts";
-import { together } from "../../database/transaction.ts";
-import { newJob } from "../../jobs/job.ts";
+import { fail } from "../../../../tools/errors.ts";
+import { together } from "../../../database/transaction.ts";
+import { newJob } from "../../../jobs/job.ts";
 import {
   type Change,
   defineJob,
@@ -15,7 +15,7 @@ import {
   eraseStored,
   hideStored,
   type World,
-} from "../foundation/kernel/index.ts";
+} from "../../foundation/kernel/index.ts";
 
 /** A contact that is being erased. Its row is locked, and so are its conversations after `find`. */
 export interface ErasedContact {
