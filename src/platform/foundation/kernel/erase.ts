@@ -37,14 +37,6 @@ export async function eraseContact(
   await tx.enqueue([newJob(eraseContactJob, contact)]);
 }
 
-/** A condition that hides the rows of a contact until the job has erased them. The columns are given by name. */
-export function isNotErased(organizationColumn: string, subjectColumn: string) {
-  return sql<boolean>`not exists (
-    select from erasures
-    where erasures.organization_id = ${sql.ref(organizationColumn)} and erasures.subject = ${sql.ref(subjectColumn)}
-  )`;
-}
-
 /** Erases the rows that may be many. Safe to repeat. */
 export const eraseContactJob = defineJob<ErasedContact>({
   name: "contact.erase",

@@ -47,6 +47,6 @@ export { type Emission, type EventRecorder, Transaction } from "./transaction.ts
 
 // Tools for handlers and jobs
 
-export { eraseContact, isNotErased, reporterSubject } from "./erase.ts";
+export { eraseContact, reporterSubject } from "./erase.ts";
 export { createKernelJobs } from "./own-jobs.ts";
 export { defineRetentionJob } from "./retention.ts";
