@@ -26,7 +26,15 @@ import { gaugeSources } from "./jobs/gauges.ts";
 import type { RunningJobs } from "./jobs/jobs.ts";
 import { createMcpHttpHandler } from "./mcp/http.ts";
 import { createToolFilters, executeToolName, searchToolsName, tools } from "./mcp/tool-list/index.ts";
-import { createPlatform, type Modules, modules, operationsOf, sealedColumns } from "./platform/index.ts";
+import {
+  createPlatform,
+  type Modules,
+  modules,
+  operationsOf,
+  type Platform,
+  type PlatformParts,
+  sealedColumns,
+} from "./platform/index.ts";
 import { type BootstrapResult, bootstrap } from "./platform/operations/bootstrap.ts";
 import { openClock } from "./platform/operations/clock.ts";
 import type { Clock } from "./ports/clock.ts";
@@ -76,67 +84,191 @@ export async function startApp(options: AppOptions): Promise<App> {
 }
 
 async function start(options: AppOptions, database: Database): Promise<App> {
-  const { config, log, localKey, onFirstStart, runsJobs = true, enabledModules = modules } = options;
-  const { now, sandbox, sharedClock } = await openClock(database, config.isClockMovable, options.now);
-  const { toolFilter, hiddenBy } = createToolFilters(tools, config.toolFilter);
-  const secrets = await bootstrap(database, {
-    ...{ owner: config.owner, localKey, now: now(), onFirstStart, secrets: config },
-    sealed: { columns: sealedColumns, isSecretLost: config.isSecretLost, log },
-  });
-  const { token, collector } = config.telemetry;
-  const telemetry = await openTelemetry({ isScraped: token !== undefined, collector, version });
-  const { web, receivers, closeWebs } = createWebs(config.web);
-  const instruments = createInstruments(telemetry, now);
-  const stopping = new AbortController();
-  setMaxListeners(0, stopping.signal); // one listener for each waiting call
-  let address = "";
-  let controls: readonly ControlRoute[] = [];
-  const platform = createPlatform({
-    ...{ database, now, log, web, receivers, enabledModules, concurrency, metrics: telemetry.metrics },
-    ...{ stopping: stopping.signal, retention: config.retention, wallet: config.wallet, instruments },
-    ...{ countries: await openCountries(config.countries), ...openModels(config.models), hiddenBy, sandbox },
-    addresses: addressesOf(config, () => address),
-    patterns: openPatternMatcher(),
-    sharedClock,
-    ...{ ...secrets, quotas: config.quotas, storage: openStorage(config), documents: openDocumentReader() },
-    openChannels(callbacks, enqueue) {
-      const parts = { database, enqueue, callbacks, now, web, whatsapp: config.whatsapp };
-      const { jobs, ...opened } = openChannels({ ...options, ...parts });
-      const { payments, routes } = openPayments({ ...config, ...secrets, database, callbacks, now });
-      controls = config.isSimulatorControllable ? [...opened.routes, ...routes] : [];
-      return { ...instruments.ports({ ...opened, payments }), jobs };
-    },
-  });
+  const { config, runsJobs = true, enabledModules = modules } = options;
+  const base = await openBase(options, database);
+  const { platform, controls } = await openPlatform(base);
   const operations = operationsOf(enabledModules, config.operatorKey !== undefined);
-  const names = toolNames(operations);
-  const mcp = createMcpHttpHandler({
-    ...{ availableTools: new Set(names), version, log },
-    ...{ allowedHosts: config.allowedHosts, allowedOrigins: config.allowedOrigins },
-    ...{ maxBodyBytes: config.bodyLimit, resultLimit: config.resultLimit, toolFilter },
-    instrument: instrumentTools(new Set([...names, searchToolsName, executeToolName]), telemetry),
-  });
-  const scrape = telemetry.scrape?.(gaugeSources({ database, now, sharedClock }));
-  const routes = [...platform.routes, ...controls, ...createProofRoutes(localKey, () => address)];
-  const server = createServer({
-    ...{ platform, operations, routes, version, log, now, mcp, telemetry },
-    ...{ rateLimits: config.rateLimits, bodyLimit: config.bodyLimit, trustedProxies: config.trustedProxies },
-    operatorKey: config.operatorKey,
-    metricsEndpoint: token !== undefined && scrape ? { token, scrape } : undefined,
-    checkReady: platform.checkDatabase,
-  });
-  address = await server.listen(options.listen ?? config);
+  const mcp = openMcp(base, operations);
+  const server = openServer(base, { platform, controls, operations, mcp });
+  const address = await server.listen(options.listen ?? config);
+  base.listening.address = address;
   if (runsJobs) {
     platform.jobs.start();
   }
   return {
-    ...{ address, jobs: platform.jobs, database },
+    address,
+    jobs: platform.jobs,
+    database,
     async [Symbol.asyncDispose]() {
       await server.drain(config.drainDelayMs);
-      stopping.abort();
+      base.stopping.abort();
       // No job may start from here on: one that the signal ended would be claimed again and again.
       await Promise.all([platform.jobs.stop(shutdownMs), mcp.close().then(() => server.close(shutdownMs))]);
-      await Promise.all([telemetry.close(), closeWebs()]);
+      await Promise.all([base.telemetry.close(), base.webs.closeWebs()]);
       await database[Symbol.asyncDispose]();
     },
   };
+}
+
+type Base = Awaited<ReturnType<typeof openBase>>;
+
+/** Opens what the platform and the transports share: clock, secrets, telemetry, web clients and filters of tools. */
+async function openBase(options: AppOptions, database: Database) {
+  const { config } = options;
+  const clock = await openClock(database, config.isClockMovable, options.now);
+  const stopping = new AbortController();
+  setMaxListeners(0, stopping.signal); // one listener for each waiting call
+  return {
+    options,
+    database,
+    clock,
+    secrets: await openSecrets(options, database, clock.now()),
+    telemetry: await openTelemetry({
+      isScraped: config.telemetry.token !== undefined,
+      collector: config.telemetry.collector,
+      version,
+    }),
+    webs: createWebs(config.web),
+    filters: createToolFilters(tools, config.toolFilter),
+    stopping,
+    /** Empty until the server listens. */
+    listening: { address: "" },
+  };
+}
+
+/** Prepares the database: the first organization, the local key, and the secret under which values are sealed. */
+function openSecrets({ config, log, localKey, onFirstStart }: AppOptions, database: Database, now: Date) {
+  return bootstrap(database, {
+    owner: config.owner,
+    localKey,
+    now,
+    secrets: config,
+    sealed: { columns: sealedColumns, isSecretLost: config.isSecretLost, log },
+    onFirstStart,
+  });
+}
+
+/** `controls` are the routes that control the simulators; none if the configuration does not allow it. */
+async function openPlatform(base: Base) {
+  const { options, database, clock, secrets, telemetry, webs, filters, stopping, listening } = base;
+  const { config, log, enabledModules = modules } = options;
+  const { now, sandbox, sharedClock } = clock;
+  const instruments = createInstruments(telemetry, now);
+  let controls: readonly ControlRoute[] = [];
+  const platform = createPlatform({
+    ...secrets,
+    ...openModels(config.models),
+    database,
+    log,
+    now,
+    sandbox,
+    sharedClock,
+    enabledModules,
+    concurrency,
+    instruments,
+    metrics: telemetry.metrics,
+    web: webs.web,
+    receivers: webs.receivers,
+    countries: await openCountries(config.countries),
+    storage: openStorage(config),
+    documents: openDocumentReader(),
+    patterns: openPatternMatcher(),
+    quotas: config.quotas,
+    retention: config.retention,
+    wallet: config.wallet,
+    hiddenBy: filters.hiddenBy,
+    stopping: stopping.signal,
+    addresses: addressesOf(config, () => listening.address),
+    openChannels(callbacks, enqueue) {
+      const { routes, jobs, ...ports } = openPorts(base, callbacks, enqueue);
+      controls = config.isSimulatorControllable ? routes : [];
+      return { ...instruments.ports(ports), jobs };
+    },
+  });
+  return { platform, controls };
+}
+
+/** The channels and the payment processor, with the jobs of the simulators and the routes that control them. */
+function openPorts(
+  { options, database, clock: { now }, secrets, webs }: Base,
+  ...[callbacks, enqueue]: Parameters<PlatformParts["openChannels"]>
+) {
+  const { config, replaceAuthority } = options;
+  const { channels, authorities, routes, jobs } = openChannels({
+    database,
+    enqueue,
+    callbacks,
+    now,
+    web: webs.web,
+    whatsapp: config.whatsapp,
+    replaceAuthority,
+  });
+  const processor = openPayments({
+    ...secrets,
+    razorpay: config.razorpay,
+    database,
+    callbacks,
+    now,
+  });
+  return {
+    channels,
+    authorities,
+    payments: processor.payments,
+    routes: [...routes, ...processor.routes],
+    jobs,
+  };
+}
+
+type Operations = ReturnType<typeof operationsOf>;
+
+function openMcp({ options: { config, log }, telemetry, filters }: Base, operations: Operations) {
+  const names = toolNames(operations);
+  return createMcpHttpHandler({
+    availableTools: new Set(names),
+    version,
+    log,
+    allowedHosts: config.allowedHosts,
+    allowedOrigins: config.allowedOrigins,
+    maxBodyBytes: config.bodyLimit,
+    resultLimit: config.resultLimit,
+    toolFilter: filters.toolFilter,
+    instrument: instrumentTools(new Set([...names, searchToolsName, executeToolName]), telemetry),
+  });
+}
+
+function openServer(
+  { options, database, clock, telemetry, listening }: Base,
+  {
+    platform,
+    controls,
+    operations,
+    mcp,
+  }: {
+    readonly platform: Platform;
+    readonly controls: readonly ControlRoute[];
+    readonly operations: Operations;
+    readonly mcp: ReturnType<typeof openMcp>;
+  },
+) {
+  const { config, log, localKey } = options;
+  const { now, sharedClock } = clock;
+  const { token } = config.telemetry;
+  const scrape = telemetry.scrape?.(gaugeSources({ database, now, sharedClock }));
+  const proofRoutes = createProofRoutes(localKey, () => listening.address);
+  return createServer({
+    platform,
+    operations,
+    routes: [...platform.routes, ...controls, ...proofRoutes],
+    version,
+    log,
+    now,
+    mcp,
+    telemetry,
+    rateLimits: config.rateLimits,
+    bodyLimit: config.bodyLimit,
+    trustedProxies: config.trustedProxies,
+    operatorKey: config.operatorKey,
+    metricsEndpoint: token !== undefined && scrape ? { token, scrape } : undefined,
+    checkReady: platform.checkDatabase,
+  });
 }

@@ -111,7 +111,7 @@ function apply(graph: Graph, state: RunState, event: RunEvent): RunState {
     return endWait(state, { type: "response", episode: state.episode - event.late, result }) ?? state;
   }
   if (event.type === "reply") {
-    return endWait(state, { type: "reply", later: `msg_${event.message}` }) ?? state;
+    return endWait(state, { type: "reply", message_id: `msg_${event.message}` }) ?? state;
   }
   const node = nextOf(graph, state);
   return node === undefined || node === "end"

@@ -9,7 +9,7 @@
  * The jobs of a suspended organization are not claimed. Each claim reads the suspensions, which are few, itself: so it
  * holds in every process from the commit of a suspension to that of its end, and nothing is kept that could be stale.
  */
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { DatabaseTransaction, Queries } from "../../database/database.ts";
 import type { Priority } from "../job.ts";
 import type { Capacity } from "../lanes.ts";
@@ -68,22 +68,23 @@ interface Claimed {
 /**
  * Claims jobs of one priority lane by lane, in each lane the longest due first and as many as its rate allows; sorted
  * by lane. A job with a key is not claimed while an earlier job with the same key is in the table.
+ *
+ * One statement: `lanes` are the lanes that have jobs; `ready` are the jobs that may start now, locked, with a row without an
+ * id for a lane whose rate is locked; `started` counts their starts against the rates; `claimed` takes them.
  */
 export async function claimJobs(tx: DatabaseTransaction, claim: Claim): Promise<Claimed> {
   const leases = JSON.stringify(claim.leases);
-  const free = sql`coalesce((${JSON.stringify(claim.freeByLane)}::jsonb ->> lanes.lane)::int, ${claim.perLane}::int)`;
   const { rows } = await sql<ClaimedJob | { readonly id: null }>`
     with recursive ${lanesIn({ ...rangeOf(claim.priority), after: claim.after })},
     suspended (ids) as materialized (
       select array(select organization_id from suspended_organizations)
     ),
     ready as materialized (
-      select job.id, lanes.lane, job.run_at, job.is_takeover from lanes cross join lateral (
-        -- "offset 0" keeps it from being evaluated, and the row locked, once for each use.
-        select case when ${isOfAny(claim.fullOrganizations)} or ${isSuspended(claim.unsuspended)} then 0
-          when ${free} = 0 then 0 else least(${free}, ${roomInLane(claim.priority, claim.now)}) end as count
-        offset 0
-      ) as room left join lateral (
+      select job.id, lanes.lane, job.run_at, job.is_takeover
+      from lanes
+      -- "offset 0" keeps it from being evaluated, and the row of the rate locked, once for each use.
+      cross join lateral (select ${roomFor(claim)} as count offset 0) as room
+      left join lateral (
         select id, run_at, (claimed_by is not null and claimed_number = claims) as is_takeover from jobs as job
         where job.lane = lanes.lane
           and job.run_at <= ${claim.now.toISOString()}
@@ -113,6 +114,15 @@ export async function claimJobs(tx: DatabaseTransaction, claim: Claim): Promise<
   `.execute(tx);
   const jobs = rows.flatMap((row) => (row.id === null ? [] : [row]));
   return { jobs, isContended: jobs.length < rows.length };
+}
+
+/** How many jobs of the lane may start now; -1 if another transaction has locked its rate. */
+function roomFor({ priority, now, fullOrganizations, unsuspended, ...claim }: Claim): RawBuilder<unknown> {
+  const freeSlots = sql`coalesce((${JSON.stringify(claim.freeByLane)}::jsonb ->> lanes.lane)::int, ${claim.perLane}::int)`;
+  return sql`case
+    when ${isOfAny(fullOrganizations)} or ${isSuspended(unsuspended)} then 0
+    when ${freeSlots} = 0 then 0
+    else least(${freeSlots}, ${roomInLane(priority, now)}) end`;
 }
 
 /** Whether the lane is one of these organizations: its jobs are all of the same one. */

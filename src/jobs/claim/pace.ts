@@ -11,23 +11,26 @@
  * Jobs are spread over the second: those that start together arrive over a longer time, and their last would arrive
  * with the first of the next second. Bulk jobs take what due normal jobs leave, and leave a fortieth of the rate free,
  * so that a reply starts at once.
+ *
+ * The starts are counted in SQL, because the lock, the count and the claim are parts of one statement. A poll sends it together
+ * with BEGIN and its other statements; counting in the process would cost each poll one more wait, with the row locked.
  */
 import { type RawBuilder, sql } from "kysely";
 import type { DatabaseTransaction } from "../../database/database.ts";
 import type { Priority } from "../job.ts";
 import { laneNameOf, storedLane } from "../priority.ts";
 
-const ms = (count: number) => sql`interval ${sql.lit(`${count} milliseconds`)}`;
 /**
  * More than a second: a job arrives at its destination some milliseconds after its claim, not always as many, and the
  * clocks of two machines differ.
  */
 export const secondMs = 1_100;
-const second = ms(secondMs);
-/** Of an eighth of the rate at most, a little more than the tenth that is needed to reach it; normal jobs get the reserve too. */
-const slice = ms(100);
 /** A start this far ahead is ignored: the clock was set back, or that of its process is wrong. */
 export const maxAheadMs = 10_000;
+
+const ms = (count: number) => sql`interval ${sql.lit(`${count} milliseconds`)}`;
+const second = ms(secondMs);
+const slice = ms(100);
 const maxAhead = ms(maxAheadMs);
 /** Clocks differ by less: a start that is further ahead belongs to a late job, which waits for it. */
 const maxDifference = ms(250);
@@ -51,67 +54,78 @@ export async function setPace(
   `.execute(tx);
 }
 
+/** At most `count` jobs of a priority start within `duration`. Both refer to a row of `paced_lanes`. */
+interface Limit {
+  readonly count: RawBuilder<unknown>;
+  readonly duration: RawBuilder<unknown>;
+}
+
+/** What bulk jobs leave free. */
+const reserve = sql`(rate_per_second + 39) / 40`;
+/** An eighth of the rate, a little more than the tenth that is needed to reach the rate. */
+const bulkSlice = sql`(rate_per_second + 7) / 8`;
+
+const limits: Readonly<Record<Priority, readonly Limit[]>> = {
+  normal: [
+    { count: sql`rate_per_second`, duration: second },
+    { count: sql`least(rate_per_second, ${bulkSlice} + ${reserve})`, duration: slice },
+  ],
+  bulk: [
+    { count: sql`greatest(1, rate_per_second - ${reserve})`, duration: second },
+    { count: bulkSlice, duration: slice },
+  ],
+};
+
 const laneName = laneNameOf(sql`lanes.lane`);
+const timestamp = (time: Date) => sql`${time.toISOString()}::timestamptz`;
 
 /** Read once for all lanes: without rates, no lane is looked up. */
 const hasRates = sql`(select exists (select from paced_lanes))`;
 
-/** Whether the lane has a job that is due. */
-const hasDue = (now: Date) =>
+const hasDueJob = (now: Date) =>
   sql`exists (select from jobs where jobs.lane = lanes.lane and jobs.run_at <= ${now.toISOString()})`;
 
-/** The time of the row: the latest start, or now. */
-const rowTime = (now: Date) => {
-  const latest = sql`started_at[cardinality(started_at)]`;
-  const time = sql`${now.toISOString()}::timestamptz`;
-  return sql`case when ${latest} < ${time} + ${maxAhead} then greatest(${latest}, ${time}) else ${time} end`;
-};
+const latestStart = sql`started_at[cardinality(started_at)]`;
 
-/** How many starts the row has of this long before its time. */
-const startsWithin = (duration: RawBuilder<unknown>) =>
-  sql`(select count(*) from unnest(row.started_at) as start where start > row.time - ${duration} and start <= row.time)`;
+/** The time of the row: the latest start, or now. */
+const rowTime = (now: Date) => sql`case
+  when ${latestStart} < ${timestamp(now)} + ${maxAhead} then greatest(${latestStart}, ${timestamp(now)})
+  else ${timestamp(now)} end`;
 
 /** When the late jobs that wait have started, and others may start again. */
-const reservedUntil = sql`started_at[cardinality(started_at)] - ${maxDifference}`;
-const isReserved = (now: Date) => {
-  const time = sql`${now.toISOString()}::timestamptz`;
-  return sql`(${reservedUntil} > ${time} and ${reservedUntil} < ${time} + ${maxAhead})`;
-};
+const reservedUntil = sql`${latestStart} - ${maxDifference}`;
+const isReserved = (now: Date) =>
+  sql`(${reservedUntil} > ${timestamp(now)} and ${reservedUntil} < ${timestamp(now)} + ${maxAhead})`;
 
-const reserve = sql`(rate_per_second + 39) / 40`;
-const bulkRate = sql`greatest(1, rate_per_second - ${reserve})`;
-const bulkSlice = sql`(rate_per_second + 7) / 8`;
-const normalSlice = sql`least(rate_per_second, ${bulkSlice} + ${reserve})`;
-
-/** How many jobs of the priority the rate of `row` allows now. */
-const allowed: Readonly<Record<Priority, (now: Date) => RawBuilder<unknown>>> = {
-  normal: () => sql`least(
-    rate_per_second - ${startsWithin(second)},
-    ${normalSlice} - ${startsWithin(slice)}
-  )`,
-  bulk: (now) => sql`least(
-    ${bulkRate} - ${startsWithin(second)},
-    ${bulkSlice} - ${startsWithin(slice)},
-    rate_per_second - ${startsWithin(second)} - (
-      select count(*) from (
-        select from jobs where jobs.lane = ${laneName} and jobs.run_at <= ${now.toISOString()} limit row.rate_per_second
-      ) as due
-    )
-  )`,
-};
-
-/** When the n-th start before the next one is this long ago; null without as many. */
-const after = (n: RawBuilder<unknown>, duration: RawBuilder<unknown>) =>
-  sql`started_at[cardinality(started_at) - (${n}) + 1] + ${duration}`;
-
-const freeAt: Readonly<Record<Priority, RawBuilder<unknown>>> = {
-  normal: sql`greatest(${after(sql`rate_per_second`, second)}, ${after(normalSlice, slice)}, ${reservedUntil})`,
-  bulk: sql`greatest(${after(bulkRate, second)}, ${after(bulkSlice, slice)}, ${reservedUntil})`,
+/** When every limit allows another start, because the earliest of its last `count` starts is `duration` ago. Null: now. */
+const freeAt = (priority: Priority) => {
+  const times = limits[priority].map(
+    ({ count, duration }) => sql`started_at[cardinality(started_at) - (${count}) + 1] + ${duration}`,
+  );
+  return sql`greatest(${sql.join([...times, reservedUntil])})`;
 };
 
 /** Not exact, because the row is not locked, but it saves most locks while the rate is used up. */
 const isUsedUp = (priority: Priority, now: Date) => sql`(
-  ${isReserved(now)} or ${freeAt[priority]} > ${rowTime(now)} and ${freeAt[priority]} < ${now.toISOString()}::timestamptz + ${maxAhead}
+  ${isReserved(now)}
+  or ${freeAt(priority)} > ${rowTime(now)} and ${freeAt(priority)} < ${timestamp(now)} + ${maxAhead}
+)`;
+
+/** How many starts the locked `row` has of this long before its time. */
+const startsWithin = (duration: RawBuilder<unknown>) =>
+  sql`(select count(*) from unnest(row.started_at) as start where start > row.time - ${duration} and start <= row.time)`;
+
+/** How many jobs the limits allow now, by the locked `row`. Negative after the rate was lowered. */
+const countAllowed = (priority: Priority, now: Date) => {
+  const left = limits[priority].map(({ count, duration }) => sql`${count} - ${startsWithin(duration)}`);
+  return sql`least(${sql.join(priority === "bulk" ? [...left, leftByNormalJobs(now)] : left)})`;
+};
+
+/** What the due normal jobs of the lane leave of the rate. */
+const leftByNormalJobs = (now: Date) => sql`rate_per_second - ${startsWithin(second)} - (
+  select count(*) from (
+    select from jobs where jobs.lane = ${laneName} and jobs.run_at <= ${now.toISOString()} limit row.rate_per_second
+  ) as due
 )`;
 
 /**
@@ -119,12 +133,15 @@ const isUsedUp = (priority: Priority, now: Date) => sql`(
  * locked its row.
  */
 export const roomInLane = (priority: Priority, now: Date) => sql`case when ${hasRates} then (
-  select case when not ${hasDue(now)} or ${isUsedUp(priority, now)} is true then 0 else coalesce((
-    select case when ${isReserved(now)} then 0 else greatest(0, ${allowed[priority](now)}) end from (
-      select rate_per_second, started_at, ${rowTime(now)} as time from paced_lanes
-      where paced_lanes.lane = ${laneName} for update skip locked
-    ) as row
-  ), -1) end
+  select case
+    when not ${hasDueJob(now)} or ${isUsedUp(priority, now)} is true then 0
+    else coalesce((
+      select case when ${isReserved(now)} then 0 else greatest(0, ${countAllowed(priority, now)}) end
+      from (
+        select rate_per_second, started_at, ${rowTime(now)} as time from paced_lanes
+        where paced_lanes.lane = ${laneName} for update skip locked
+      ) as row
+    ), -1) end
   from paced_lanes where paced_lanes.lane = ${laneName}
 ) end`;
 
@@ -145,4 +162,5 @@ export const recordStarts = (now: Date) => sql`
 
 /** The time from which the lane's rate allows another of its due jobs. No row if it has no rate or no due job. */
 export const nextStart = (priority: Priority, now: Date) => sql`
-  select ${freeAt[priority]} as at from paced_lanes where ${hasRates} and paced_lanes.lane = ${laneName} and ${hasDue(now)}`;
+  select ${freeAt(priority)} as at from paced_lanes
+  where ${hasRates} and paced_lanes.lane = ${laneName} and ${hasDueJob(now)}`;

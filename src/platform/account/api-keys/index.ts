@@ -25,7 +25,7 @@ import { hashSecret, keyPrefix, newKeySecret, requireNotSuspended } from "../ide
 import { requireBelowQuota } from "../organization/index.ts";
 import { isLiveKey, scopesOfKey, selectKeys } from "./keys.ts";
 
-export { isLiveKey, scopesOfKey, selectKeys } from "./keys.ts";
+export { scopesOfKey } from "./keys.ts";
 
 /**
  * Creates a key for who has access to a data folder, so that the loss of all keys can be repaired. It answers to the
@@ -110,6 +110,27 @@ export async function listKeys(db: Queries, organization: string, now: Date) {
     .orderBy("api_keys.id", "desc")
     .execute();
   return rows.map((row) => ({ ...row, scopes: scopesOfKey(row), is_active: isLiveKey(row, now) }));
+}
+
+/** The ids of the keys, of callers of one organization, that would authenticate now. */
+export async function findLiveKeys(
+  db: Queries,
+  callers: readonly Caller[],
+  now: Date,
+): Promise<ReadonlySet<string>> {
+  const [first] = callers;
+  if (!first) {
+    return new Set();
+  }
+  const rows = await selectKeys(db)
+    .where("api_keys.organization_id", "=", first.organization_id)
+    .where(
+      "api_keys.id",
+      "in",
+      callers.map(({ credential }) => credential.id),
+    )
+    .execute();
+  return new Set(rows.filter((row) => isLiveKey(row, now) && row.suspended_at === null).map(({ id }) => id));
 }
 
 /** Revokes a key. @throws Failure `api_key_not_found`. */

@@ -1,7 +1,7 @@
 /** Finds callers whose credential has ended since it was authenticated, or is suspended, for calls that wait. */
 import type { Queries } from "../../../database/database.ts";
 import type { Caller, Session } from "../../foundation/kernel/index.ts";
-import { isLiveKey, selectKeys } from "../api-keys/index.ts";
+import { findLiveKeys } from "../api-keys/index.ts";
 import { isExpired } from "../identity/index.ts";
 import { selectSessionUser } from "./sessions.ts";
 
@@ -11,7 +11,11 @@ export async function findEndedCallers(
   callers: readonly Caller[],
   now: Date,
 ): Promise<ReadonlySet<Caller>> {
-  const liveKeys = await findLiveKeys(db, callers, now);
+  const liveKeys = await findLiveKeys(
+    db,
+    callers.filter(({ session }) => session === null),
+    now,
+  );
   const sessions = callers.flatMap(({ credential, session }) =>
     session && !isExpired(credential, now) ? [session] : [],
   );
@@ -25,23 +29,6 @@ export async function findEndedCallers(
   const isLive = ({ credential, session }: Caller) =>
     session ? !isExpired(credential, now) && liveSessions.has(nameOf(session)) : liveKeys.has(credential.id);
   return new Set(callers.filter((caller) => !isLive(caller)));
-}
-
-async function findLiveKeys(db: Queries, callers: readonly Caller[], now: Date): Promise<Set<string>> {
-  const keys = callers.filter(({ session }) => session === null);
-  const [first] = keys;
-  if (!first) {
-    return new Set();
-  }
-  const rows = await selectKeys(db)
-    .where("api_keys.organization_id", "=", first.organization_id)
-    .where(
-      "api_keys.id",
-      "in",
-      keys.map(({ credential }) => credential.id),
-    )
-    .execute();
-  return new Set(rows.filter((row) => isLiveKey(row, now) && row.suspended_at === null).map(({ id }) => id));
 }
 
 function nameOf({ user_id, session_version, family_id }: Session): string {

@@ -15,8 +15,7 @@ import {
   hashPassword,
   hashSecret,
   randomSecret,
-  requireNotSuspended,
-  selectSuspension,
+  requireActiveOrganization,
   signAccessToken,
   verifyPassword,
 } from "../identity/index.ts";
@@ -81,7 +80,7 @@ export const auth = implement(contract, {
       if (!token) {
         throw fail("refresh_token_invalid");
       }
-      await requireActiveOrganization(world, token.organization_id);
+      await requireActiveOrganization(world.database.queries, token.organization_id);
       const owner = { organization_id: token.organization_id, credential_id: token.family_id };
       const session = await once(owner, async (tx) => {
         await lockFamilies(tx, token);
@@ -125,13 +124,8 @@ async function verifyCredentials(world: World, { email, password }: { email: str
   if (!user || !isCorrect) {
     throw fail("login_failed");
   }
-  await requireActiveOrganization(world, user.organization_id);
+  await requireActiveOrganization(world.database.queries, user.organization_id);
   return user;
-}
-
-/** @throws Failure `organization_suspended`. */
-async function requireActiveOrganization({ database }: World, organization: string): Promise<void> {
-  requireNotSuspended(await selectSuspension(database.queries, organization).executeTakeFirstOrThrow());
 }
 
 interface RefreshToken {

@@ -3,4 +3,4 @@ export { accessTokenSeconds, readAccessToken, signAccessToken } from "./access-t
 export { hashPassword, newPassword, verifyPassword } from "./passwords.ts";
 export { roleScopes } from "./roles.ts";
 export { hashSecret, isExpired, keyPrefix, newKeySecret, randomSecret } from "./secrets.ts";
-export { requireNotSuspended, selectSuspension } from "./suspension.ts";
+export { requireActiveOrganization, requireNotSuspended } from "./suspension.ts";

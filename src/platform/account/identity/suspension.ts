@@ -13,6 +13,13 @@ export function requireNotSuspended({ suspended_at }: Suspension): void {
   }
 }
 
-export function selectSuspension(db: Queries, organization: string) {
-  return db.selectFrom("organizations").select("suspended_at").where("id", "=", organization);
+/** The same, for an organization that is not read yet. @throws Failure `organization_suspended`. */
+export async function requireActiveOrganization(db: Queries, organization: string): Promise<void> {
+  requireNotSuspended(
+    await db
+      .selectFrom("organizations")
+      .select("suspended_at")
+      .where("id", "=", organization)
+      .executeTakeFirstOrThrow(),
+  );
 }

@@ -9,12 +9,7 @@ import {
   type World,
   type WriteContext,
 } from "../../foundation/kernel/index.ts";
-import {
-  erasesContact,
-  normalizeContacts,
-  selectContacts,
-  serializeContact,
-} from "../../inbox/contacts/index.ts";
+import { erasesContact, normalizeContacts, serializeContact } from "../../inbox/contacts/index.ts";
 import { buildCohortJob } from "./build.ts";
 import { countCohortJob } from "./count.ts";
 import { createCohort } from "./create.ts";
@@ -23,7 +18,14 @@ import { countMembers, isMember, parseCohortQuery, requireCohort, serializeCohor
 import { previewQuery } from "./preview.ts";
 
 export { normalizeContacts } from "../../inbox/contacts/index.ts";
-export { type Cohort, cohortMembers, countMembers, recordCount, requireCohort } from "./members.ts";
+export {
+  type Cohort,
+  cohortMembers,
+  countMembers,
+  listMemberIds,
+  recordCount,
+  requireCohort,
+} from "./members.ts";
 
 /**
  * A cohort is about to be deleted. Not an event: a handler refuses it.
@@ -65,7 +67,10 @@ export const cohorts = implement(contract, {
       const { rows, meta } = await withTimeLimit(
         world.database,
         (queries) => {
-          const members = selectContacts(queries, organization).where(isMember(organization, cohort, now));
+          const members = ofOrganization(queries, organization)
+            .selectFrom("contacts")
+            .where("erased_at", "is", null)
+            .where(isMember(organization, cohort, now));
           return readPage(members.selectAll().orderBy("id", "desc"), paging);
         },
         "scan",

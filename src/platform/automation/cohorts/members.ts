@@ -66,6 +66,23 @@ export function isMember(organization: string, { id, type, query }: Audience, no
   )`;
 }
 
+/** The ids of an audience's contacts behind `after`, in order. Call `normalizeContacts` before. */
+export async function listMemberIds(
+  db: Queries,
+  {
+    organization,
+    audience,
+    now,
+  }: { readonly organization: string; readonly audience: Audience; readonly now: Date },
+  { after, limit }: { readonly after: string; readonly limit: number },
+): Promise<readonly string[]> {
+  const { rows } = await sql<{ contact_id: string }>`
+    select contact_id from (${cohortMembers(organization, audience, now)}) as member
+    where contact_id > ${after} order by contact_id limit ${limit}
+  `.execute(db);
+  return rows.map(({ contact_id }) => contact_id);
+}
+
 /** Selects the ids of an audience's contacts, for a statement that stores them. Call `normalizeContacts` before. */
 export function cohortMembers(
   organization: string,

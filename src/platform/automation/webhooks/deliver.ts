@@ -8,7 +8,7 @@ import { sql } from "kysely";
 import { webhookTimeoutSeconds } from "../../../../tools/webhooks.ts";
 import { coalesce } from "../../../database/coalesce.ts";
 import type { WebResponse } from "../../../ports/web.ts";
-import { defineJob, isNotErased, type World } from "../../foundation/kernel/index.ts";
+import { defineJob, type World } from "../../foundation/kernel/index.ts";
 import { type AttemptResult, holdDelivery, saveAttemptResult } from "./attempt-results.ts";
 import { type DeliveryPayload, deliveryJobType, deliveryKey } from "./job.ts";
 import { nextTryAt } from "./schedule.ts";
@@ -165,7 +165,10 @@ const readPending = coalesce(
     cross join lateral (
       select body from events
       where organization_id = due.organization_id and id = due.event_id
-        and ${isNotErased("events.organization_id", "events.conversation_id")}
+        and not exists (
+          select from erasures
+          where erasures.organization_id = events.organization_id and erasures.subject = events.conversation_id
+        )
       limit 1
     ) as event
     cross join lateral (

@@ -11,7 +11,6 @@ import { failField } from "../../../../tools/errors.ts";
 import type { webhooks as contract } from "../../../../tools/webhooks.ts";
 import type { Queries } from "../../../database/database.ts";
 import { ofOrganization, readSnapshot, readWithSnapshot } from "../../../database/query/index.ts";
-import { isNotErased } from "../../foundation/kernel/index.ts";
 
 type Page = z.input<typeof contract.list_events.output>["data"];
 
@@ -93,7 +92,13 @@ function committedSince(db: Queries, organization: string, { seen, page }: Event
       .selectFrom("events")
       .select(["id", "body", "transaction_id"])
       .where(isUnseen)
-      .where(isNotErased("events.organization_id", "events.conversation_id"))
+      // Those of a contact that is being erased are hidden until the job has deleted them.
+      .where(
+        sql<boolean>`not exists (
+          select from erasures
+          where erasures.organization_id = events.organization_id and erasures.subject = events.conversation_id
+        )`,
+      )
       .$if(page !== undefined, (query) =>
         query
           .where(sql<boolean>`transaction_id < pg_snapshot_xmax(${page?.until}::text::pg_snapshot)`)

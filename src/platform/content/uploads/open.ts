@@ -1,7 +1,6 @@
 /** Opens a file by its signed or public link. */
 import { fail } from "../../../../tools/errors.ts";
 import type { ByteRange } from "../../../ports/storage.ts";
-import { selectSuspension } from "../../account/identity/index.ts";
 import type { World } from "../../foundation/kernel/index.ts";
 import { contentDisposition } from "./file-name.ts";
 import { selectUploads } from "./find.ts";
@@ -42,8 +41,13 @@ export async function openFile(world: World, request: FileRequest): Promise<Open
   }
   const upload = await selectUploads(world.database.queries, organization)
     .where("key", "=", key)
-    .where(({ exists }) =>
-      exists(selectSuspension(world.database.queries, organization).where("suspended_at", "is", null)),
+    .where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom("organizations")
+          .select("id")
+          .where("organizations.id", "=", organization)
+          .where("suspended_at", "is", null),
+      ),
     )
     .executeTakeFirst();
   if (!upload || (!isSigned && !upload.is_public)) {

@@ -32,14 +32,6 @@ export async function hideStored(
     .execute();
 }
 
-/** A condition that hides the rows of a subject until `eraseStored` has ended. The columns are given by name. */
-export function isNotErased(organizationColumn: string, subjectColumn: string) {
-  return sql<boolean>`not exists (
-    select from erasures
-    where erasures.organization_id = ${sql.ref(organizationColumn)} and erasures.subject = ${sql.ref(subjectColumn)}
-  )`;
-}
-
 /** The last step of an erasure. Safe to repeat. */
 export async function eraseStored(
   { database, jobsKeptByErasure }: World,

@@ -47,6 +47,6 @@ export { type Emission, type EventRecorder, Transaction } from "./transaction.ts
 
 // Tools for handlers and jobs
 
-export { eraseStored, hideStored, isNotErased } from "./erase.ts";
+export { eraseStored, hideStored } from "./erase.ts";
 export { createKernelJobs } from "./own-jobs.ts";
 export { defineRetentionJob } from "./retention.ts";

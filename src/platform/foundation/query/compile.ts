@@ -6,16 +6,9 @@
  */
 import { sql } from "kysely";
 import type { QueryOperator } from "../../../../tools/cohorts/index.ts";
-import type { Condition, Query } from "./query.ts";
-import {
-  negate,
-  type PositiveCondition,
-  type Predicate,
-  type Related,
-  type Source,
-  type SourceContext,
-  type Sources,
-} from "./source.ts";
+import { negate, type Predicate } from "./predicate.ts";
+import { type Condition, opposites, type PositiveCondition, type Query } from "./query.ts";
+import type { Related, Source, SourceContext, Sources } from "./source.ts";
 
 export interface CompileContext extends SourceContext {
   /** By attribute, as in the attributes with which the query was parsed. */
@@ -90,15 +83,6 @@ function compileRelated(
     ? sql<boolean>`(${met} or ${negate(context.related.exists(context, sql<boolean>`true`))})`
     : met;
 }
-
-/** The operators that are the negation of another. */
-const opposites = {
-  neq: "eq",
-  not_contains: "contains",
-  not_in: "in",
-  not_exists: "exists",
-  not_within_last: "within_last",
-} as const satisfies { readonly [Operator in QueryOperator]?: QueryOperator };
 
 function isNegative(operator: QueryOperator): operator is keyof typeof opposites {
   return Object.hasOwn(opposites, operator);

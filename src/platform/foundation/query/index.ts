@@ -14,20 +14,16 @@ export { limitMarks } from "./limit-marks.ts";
 export { matchesQuery } from "./matches.ts";
 export { exampleOf, operatorsOf } from "./operands.ts";
 export { parseQuery } from "./parse.ts";
-export { attributesOf, type Query, type ValueType } from "./query.ts";
+export { type Expression, neverNull, type Predicate, parameter } from "./predicate.ts";
+export { attributesOf, type PositiveCondition, type Query, type ValueType } from "./query.ts";
 export { removeAccents } from "./remove-accents.ts";
 export {
-  type Expression,
-  json,
-  neverNull,
-  optional,
-  type PositiveCondition,
-  type Predicate,
-  parameter,
+  jsonSource,
   type Related,
   type Source,
   type SourceContext,
   type Sources,
-  tagList,
+  tagsSource,
+  valueSource,
 } from "./source.ts";
 export { normalizeText } from "./values.ts";

@@ -72,6 +72,18 @@ export type Condition<Operator extends QueryOperator = QueryOperator> = {
   };
 }[Operator];
 
+/** The operators that are the negation of another. */
+export const opposites = {
+  neq: "eq",
+  not_contains: "contains",
+  not_in: "in",
+  not_exists: "exists",
+  not_within_last: "within_last",
+} as const satisfies { readonly [Operator in QueryOperator]?: QueryOperator };
+
+/** A condition whose operator is the negation of no other. */
+export type PositiveCondition = Condition<Exclude<QueryOperator, keyof typeof opposites>>;
+
 /** An `and` without queries matches everything; no other group is empty. */
 export type Query =
   | { readonly kind: "and"; readonly queries: readonly Query[] }

@@ -30,13 +30,11 @@ export {
   findContact,
   findOrCreateContact,
   type Identity,
-  idOfOwner,
 } from "./find.ts";
 export { findContactIds } from "./find-many.ts";
 export { moveIdentities } from "./move.ts";
 export { normalizeContacts } from "./normalized.ts";
 export { contactSources } from "./query-sources.ts";
-export { selectContacts } from "./select.ts";
 export { serializeContact } from "./serialize.ts";
 export { changeTags } from "./tags.ts";
 export { type ContactInput, type UpsertOutcome, upsertContacts } from "./upsert-many.ts";

@@ -3,10 +3,10 @@ import { sql } from "kysely";
 import {
   type contactAttributes,
   type Expression,
-  json,
-  optional,
+  jsonSource,
   type Sources,
-  tagList,
+  tagsSource,
+  valueSource,
 } from "../../foundation/query/index.ts";
 
 const normalized = sql`contacts.normalized`;
@@ -15,27 +15,27 @@ const normalized = sql`contacts.normalized`;
 const normalizedTags = sql`(${normalized} -> 'tags')`;
 
 export const contactSources = {
-  name: optional("own", {
+  name: valueSource("own", {
     text: sql`lower(coalesce(${normalized} ->> 'name', contacts.name) collate "C")`,
     exists: sql<boolean>`contacts.name is not null`,
   }),
-  phone_number: optional("own", {
+  phone_number: valueSource("own", {
     text: sql`contacts.phone_number`,
     exists: sql<boolean>`contacts.phone_number is not null`,
   }),
-  country: optional("own", {
+  country: valueSource("own", {
     text: sql`lower(contacts.country collate "C")`,
     exists: sql<boolean>`contacts.country is not null`,
   }),
-  tags: tagList("own", {
+  tags: tagsSource("own", {
     hasAny: (tags) => sql<boolean>`case when ${normalizedTags} is null then contacts.tags && ${tags}
       else ${normalizedTags} ?| ${tags} end`,
     hasAll: (tags) => sql<boolean>`case when ${normalizedTags} is null then contacts.tags @> ${tags}
       else ${normalizedTags} ?& ${tags} end`,
     exists: sql<boolean>`cardinality(contacts.tags) > 0`,
   }),
-  created_at: optional("own", { time: sql`contacts.created_at`, exists: sql<boolean>`true` }),
-  updated_at: optional("own", { time: sql`contacts.updated_at`, exists: sql<boolean>`true` }),
+  created_at: valueSource("own", { time: sql`contacts.created_at`, exists: sql<boolean>`true` }),
+  updated_at: valueSource("own", { time: sql`contacts.updated_at`, exists: sql<boolean>`true` }),
   opted_out: flag(sql`contacts.opted_out`),
   blocked: flag(sql`(contacts.blocked_at is not null)`),
   "metadata.<path>": (context, attribute) => {
@@ -43,7 +43,7 @@ export const contactSources = {
     // Not #>, for which a number in the path is a place in a list.
     const member = (object: Expression) =>
       names.reduce<Expression>((value, name) => sql`(${value} -> ${name}::text)`, object);
-    return json("own", {
+    return jsonSource("own", {
       value: member(sql`contacts.metadata`),
       normalized: member(sql`coalesce(${normalized} -> 'metadata', contacts.metadata)`),
     })(context);
@@ -55,7 +55,7 @@ export const contactSources = {
 
 /** A truth value is compared as text, as `matchesQuery` does. */
 function flag(column: Expression) {
-  return optional("own", {
+  return valueSource("own", {
     text: sql`(case when ${column} then 'true' else 'false' end)`,
     exists: sql<boolean>`true`,
   });

@@ -10,14 +10,17 @@ import { estimateTotal } from "../../../database/query/index.ts";
 import { containsTrigrams, containsWords, hasTag } from "./search.ts";
 import { selectContacts } from "./select.ts";
 
-/** Contacts that are read without the index: 10,000 take 3 ms on PostgreSQL, 1,000 take 2 ms on the embedded engine. */
-const maxNewest = { postgres: 10_000, embedded: 1_000 } as const;
-
 /**
- * The matches of a word that is rarer than that are counted up to this number, because each is read from the table:
- * 1,000 take about 20 ms, and on the embedded engine five times as long, during which no other query runs.
+ * `newest`: the contacts that are read without the index. 10,000 take 3 ms on PostgreSQL, 1,000 take 2 ms on the embedded
+ * engine.
+ *
+ * `counted`: the matches of a rare word are counted up to this number, because each is read from the table. 1,000 take about
+ * 20 ms, and on the embedded engine five times as long, during which no other query runs.
  */
-const maxCounted = { postgres: 1_000, embedded: 100 } as const;
+const limits = {
+  postgres: { newest: 10_000, counted: 1_000 },
+  embedded: { newest: 1_000, counted: 100 },
+} as const;
 
 export interface ContactSearch {
   readonly organization: string;
@@ -40,45 +43,53 @@ export async function readSearchPage(
 ) {
   const start = (page - 1) * per_page;
   const end = start + per_page;
-  const max = maxCounted[engine];
-  const { found, newest } = await finders[engine]({
-    newest: () => findNewest(db, search, { among: maxNewest[engine], limit: Math.max(max + 1, end) }),
-    hasOthers: () => hasMoreContacts(db, search, maxNewest[engine]),
-    byIndex: () => findByIndex(db, search, max + 1),
-    max,
-  });
-  const isCounted = found.length <= max;
-  const matches = selectMatches(db, search);
-  const ordered = matches.selectAll().orderBy("id", "desc");
+  const matches = await finders[engine](db, search, end);
+  if (matches.type === "all") {
+    const rows = await readByIds(db, search, matches.ids.slice(start, end));
+    return { rows, meta: { page, per_page, total: matches.ids.length } };
+  }
+  const { newest, minimum } = matches;
   const rows =
-    isCounted || end <= newest.length
-      ? await ordered.where(isOneOf((isCounted ? found : newest).slice(start, end))).execute()
-      : await ordered.where(containsTrigrams(search.words)).limit(per_page).offset(start).execute();
-  const total = isCounted ? { total: found.length } : await estimateTotal(matches, found.length);
-  return { rows, meta: { page, per_page, ...total } };
+    end <= newest.length
+      ? await readByIds(db, search, newest.slice(start, end))
+      : await readByIndex(db, search, { limit: per_page, offset: start });
+  return { rows, meta: { page, per_page, ...(await estimateTotal(selectMatches(db, search), minimum)) } };
 }
 
 type Ids = readonly string[];
 
-interface Find {
-  newest(): Promise<Ids>;
-  /** Whether there are contacts besides the newest. */
-  hasOthers(): Promise<boolean>;
-  byIndex(): Promise<Ids>;
-  readonly max: number;
-}
+type Matches =
+  /** Newest first. */
+  | { readonly type: "all"; readonly ids: Ids }
+  /** Too many to be counted, but at least `minimum`. `newest` are the first of them, among the newest contacts. */
+  | { readonly type: "many"; readonly newest: Ids; readonly minimum: number };
 
-/** `found` are all matches, in order, or more than `max` of them; `newest` are the first ones, if they are needed. */
-const finders: Record<Database["engine"], (find: Find) => Promise<{ found: Ids; newest: Ids }>> = {
-  async postgres({ newest: findNewest, hasOthers, byIndex, max }) {
-    const newest = await findNewest();
-    const isAll = newest.length > max || !(await hasOthers());
-    return { found: isAll ? newest : await byIndex(), newest };
+/** Finds all matches, or those that the page up to `end` may show. */
+type Find = (db: Queries, search: ContactSearch, end: number) => Promise<Matches>;
+
+const finders: Readonly<Record<Database["engine"], Find>> = {
+  async postgres(db, search, end) {
+    const { newest: among, counted } = limits.postgres;
+    const newest = await findNewest(db, search, { among, limit: Math.max(counted + 1, end) });
+    if (newest.length > counted) {
+      return { type: "many", newest, minimum: newest.length };
+    }
+    if (!(await hasMoreContacts(db, search, among))) {
+      return { type: "all", ids: newest };
+    }
+    const ids = await findByIndex(db, search, counted + 1);
+    return ids.length > counted ? { type: "many", newest, minimum: ids.length } : { type: "all", ids };
   },
-  // Each statement costs more than reading the index for one organization.
-  async embedded({ newest, byIndex, max }) {
-    const found = await byIndex();
-    return { found, newest: found.length > max ? await newest() : [] };
+
+  // The index first: each statement costs more than reading the index for one organization.
+  async embedded(db, search, end) {
+    const { newest: among, counted } = limits.embedded;
+    const ids = await findByIndex(db, search, counted + 1);
+    if (ids.length <= counted) {
+      return { type: "all", ids };
+    }
+    const newest = await findNewest(db, search, { among, limit: Math.max(counted + 1, end) });
+    return { type: "many", newest, minimum: ids.length };
   },
 };
 
@@ -112,6 +123,29 @@ async function readIds(query: { execute(): Promise<readonly { readonly id: strin
   return (await query.execute()).map(({ id }) => id);
 }
 
+/** The contacts of these ids that are still matches, newest first. */
+function readByIds(db: Queries, search: ContactSearch, ids: Ids) {
+  return selectMatches(db, search)
+    .where(sql<boolean>`id = any(${ids}::text[])`)
+    .selectAll()
+    .orderBy("id", "desc")
+    .execute();
+}
+
+function readByIndex(
+  db: Queries,
+  search: ContactSearch,
+  { limit, offset }: { readonly limit: number; readonly offset: number },
+) {
+  return selectMatches(db, search)
+    .where(containsTrigrams(search.words))
+    .selectAll()
+    .orderBy("id", "desc")
+    .limit(limit)
+    .offset(offset)
+    .execute();
+}
+
 function selectMatches(db: Queries, search: ContactSearch) {
   return selectContacts(db, search.organization).where(isMatch(search));
 }
@@ -119,8 +153,4 @@ function selectMatches(db: Queries, search: ContactSearch) {
 function isMatch({ words, tag }: ContactSearch) {
   const isTagged = tag === undefined ? [] : [hasTag(tag)];
   return sql<boolean>`${sql.join([containsWords(words), ...isTagged], sql` and `)}`;
-}
-
-function isOneOf(ids: readonly string[]) {
-  return sql<boolean>`id = any(${ids}::text[])`;
 }

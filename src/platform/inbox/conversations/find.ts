@@ -6,7 +6,7 @@ import { newId } from "../../../database/id.ts";
 import { ofOrganization, refersTo } from "../../../database/query/index.ts";
 import { together } from "../../../database/transaction.ts";
 import { type Change, system, type Transaction, type World } from "../../foundation/kernel/index.ts";
-import { type ContactRow, selectContacts } from "../contacts/index.ts";
+import type { ContactRow } from "../contacts/index.ts";
 import type { ConversationRow } from "../routing/index.ts";
 import { windowOf } from "./window.ts";
 
@@ -104,9 +104,11 @@ export async function lockSubject(
 ): Promise<{ readonly [Part in keyof Subject]: Subject[Part] | undefined }> {
   const { organization_id, contact_id, conversation_id } = ids;
   const [contact, conversation] = await together(
-    selectContacts(tx, organization_id)
+    ofOrganization(tx, organization_id)
+      .selectFrom("contacts")
       .selectAll()
       .where("id", "=", contact_id)
+      .where("erased_at", "is", null)
       .forNoKeyUpdate()
       .executeTakeFirst(),
     findConversation(tx, organization_id, conversation_id, { locks: true }),
@@ -180,7 +182,7 @@ export async function lockOrCreateConversations(
 }
 
 /** Conversations whose contact has not been erased. */
-export function selectConversations(db: Queries, organization: string) {
+function selectConversations(db: Queries, organization: string) {
   return ofOrganization(db, organization)
     .selectFrom("conversations")
     .where("conversations.erased_at", "is", null);

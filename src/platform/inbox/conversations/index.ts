@@ -4,7 +4,7 @@ import { type Expression, type RawBuilder, sql } from "kysely";
 import { conversations as contract } from "../../../../tools/conversations.ts";
 import { routing as routingContract } from "../../../../tools/routing.ts";
 import { newId } from "../../../database/id.ts";
-import { ofOrganization, readPage } from "../../../database/query/index.ts";
+import { ofOrganization } from "../../../database/query/index.ts";
 import { capacityFreed } from "../../account/users.ts";
 import {
   type Change,
@@ -14,7 +14,7 @@ import {
   type Transaction,
 } from "../../foundation/kernel/index.ts";
 import { erasesContact } from "../contacts/index.ts";
-import { assignmentsOf, type ConversationRow, listDecisions, simulateRouting } from "../routing/index.ts";
+import { type ConversationRow, listAssignments, listDecisions, simulateRouting } from "../routing/index.ts";
 import { findIdleTeams, memberAdded, teamDeleted } from "../teams/index.ts";
 import { escalateJob } from "./apply-decisions.ts";
 import { assign, transfer, unassign } from "./assign.ts";
@@ -43,7 +43,6 @@ export {
   lockSubject,
   requireConversation,
   type Subject,
-  selectConversations,
 } from "./find.ts";
 export { conversationsTaken, heldByBot, type Taken, takesMessage } from "./hooks.ts";
 export { conversationSources, conversationsOfContact } from "./query-sources.ts";
@@ -90,9 +89,7 @@ export const conversations = implement(
       },
 
       async list_assignments({ id, ...paging }, { db, organization }) {
-        await requireConversation(db, organization, id);
-        const { rows, meta } = await readPage(assignmentsOf(db, organization, id), paging);
-        return { data: rows, meta };
+        return listAssignments(db, await requireConversation(db, organization, id), paging);
       },
 
       async simulate_routing({ conversation_id, policy_id }, context) {

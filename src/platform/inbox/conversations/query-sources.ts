@@ -3,7 +3,6 @@ import { sql } from "kysely";
 import {
   type Expression,
   neverNull,
-  optional,
   type ownConversationAttributes,
   type PositiveCondition,
   type Predicate,
@@ -12,7 +11,8 @@ import {
   type Source,
   type SourceContext,
   type Sources,
-  tagList,
+  tagsSource,
+  valueSource,
 } from "../../foundation/query/index.ts";
 
 /** The normalized form of a capital letter that compatible forms, such as the letters of formulas, contain. */
@@ -27,18 +27,18 @@ const tags = sql`array(
 export const conversationSources = {
   last_user_message_at: latestUserMessage,
   // In small letters, so the planner can use the column's statistics.
-  "conversation.status": optional("related", {
+  "conversation.status": valueSource("related", {
     text: sql`(conversations.status collate "C")`,
     exists: sql<boolean>`true`,
   }),
   "conversation.assigned_to": text(sql`conversations.assigned_to`),
-  "conversation.tags": tagList("related", {
+  "conversation.tags": tagsSource("related", {
     hasAny: (operands) => sql<boolean>`${tags} && ${operands}`,
     hasAll: (operands) => sql<boolean>`${tags} @> ${operands}`,
     exists: sql<boolean>`cardinality(conversations.tags) > 0`,
   }),
   "conversation.inbox_id": text(sql`conversations.inbox_id`),
-  "conversation.is_favorite": optional("related", {
+  "conversation.is_favorite": valueSource("related", {
     text: sql`(case when conversations.is_favorite then 'true' else 'false' end)`,
     exists: sql<boolean>`true`,
   }),
@@ -52,14 +52,14 @@ export const conversationSources = {
 export const conversationsOfContact: Related = { exists: existsConversation };
 
 function text(column: Expression) {
-  return optional("related", {
+  return valueSource("related", {
     text: sql`lower(${column} collate "C")`,
     exists: sql<boolean>`${column} is not null`,
   });
 }
 
 function time(column: Expression) {
-  return optional("related", { time: column, exists: sql<boolean>`${column} is not null` });
+  return valueSource("related", { time: column, exists: sql<boolean>`${column} is not null` });
 }
 
 /** Whether the contact has a conversation that meets the condition. */
@@ -82,7 +82,7 @@ function latestUserMessage(context: SourceContext): Source {
   const hasAfter = (time: Date) => has(sql<boolean>`${column} > ${parameter(time)}`);
   const hasFrom = (time: Date) => has(sql<boolean>`${column} >= ${parameter(time)}`);
   const exists = has(sql<boolean>`${column} is not null`);
-  const latest = optional("own", {
+  const latest = valueSource("own", {
     time: sql`(select max(${column}) from conversations
       where conversations.organization_id = ${context.organization} and conversations.contact_id = contacts.id
         and conversations.erased_at is null)`,

@@ -6,14 +6,14 @@
  */
 import { sql } from "kysely";
 import { coalesce } from "../../../database/coalesce.ts";
-import type { InboxHealth, Sealed } from "../../../database/schema/index.ts";
+import type { Sealed } from "../../../database/schema/index.ts";
 import { together } from "../../../database/transaction.ts";
 import type { ChannelAccount, ChannelFailure } from "../../../ports/channel.ts";
 import { isWindowStrict, openAccount, pausedUntil, StoredAccount } from "../../account/inboxes/index.ts";
 import type { Transaction, World } from "../../foundation/kernel/index.ts";
 import { windowOf } from "../conversations/index.ts";
 import { type DeliveryError, internalFailures } from "./failures.ts";
-import { createQuotas } from "./person-quota.ts";
+import { createQuotas, type Quotas } from "./person-quota.ts";
 import {
   applyUpdates,
   type LockedMessage,
@@ -28,19 +28,14 @@ import { type MessageName, maxWaitMs, readUnsent, type UnsentMessage } from "./u
 /** From the claim to the end of the send. Well below the job's lease. */
 export const sendTimeoutMs = 10_000;
 /** When the send of a claim has ended in any case. Longer, because the clocks of two machines differ. */
-export const sendEndedMs = sendTimeoutMs + 2_000;
+const sendEndedMs = sendTimeoutMs + 2_000;
 
 interface ClaimRequest extends MessageName {
   /** The attempt before did not end: its process died, or was blocked and may still be sending. */
   readonly isTakeover: boolean;
 }
 
-interface Pause {
-  readonly until: Date;
-  /** Null: the person has had as many messages as the channel allows for now. */
-  readonly failure: ChannelFailure | null;
-}
-
+/** A message with what the channel needs. This attempt has claimed it. */
 export interface ClaimedMessage {
   /** The channel's name. */
   readonly channel: string;
@@ -52,29 +47,37 @@ export interface ClaimedMessage {
   readonly from: string;
   /** Undefined on the simulated channel, or if the inbox has lost it. */
   readonly account: ChannelAccount | undefined;
-  /** Those of the account, as they are stored; null without one. */
+  /** The secrets of the account, as they are stored; null without an account. */
   readonly secrets: Sealed | null;
-  /** Why the inbox sends nothing now, or nothing to this person. The message is not claimed then. */
-  readonly pause: Pause | undefined;
-  /** When the person's quota is complete again after this message; null if it took no place. */
-  readonly quotaFullAt: string | null;
   /** Whether the inbox could not send before. */
   readonly wasStopped: boolean;
-  /** Why it may not be sent now. */
-  readonly blockingError: DeliveryError | undefined;
-  /** When an earlier attempt claimed it, whose result is unknown. */
-  readonly previousClaimAt: string | null;
-  /** The send of that attempt may still arrive at the channel; so its claim is kept. */
-  readonly isSendRunning: boolean;
   /** When this attempt claimed it; proves that no other attempt has claimed it since. */
   readonly claimedAt: string;
 }
 
+/** What an attempt may do with a message. */
+export type Claim =
+  /** Nothing yet: the message is not claimed. `failure` is null if the person has had as many messages as allowed for now. */
+  | { readonly state: "paused"; readonly until: Date; readonly failure: ChannelFailure | null }
+  /** Send it. */
+  | { readonly state: "claimed"; readonly claimed: ClaimedMessage }
+  /** Look it up at the channel, because an earlier attempt may have sent it; then send it, unless there is an error. */
+  | {
+      readonly state: "uncertain";
+      readonly claimed: ClaimedMessage;
+      /** When the earlier attempt claimed it. */
+      readonly previousClaimAt: string;
+      /** Why it may not be sent now. */
+      readonly blockingError: DeliveryError | undefined;
+    }
+  /** Only look it up: the send of the earlier attempt, which keeps its claim, may arrive at the channel until `endsAt`. */
+  | { readonly state: "in_flight"; readonly channel: string; readonly endsAt: Date };
+
 const organizationOf = ({ organization_id }: MessageName) => organization_id;
 
-/** Marks a message as being sent; undefined if it is no longer to be sent. */
+/** Marks a message as being sent; undefined if it is no longer to be sent, because it has failed or another attempt ended. */
 export const claimMessage = coalesce(
-  (world: World, requests: readonly ClaimRequest[]): Promise<readonly (ClaimedMessage | undefined)[]> =>
+  (world: World, requests: readonly ClaimRequest[]): Promise<readonly (Claim | undefined)[]> =>
     world.database.transaction((tx) => claimMessages(tx, world, requests), { keepsPlans: true }),
   organizationOf,
 );
@@ -83,74 +86,81 @@ async function claimMessages(
   tx: Transaction,
   world: World,
   requests: readonly ClaimRequest[],
-): Promise<readonly (ClaimedMessage | undefined)[]> {
+): Promise<readonly (Claim | undefined)[]> {
   const now = world.now();
   const rows = await readUnsent(tx, requests, now);
-  const takePlace = createPlaceTaker(now);
-  const at = now.toISOString();
-  const claims = requests.map(({ message_id, isTakeover }) => {
+  const quotas = createQuotas(now.getTime());
+  const decisions = requests.map(({ message_id, isTakeover }) => {
     const row = rows.get(message_id);
-    return row && takePlace(toClaim(world, row, { now, isTakeover }), row);
+    return row && decide(world, row, { now, isTakeover, quotas });
   });
-  const failed = claims.flatMap((claim) => (claim?.blockingError && !claim.previousClaimAt ? [claim] : []));
-  const sending = claims.flatMap((claim) => (claim && !failed.includes(claim) ? [claim] : []));
-  await markSending(tx, sending, at);
-  await applyUpdates(tx, world, {
-    messages: new Map(failed.map(({ message }) => [message.id, toLocked(message)])),
-    updates: failed.map(({ message: { id }, blockingError: error }) => {
-      return { message_id: id, type: "failed", at, error };
-    }),
-  });
-  return claims.map((claim) => (claim && failed.includes(claim) ? undefined : claim));
+  await markSending(tx, decisions, now);
+  await failMessages(tx, world, { decisions, now });
+  return decisions.map((decision) => (decision?.state === "failed" ? undefined : decision));
 }
 
-function toClaim(
+type Decision =
+  | Exclude<Claim, { readonly state: "claimed" }>
+  | {
+      readonly state: "claimed";
+      readonly claimed: ClaimedMessage;
+      /** When the person's quota is complete again after this message; null if it took no place. */
+      readonly quotaFullAt: string | null;
+    }
+  | { readonly state: "failed"; readonly message: MessageRow; readonly error: DeliveryError };
+
+function decide(
   world: World,
   row: UnsentMessage,
-  { now, isTakeover }: { readonly now: Date; readonly isTakeover: boolean },
-): ClaimedMessage {
-  const { quoted_id: quotedId, last_user_message_at, erased_at, blocked_at, opted_out, ...sending } = row;
-  const { channel, settings, phone_number: from, inbox_id, health, ...stored } = sending;
-  const { phone_number_id, waba_id, app_id, secrets, person_full_at: _, ...message } = stored;
-  const previousClaimAt = message.claimed_at;
-  const { data: account } = StoredAccount.safeParse({ phone_number_id, waba_id, app_id, secrets });
+  { now, isTakeover, quotas }: { readonly now: Date; readonly isTakeover: boolean; readonly quotas: Quotas },
+): Decision {
+  const { claimed_at: previousClaimAt, channel, health, conversation_id, phone_number_id } = row;
+  const blockingError = findBlockingError(row, now);
+  if (previousClaimAt !== null) {
+    const endsAt = new Date(Date.parse(previousClaimAt) + sendEndedMs);
+    return isTakeover && endsAt > now
+      ? { state: "in_flight", channel, endsAt }
+      : { state: "uncertain", claimed: toClaimed(world, row, now), previousClaimAt, blockingError };
+  }
+  if (blockingError) {
+    return { state: "failed", message: toMessage(row), error: blockingError };
+  }
+  const until = pausedUntil(health, now);
+  if (health && until) {
+    return { state: "paused", until, failure: health };
+  }
+  const claimed = toClaimed(world, row, now);
+  if (phone_number_id === null) {
+    return { state: "claimed", claimed, quotaFullAt: null };
+  }
+  const place = quotas.take(conversation_id, row.person_full_at);
+  return "fullAt" in place
+    ? { state: "claimed", claimed, quotaFullAt: new Date(place.fullAt).toISOString() }
+    : { state: "paused", until: new Date(place.waitUntil), failure: null };
+}
+
+function toClaimed(world: World, row: UnsentMessage, now: Date): ClaimedMessage {
+  const { channel, inbox_id, quoted_id: quotedId, phone_number: from, health, secrets } = row;
+  const { data: account } = StoredAccount.safeParse(row);
   return {
     channel,
-    message,
-    quotedId,
+    message: toMessage(row),
     inbox_id,
+    quotedId,
     from,
-    previousClaimAt,
     account: account && openAccount(world, account),
     secrets,
-    pause: previousClaimAt === null ? findPause(health, now) : undefined,
-    quotaFullAt: null,
     wasStopped: health !== null,
-    blockingError: findBlockingError(row, now),
-    isSendRunning:
-      isTakeover && previousClaimAt !== null && now.getTime() - Date.parse(previousClaimAt) < sendEndedMs,
     claimedAt: now.toISOString(),
   };
 }
 
-function findPause(health: InboxHealth | null, now: Date): Pause | undefined {
-  const until = pausedUntil(health, now);
-  return health && until ? { until, failure: health } : undefined;
-}
-
-/** Takes the place of a message that is to be sent now, within its person's quota. */
-function createPlaceTaker(now: Date) {
-  const quotas = createQuotas(now.getTime());
-  return (claim: ClaimedMessage, { phone_number_id, person_full_at }: UnsentMessage): ClaimedMessage => {
-    const { pause, blockingError, previousClaimAt, message } = claim;
-    if (phone_number_id === null || pause || blockingError || previousClaimAt !== null) {
-      return claim;
-    }
-    const place = quotas.take(message.conversation_id, person_full_at);
-    return "fullAt" in place
-      ? { ...claim, quotaFullAt: new Date(place.fullAt).toISOString() }
-      : { ...claim, pause: { until: new Date(place.waitUntil), failure: null } };
-  };
+/** The row of the message alone. */
+function toMessage(row: UnsentMessage): MessageRow {
+  const { quoted_id, last_user_message_at, erased_at, blocked_at, opted_out, ...withInbox } = row;
+  const { channel, settings, phone_number, inbox_id, health, ...withAccount } = withInbox;
+  const { phone_number_id, waba_id, app_id, secrets, person_full_at, ...message } = withAccount;
+  return message;
 }
 
 function toLocked(message: MessageRow): LockedMessage {
@@ -173,19 +183,42 @@ function findBlockingError(row: UnsentMessage, now: Date): DeliveryError | undef
   return now.getTime() - Date.parse(row.created_at) > maxWaitMs ? internalFailures.expired : undefined;
 }
 
-async function markSending(tx: Transaction, claims: readonly ClaimedMessage[], at: string): Promise<void> {
-  const claimed = claims
-    .filter(({ isSendRunning, pause }) => !isSendRunning && pause === undefined)
-    .map(({ message, quotaFullAt: full_at }) => ({ id: message.id, full_at }));
+async function markSending(
+  tx: Transaction,
+  decisions: readonly (Decision | undefined)[],
+  now: Date,
+): Promise<void> {
+  const at = now.toISOString();
+  const sending = decisions.flatMap((decision) =>
+    decision?.state === "claimed" || decision?.state === "uncertain" ? [decision] : [],
+  );
+  const claimed = sending.map((decision) => ({
+    id: decision.claimed.message.id,
+    full_at: decision.state === "claimed" ? decision.quotaFullAt : null,
+  }));
   if (claimed.length > 0) {
     await sql`
       update messages set status = 'sending', claimed_at = ${at}::timestamptz,
         quota_full_at = coalesce(claimed.full_at, quota_full_at)
       from jsonb_to_recordset(${JSON.stringify(claimed)}::jsonb) as claimed (id text, full_at timestamptz)
-      where organization_id = ${claims[0]?.message.organization_id}
+      where organization_id = ${sending[0]?.claimed.message.organization_id}
         and messages.id = any(${claimed.map(({ id }) => id)}::text[]) and messages.id = claimed.id
     `.execute(tx);
   }
+}
+
+async function failMessages(
+  tx: Transaction,
+  world: World,
+  { decisions, now }: { readonly decisions: readonly (Decision | undefined)[]; readonly now: Date },
+): Promise<void> {
+  const failed = decisions.flatMap((decision) => (decision?.state === "failed" ? [decision] : []));
+  await applyUpdates(tx, world, {
+    messages: new Map(failed.map(({ message }) => [message.id, toLocked(message)])),
+    updates: failed.map(({ message: { id: message_id }, error }) => {
+      return { message_id, type: "failed", at: now.toISOString(), error };
+    }),
+  });
 }
 
 /** What became of a message: accepted by the channel, or failed. */

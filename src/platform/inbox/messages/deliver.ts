@@ -19,14 +19,7 @@ import { type MediaTarget, toChannelMedia } from "../../content/media.ts";
 import { requestSync, type SentTemplate } from "../../content/templates/index.ts";
 import { defineJob, type World } from "../../foundation/kernel/index.ts";
 import { isBsuid } from "../contacts/index.ts";
-import {
-  type ClaimedMessage,
-  claimMessage,
-  returnToQueue,
-  sendEndedMs,
-  sendTimeoutMs,
-  storeOutcome,
-} from "./claim.ts";
+import { type ClaimedMessage, claimMessage, returnToQueue, sendTimeoutMs, storeOutcome } from "./claim.ts";
 import { recordDelay } from "./delay.ts";
 import { type DeliveryError, internalFailures, toDeliveryError } from "./failures.ts";
 
@@ -59,26 +52,27 @@ export const deliverMessageJob = defineJob({
     if (!claim) {
       return undefined;
     }
-    if (claim.pause) {
-      const { until, failure } = claim.pause;
+    if (claim.state === "paused") {
+      const { until, failure } = claim;
       await recordDelay(world, { ...payload, isAttempt: false, failure, nextAttemptAt: until });
       return { runAgainAt: until };
     }
-    if (claim.previousClaimAt === null) {
-      return sendToChannel(world, payload, claim, attempt);
+    if (claim.state === "claimed") {
+      return sendToChannel(world, payload, claim.claimed, attempt);
     }
-    const lookup = await channelOf(world, claim).find(claim.message.id, payload.organization_id);
+    const channelName = claim.state === "in_flight" ? claim.channel : claim.claimed.channel;
+    const lookup = await channelOf(world, channelName).find(payload.message_id, payload.organization_id);
     if (lookup.outcome === "accepted") {
       return markSent(world, payload, lookup);
     }
-    if (claim.isSendRunning) {
-      return { runAgainAt: new Date(Date.parse(claim.previousClaimAt) + sendEndedMs) };
+    if (claim.state === "in_flight") {
+      return { runAgainAt: claim.endsAt };
     }
     if (lookup.outcome === "absent") {
       // Time has passed since the first attempt, so the window may have closed.
       return claim.blockingError
         ? failMessage(world, payload, claim.blockingError)
-        : sendToChannel(world, payload, claim, attempt);
+        : sendToChannel(world, payload, claim.claimed, attempt);
     }
     return enqueueConfirmation(world, payload, claim.previousClaimAt);
   },
@@ -123,7 +117,7 @@ async function sendToChannel(
   if (sinceClaimMs >= sendTimeoutMs) {
     throw new Error("This process was blocked after the claim: another one may be sending the message.");
   }
-  const channel = channelOf(world, claim);
+  const channel = channelOf(world, claim.channel);
   const isLost = channel.provider !== undefined && !claim.account;
   const result = isLost
     ? lostAccount
@@ -336,7 +330,7 @@ async function toChannelTemplate(
     : { ...message, header: { type: header.type, media: await toChannelMedia(world, target, header.media) } };
 }
 
-function channelOf(world: World, { channel: name }: ClaimedMessage): Channel {
+function channelOf(world: World, name: string): Channel {
   const channel = world.channels[name];
   if (!channel) {
     throw fail("unavailable", { reason: `the channel ${name} is not configured.` });

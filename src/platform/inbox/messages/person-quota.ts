@@ -27,6 +27,8 @@ export function takePlace(fullAt: number, at: number): Place {
   return waitUntil > at ? { waitUntil } : { fullAt: full + intervalMs };
 }
 
+export type Quotas = ReturnType<typeof createQuotas>;
+
 /** Takes places for the messages of one claim, several of which may be to one person. */
 export function createQuotas(at: number) {
   const full = new Map<string, number>();

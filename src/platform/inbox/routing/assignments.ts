@@ -4,7 +4,7 @@ import { type Selectable, sql } from "kysely";
 import type { assignmentTypes } from "../../../../tools/conversations.ts";
 import type { Queries } from "../../../database/database.ts";
 import { newId } from "../../../database/id.ts";
-import { insertAll, ofOrganization, updateBatch } from "../../../database/query/index.ts";
+import { insertAll, ofOrganization, readPage, updateBatch } from "../../../database/query/index.ts";
 import type { Tables } from "../../../database/schema/index.ts";
 import { type Change, defineRetentionJob, type Transaction } from "../../foundation/kernel/index.ts";
 import type { ErasedContact } from "../contacts/index.ts";
@@ -69,8 +69,18 @@ export async function latestAssignment(db: Queries, organization: string, conver
   return (await assignmentsOf(db, organization, conversation_id).limit(1).executeTakeFirst()) ?? null;
 }
 
+/** A page of a conversation's assignments, newest first. */
+export async function listAssignments(
+  db: Queries,
+  { organization_id, id }: Pick<ConversationRow, "organization_id" | "id">,
+  paging: { readonly page: number; readonly per_page: number },
+) {
+  const { rows: data, meta } = await readPage(assignmentsOf(db, organization_id, id), paging);
+  return { data, meta };
+}
+
 /** A conversation's assignments, newest first. */
-export function assignmentsOf(db: Queries, organization: string, conversation_id: string) {
+function assignmentsOf(db: Queries, organization: string, conversation_id: string) {
   return ofOrganization(db, organization)
     .selectFrom("assignments")
     .selectAll()

@@ -24,7 +24,7 @@ import { type ConversationRow, toPolicy } from "./policy.ts";
 import { candidatesOf, eraseDecisions, selectDecisions } from "./records.ts";
 import { requireSettings } from "./settings.ts";
 
-export { assignmentsOf, latestAssignment, recordAssignment, recordAssignments } from "./assignments.ts";
+export { latestAssignment, listAssignments, recordAssignment, recordAssignments } from "./assignments.ts";
 export { findUser, lockMember } from "./candidates.ts";
 export { factsOf, type LatestMessage, latestMessages, matchPolicies, readFacts } from "./conditions.ts";
 export { decide, decideFromSnapshot, decideUnmatched, type PolicyDecision } from "./decide.ts";

@@ -1,10 +1,28 @@
 /** The load of agents: which conversations count, and the change of the members' counts. */
 import { sql } from "kysely";
 import type { ConversationStatus } from "../../../../tools/conversations.ts";
+import type { Queries } from "../../../database/database.ts";
+import { ofOrganization, refersTo } from "../../../database/query/index.ts";
+import { availableAt } from "./availability.ts";
 
 /** Whether a conversation of this status counts as load of its agent. */
 export function countsAsLoad(status: ConversationStatus): boolean {
   return status === "open" || status === "pending";
+}
+
+/** How many more conversations the agents of all teams can take, without users who are switched off. */
+export async function countFreeCapacity(db: Queries, organization: string, now: Date): Promise<number> {
+  const { capacity } = await ofOrganization(db, organization)
+    .selectFrom("team_members")
+    .innerJoin("teams", (join) => join.on(refersTo("team_members.team_id", "teams")))
+    .innerJoin("users", (join) => join.on(refersTo("team_members.user_id", "users")))
+    .select(sql<number>`coalesce(sum(max_concurrent_chats - current_chat_count), 0)`.as("capacity"))
+    .where("teams.is_active", "=", true)
+    .where("users.is_active", "=", true)
+    .where(availableAt(now))
+    .whereRef("current_chat_count", "<", "max_concurrent_chats")
+    .executeTakeFirstOrThrow();
+  return capacity;
 }
 
 /** A change to a member's count. */

@@ -163,7 +163,7 @@ function takeEntry(course: Course): boolean {
   const message = receive(stage, text ?? "", { choice, isTaken: state.wait?.for === "reply" });
   // As with real messages, a run gets no reply in spam.
   const isGiven = stage.scene.conversation.status !== "spam";
-  const resumed = isGiven ? endWait(state, { type: "reply", later: message.message_id }) : undefined;
+  const resumed = isGiven ? endWait(state, { type: "reply", message_id: message.message_id }) : undefined;
   if (resumed) {
     course.state = resumed;
     course.message = message;

@@ -5,7 +5,7 @@ import type { flows as contract } from "../../../../../tools/flows/index.ts";
 import { ofOrganization } from "../../../../database/query/index.ts";
 import { getOrDefaultInbox, normalizePhone } from "../../../account/inboxes/index.ts";
 import { type ReadContext, requireScope } from "../../../foundation/kernel/index.ts";
-import { type ContactRow, selectContacts } from "../../../inbox/contacts/index.ts";
+import type { ContactRow } from "../../../inbox/contacts/index.ts";
 import type { ConversationRow } from "../../../inbox/conversations/index.ts";
 
 type Input = z.output<typeof contract.rehearse_flow.input>;
@@ -62,7 +62,12 @@ export async function readSubject(
 /** Needs the scope of its data, which the flow's texts can show. */
 async function readContact(id: string, { db, organization, caller }: ReadContext): Promise<ContactRow> {
   requireScope(caller, "contacts:read");
-  const contact = await selectContacts(db, organization).selectAll().where("id", "=", id).executeTakeFirst();
+  const contact = await ofOrganization(db, organization)
+    .selectFrom("contacts")
+    .selectAll()
+    .where("id", "=", id)
+    .where("erased_at", "is", null)
+    .executeTakeFirst();
   if (!contact) {
     throw fail("contact_not_found", { param: "contact.id" });
   }

@@ -1,15 +1,16 @@
 /** Runs of flows: started, advanced node by node, waiting, ended. */
+
 export { addressMessage, changeAttribute, nameTemplate } from "./actions.ts";
+export { advance } from "./advance.ts";
 export { cancelRuns, cancelStatement } from "./cancel.ts";
 export { type EndAction, evaluateEnd, evaluateNode, testsOf } from "./evaluate.ts";
 export { callJobType, type EpisodeKey } from "./job-types.ts";
 export { advanceJob, resumeJob } from "./jobs.ts";
 export { beginRun, ended, endWait, nextOf, type RunState } from "./machine.ts";
 export { keyOf, lockRun, type RunKey, type RunRow, selectActiveRuns, storeRun } from "./rows.ts";
-export { createAdvanceJob, insertRun, recordTimeout, startRun } from "./start.ts";
+export { createAdvanceJob, insertRun, recordTimeout, requireStartable, startRun } from "./start.ts";
 export { startRuns } from "./start-many.ts";
-export { requireStartable } from "./startable.ts";
-export { advance } from "./step.ts";
+
 export {
   type InboundText,
   lockReachable,

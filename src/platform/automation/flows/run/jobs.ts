@@ -5,11 +5,11 @@
  * would wait for it.
  */
 import { defineJob } from "../../../foundation/kernel/index.ts";
+import { advance } from "./advance.ts";
 import { advanceJobType, resumeJobType } from "./job-types.ts";
 import { ended, endWait } from "./machine.ts";
 import { keyOf, lockRun, storeRun } from "./rows.ts";
 import { createAdvanceJob } from "./start.ts";
-import { advance } from "./step.ts";
 
 export const advanceJob = defineJob({
   ...advanceJobType,

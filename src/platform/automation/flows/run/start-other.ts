@@ -7,8 +7,7 @@ import { getFlow } from "../find.ts";
 import { toGraph } from "../graph/index.ts";
 import { ended } from "./machine.ts";
 import { type RunRow, storeRun } from "./rows.ts";
-import { startRun } from "./start.ts";
-import { requireStartable } from "./startable.ts";
+import { requireStartable, startRun } from "./start.ts";
 
 /**
  * Returns whether the other flow takes over: if both may wait for replies, this run ends where the other one begins.

@@ -1,10 +1,12 @@
 /** Starts runs of flows, within limits. */
 import { sql } from "kysely";
+import { fail } from "../../../../../tools/errors.ts";
 import { ofOrganization } from "../../../../database/query/index.ts";
 import { together } from "../../../../database/transaction.ts";
 import { newJob } from "../../../../jobs/job.ts";
 import { freshId, type OrganizationChange, type Transaction } from "../../../foundation/kernel/index.ts";
 import type { ConversationRow } from "../../../inbox/conversations/index.ts";
+import { lostScopes } from "../authority/index.ts";
 import { type FlowWithVersion, getFlow } from "../find.ts";
 import { toGraph } from "../graph/index.ts";
 import { advanceJobType } from "./job-types.ts";
@@ -29,6 +31,22 @@ export interface NewRun {
   readonly trigger_key: string | null;
   /** The message that starts it. */
   readonly message_id: string | null;
+}
+
+/** @throws Failure `flow_disabled`, `flow_not_startable`. */
+export function requireStartable(
+  { is_enabled, inbox_id, ...authority }: FlowWithVersion,
+  conversation: Pick<ConversationRow, "inbox_id" | "status">,
+): void {
+  if (!is_enabled || lostScopes(authority).length > 0) {
+    throw fail("flow_disabled");
+  }
+  if (inbox_id !== null && inbox_id !== conversation.inbox_id) {
+    throw fail("flow_not_startable", { reason: "it is restricted to another inbox." });
+  }
+  if (conversation.status === "spam") {
+    throw fail("flow_not_startable", { reason: "the conversation is spam." });
+  }
 }
 
 /** Inserts a run and enqueues its first step, or says why not. */

@@ -1,10 +1,4 @@
-/**
- * Runs the next nodes of a run, with everything that they change, in one transaction.
- *
- * So after a crash the run stands before a node or behind it, and a message is sent once. If a node fails, all are rolled back:
- * those before it are run again, each in a transaction of its own, and the failure is the result of the one that failed, which
- * a second transaction records.
- */
+/** Runs the next steps of a run in a transaction: reads and locks what they need, evaluates them, stores what they result in. */
 
 import { Failure } from "../../../../../tools/contract/index.ts";
 import { together } from "../../../../database/transaction.ts";
@@ -13,7 +7,7 @@ import type { OrganizationChange, Transaction, World } from "../../../foundation
 import { lockSubject, type Subject } from "../../../inbox/conversations/index.ts";
 import { createSwitchOffJob, heldScopes, lostScopes } from "../authority/index.ts";
 import { type Graph, toGraph } from "../graph/index.ts";
-import { type Attempt, createVerdicts, transactWithVerdicts, type Verdicts } from "../patterns.ts";
+import type { Attempt, Verdicts } from "../patterns.ts";
 import { createActions } from "./actions.ts";
 import { evaluateEnd, evaluateNode, testsOf } from "./evaluate.ts";
 import { callJobType, resumeJobType } from "./job-types.ts";
@@ -22,162 +16,119 @@ import { insertSteps, keyOf, lockRun, type NewStep, type RunKey, type RunRow, st
 import { startOtherFlow } from "./start-other.ts";
 import { type InboundText, latestInbound, readInbound, readRunVersion } from "./subject.ts";
 
-/** In one transaction, which keeps the contact and the conversation locked. */
-const maxStepsAtOnce = 20;
-
-/** Runs the nodes of a run until it waits or ends. @returns whether there is more to do, because `signal` was aborted. */
-export async function advance(world: World, key: RunKey, signal: AbortSignal): Promise<boolean> {
-  while (await takeSteps(world, key)) {
-    if (signal.aborted) {
-      return true;
-    }
-  }
-  return false;
-}
-
-/** Runs the next nodes in one transaction. @returns whether there is more to do now. */
-async function takeSteps(world: World, key: RunKey): Promise<boolean> {
-  const reached = { steps: 0 };
-  const verdicts = createVerdicts(world);
-  try {
-    return await execute({ world, key, limit: maxStepsAtOnce, reached, verdicts });
-  } catch (error) {
-    if (!(error instanceof Failure)) {
-      throw error;
-    }
-  }
-  const last = reached.steps;
-  let isMore = true;
-  while (isMore && reached.steps <= last) {
-    isMore = await takeStep({ world, key, limit: 1, reached, verdicts });
-  }
-  return isMore;
-}
-
-/** What the transactions of one call have reached, which a rollback does not undo. */
-interface Reached {
-  /** The steps of the run before the node that is being run. */
-  steps: number;
-}
-
-async function takeStep(step: StepOptions): Promise<boolean> {
-  try {
-    return await execute(step);
-  } catch (error) {
-    if (!(error instanceof Failure)) {
-      throw error;
-    }
-    return execute({ ...step, failure: { code: error.code, step: step.reached.steps } });
-  }
-}
-
-interface StepOptions {
+export interface StepsOptions {
   readonly world: World;
   readonly key: RunKey;
   readonly limit: number;
-  readonly reached: Reached;
   readonly verdicts: Verdicts;
-  /** What the node resulted in, which is not run again. */
-  readonly failure?: { readonly code: string; readonly step: number };
+  /** What the next step has failed with: it is not run again, and the failure is its result. */
+  readonly failure: StepFailure | undefined;
 }
 
-function execute(options: StepOptions): Promise<boolean> {
-  return transactWithVerdicts(options.world, options.verdicts, (tx) => executeSteps(tx, options));
+/** How far a run has come: `steps` counts those that it has taken. It has more to do now unless it waits or has ended. */
+export type Progress = { readonly isRunning: true; readonly steps: number } | { readonly isRunning: false };
+
+/** A node or the end action has failed, so its transaction must be rolled back. */
+export class StepFailure extends Error {
+  readonly code: string;
+  /** The steps that the run had taken before. */
+  readonly step: number;
+
+  constructor(cause: Failure, step: number) {
+    super(cause.message, { cause });
+    this.code = cause.code;
+    this.step = step;
+  }
 }
 
-/** The result says whether there is more to do. */
-async function executeSteps(tx: Transaction, options: StepOptions): Promise<Attempt<boolean>> {
-  const { world, key, limit, reached, failure, verdicts } = options;
+/** @throws StepFailure */
+export async function runSteps(tx: Transaction, options: StepsOptions): Promise<Attempt<Progress>> {
+  const { world, key, limit, verdicts, failure } = options;
   const begun = await begin(tx, world, key);
   if (!begun) {
-    return { result: false };
+    return { result: { isRunning: false } };
   }
-  const { run, version, message, change } = begun;
-  reached.steps = run.steps;
+  const { run, message, version } = begun;
   if (failure && failure.step !== run.steps) {
-    // Another process has run the node in between.
-    return { result: true };
+    // Another process has run the step in between.
+    return { result: progressOf(run) };
   }
   const graph = toGraph(version.nodes);
-  const first = nextOf(graph, run);
-  // Only the first node can have been ended by a reply.
-  const tests = first && first !== "end" ? testsOf(graph, first, run, message) : [];
+  const tests = testsOfNext(graph, run, message);
   if (!verdicts.isKnown(tests)) {
     return { unknown: tests };
   }
   const steps: NewStep[] = [];
   let state: RunState = run;
   for (let count = 0; count < limit && state.status === "running"; count += 1) {
-    // A node may have changed them.
+    // The step before may have changed the contact or the conversation.
     const subject = count === 0 ? begun : await requireSubject(tx, key);
-    const result = await evaluate({ ...begun, ...subject }, state, { graph, options });
+    const result = await runStep({ ...begun, ...subject }, state, { graph, verdicts, failure });
     state = result.state;
     steps.push(...(result.step ? [result.step] : []));
-    reached.steps = state.steps;
   }
-  await store(change, run, { state, steps });
-  return { result: state.status === "running" };
+  await store(begun, state, steps);
+  return { result: progressOf(state) };
 }
 
-/** Runs the next node, or the end action. */
-function evaluate(
-  { run, version, message, change, contact, conversation }: Begun,
-  state: RunState,
-  { graph, options: { verdicts, failure } }: { readonly graph: Graph; readonly options: StepOptions },
-) {
-  const current = { ...run, ...state };
-  const evaluation = {
-    state,
-    now: change.now,
-    endAction: version,
-    failureCode: failure?.code ?? null,
-    actions: createActions(change, { contact, conversation, run: current }, (flow_id) =>
-      startOtherFlow(change, { flow_id, run: current, conversation, scopes: version.scopes }),
-    ),
-  };
-  const node = nextOf(graph, state);
-  return node === "end" || !node
-    ? evaluateEnd(evaluation)
-    : evaluateNode({
-        ...evaluation,
-        graph,
-        node,
-        verdicts,
-        sources: { contact, conversation, message },
-        latestMessage: () => latestInbound(change.tx, conversation),
-      });
+function progressOf({ status, steps }: RunState): Progress {
+  return status === "running" ? { isRunning: true, steps } : { isRunning: false };
 }
 
+/** What the steps of a transaction need. */
 interface Begun extends Subject {
   readonly run: RunRow;
   readonly version: NonNullable<Awaited<ReturnType<typeof readRunVersion>>>;
+  /** The message that started the run, or the latest reply that it got. */
   readonly message: InboundText | undefined;
   readonly change: OrganizationChange;
 }
 
-/** Locks a run and what it is about; undefined if there is nothing to run, because it waits or has ended. */
+/**
+ * Locks a run with its contact and its conversation; undefined if there is nothing to run, because it waits or has ended. A run
+ * that may not go on is cancelled.
+ */
 async function begin(tx: Transaction, world: World, key: RunKey): Promise<Begun | undefined> {
   const [{ contact, conversation }, run] = await together(lockSubject(tx, key), lockRun(tx, key));
   if (run?.status !== "running") {
     return undefined;
   }
+  const { organization_id: organization, message_id, flow_id } = run;
   const now = world.now();
   const [version, message] = await together(
     readRunVersion(tx, run),
-    readInbound(tx, run.organization_id, run.message_id),
+    readInbound(tx, organization, message_id),
   );
-  const isUnauthorized = version !== undefined && lostScopes(version).length > 0;
-  if (!version || !contact || !conversation || contact.blocked_at !== null || isUnauthorized) {
-    const stopped = isUnauthorized ? "authority_lost" : version ? "blocked" : "flow_deleted";
-    const reason = !contact || !conversation ? "contact_erased" : stopped;
+  const cancel = async (reason: string) => {
     await storeRun({ tx, now }, run, { ...ended(run), status: "cancelled", reason });
-    await tx.enqueue(isUnauthorized ? [createSwitchOffJob(run)] : []);
     return undefined;
+  };
+  const isUnauthorized = version !== undefined && lostScopes(version).length > 0;
+  if (isUnauthorized) {
+    await tx.enqueue([createSwitchOffJob(run)]);
+  }
+  if (!contact || !conversation) {
+    return cancel("contact_erased");
+  }
+  if (!version) {
+    return cancel("flow_deleted");
+  }
+  if (isUnauthorized) {
+    return cancel("authority_lost");
+  }
+  if (contact.blocked_at !== null) {
+    return cancel("blocked");
   }
   const scopes = new Set(heldScopes(version));
-  const actor = { type: "flow", id: run.flow_id, name: version.name, scopes } as const;
-  const change = { tx, world, now, actor, organization: run.organization_id };
+  const actor = { type: "flow", id: flow_id, name: version.name, scopes } as const;
+  const change = { tx, world, now, actor, organization };
   return { run, version, message, change, contact, conversation };
+}
+
+/** The regular expressions that the next node needs. Only the first node of a transaction can have been ended by a reply. */
+function testsOfNext(graph: Graph, state: RunState, message: InboundText | undefined) {
+  const next = nextOf(graph, state);
+  return next && next !== "end" ? testsOf(graph, next, state, message) : [];
 }
 
 /** They are locked, so they are still there. */
@@ -189,11 +140,41 @@ async function requireSubject(tx: Transaction, key: RunKey): Promise<Subject> {
   return { contact, conversation };
 }
 
-async function store(
-  change: OrganizationChange,
-  run: RunRow,
-  { state, steps }: { readonly state: RunState; readonly steps: readonly NewStep[] },
-): Promise<void> {
+/** Runs the next node, or the end action. @throws StepFailure */
+async function runStep(
+  { run, version, message, change, contact, conversation }: Begun,
+  state: RunState,
+  { graph, verdicts, failure }: Pick<StepsOptions, "verdicts" | "failure"> & { readonly graph: Graph },
+) {
+  const current = { ...run, ...state };
+  const startFlow = (flow_id: string) =>
+    startOtherFlow(change, { flow_id, run: current, conversation, scopes: version.scopes });
+  const evaluation = {
+    state,
+    now: change.now,
+    endAction: version,
+    failureCode: failure?.code ?? null,
+    actions: createActions(change, { contact, conversation, run: current }, startFlow),
+  };
+  const node = nextOf(graph, state);
+  try {
+    return node === "end" || !node
+      ? await evaluateEnd(evaluation)
+      : await evaluateNode({
+          ...evaluation,
+          graph,
+          node,
+          verdicts,
+          sources: { contact, conversation, message },
+          latestMessage: () => latestInbound(change.tx, conversation),
+        });
+  } catch (error) {
+    throw error instanceof Failure ? new StepFailure(error, state.steps) : error;
+  }
+}
+
+/** Stores the run and its steps with the commit, and adds the job that ends its wait. */
+async function store({ change, run }: Begun, state: RunState, steps: readonly NewStep[]): Promise<void> {
   const { tx } = change;
   tx.sendWithCommit(() => storeRun(change, run, state));
   if (steps.length > 0) {

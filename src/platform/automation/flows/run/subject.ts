@@ -4,7 +4,7 @@ import { ofOrganization, refersTo } from "../../../../database/query/index.ts";
 import { countryOf } from "../../../account/phone/index.ts";
 import type { OrganizationChange, Transaction } from "../../../foundation/kernel/index.ts";
 import { readFact } from "../../../foundation/query/index.ts";
-import { type ContactRow, selectContacts } from "../../../inbox/contacts/index.ts";
+import type { ContactRow } from "../../../inbox/contacts/index.ts";
 import type { ConversationRow } from "../../../inbox/conversations/index.ts";
 import { factsOf } from "../../../inbox/routing/index.ts";
 import { creatorRole } from "../find.ts";
@@ -19,8 +19,10 @@ export async function lockReachable(
   ids: readonly string[],
   { isConsentNeeded = false } = {},
 ): Promise<ReadonlySet<string>> {
-  const contacts = await selectContacts(tx, organization)
+  const contacts = await ofOrganization(tx, organization)
+    .selectFrom("contacts")
     .select("id")
+    .where("erased_at", "is", null)
     .where(sql<boolean>`id = any(${[...new Set(ids)]}::text[])`)
     .where("blocked_at", "is", null)
     .$if(isConsentNeeded, (rows) => rows.where("opted_out", "=", false))

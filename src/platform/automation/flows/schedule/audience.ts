@@ -4,7 +4,6 @@
  * As in a broadcast, a contact that is blocked, erased or without a number is left out. Of a cohort, so is one that has
  * opted out: it has asked for no answer.
  */
-import { sql } from "kysely";
 import { ofOrganization } from "../../../../database/query/index.ts";
 import { getOrDefaultInbox } from "../../../account/inboxes/index.ts";
 import type { Transaction } from "../../../foundation/kernel/index.ts";
@@ -13,7 +12,7 @@ import {
   lockConversations,
   lockOrCreateConversations,
 } from "../../../inbox/conversations/index.ts";
-import { cohortMembers, requireCohort } from "../../cohorts/index.ts";
+import { listMemberIds, requireCohort } from "../../cohorts/index.ts";
 import type { FlowRow } from "../find.ts";
 import { lockReachable } from "../run/index.ts";
 
@@ -51,11 +50,7 @@ export async function readAudience(
   if (cohort?.status !== "ready") {
     return undefined;
   }
-  const members = cohortMembers(organization, cohort, now);
-  const { rows } = await sql<{ contact_id: string }>`
-    select contact_id from (${members}) as member where contact_id > ${after} order by contact_id limit ${size}
-  `.execute(tx);
-  const ids = rows.map(({ contact_id }) => contact_id);
+  const ids = await listMemberIds(tx, { organization, audience: cohort, now }, { after, limit: size });
   const contact_ids = await lockReachable(tx, organization, ids, { isConsentNeeded: true });
   const inbox = await getOrDefaultInbox(tx, organization, flow.inbox_id ?? undefined);
   const conversations = await lockOrCreateConversations(tx, {

@@ -160,7 +160,7 @@ async function giveReply(
   message_id: string,
 ): Promise<void> {
   for (const run of runs) {
-    const resumed = endWait(run, { type: "reply", later: message_id });
+    const resumed = endWait(run, { type: "reply", message_id });
     if (resumed) {
       await storeRun(change, run, { ...resumed, message_id });
     }

@@ -1,4 +1,4 @@
-/** The tools that a delegated operation may list and call: the catalogue's, by their tool names. */
+/** The lists of the tools that a delegated operation may call: the catalogue's, by their tool names. */
 import {
   allScopes,
   closeTexts,
@@ -9,7 +9,6 @@ import {
   toolNames,
 } from "../../../../../tools/contract/index.ts";
 import { catalogue as declaredOperations } from "../../../../../tools/index.ts";
-import type { ReadToolInput } from "../../../../../tools/tool-call.ts";
 import type { Caller } from "../actor.ts";
 import type { DelegatedContext, World } from "../context.ts";
 
@@ -48,29 +47,6 @@ export function createToolLists(catalogue: Catalogue, hiddenBy: World["hiddenBy"
     }
     lists.set(key, listed);
     return listed;
-  };
-}
-
-interface DelegatedToolsOptions {
-  readonly readTool: ReadToolInput;
-  readonly caller: Caller;
-  readonly hiddenBy: World["hiddenBy"];
-  readonly listTools: ListTools;
-  /** Runs an operation by name and returns the body of its response. */
-  runOperation(name: string, input: unknown): Promise<unknown>;
-}
-
-export function createDelegatedTools(options: DelegatedToolsOptions): DelegatedContext["tools"] {
-  const { readTool, caller, hiddenBy, listTools, runOperation } = options;
-  const { scopes } = caller;
-  return {
-    list: () => listTools(scopes),
-
-    async call(tool, sent) {
-      const { name, input } = readTool({ name: tool, arguments: sent, scopes, hiddenBy: hiddenBy(tool) });
-      // Every operation's output schema is an object.
-      return (await runOperation(name, input)) as Record<string, unknown>;
-    },
   };
 }
 

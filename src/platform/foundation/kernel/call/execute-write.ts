@@ -3,7 +3,7 @@
 import { ErrorBody, type Operation } from "../../../../../tools/contract/index.ts";
 import { restoreFailure } from "../../../../../tools/errors.ts";
 import type { Caller, KeyOwner } from "../actor.ts";
-import type { PublicContext, World, WriteContext } from "../context.ts";
+import type { World, WriteContext } from "../context.ts";
 import {
   type CallResponse,
   createSealedCodec,
@@ -14,17 +14,7 @@ import {
   type ResponseCodec,
   runOnce,
 } from "./idempotency.ts";
-
-/** A call of an operation, before its effect. */
-export interface OperationCall {
-  /** The operation's name. */
-  readonly name: string;
-  readonly operation: Operation;
-  readonly context: PublicContext;
-  /** The idempotency key that the caller sent. */
-  readonly key: string | undefined;
-  readonly route: string;
-}
+import { createResponse, createTenantContext, type OperationCall } from "./operation-call.ts";
 
 /** What the request contains. The same key with other content is an error. */
 type Content = readonly unknown[];
@@ -36,15 +26,13 @@ type Content = readonly unknown[];
  */
 export async function executeWrite(
   call: OperationCall,
-  caller: Caller,
   content: Content,
   effect: (context: WriteContext) => Promise<unknown>,
 ): Promise<CallResponse> {
-  const { operation, context } = call;
-  const response = await context.world.database.transaction(async (tx) => {
+  const response = await call.context.world.database.transaction(async (tx) => {
     const respond = async () =>
-      createResponse(operation, await effect(createTenantContext(context, caller, { db: tx, tx })));
-    const request = toIdempotentRequest(call, ownerOf(caller), content);
+      createResponse(call.operation, await effect(createTenantContext(call, { db: tx, tx })));
+    const request = toIdempotentRequest(call, ownerOf(call.caller), content);
     return request ? runOnce(tx, request, respond) : respond();
   });
   return throwIfFailed(response);
@@ -53,16 +41,15 @@ export async function executeWrite(
 /** The stored response to an earlier call with this key, for an operation that works before its transaction. */
 export async function findPreviousResponse(
   call: OperationCall,
-  caller: Caller,
   content: Content,
 ): Promise<CallResponse | undefined> {
-  const request = toIdempotentRequest(call, ownerOf(caller), content);
+  const request = toIdempotentRequest(call, ownerOf(call.caller), content);
   const response = request && (await findStoredResponse(call.context.world.database.queries, request));
   return response && throwIfFailed(response);
 }
 
 export function toIdempotentRequest(
-  { name, operation, context, key, route }: OperationCall,
+  { name, operation, context, key, route }: OperationCall<Caller | null>,
   owner: KeyOwner,
   content: Content,
 ): IdempotentRequest | undefined {
@@ -94,18 +81,4 @@ export function throwIfFailed(response: CallResponse): CallResponse {
     throw restoreFailure(ErrorBody.parse(response.body), response.isReplay);
   }
   return response;
-}
-
-/** Adds the caller and the parts that the operation's effect may use to a call's context. */
-export function createTenantContext<Parts extends object>(
-  context: PublicContext,
-  caller: Caller,
-  parts: Parts,
-) {
-  return { ...context, caller, organization: caller.organization_id, ...parts };
-}
-
-/** The output schema removes every field that the contract does not name. */
-export function createResponse(operation: Operation, result: unknown): CallResponse {
-  return { status: operation.status, body: operation.output.parse(result), isReplay: false };
 }

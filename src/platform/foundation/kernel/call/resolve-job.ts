@@ -1,22 +1,15 @@
 /** The job that ends the calls to third parties whose process died, and whose key no request repeats. */
-import type { Operation } from "../../../../../tools/contract/index.ts";
 import { system } from "../actor.ts";
 import type { World } from "../context.ts";
 import { defineScheduledJob, type ModuleJob } from "../job.ts";
-import type { AnyOutwardHandler, Module } from "../module.ts";
+import type { Module } from "../module.ts";
 import { codecFor } from "./execute-write.ts";
 import { findAbandoned, takeOver } from "./intents.ts";
+import { type BoundOperation, bindHandlers, outwardStepsOf } from "./operation-call.ts";
 import { type OutwardTask, resolveAbandoned } from "./run-outward.ts";
 
 export function createResolveJob(modules: readonly Module[]): ModuleJob {
-  const operations = new Map(
-    modules.flatMap(({ contract, operations }) =>
-      Object.entries(contract).map(([name, operation]) => {
-        const handler = operations[name];
-        return [name, { operation, handler: handler && "begin" in handler ? handler : undefined }] as const;
-      }),
-    ),
-  );
+  const operations = new Map(modules.flatMap(bindHandlers));
   return defineScheduledJob({
     name: "outward.resolve",
     schedule: "* * * * *",
@@ -44,7 +37,7 @@ type AbandonedRow = Awaited<ReturnType<typeof findAbandoned>>[number];
 async function resolveOne(
   world: World,
   { request_hash, operation: _, ...idempotencyKey }: AbandonedRow,
-  { operation, handler }: { readonly operation: Operation; readonly handler: AnyOutwardHandler | undefined },
+  { operation, handler }: BoundOperation,
 ): Promise<void> {
   const now = world.now();
   const request = { idempotencyKey, hashes: [request_hash], codec: codecFor(operation, world), now };
@@ -57,7 +50,8 @@ async function resolveOne(
       organization: idempotencyKey.organization_id,
       signal: world.stopping,
     };
-    const task: OutwardTask = { operation, handler, outward, request, own: taken.own };
+    const steps = outwardStepsOf(handler);
+    const task: OutwardTask = { operation, handler: steps, outward, request, own: taken.own };
     await resolveAbandoned(task, taken.stored);
   }
 }

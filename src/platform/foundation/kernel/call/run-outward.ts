@@ -9,18 +9,10 @@
  */
 import { Failure, type Operation } from "../../../../../tools/contract/index.ts";
 import { fail } from "../../../../../tools/errors.ts";
-import type { Caller } from "../actor.ts";
 import type { OutwardContext } from "../context.ts";
 import type { AnyOutwardHandler } from "../module.ts";
 import type { Transaction } from "../transaction.ts";
-import {
-  createResponse,
-  createTenantContext,
-  type OperationCall,
-  ownerOf,
-  throwIfFailed,
-  toIdempotentRequest,
-} from "./execute-write.ts";
+import { ownerOf, throwIfFailed, toIdempotentRequest } from "./execute-write.ts";
 import {
   type CallResponse,
   findStoredResponse,
@@ -36,19 +28,18 @@ import {
   type StoredIntent,
   saveIntent,
 } from "./intents.ts";
+import { createResponse, createTenantContext, type OperationCall, outwardStepsOf } from "./operation-call.ts";
 
-export interface OutwardCall extends OperationCall {
-  readonly input: unknown;
-  readonly handler: AnyOutwardHandler;
-}
-
-export async function runOutward(call: OutwardCall, caller: Caller): Promise<CallResponse> {
-  const { handler, context, operation } = call;
+export async function runOutward(call: OperationCall): Promise<CallResponse> {
+  const { caller, context, operation } = call;
+  const handler = outwardStepsOf(call.handler);
+  if (!handler) {
+    throw new Error(`The handler of ${call.name} has no steps`);
+  }
   const { database } = context.world;
   const request = toIdempotentRequest(call, ownerOf(caller), [call.input]);
   const outward = { ...context, organization: caller.organization_id };
-  const begin = (tx: Transaction) =>
-    handler.begin(call.input, createTenantContext(context, caller, { db: tx, tx }));
+  const begin = (tx: Transaction) => handler.begin(call.input, createTenantContext(call, { db: tx, tx }));
   if (!request) {
     const intent = await database.transaction(begin);
     const result = await handler.call(intent, outward);

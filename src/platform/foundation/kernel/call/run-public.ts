@@ -1,19 +1,15 @@
 /** Runs an operation without a caller. */
 
-import type { KeyOwner } from "../actor.ts";
-import type { OpenContext, PublicContext } from "../context.ts";
+import type { Caller, KeyOwner } from "../actor.ts";
+import type { OpenContext } from "../context.ts";
 import type { Transaction } from "../transaction.ts";
-import { createResponse, type OperationCall, throwIfFailed, toIdempotentRequest } from "./execute-write.ts";
+import { throwIfFailed, toIdempotentRequest } from "./execute-write.ts";
 import { type CallResponse, deleteStoredResponse, type IdempotentRequest, runOnce } from "./idempotency.ts";
-
-export interface PublicCall extends OperationCall {
-  readonly input: unknown;
-  prepare(input: unknown): Promise<(context: PublicContext) => Promise<unknown>>;
-}
+import { createResponse, type OperationCall, respond } from "./operation-call.ts";
 
 const nothing: CallResponse = { status: 200, body: null, isReplay: false };
 
-export async function runPublic(call: PublicCall): Promise<CallResponse> {
+export async function runPublic(call: OperationCall<Caller | null>): Promise<CallResponse> {
   const { operation, context } = call;
   let isReplay = false;
   const once: OpenContext["once"] = async <Result>(
@@ -43,7 +39,6 @@ export async function runPublic(call: PublicCall): Promise<CallResponse> {
     }
     return response;
   };
-  const handle = await call.prepare(call.input);
   const open: OpenContext = { ...context, once };
-  return { ...createResponse(operation, await handle(open)), isReplay };
+  return { ...(await respond(call, open)), isReplay };
 }

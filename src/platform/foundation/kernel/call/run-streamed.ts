@@ -5,58 +5,49 @@
  * a whole. The file's hash is part of the request's content, so idempotency keys work as for every write.
  */
 import { fail } from "../../../../../tools/errors.ts";
-import type { Form, StreamedInput } from "../../../../ports/form.ts";
-import type { Caller } from "../actor.ts";
-import type { PublicContext, StreamedContext } from "../context.ts";
+import type { StreamedInput } from "../../../../ports/form.ts";
+import type { StreamedContext } from "../context.ts";
 import type { Transaction } from "../transaction.ts";
 import {
-  createTenantContext,
   executeWrite,
   findPreviousResponse,
-  type OperationCall,
   ownerOf,
   throwIfFailed,
   toIdempotentRequest,
 } from "./execute-write.ts";
 import type { CallResponse } from "./idempotency.ts";
 import { closeIntent, keepRunning, type OwnIntent, openIntent } from "./intents.ts";
+import { createTenantContext, type OperationCall, prepareHandler } from "./operation-call.ts";
+import { parseInput } from "./parse-input.ts";
 import { resolveAbandoned } from "./run-outward.ts";
 
-interface StreamedCall extends OperationCall {
-  /** Undefined if the request is not a form; then `rawInput` is the whole input. */
-  readonly form: Form | undefined;
-  readonly rawInput: unknown;
-  /** @throws Failure `invalid_request`. */
-  parse(input: unknown): unknown;
-  prepare(input: StreamedInput<unknown>): Promise<(context: PublicContext) => Promise<unknown>>;
-}
-
-export async function runStreamed(call: StreamedCall, caller: Caller): Promise<CallResponse> {
-  const { form, rawInput, context } = call;
+export async function runStreamed(call: OperationCall): Promise<CallResponse> {
+  const { form, context } = call;
   // The fields of a form are known only once its file has been read.
-  let input = form ? undefined : call.parse(rawInput);
-  const previous = form ? undefined : await findPreviousResponse(call, caller, [input, null]);
+  let { input } = call;
+  const previous = form ? undefined : await findPreviousResponse(call, [input, null]);
   if (previous) {
     return previous;
   }
   let response: CallResponse | undefined;
-  const intent = createStreamedIntent(call, caller, () => [input, null]);
+  const intent = createStreamedIntent(call, () => [input, null]);
   const commit: StreamedContext["commit"] = async (fileIdentity, effect) => {
-    response = await executeWrite(call, caller, [input, fileIdentity], async (writing) => {
+    response = await executeWrite(call, [input, fileIdentity], async (writing) => {
       await intent.close(writing.tx);
       return effect(writing);
     });
   };
-  const handle = await call.prepare({
+  const streamed: StreamedInput<unknown> = {
     async read(receive) {
       const received = await form?.read(receive);
-      input = received ? call.parse(received.fields) : input;
+      input = received ? parseInput(call.operation, received.fields) : input;
       return { input, file: received?.file };
     },
-  });
+  };
+  const handle = await prepareHandler(call, streamed);
   const { queries: db } = context.world.database;
   try {
-    await handle(createTenantContext(context, caller, { db, commit, beginOutward: intent.open }));
+    await handle(createTenantContext(call, { db, commit, beginOutward: intent.open }));
   } finally {
     await intent.release();
   }
@@ -67,7 +58,8 @@ export async function runStreamed(call: StreamedCall, caller: Caller): Promise<C
 }
 
 /** The intent of a streamed operation that fetches its file from a third party instead of receiving it. */
-function createStreamedIntent(call: StreamedCall, caller: Caller, content: () => readonly unknown[]) {
+function createStreamedIntent(call: OperationCall, content: () => readonly unknown[]) {
+  const { caller } = call;
   const { world, actor } = call.context;
   let own: OwnIntent | undefined;
   let stop = () => {};

@@ -7,7 +7,7 @@
  */
 import { sql } from "kysely";
 import { z } from "zod";
-import { ofOrganization, refersTo } from "../../../../database/query/index.ts";
+import { ofOrganization } from "../../../../database/query/index.ts";
 import { type NewJob, newJob } from "../../../../jobs/job.ts";
 import { type Change, defineJob, system, type Transaction } from "../../../foundation/kernel/index.ts";
 import {
@@ -22,7 +22,7 @@ import {
   readRoutingSnapshot,
   reserveAgent,
 } from "../../routing/index.ts";
-import { availableAt } from "../../teams/index.ts";
+import { countFreeCapacity } from "../../teams/index.ts";
 import { applyDecisions } from "../apply-decisions.ts";
 
 /** Where the next transaction or the next run continues. */
@@ -127,7 +127,7 @@ async function serveNext(
   { after, unservable }: Next,
 ): Promise<ConversationRow[]> {
   const { tx, world, now } = change;
-  const limit = Math.min(await countFreeCapacity(change, organization), maxPerTransaction);
+  const limit = Math.min(await countAssignable(change, organization), maxPerTransaction);
   const conversations = limit > 0 ? await lockNextQueued(change, organization, { after, limit }) : [];
   const policies = await activePolicies(tx, organization);
   const facts = await readFacts({ db: tx, world }, conversations, policies);
@@ -172,18 +172,9 @@ function requestKey({ conversation, policy }: RoutingRequest): string {
   return [policy.id, policy.target_id, ...skills].join(" ");
 }
 
-/** How many more conversations the agents of all teams can take, without users who are switched off. */
-async function countFreeCapacity({ tx, now }: Change, organization: string): Promise<number> {
-  const { capacity } = await ofOrganization(tx, organization)
-    .selectFrom("team_members")
-    .innerJoin("teams", (join) => join.on(refersTo("team_members.team_id", "teams")))
-    .innerJoin("users", (join) => join.on(refersTo("team_members.user_id", "users")))
-    .select(sql<number>`coalesce(sum(max_concurrent_chats - current_chat_count), 0)`.as("capacity"))
-    .where("teams.is_active", "=", true)
-    .where("users.is_active", "=", true)
-    .where(availableAt(now))
-    .whereRef("current_chat_count", "<", "max_concurrent_chats")
-    .executeTakeFirstOrThrow();
+/** How many more conversations may get an agent. Users in no active team have no capacity limit. */
+async function countAssignable({ tx, now }: Change, organization: string): Promise<number> {
+  const capacity = await countFreeCapacity(tx, organization, now);
   return capacity > 0 || !(await hasUncappedTarget(tx, organization)) ? capacity : maxPerTransaction;
 }
 

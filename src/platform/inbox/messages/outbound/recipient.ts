@@ -6,7 +6,7 @@ import type { Tables } from "../../../../database/schema/index.ts";
 import { together } from "../../../../database/transaction.ts";
 import { phoneKey } from "../../../account/phone/index.ts";
 import type { Change, Transaction } from "../../../foundation/kernel/index.ts";
-import { createContact, type Identity, idOfOwner, isBsuid } from "../../contacts/index.ts";
+import { createContact, type Identity, isBsuid } from "../../contacts/index.ts";
 import { findOrCreateConversation, type OutboundConversation } from "../../conversations/index.ts";
 
 type Inbox = Pick<Selectable<Tables["inboxes"]>, "id" | "channel" | "phone_number" | "settings" | "health">;
@@ -121,6 +121,14 @@ export async function createRecipient(
     findOrCreateConversation(change, { ...created, contact_id: idOfOwner(organization, identity) }),
   );
   return { contact, inbox, conversation: added };
+}
+
+/** The id of the contact that has this identity, as part of a statement. */
+function idOfOwner(organization: string, { kind, value }: Identity) {
+  return sql<string>`(
+    select contact_id from contact_identities
+    where organization_id = ${organization} and kind = ${kind} and value = ${value}
+  )`;
 }
 
 function identityOf(to: string): Identity {

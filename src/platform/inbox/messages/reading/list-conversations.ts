@@ -1,5 +1,5 @@
 /** Lists conversations: filters, sort orders, and a preview of each conversation's latest message. */
-import { type ExpressionBuilder, sql } from "kysely";
+import { sql } from "kysely";
 import type { z } from "zod";
 import type {
   conversations as contract,
@@ -8,18 +8,14 @@ import type {
 } from "../../../../../tools/conversations.ts";
 import { fail } from "../../../../../tools/errors.ts";
 import type { Queries } from "../../../../database/database.ts";
-import { isDeepPage, readPage, withTimeLimit } from "../../../../database/query/index.ts";
-import type { Tables } from "../../../../database/schema/index.ts";
-import type { Caller, ReadContext } from "../../../foundation/kernel/index.ts";
-import { selectConversations, windowMs, windowOf } from "../../conversations/index.ts";
+import { isDeepPage, ofOrganization, readPage, withTimeLimit } from "../../../../database/query/index.ts";
+import type { ReadContext } from "../../../foundation/kernel/index.ts";
+import { windowMs, windowOf } from "../../conversations/index.ts";
 
 type Input = z.output<typeof contract.list_conversations.input>;
 
 /** Characters of a preview; list_messages returns the whole text. */
 const previewLength = 120;
-
-/** The inputs that are named as the columns that they are compared with. */
-const equalityFilters = ["inbox_id", "contact_id", "team_id", "assigned_to", "status"] as const;
 
 export async function listConversations(input: Input, context: ReadContext) {
   return isDeepPage(input)
@@ -27,9 +23,34 @@ export async function listConversations(input: Input, context: ReadContext) {
     : readConversations(input, context);
 }
 
-async function readConversations(input: Input, { db, organization, caller, now }: ReadContext) {
-  const { filter, sort, tag } = input;
-  let query = selectConversations(db, organization);
+async function readConversations(input: Input, context: ReadContext) {
+  const { db, organization, now } = context;
+  const listed = orders[input.sort](selectListed(input, context));
+  const { rows, meta } = await readPage(listed.selectAll(), input);
+  const details = await readDetails(
+    db,
+    organization,
+    rows.map(({ id }) => id),
+  );
+  const data = rows.flatMap((row) => {
+    const found = details.get(row.id);
+    return found ? [{ ...row, ...found, last_message: previewOf(found), ...windowOf(row, now) }] : [];
+  });
+  return { data, meta };
+}
+
+type ConversationQuery = ReturnType<typeof selectConversations>;
+
+function selectConversations({ db, organization }: ReadContext) {
+  return ofOrganization(db, organization).selectFrom("conversations").where("erased_at", "is", null);
+}
+
+/** The inputs that are named as the columns that they are compared with. */
+const equalityFilters = ["inbox_id", "contact_id", "team_id", "assigned_to", "status"] as const;
+
+/** The conversations that meet every filter of the input. */
+function selectListed({ filter, tag, ...input }: Input, context: ReadContext): ConversationQuery {
+  let query = selectConversations(context);
   for (const column of equalityFilters) {
     const value = input[column];
     if (value !== undefined) {
@@ -39,69 +60,66 @@ async function readConversations(input: Input, { db, organization, caller, now }
   if (tag !== undefined) {
     query = query.where(sql<boolean>`tags @> array[${tag}]::text[]`);
   }
-  if (filter) {
-    query = query.where((rows) => filters[filter](rows, caller, now));
-  }
-  const { rows, meta } = await readPage(orders[sort](query).selectAll(), input);
-  const conversations = await addDetails(db, organization, rows);
-  return { data: conversations.map((row) => ({ ...row, ...windowOf(row, now) })), meta };
+  return filter ? filters[filter](query, context) : query;
 }
 
-type ConversationQuery = ReturnType<typeof selectConversations>;
-type Order = (typeof conversationOrders)[number];
-
-const orders: Record<Order, (query: ConversationQuery) => ConversationQuery> = {
-  latest: (query) =>
-    query.orderBy("last_message_at", (order) => order.desc().nullsLast()).orderBy("conversations.id", "desc"),
-  waiting: (query) => query.orderBy("waiting_since", (order) => order.asc().nullsLast()).orderBy("id"),
-};
-
 type Filter = (typeof conversationFilters)[number];
-type Rows = ExpressionBuilder<Tables, "conversations">;
 
-const filters: Record<Filter, (rows: Rows, caller: Caller, now: Date) => ReturnType<Rows["and"]>> = {
-  assigned_to_me: (rows, caller) =>
-    rows.and([rows("assigned_to", "=", requireUserId(caller, "assigned_to_me"))]),
-  unassigned: (rows) => rows.and([rows("assigned_to", "is", null)]),
-  assigned_to_others: (rows, caller) =>
-    rows.and([rows("assigned_to", "!=", requireUserId(caller, "assigned_to_others"))]),
-  mine_or_unassigned: (rows, caller) =>
-    rows.or([
-      rows("assigned_to", "=", requireUserId(caller, "mine_or_unassigned")),
-      rows("assigned_to", "is", null),
-    ]),
+const filters: Readonly<
+  Record<Filter, (query: ConversationQuery, context: ReadContext) => ConversationQuery>
+> = {
+  assigned_to_me: (query, context) =>
+    query.where("assigned_to", "=", requireUserId(context, "assigned_to_me")),
+  unassigned: (query) => query.where("assigned_to", "is", null),
+  assigned_to_others: (query, context) =>
+    query.where("assigned_to", "!=", requireUserId(context, "assigned_to_others")),
+  mine_or_unassigned: (query, context) => {
+    const user_id = requireUserId(context, "mine_or_unassigned");
+    return query.where((row) => row.or([row("assigned_to", "=", user_id), row("assigned_to", "is", null)]));
+  },
   // The same expressions as in the partial indexes; the planner uses these for no other.
-  favorite: (rows) => rows.and([sql<boolean>`is_favorite`]),
-  unread: (rows) => rows.and([sql<boolean>`is_unread`]),
-  unanswered: (rows) => rows.and([rows("waiting_since", "is not", null)]),
-  expired_window: (rows, _, now) =>
-    rows.and([rows("last_user_message_at", "<=", new Date(now.getTime() - windowMs).toISOString())]),
+  favorite: (query) => query.where(sql<boolean>`is_favorite`),
+  unread: (query) => query.where(sql<boolean>`is_unread`),
+  unanswered: (query) => query.where("waiting_since", "is not", null),
+  expired_window: (query, { now }) =>
+    query.where("last_user_message_at", "<=", new Date(now.getTime() - windowMs).toISOString()),
 };
 
-function requireUserId(caller: Caller, filter: Filter): string {
+/** @throws Failure `needs_user`. */
+function requireUserId({ caller }: ReadContext, filter: Filter): string {
   if (!caller.user) {
     throw fail("needs_user", { value: filter, param: "filter" });
   }
   return caller.user.id;
 }
 
+type Order = (typeof conversationOrders)[number];
+
+const orders: Readonly<Record<Order, (query: ConversationQuery) => ConversationQuery>> = {
+  latest: (query) =>
+    query.orderBy("last_message_at", (order) => order.desc().nullsLast()).orderBy("conversations.id", "desc"),
+  waiting: (query) => query.orderBy("waiting_since", (order) => order.asc().nullsLast()).orderBy("id"),
+};
+
 interface Details {
+  readonly id: string;
   readonly contact_name: string | null;
   readonly phone_number: string | null;
   readonly platform: string;
   readonly assigned_to_name: string | null;
+  /** Of the latest message; null without one. */
   readonly direction: "inbound" | "outbound" | null;
   readonly type: string | null;
   readonly text: string | null;
 }
 
-/** Adds contact, platform and latest message. Joined for one page only, so that deep pages cost no more. */
-async function addDetails<Row extends { id: string }>(
+/** Contact, platform and latest message of conversations, by id. Read for one page only, so that deep pages cost no more. */
+async function readDetails(
   db: Queries,
   organization: string,
-  page: readonly Row[],
-) {
-  const { rows } = await sql<Details & { id: string }>`
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, Details>> {
+  const { rows } = await sql<Details>`
     select conversations.id, contacts.name as contact_name, contacts.phone_number, inboxes.platform,
       users.name as assigned_to_name,
       latest.direction, latest.type, latest.text
@@ -117,14 +135,10 @@ async function addDetails<Row extends { id: string }>(
       where organization_id = conversations.organization_id and conversation_id = conversations.id
       order by id desc limit 1
     ) as latest on true
-    where conversations.organization_id = ${organization} and conversations.id = any(${page.map(({ id }) => id)}::text[])
+    where conversations.organization_id = ${organization} and conversations.id = any(${ids}::text[])
       and contacts.id = conversations.contact_id and inboxes.id = conversations.inbox_id
   `.execute(db);
-  const details = new Map(rows.map((row) => [row.id, row]));
-  return page.flatMap((row) => {
-    const added = details.get(row.id);
-    return added ? [{ ...row, ...added, last_message: previewOf(added) }] : [];
-  });
+  return new Map(rows.map((row) => [row.id, row]));
 }
 
 function previewOf({ direction, type, text }: Details) {

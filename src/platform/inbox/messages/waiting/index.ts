@@ -6,7 +6,7 @@ import type { z } from "zod";
 import { fail } from "../../../../../tools/errors.ts";
 import type { messages as contract } from "../../../../../tools/messages/index.ts";
 import type { Queries } from "../../../../database/database.ts";
-import { requireNotSuspended, selectSuspension } from "../../../account/identity/index.ts";
+import { requireActiveOrganization } from "../../../account/identity/index.ts";
 import type { ReadContext } from "../../../foundation/kernel/index.ts";
 import { requireConversation } from "../../conversations/index.ts";
 import { serializeMessage } from "../serialize.ts";
@@ -56,7 +56,7 @@ export async function waitForMessage(input: Input, context: ReadContext) {
 /** @throws Failure `credential_invalid`, `organization_suspended` once the credential of a waiting call has ended. */
 export async function requireLive(waiter: Waiter, db: Queries, organization: string): Promise<void> {
   if (waiter.isEnded) {
-    requireNotSuspended(await selectSuspension(db, organization).executeTakeFirstOrThrow());
+    await requireActiveOrganization(db, organization);
     throw fail("credential_invalid");
   }
 }

@@ -1,16 +1,35 @@
-/** Checks that PostgreSQL can store an input as it was sent: valid text, limited nesting. */
-import { formatPath } from "../../../../../tools/contract/index.ts";
+/** Parses the input of an operation, and checks that PostgreSQL can store it as it was sent. */
+import {
+  failInput,
+  formatPath,
+  inputMessages,
+  type Operation,
+  requireKnownMembers,
+} from "../../../../../tools/contract/index.ts";
 import { failField } from "../../../../../tools/errors.ts";
+
+/**
+ * @throws Failure `invalid_request`, with one entry per wrong field; `unknown_argument`, `unstorable_text`,
+ * `nested_too_deeply`.
+ */
+export function parseInput({ input: schema }: Operation, input: unknown): unknown {
+  const parsed = schema.safeParse(input, { error: inputMessages });
+  if (!parsed.success) {
+    throw failInput(parsed.error.issues, input);
+  }
+  requireKnownMembers(schema, input as Readonly<Record<string, unknown>>); // the schema is that of an object
+  requireStorable(parsed.data);
+  return parsed.data;
+}
 
 /** Deeper than attributes written by people, and far below the depth at which recursive code fails. */
 const maxDepth = 32;
 
 /**
- * PostgreSQL stores neither a zero byte nor half of a surrogate pair.
- * @param input has passed its schema, which limits its size.
- * @throws Failure `unstorable_text` or `nested_too_deeply`, naming the field.
+ * PostgreSQL stores neither a zero byte nor half of a surrogate pair. The input has passed its schema, which limits
+ * its size.
  */
-export function requireStorable(input: unknown): void {
+function requireStorable(input: unknown): void {
   const found = findUnstorable(input, 0);
   if (found) {
     const { code, path } = found;

@@ -1,0 +1,49 @@
+/** Runs an operation that runs other operations: each by its own call, under its own scope, input and effect. */
+
+import type { Operation } from "../../../../../tools/contract/index.ts";
+import { createToolReader } from "../../../../../tools/tool-call.ts";
+import type { Caller } from "../actor.ts";
+import type { DelegatedContext, World } from "../context.ts";
+import { createToolLists } from "./delegated-tools.ts";
+import type { CallResponse } from "./idempotency.ts";
+import { type OperationCall, respond } from "./operation-call.ts";
+
+/** A request for one of the other operations, with the parts of the outer request that it keeps. */
+interface InnerRequest extends Pick<OperationCall["context"], "address" | "signal"> {
+  readonly operation: string;
+  readonly caller: Caller;
+  readonly input: unknown;
+  readonly idempotencyKey: string | undefined;
+  readonly route: string;
+}
+
+/** `call` runs the other operations. The response is a replay if one of their responses is. */
+export function createDelegatedRunner(
+  catalogue: Readonly<Record<string, Operation>>,
+  { hiddenBy }: World,
+  call: (request: InnerRequest) => Promise<CallResponse>,
+): (outer: OperationCall) => Promise<CallResponse> {
+  const listTools = createToolLists(catalogue, hiddenBy);
+  const readTool = createToolReader(catalogue);
+
+  return async (outer) => {
+    const { caller, context, route, key: idempotencyKey } = outer;
+    const { address, signal } = context;
+    const { scopes } = caller;
+    let isReplay = false;
+    const tools: DelegatedContext["tools"] = {
+      list: () => listTools(scopes),
+
+      async call(tool, sent) {
+        const request = { name: tool, arguments: sent, scopes, hiddenBy: hiddenBy(tool) };
+        const { name: operation, input } = readTool(request);
+        const response = await call({ operation, caller, input, idempotencyKey, route, address, signal });
+        isReplay ||= response.isReplay;
+        // Every operation's output schema is an object.
+        return response.body as Record<string, unknown>;
+      },
+    };
+    const delegated: DelegatedContext = { ...context, caller, tools };
+    return { ...(await respond(outer, delegated)), isReplay };
+  };
+}
