@@ -6,6 +6,7 @@
 import { sql } from "kysely";
 import type { Event, EventName } from "../../../../tools/events.ts";
 import { webhookEvents } from "../../../../tools/webhooks.ts";
+import { columnsOf, recordset } from "../../../database/query/index.ts";
 import type { NewJob } from "../../../jobs/job.ts";
 import type { Emission, Transaction } from "../../foundation/kernel/index.ts";
 import { createDeliveryJob } from "./job.ts";
@@ -20,6 +21,20 @@ interface NewDelivery {
   readonly event_id: string;
   readonly order: string;
 }
+
+const eventColumns = {
+  place: "integer",
+  ...columnsOf(
+    "events",
+    "organization_id",
+    "id",
+    "type",
+    "body",
+    "order_key",
+    "conversation_id",
+    "created_at",
+  ),
+} as const;
 
 /** Returns the jobs of the new deliveries. The deliveries of an inactive webhook are held, without a job. */
 export async function recordEvents(
@@ -46,8 +61,7 @@ export async function recordEvents(
   });
   const { rows } = await sql<NewDelivery>`
     with event as (
-      select * from jsonb_to_recordset(${JSON.stringify(events)}::jsonb) as event (place integer, organization_id text,
-        id text, type text, body text, order_key text, conversation_id text, created_at timestamptz)
+      select * from ${recordset("event", eventColumns, events)}
     ), kept as (
       insert into events (organization_id, id, type, body, order_key, conversation_id, created_at)
       select organization_id, id, type, body, order_key, conversation_id, created_at from event

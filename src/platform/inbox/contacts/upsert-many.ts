@@ -8,7 +8,7 @@ import { sql } from "kysely";
 import { maxMetadata } from "../../../../tools/contract/index.ts";
 import type { DatabaseTransaction } from "../../../database/database.ts";
 import { newId } from "../../../database/id.ts";
-import { refersTo } from "../../../database/query/index.ts";
+import { columnsOf, recordset, refersTo } from "../../../database/query/index.ts";
 import { countryOf, phoneKey } from "../../account/phone/index.ts";
 import { normalizedAtAfterChange, normalizedTexts } from "./normalized.ts";
 import { searchTextOf } from "./search.ts";
@@ -171,6 +171,21 @@ async function insertContacts(
   return new Set(rows.map(({ key }) => key));
 }
 
+const draftColumns = {
+  key: "text",
+  ...columnsOf(
+    "contacts",
+    "id",
+    "phone_number",
+    "name",
+    "search_text",
+    "tags",
+    "metadata",
+    "country",
+    "normalized",
+  ),
+} as const;
+
 /** The drafts as a table expression. */
 function toRecordset(drafts: readonly Draft[]) {
   const rows = drafts.map(({ key, id, phone_number, username, name, tags, metadata }) => ({
@@ -184,6 +199,5 @@ function toRecordset(drafts: readonly Draft[]) {
     country: countryOf(phone_number),
     normalized: normalizedTexts({ name, tags, metadata }),
   }));
-  return sql`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as draft (key text, id text,
-    phone_number text, name text, search_text text, tags text[], metadata jsonb, country text, normalized jsonb)`;
+  return recordset("draft", draftColumns, rows);
 }

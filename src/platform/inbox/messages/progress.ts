@@ -5,6 +5,7 @@
  * order of their ids, then its channel ids in their order, so that two batches do not deadlock.
  */
 import { type Selectable, sql } from "kysely";
+import { matchesKey } from "../../../database/query/index.ts";
 import type { Tables } from "../../../database/schema/index.ts";
 import { together } from "../../../database/transaction.ts";
 import type { Pricing, Receipt, ReceiptType } from "../../../ports/channel.ts";
@@ -175,7 +176,6 @@ async function recordReceipts(
     update.type === "accepted" || (added.has(keyOf(update)) && first.get(keyOf(update)) === update);
 }
 
-/** The ids are given twice: for a join alone, the planner may read the whole table first. */
 async function storeProgress(tx: Transaction, messages: readonly LockedMessage[]): Promise<void> {
   const [first] = messages;
   if (!first) {
@@ -185,13 +185,14 @@ async function storeProgress(tx: Transaction, messages: readonly LockedMessage[]
     const { sent_at, delivered_at, read_at, failed_at } = message;
     return { id, status, error, channel_message_id, charge, sent_at, delivered_at, read_at, failed_at };
   });
+  const ids = messages.map(({ id }) => id);
   await sql`
     update messages set status = change.status, error = change.error, channel_message_id = change.channel_message_id,
       sent_at = change.sent_at, delivered_at = change.delivered_at, read_at = change.read_at,
       failed_at = change.failed_at, charge = change.charge
     from jsonb_populate_recordset(null::messages, ${JSON.stringify(changes)}::jsonb) as change
     where messages.organization_id = ${first.organization_id}
-      and messages.id = any(${changes.map(({ id }) => id)}::text[]) and messages.id = change.id
+      and ${matchesKey("messages.id", "change.id", ids)}
   `.execute(tx);
 }
 

@@ -1,6 +1,7 @@
 /** The load of agents: which conversations count, and the change of the members' counts. */
 import { sql } from "kysely";
 import type { ConversationStatus } from "../../../../tools/conversations.ts";
+import { columnsOf, recordset } from "../../../database/query/index.ts";
 
 /** Whether a conversation of this status counts as load of its agent. */
 export function countsAsLoad(status: ConversationStatus): boolean {
@@ -17,6 +18,12 @@ export interface LoadChange {
   readonly turn?: number | undefined;
 }
 
+const changeColumns = {
+  ...columnsOf("team_members", "organization_id", "team_id", "user_id"),
+  delta: "integer",
+  turn: "bigint",
+} as const;
+
 /**
  * The statement that applies the changes, for a CTE of the change that causes them. An agent who has left the team
  * has no row to count in; their conversations stay theirs.
@@ -26,8 +33,7 @@ export const updateLoads = (loadChanges: readonly LoadChange[]) => sql`
   set current_chat_count = current_chat_count + change.delta, turn = coalesce(change.turn, team_members.turn)
   from (
     select organization_id, team_id, user_id, sum(delta)::integer as delta, max(turn) as turn
-    from jsonb_to_recordset(${JSON.stringify(loadChanges)}::jsonb)
-      as change (organization_id text, team_id text, user_id text, delta integer, turn bigint)
+    from ${recordset("change", changeColumns, loadChanges)}
     group by organization_id, team_id, user_id
   ) as change
   where team_members.organization_id = change.organization_id

@@ -10,7 +10,7 @@ import { z } from "zod";
 import type { ExclusionReason } from "../../../../../tools/broadcasts/index.ts";
 import { Failure } from "../../../../../tools/contract/index.ts";
 import { InboxSettings } from "../../../../../tools/inboxes.ts";
-import { ofOrganization } from "../../../../database/query/index.ts";
+import { columnsOf, ofOrganization, recordset } from "../../../../database/query/index.ts";
 import type { MessageCharge, Tables } from "../../../../database/schema/index.ts";
 import { newJob } from "../../../../jobs/job.ts";
 import { getOrDefaultInbox } from "../../../account/inboxes/index.ts";
@@ -249,7 +249,7 @@ async function markQueued(
   await sql`
     with marked as (
       update broadcast_recipients set status = 'queued', message_id = message.message_id
-      from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as message (contact_id text, message_id text)
+      from ${recordset("message", columnsOf("broadcast_recipients", "contact_id", "message_id"), rows)}
       where organization_id = ${organization_id} and broadcast_id = ${id}
         and broadcast_recipients.contact_id = message.contact_id
     )

@@ -2,6 +2,7 @@
 import { sql } from "kysely";
 import type { ExclusionReason } from "../../../../../tools/broadcasts/index.ts";
 import { newId } from "../../../../database/id.ts";
+import { columnsOf, recordset } from "../../../../database/query/index.ts";
 import type { Transaction } from "../../../foundation/kernel/index.ts";
 import { recordTransfers } from "../../../money/wallet/index.ts";
 import type { BroadcastRow } from "../find.ts";
@@ -29,7 +30,7 @@ export async function excludeRecipients(
   }
   await sql`
     update broadcast_recipients set status = 'excluded', reason = excluded.reason, variables = null
-    from jsonb_to_recordset(${JSON.stringify(recipients)}::jsonb) as excluded (contact_id text, reason text)
+    from ${recordset("excluded", columnsOf("broadcast_recipients", "contact_id", "reason"), recipients)}
     where organization_id = ${organization_id} and broadcast_id = ${id}
       and broadcast_recipients.contact_id = excluded.contact_id
   `.execute(tx);

@@ -1,6 +1,7 @@
 /** Gives messages of contacts to the bot, in the transaction that stores them. */
 import { sql } from "kysely";
 import type { Queries } from "../../../../database/database.ts";
+import { columnOf, columnsOf, recordset } from "../../../../database/query/index.ts";
 import type { EventRecorder } from "../../../foundation/kernel/index.ts";
 import { createReceiveJob } from "./receive.ts";
 import { isWithPerson } from "./state.ts";
@@ -37,6 +38,12 @@ export async function isForBotIn(
   return rows.length > 0;
 }
 
+const receivedColumns = {
+  ...columnsOf("messages", "organization_id", "conversation_id"),
+  message_id: columnOf("messages", "id"),
+  at: columnOf("messages", "created_at"),
+};
+
 interface Taken {
   readonly organization_id: string;
   readonly conversation_id: string;
@@ -66,8 +73,7 @@ export const recordMessages: EventRecorder = async (tx, emissions) => {
   const { rows } = await sql<Taken>`
     with taken as (
       select received.*, conversations.contact_id, state.state
-      from jsonb_to_recordset(${JSON.stringify(received)}::jsonb)
-        as received (organization_id text, conversation_id text, message_id text, at timestamptz)
+      from ${recordset("received", receivedColumns, received)}
       join conversations on conversations.organization_id = received.organization_id
         and conversations.id = received.conversation_id
       ${botJoins}

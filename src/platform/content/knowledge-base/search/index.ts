@@ -5,6 +5,7 @@
  * in the order of the fused rankings.
  */
 import { sql } from "kysely";
+import { columnsOf, recordset } from "../../../../database/query/index.ts";
 import type { World } from "../../../foundation/kernel/index.ts";
 import { fuseRankings } from "../retrieval/index.ts";
 import { readChunkKey } from "./keys.ts";
@@ -195,7 +196,7 @@ async function readResults(
     `.execute(queries),
     sql<ChunkRow>`
       select chunk.document_id, document.name as document_name, chunk.position, title, page, chunk.content
-      from jsonb_to_recordset(${JSON.stringify(places)}::jsonb) as place (document_id text, position integer)
+      from ${recordset("place", columnsOf("knowledge_chunks", "document_id", "position"), places)}
       join knowledge_documents as document on document.organization_id = ${organization}
         and document.id = place.document_id
       join knowledge_chunks as chunk on chunk.organization_id = ${organization}

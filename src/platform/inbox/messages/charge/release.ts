@@ -9,7 +9,7 @@
  */
 import { sql } from "kysely";
 import { lowestId } from "../../../../database/id.ts";
-import { onlyRow } from "../../../../database/query/index.ts";
+import { columnsOf, onlyRow, recordset } from "../../../../database/query/index.ts";
 import type { MessageCharge } from "../../../../database/schema/index.ts";
 import { defineScheduledJob, type Transaction, type World } from "../../../foundation/kernel/index.ts";
 import { holdingOrganizations, recordTransfers } from "../../../money/wallet/index.ts";
@@ -62,7 +62,7 @@ async function releaseBatch(tx: Transaction, world: World, old: Old): Promise<bo
   );
   await sql`
     update messages set charge = released.charge
-    from jsonb_to_recordset(${JSON.stringify(released)}::jsonb) as released (id text, charge jsonb)
+    from ${recordset("released", columnsOf("messages", "id", "charge"), released)}
     where organization_id = ${organization} and messages.id = released.id
   `.execute(tx);
   await recordTransfers(tx, transfers, world.now());
