@@ -2,7 +2,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { DatabaseTransaction } from "../database/database.ts";
 import { newId } from "../database/id.ts";
-import { columnsOf, matchesKey, recordset } from "../database/query/index.ts";
+import { columnsOf, matchesKey, recordset, rowsOf } from "../database/query/index.ts";
 import type { NewJob } from "./job.ts";
 import { storedLane } from "./priority.ts";
 
@@ -61,7 +61,7 @@ export async function withoutDuplicates(
   const wanted = candidates.map(({ key, payload }, position) => ({ position, key, payload }));
   const columns = { position: "integer", ...columnsOf("jobs", "key", "payload") } as const;
   const keys = candidates.flatMap(({ key }) => key ?? []);
-  const { rows } = await sql<{ position: number }>`
+  const { rows } = await rowsOf({ position: "integer" })`
     select wanted.position
     from ${recordset("wanted", columns, wanted)}
     join jobs on ${matchesKey("jobs.key", "wanted.key", keys)} and jobs.payload = coalesce(wanted.payload, 'null')

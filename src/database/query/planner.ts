@@ -6,7 +6,7 @@
  * for a handful of keys, and a transaction that keeps its plans keeps that one. The functions here leave it the index alone.
  */
 import { type RawBuilder, sql } from "kysely";
-import { type Columns, type RowOf, recordset } from "./recordset.ts";
+import { type Columns, type InputRow, recordset } from "./recordset.ts";
 
 /**
  * The condition that `column`, which has an index, is one of the keys and is `key`, the column of a recordset that has them.
@@ -26,7 +26,7 @@ export const byWholeKey = sql`limit 1`;
 export function countedRecordset<const Declared extends Columns>(
   alias: string,
   columns: Declared,
-  rows: readonly RowOf<NoInfer<Declared>>[],
+  rows: readonly InputRow<NoInfer<Declared>>[],
 ): RawBuilder<unknown> {
   return sql`(select * from ${recordset(alias, columns, rows)} limit ${rows.length}) as ${sql.id(alias)}`;
 }

@@ -10,7 +10,7 @@ import { type SqlType, sqlTypes } from "../schema/sql-types.ts";
 declare const value: unique symbol;
 
 /** A column with the SQL type and the values of a column of a table. */
-interface TableColumn<Value> {
+export interface TableColumn<Value> {
   readonly type: SqlType;
   /** Never set: for the compiler alone. */
   readonly [value]?: Value;
@@ -38,7 +38,7 @@ type ValueOf<Type> = Type extends SqlType
     : never;
 
 /** A value that may be null may be left out. */
-export type RowOf<Declared> = {
+export type InputRow<Declared> = {
   readonly [Name in keyof Declared as null extends ValueOf<Declared[Name]> ? never : Name]: ValueOf<
     Declared[Name]
   >;
@@ -55,7 +55,7 @@ export type Columns = Readonly<Record<string, Column>>;
 export function recordset<const Declared extends Columns>(
   alias: string,
   columns: Declared,
-  rows: readonly RowOf<NoInfer<Declared>>[],
+  rows: readonly InputRow<NoInfer<Declared>>[],
 ): RawBuilder<unknown> {
   const fields = Object.entries(columns).map(([name, column]) => {
     const type = typeof column === "string" ? column : column.type;

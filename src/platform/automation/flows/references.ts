@@ -1,5 +1,6 @@
 /** Checks that what a flow refers to exists in its organization. */
 import { sql } from "kysely";
+import { rowsOf } from "../../../database/query/index.ts";
 import type { Queries } from "../../../database/database.ts";
 import type { EndActionConfig } from "../../../database/schema/index.ts";
 import type { Graph, Problem } from "./graph/index.ts";
@@ -64,7 +65,7 @@ async function findIds(
   if (ids.length === 0) {
     return new Set();
   }
-  const { rows } = await sql<{ id: string }>`
+  const { rows } = await rowsOf({ id: "text" })`
     select id from ${sql.table(table)} where organization_id = ${organization} and id = any(${[...new Set(ids)]}::text[])
   `.execute(db);
   return new Set(rows.map(({ id }) => id));

@@ -1,8 +1,7 @@
 /** Saves the results of delivery attempts, a batch in one statement, and enqueues the retries. */
-import { sql } from "kysely";
 import { coalesce } from "../../../database/coalesce.ts";
 import type { Queries } from "../../../database/database.ts";
-import { columnsOf, countedRecordset, ofOrganization } from "../../../database/query/index.ts";
+import { columnsOf, countedRecordset, ofOrganization, rowsOf } from "../../../database/query/index.ts";
 import type { NewJob } from "../../../jobs/job.ts";
 import type { Transaction, World } from "../../foundation/kernel/index.ts";
 import { createDeliveryJob, type DeliveryPayload, deliveryKey } from "./job.ts";
@@ -78,7 +77,7 @@ async function updateDeliveries(
     const { next_try_at, attempt } = rest;
     return { organization_id, webhook_id, event_id, turn, status, step, next_try_at, attempt };
   });
-  const updated = await sql<{ webhook_id: string; event_id: string }>`
+  const updated = await rowsOf(columnsOf("webhook_deliveries", "webhook_id", "event_id"))`
     update webhook_deliveries as delivery
     set status = done.status, turn = delivery.turn + 1, step = done.step, next_try_at = done.next_try_at,
       attempts = case when jsonb_array_length(delivery.attempts) < ${maxLoggedAttempts} then delivery.attempts

@@ -4,10 +4,9 @@
  * If the process dies in between, the delivery stays at its turn and the event is sent again under the same
  * id: at-least-once delivery.
  */
-import { sql } from "kysely";
 import { webhookTimeoutSeconds } from "../../../../tools/webhooks.ts";
 import { coalesce } from "../../../database/coalesce.ts";
-import { byWholeKey, columnsOf, recordset } from "../../../database/query/index.ts";
+import { byWholeKey, columnsOf, recordset, rowsOf } from "../../../database/query/index.ts";
 import type { WebResponse } from "../../../ports/web.ts";
 import { defineJob, isNotErased, type World } from "../../foundation/kernel/index.ts";
 import { type AttemptResult, holdDelivery, saveAttemptResult } from "./attempt-results.ts";
@@ -28,6 +27,13 @@ export interface PendingDelivery extends DeliveryPayload, SealedSecrets {
   readonly body: string;
   readonly step: number;
 }
+
+const pendingColumns = {
+  ...columnsOf("webhook_deliveries", "organization_id", "webhook_id", "event_id", "turn", "step"),
+  ...columnsOf("events", "body"),
+  ...columnsOf("webhooks", "url", "is_active", "failing_since"),
+  ...columnsOf("webhooks", "secret", "previous_secret", "previous_secret_until"),
+};
 
 export const deliverWebhookJob = defineJob<DeliveryPayload>({
   ...deliveryJobType,
@@ -152,7 +158,7 @@ function describeResponse(answer: WebResponse) {
 /** Reads the delivery with its event and webhook; undefined if it is no longer pending at this turn. */
 const readPending = coalesce(
   async (world: World, payloads: readonly DeliveryPayload[]): Promise<(PendingDelivery | undefined)[]> => {
-    const { rows } = await sql<PendingDelivery>`
+    const { rows } = await rowsOf(pendingColumns)`
     select due.*, delivery.step, event.body, webhook.*
     from ${recordset("due", columnsOf("webhook_deliveries", "organization_id", "webhook_id", "event_id", "turn"), payloads)}
     cross join lateral (

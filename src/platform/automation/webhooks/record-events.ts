@@ -3,10 +3,9 @@
  * webhook that subscribes to it, and the job of each delivery. So no event is lost after the commit, and none
  * is sent that was rolled back.
  */
-import { sql } from "kysely";
 import type { Event, EventName } from "../../../../tools/events.ts";
 import { webhookEvents } from "../../../../tools/webhooks.ts";
-import { columnsOf, recordset } from "../../../database/query/index.ts";
+import { columnsOf, recordset, rowsOf } from "../../../database/query/index.ts";
 import type { NewJob } from "../../../jobs/job.ts";
 import type { Emission, Transaction } from "../../foundation/kernel/index.ts";
 import { createDeliveryJob } from "./job.ts";
@@ -15,12 +14,11 @@ function isPublic(type: EventName): boolean {
   return webhookEvents.some((name) => name === type);
 }
 
-interface NewDelivery {
-  readonly organization_id: string;
-  readonly webhook_id: string;
-  readonly event_id: string;
-  readonly order: string;
-}
+const deliveryColumns = {
+  organization_id: "text",
+  ...columnsOf("webhook_deliveries", "webhook_id", "event_id"),
+  order: "text",
+} as const;
 
 const eventColumns = {
   place: "integer",
@@ -59,7 +57,7 @@ export async function recordEvents(
       order_key: orderKey,
     };
   });
-  const { rows } = await sql<NewDelivery>`
+  const { rows } = await rowsOf(deliveryColumns)`
     with event as (
       select * from ${recordset("event", eventColumns, events)}
     ), kept as (

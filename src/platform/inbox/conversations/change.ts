@@ -5,7 +5,14 @@
  * The conversation is locked first, then the members. When a change frees an agent, the queue is served.
  */
 import { sql } from "kysely";
-import { columnsOf, matchesKey, ofOrganization, recordset } from "../../../database/query/index.ts";
+import {
+  allColumnsOf,
+  columnsOf,
+  matchesKey,
+  ofOrganization,
+  recordset,
+  rowsOf,
+} from "../../../database/query/index.ts";
 import { capacityFreed } from "../../account/users.ts";
 import { type Change, isListenedTo } from "../../foundation/kernel/index.ts";
 import type { ConversationRow } from "../routing/index.ts";
@@ -114,7 +121,7 @@ async function writeUpdates({ tx, now }: Change, updates: readonly ConversationU
   });
   const organizations = rows.map(({ organization_id }) => organization_id);
   const ids = rows.map(({ id }) => id);
-  const updated = await sql<ConversationRow & { readonly is_listened_to: boolean }>`
+  const updated = await rowsOf({ ...allColumnsOf("conversations"), is_listened_to: "boolean" })`
     with counted as (${updateLoads(updates.flatMap(({ loadChanges }) => loadChanges))})
     update conversations set status = state.status, snoozed_until = state.snoozed_until,
       assigned_to = state.assigned_to, team_id = state.team_id, queued_at = state.queued_at,

@@ -1,7 +1,7 @@
 /** Gives messages of contacts to the bot, in the transaction that stores them. */
 import { sql } from "kysely";
 import type { Queries } from "../../../../database/database.ts";
-import { columnOf, columnsOf, recordset } from "../../../../database/query/index.ts";
+import { columnOf, columnsOf, recordset, rowsOf } from "../../../../database/query/index.ts";
 import type { EventRecorder } from "../../../foundation/kernel/index.ts";
 import { createReceiveJob } from "./receive.ts";
 import { isWithPerson } from "./state.ts";
@@ -44,11 +44,11 @@ const receivedColumns = {
   at: columnOf("messages", "created_at"),
 };
 
-interface Taken {
-  readonly organization_id: string;
-  readonly conversation_id: string;
-  readonly message_id: string;
-}
+const takenColumns = {
+  organization_id: "text",
+  conversation_id: "text",
+  message_id: "text",
+} as const;
 
 /**
  * One statement for each transaction that has such an event. The job has the key of the conversation's flows and comes after
@@ -70,7 +70,7 @@ export const recordMessages: EventRecorder = async (tx, emissions) => {
   if (received.length === 0) {
     return [];
   }
-  const { rows } = await sql<Taken>`
+  const { rows } = await rowsOf(takenColumns)`
     with taken as (
       select received.*, conversations.contact_id, state.state
       from ${recordset("received", receivedColumns, received)}

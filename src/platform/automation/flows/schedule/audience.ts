@@ -4,8 +4,7 @@
  * As in a broadcast, a contact that is blocked, erased or without a number is left out. Of a cohort, so is one that has
  * opted out: it has asked for no answer.
  */
-import { sql } from "kysely";
-import { ofOrganization } from "../../../../database/query/index.ts";
+import { ofOrganization, rowsOf } from "../../../../database/query/index.ts";
 import { getOrDefaultInbox } from "../../../account/inboxes/index.ts";
 import type { Transaction } from "../../../foundation/kernel/index.ts";
 import {
@@ -52,7 +51,7 @@ export async function readAudience(
     return undefined;
   }
   const members = cohortMembers(organization, cohort, now);
-  const { rows } = await sql<{ contact_id: string }>`
+  const { rows } = await rowsOf({ contact_id: "text" })`
     select contact_id from (${members}) as member where contact_id > ${after} order by contact_id limit ${size}
   `.execute(tx);
   const ids = rows.map(({ contact_id }) => contact_id);

@@ -1,6 +1,5 @@
 /** Enqueues the job that starts flows, in the transaction of an event, if a flow may react to it. */
-import { sql } from "kysely";
-import { recordset } from "../../../../database/query/index.ts";
+import { recordset, rowsOf } from "../../../../database/query/index.ts";
 import { newJob } from "../../../../jobs/job.ts";
 import type { EventRecorder } from "../../../foundation/kernel/index.ts";
 import { sourceOf } from "./sources.ts";
@@ -34,7 +33,7 @@ export const recordTriggers: EventRecorder = async (tx, emissions) => {
   if (wanted.length === 0) {
     return [];
   }
-  const { rows } = await sql<{ place: number }>`
+  const { rows } = await rowsOf({ place: "integer" })`
     select place from ${recordset("wanted", wantedColumns, wanted)}
     where exists (
       select from flows where flows.organization_id = wanted.organization_id and flows.is_enabled

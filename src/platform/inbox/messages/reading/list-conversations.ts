@@ -8,7 +8,16 @@ import type {
 } from "../../../../../tools/conversations.ts";
 import { fail } from "../../../../../tools/errors.ts";
 import type { Queries } from "../../../../database/database.ts";
-import { isDeepPage, readPage, withTimeLimit } from "../../../../database/query/index.ts";
+import {
+  columnOf,
+  columnsOf,
+  isDeepPage,
+  nullable,
+  type RowOf,
+  readPage,
+  rowsOf,
+  withTimeLimit,
+} from "../../../../database/query/index.ts";
 import type { Tables } from "../../../../database/schema/index.ts";
 import type { Caller, ReadContext } from "../../../foundation/kernel/index.ts";
 import { selectConversations, windowMs, windowOf } from "../../conversations/index.ts";
@@ -85,15 +94,17 @@ function requireUserId(caller: Caller, filter: Filter): string {
   return caller.user.id;
 }
 
-interface Details {
-  readonly contact_name: string | null;
-  readonly phone_number: string | null;
-  readonly platform: string;
-  readonly assigned_to_name: string | null;
-  readonly direction: "inbound" | "outbound" | null;
-  readonly type: string | null;
-  readonly text: string | null;
-}
+const detailColumns = {
+  contact_name: columnOf("contacts", "name"),
+  ...columnsOf("contacts", "phone_number"),
+  ...columnsOf("inboxes", "platform"),
+  assigned_to_name: nullable(columnOf("users", "name")),
+  direction: nullable(columnOf("messages", "direction")),
+  type: nullable(columnOf("messages", "type")),
+  text: nullable("text"),
+};
+
+type Details = RowOf<typeof detailColumns>;
 
 /** Adds contact, platform and latest message. Joined for one page only, so that deep pages cost no more. */
 async function addDetails<Row extends { id: string }>(
@@ -101,7 +112,7 @@ async function addDetails<Row extends { id: string }>(
   organization: string,
   page: readonly Row[],
 ) {
-  const { rows } = await sql<Details & { id: string }>`
+  const { rows } = await rowsOf({ ...columnsOf("conversations", "id"), ...detailColumns })`
     select conversations.id, contacts.name as contact_name, contacts.phone_number, inboxes.platform,
       users.name as assigned_to_name,
       latest.direction, latest.type, latest.text
