@@ -22,6 +22,7 @@ const include = ["test/**/*.test.ts", "emulator/test/*.test.ts"];
 
 const shared = {
   globalSetup: ["test/support/global-setup.ts"],
+  setupFiles: ["test/support/check-rows.ts"],
   pool: "forks" as const,
   // A worker loads the app once, not once for each file: a third of the time of a run.
   isolate: false,

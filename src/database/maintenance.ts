@@ -10,6 +10,7 @@ import { sql } from "kysely";
 import type { Log } from "../ports/log.ts";
 import type { Queries } from "./database.ts";
 import { withoutStatementLimit } from "./outage.ts";
+import { rowsOf } from "./query/index.ts";
 
 /** The default of autovacuum_naptime. */
 const intervalMs = 60_000;
@@ -69,7 +70,9 @@ async function findChanged(queries: Queries): Promise<string[]> {
 
 /** The position of the write-ahead log, which advances with every write. */
 async function walPosition(queries: Queries): Promise<string> {
-  const { rows } = await sql<{ at: string }>`select pg_current_wal_insert_lsn()::text as at`.execute(queries);
+  const { rows } = await rowsOf({ at: "text" })`select pg_current_wal_insert_lsn()::text as at`.execute(
+    queries,
+  );
   return rows[0]?.at ?? "";
 }
 

@@ -12,6 +12,7 @@ import type { Log } from "../ports/log.ts";
 import type { PoolUsage } from "../ports/telemetry.ts";
 import { FairQueue } from "./fair-queue.ts";
 import { answerMarginMs, NoAnswerError, NoConnectionError, statementLimitMs } from "./outage.ts";
+import { recordResultFields } from "./result-fields.ts";
 
 /** Prepared statements of one connection, each of which takes memory of the engine. The service has a few hundred. */
 const maxNames = 1000;
@@ -176,6 +177,7 @@ function wrap(client: pg.PoolClient, { generation, counts, canCancel }: Shared):
       }
       try {
         const result = await run(text, values);
+        recordResultFields(result);
         // PostgreSQL answers a commit after a caught failure with ROLLBACK and without an error.
         if (text === "commit" && result.command === "ROLLBACK") {
           throw new Error("The transaction was rolled back: a statement in it had failed.");

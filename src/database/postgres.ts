@@ -1,7 +1,7 @@
 /** The settings of a PostgreSQL server, and the error message when it can't be used. */
-import { sql } from "kysely";
 import type pg from "pg";
 import type { Queries } from "./database.ts";
+import { rowsOf } from "./query/index.ts";
 
 /** For connecting, and for acquiring a connection of the pool. */
 const connectionTimeoutMs = 10_000;
@@ -23,7 +23,7 @@ export function postgresSettings(url: string, poolSize: number): pg.PoolConfig {
 
 /** The first query: checks the connection and the version of the server. */
 export async function requireVersion(queries: Queries): Promise<void> {
-  const { rows } = await sql<{ version: number }>`
+  const { rows } = await rowsOf({ version: "integer" })`
     select current_setting('server_version_num')::int / 10000 as version
   `.execute(queries);
   const version = rows[0]?.version ?? 0;

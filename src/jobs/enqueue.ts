@@ -2,6 +2,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { DatabaseTransaction } from "../database/database.ts";
 import { newId } from "../database/id.ts";
+import { columnsOf, matchesKey, recordset, rowsOf } from "../database/query/index.ts";
 import type { NewJob } from "./job.ts";
 import { storedLane } from "./priority.ts";
 
@@ -22,11 +23,22 @@ export function jobInsertion(jobs: readonly NewJob[], now: Date): RawBuilder<unk
   return sql`
     insert into jobs (id, name, lane, key, organization_id, payload, run_at, subject, traceparent, created_at)
     select id, name, lane, key, organization_id, coalesce(payload, 'null'), run_at, subject, traceparent, ${now.toISOString()}::timestamptz
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
-      as row (id text, name text, lane text, key text, organization_id text, payload jsonb, run_at timestamptz, subject text,
-        traceparent text)
+    from ${recordset("row", newColumns, rows)}
   `;
 }
+
+const newColumns = columnsOf(
+  "jobs",
+  "id",
+  "name",
+  "lane",
+  "key",
+  "organization_id",
+  "payload",
+  "run_at",
+  "subject",
+  "traceparent",
+);
 
 /** The claim relies on it that all jobs of a lane are of one organization. */
 function defaultLane(name: string, organization: string | null): string {
@@ -47,13 +59,13 @@ export async function withoutDuplicates(
     return [...jobs];
   }
   const wanted = candidates.map(({ key, payload }, position) => ({ position, key, payload }));
-  // The keys are given twice: for a join alone, the planner may read the whole table first.
-  const { rows } = await sql<{ position: number }>`
+  const columns = { position: "integer", ...columnsOf("jobs", "key", "payload") } as const;
+  const keys = candidates.flatMap(({ key }) => key ?? []);
+  const { rows } = await rowsOf({ position: "integer" })`
     select wanted.position
-    from jsonb_to_recordset(${JSON.stringify(wanted)}::jsonb) as wanted (position integer, key text, payload jsonb)
-    join jobs on jobs.key = wanted.key and jobs.payload = coalesce(wanted.payload, 'null')
-    where jobs.key = any(${candidates.map(({ key }) => key)}::text[])
-      and claims = 0 and run_at <= ${now.toISOString()}::timestamptz
+    from ${recordset("wanted", columns, wanted)}
+    join jobs on ${matchesKey("jobs.key", "wanted.key", keys)} and jobs.payload = coalesce(wanted.payload, 'null')
+    where claims = 0 and run_at <= ${now.toISOString()}::timestamptz
     for share of jobs skip locked
   `.execute(tx);
   const duplicates = new Set(rows.map(({ position }) => candidates[position]));

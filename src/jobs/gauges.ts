@@ -1,6 +1,7 @@
 /** Reads the length of the queue for the metrics endpoint; cheap enough to run every few seconds. */
 import { sql } from "kysely";
 import type { Database, Queries } from "../database/database.ts";
+import { rowsOf } from "../database/query/index.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { GaugeSources, Gauges } from "../ports/telemetry.ts";
 import type { SharedClock } from "../time/shared-clock.ts";
@@ -24,7 +25,12 @@ export const gaugeSources = ({ database, now, sharedClock }: GaugedProcess): Gau
 /** Running jobs count as later: their `run_at` is the end of their lease. */
 export async function readGauges(queries: Queries, now: Date): Promise<Gauges> {
   const time = now.toISOString();
-  const lanes = await sql<Gauges["lanes"][number]>`
+  const lanes = await rowsOf({
+    group: "text",
+    due: "integer",
+    later: "integer",
+    oldestSeconds: "double precision",
+  })`
     with recursive ${lanesIn(allLanes)}
     select split_part(${laneNameOf(sql`lanes.lane`)}, ':', 1) as group, sum(counted.due)::int as due, sum(counted.later)::int as later,
       coalesce(extract(epoch from ${time}::timestamptz - min(counted.oldest)), 0)::float8 as "oldestSeconds"
@@ -38,7 +44,7 @@ export async function readGauges(queries: Queries, now: Date): Promise<Gauges> {
     where lanes.lane is not null
     group by 1 order by 1
   `.execute(queries);
-  const dead = await sql<Gauges["deadLetters"][number]>`
+  const dead = await rowsOf({ name: "text", count: "integer" })`
     select name, count(*)::int as count
     from (select name from dead_jobs limit ${maxCounted}) as first group by name order by name
   `.execute(queries);

@@ -1,6 +1,7 @@
 /** What happens to the rows of claimed jobs: deleted, rescheduled, renewed, or moved to the dead-letter queue. */
 import { type RawBuilder, sql } from "kysely";
 import type { DatabaseTransaction } from "../database/database.ts";
+import { columnOf, columnsOf, matchesKey, recordset } from "../database/query/index.ts";
 import { together } from "../database/transaction.ts";
 import type { ClaimedJob } from "./claim/index.ts";
 
@@ -47,13 +48,17 @@ export async function renewLeases(tx: DatabaseTransaction, renewals: readonly Re
   }
 }
 
-/** The ids are given twice: for a join alone, the planner may read the whole table first. */
+const changeColumns = {
+  ...columnsOf("jobs", "id", "run_at", "attempts"),
+  claimed: columnOf("jobs", "claims"),
+};
+
 const updateRunAt = (changes: readonly Reschedule[], otherColumns: RawBuilder<unknown>) => sql`
   update jobs set ${otherColumns} run_at = change.run_at, attempts = change.attempts
-  from jsonb_to_recordset(${JSON.stringify(changes)}::jsonb)
-    as change (id text, claimed integer, run_at timestamptz, attempts integer)
-  where jobs.id = any(${changes.map(({ id }) => id)}::text[]) and jobs.id = change.id
-    and jobs.claims = change.claimed`;
+  from ${recordset("change", changeColumns, changes)}
+  where ${matchesKey("jobs.id", "change.id", idsOf(changes))} and jobs.claims = change.claimed`;
+
+const idsOf = (changes: readonly Reschedule[]) => changes.map(({ id }) => id);
 
 interface Resumption {
   /** As they are stored. */

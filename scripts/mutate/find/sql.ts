@@ -1,4 +1,4 @@
-/** The SQL of `sql` templates, with every expression, comment and text replaced by characters of the same number. */
+/** The SQL of templates with the tag `sql` or `rowsOf(…)`, with every expression, comment and text replaced by characters of the same number. */
 import { type ESTree, Visitor } from "vite";
 import type { Source } from "./source.ts";
 
@@ -16,7 +16,7 @@ export function findSql({ program, text }: Source): SqlText[] {
   const found: SqlText[] = [];
   new Visitor({
     TaggedTemplateExpression({ tag, quasi }) {
-      if (tag.type === "Identifier" && tag.name === "sql") {
+      if (isOfSql(tag)) {
         found.push({ start: quasi.start, text: withoutComments(withoutValues(quasi, text)) });
       }
     },
@@ -39,4 +39,9 @@ function withoutValues({ start, end, quasis }: ESTree.TemplateLiteral, text: str
 
 function withoutComments(text: string): string {
   return text.replace(/--.*|'[^'\n]*'/g, (match) => " ".repeat(match.length));
+}
+
+function isOfSql(tag: ESTree.Expression): boolean {
+  const name = tag.type === "CallExpression" ? tag.callee : tag;
+  return name.type === "Identifier" && ["sql", "rowsOf"].includes(name.name);
 }

@@ -1,6 +1,7 @@
 /** Updates any number of rows, a batch in each transaction. */
 import { type RawBuilder, sql } from "kysely";
 import type { DatabaseTransaction } from "../database.ts";
+import { rowsOf } from "./rows-of.ts";
 
 const batchSize = 500;
 
@@ -16,7 +17,7 @@ export async function updateBatch(
   { updates, after }: { readonly updates: readonly RawBuilder<unknown>[]; readonly after: string },
 ): Promise<string | undefined> {
   const steps = updates.map((update, index) => sql`${sql.id(`update_${index}`)} as (${update})`);
-  const { rows } = await sql<{ id: string }>`
+  const { rows } = await rowsOf({ id: "text" })`
     with batch as (${ids} and id > ${after} order by id limit ${batchSize}), ${sql.join(steps)}
     select id from batch order by id
   `.execute(tx);

@@ -1,8 +1,20 @@
-/** Kinds of columns that the driver writes and reads differently. */
+/**
+ * Kinds of columns that the driver writes and reads differently, and types that columns of several tables have.
+ *
+ * The migrations define the tables, and `npm run schema-types` writes their types to `tables.ts`. What an SQL type does not
+ * say is declared in the interfaces named `…Columns` of this folder: which texts a column has, what is in its JSON, what
+ * it means. They name the type of a value; null, defaults and JSON come from the database.
+ */
 import type { ColumnType } from "kysely";
 
 /** A JSON column: written as JSON text, read as its value. */
 export type Json<Value> = ColumnType<Value, string, string>;
+
+/** A JSON column with a default. */
+export type GeneratedJson<Value> = ColumnType<Value, string | undefined, string>;
+
+/** A column that PostgreSQL computes from others. */
+export type Computed<Value> = ColumnType<Value, never, never>;
 
 declare const isSealed: unique symbol;
 
@@ -11,8 +23,8 @@ export interface Sealed {
   readonly [isSealed]: true;
 }
 
-/** A JSON column that holds, in some rows, a `Sealed` text as a JSON string. */
-export type JsonOrSealed = Json<unknown>;
+/** Of a JSON column that holds, in some rows, a `Sealed` text as a JSON string. */
+export type JsonOrSealed = unknown;
 
 /** Who did something. */
 export interface Actor {

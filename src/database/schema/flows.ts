@@ -1,5 +1,5 @@
-/** The tables of automation flows. */
-import type { Json, Sealed } from "./columns.ts";
+/** Columns of automation flows. */
+import type { Sealed } from "./columns.ts";
 
 /** A node of a flow, as it was sent, with its defaults. */
 export type FlowNode = {
@@ -59,17 +59,10 @@ export type FlowStepDetail = {
   readonly timed_out?: readonly string[];
 };
 
-export interface FlowTables {
+export interface FlowColumns {
   flows: {
-    organization_id: string;
-    id: string;
-    name: string;
-    description: string | null;
-    inbox_id: string | null;
-    is_enabled: boolean;
     trigger_type: "keyword" | "event" | "schedule";
-    trigger_keyword: string | null;
-    trigger_match: "word" | "exact" | "contains" | "starts_with" | "regex" | null;
+    trigger_match: "word" | "exact" | "contains" | "starts_with" | "regex";
     trigger_event_type:
       | "message.received"
       | "message.failed"
@@ -79,90 +72,35 @@ export interface FlowTables {
       | "conversation.closed"
       | "contact.created"
       | "contact.tag_added"
-      | "window.expiring"
-      | null;
-    trigger_schedule: string | null;
-    trigger_schedule_at: string | null;
-    trigger_schedule_timezone: string | null;
-    cohort_id: string | null;
-    trigger_tag: string | null;
-    next_run_at: string | null;
-    priority: number;
-    version: number;
+      | "window.expiring";
     /** What it needed when it was saved; null: an earlier version saved it. */
-    scopes: string[] | null;
+    scopes: string[];
     /** The user within whose role it acts; null: a key that no user created. */
-    creator_id: string | null;
-    created_at: string;
-    updated_at: string;
-  };
-  flow_window_sweeps: {
-    organization_id: string;
-    opened_until: string;
+    creator_id: string;
   };
   flow_versions: {
-    organization_id: string;
-    flow_id: string;
-    version: number;
-    nodes: Json<readonly FlowNode[]>;
+    nodes: readonly FlowNode[];
     end_action_type: "none" | "assign" | "resolve" | "snooze" | "unassign" | "handoff_chatbot";
-    end_action_config: Json<EndActionConfig>;
-    is_interactive: boolean;
+    end_action_config: EndActionConfig;
   };
   /** The values of secret headers. */
   flow_secrets: {
-    organization_id: string;
-    id: string;
-    flow_id: string;
-    version: number;
-    node_id: string;
     /** In lower case. */
     header: string;
     value: Sealed;
   };
   flow_runs: {
-    organization_id: string;
-    id: string;
-    flow_id: string;
-    version: number;
-    conversation_id: string;
-    contact_id: string;
     status: "running" | "waiting" | "completed" | "failed" | "cancelled";
-    reason: string | null;
     trigger_type: "keyword" | "event" | "schedule" | "manual" | "flow";
-    trigger_key: string | null;
-    is_interactive: boolean;
-    message_id: string | null;
     /** The nodes to run, the next one first. */
-    pending: Json<readonly string[]>;
-    steps: number;
-    variables: Json<Readonly<Record<string, unknown>>>;
-    wait: Json<FlowWait> | null;
-    due_at: string | null;
-    episode: number;
-    created_at: string;
-    ended_at: string | null;
+    pending: readonly string[];
+    variables: Readonly<Record<string, unknown>>;
+    wait: FlowWait;
   };
   flow_firings: {
-    organization_id: string;
-    id: string;
-    flow_id: string;
-    due_at: string;
     status: "running" | "completed" | "stopped" | "failed";
-    after_id: string;
-    before_batch_id: string;
-    started: number;
-    created_at: string;
-    ended_at: string | null;
   };
   flow_run_steps: {
-    organization_id: string;
-    run_id: string;
-    number: number;
-    node_id: string;
-    node_type: string;
-    outcome: string;
-    detail: Json<FlowStepDetail>;
-    at: string;
+    detail: FlowStepDetail;
   };
 }

@@ -1,6 +1,4 @@
-/** The table of message templates. */
-import type { Generated } from "kysely";
-import type { Json } from "./columns.ts";
+/** Columns of message templates. */
 
 /** A version of a template: what the authority reviews. */
 export type TemplateContent = {
@@ -63,28 +61,14 @@ export type SentTemplate = {
   };
 };
 
-export interface TemplateTables {
+export interface TemplateColumns {
   templates: {
-    organization_id: string;
-    id: string;
-    inbox_id: string;
-    name: string;
-    language: string;
     category: TemplateContent["category"];
     status: "draft" | "pending" | "approved" | "rejected" | "paused" | "disabled";
-    template_data: Json<TemplateContent["template_data"]>;
-    variables: Json<TemplateContent["variables"]>;
-    submitted: Json<TemplateContent> | null;
-    review_status: "pending" | "approved" | "rejected" | "paused" | "disabled" | null;
-    raw_status: string | null;
-    rejection_reason: string | null;
-    quality_rating: string | null;
-    external_id: string | null;
-    missing_at_authority: Generated<boolean>;
-    submitting_since: string | null;
-    edits_submitted_at: Json<readonly string[]>;
-    revision: Generated<number>;
-    created_at: string;
-    updated_at: string;
+    template_data: TemplateContent["template_data"];
+    variables: TemplateContent["variables"];
+    submitted: TemplateContent;
+    review_status: "pending" | "approved" | "rejected" | "paused" | "disabled";
+    edits_submitted_at: readonly string[];
   };
 }

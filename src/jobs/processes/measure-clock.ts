@@ -1,6 +1,7 @@
 /** Measures the clock of the database, and reports when that of this machine differs. */
 import { sql } from "kysely";
 import type { Database } from "../../database/database.ts";
+import { nullable, rowsOf } from "../../database/query/index.ts";
 import type { Log } from "../../ports/log.ts";
 import { SharedClock } from "../../time/shared-clock.ts";
 
@@ -20,7 +21,7 @@ export async function openSharedClock({ engine, queries }: Database): Promise<Sh
   }
   const clock = new SharedClock();
   const sentAt = clock.monotonicMs();
-  const { rows } = await sql<{ readonly time: string; readonly ahead_ms: number | null }>`
+  const { rows } = await rowsOf({ time: "timestamptz", ahead_ms: nullable("double precision") })`
     select clock_timestamp() as time, (
       select extract(epoch from percentile_disc(0.5) within group (order by heartbeat_at - written_at)) * 1000
       from processes where written_at > clock_timestamp() - ${recent}

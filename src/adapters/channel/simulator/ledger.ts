@@ -3,7 +3,13 @@ import { type Selectable, sql } from "kysely";
 import { coalesce } from "../../../database/coalesce.ts";
 import type { Database, DatabaseTransaction, Queries } from "../../../database/database.ts";
 import { newId } from "../../../database/id.ts";
-import { insertAll, ofOrganization } from "../../../database/query/index.ts";
+import {
+  columnsOf,
+  insertAll,
+  matchesKey,
+  ofOrganization,
+  recordset,
+} from "../../../database/query/index.ts";
 import type { Tables } from "../../../database/schema/index.ts";
 import { together } from "../../../database/transaction.ts";
 import { type Enqueue, newJob } from "../../../jobs/job.ts";
@@ -96,6 +102,8 @@ interface Advance {
   readonly from: readonly LedgerStatus[];
 }
 
+const stepColumns = { ...columnsOf("simulator_messages", "id", "status"), from: "jsonb" } as const;
+
 const advance = coalesce(
   async (queries: Queries, steps: readonly Advance[]): Promise<readonly undefined[]> => {
     // Of several steps of one message, the one that reaches it from the most statuses is the last.
@@ -103,9 +111,9 @@ const advance = coalesce(
     const last = new Map(ordered.map(({ to: { id, status }, from }) => [id, { id, status, from }]));
     await sql`
       update simulator_messages as message set status = step.status
-      from jsonb_to_recordset(${JSON.stringify([...last.values()])}::jsonb) as step (id text, status text, "from" jsonb)
+      from ${recordset("step", stepColumns, [...last.values()])}
       where message.organization_id = ${steps[0]?.to.organization_id}
-        and message.id = any(${[...last.keys()]}::text[]) and message.id = step.id and step."from" ? message.status
+        and ${matchesKey("message.id", "step.id", [...last.keys()])} and step."from" ? message.status
     `.execute(queries);
     return steps.map(() => undefined);
   },

@@ -1,7 +1,6 @@
 /** The tokens of the language model that an organization's chatbot uses: recorded for each turn, limited for each month. */
-import { sql } from "kysely";
 import type { Queries } from "../../../database/database.ts";
-import { ofOrganization, onlyRow } from "../../../database/query/index.ts";
+import { ofOrganization, onlyRow, rowsOf } from "../../../database/query/index.ts";
 import type { TokenUsage } from "../../../ports/language-model.ts";
 import { lockOrganization } from "../../account/organization/index.ts";
 import type { Transaction, World } from "../../foundation/kernel/index.ts";
@@ -9,7 +8,7 @@ import type { Transaction, World } from "../../foundation/kernel/index.ts";
 /** The input and output of this calendar month (UTC). */
 export async function countTokens(db: Queries, organization: string, now: Date): Promise<number> {
   const month = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth()));
-  const { rows } = await sql<{ tokens: number }>`
+  const { rows } = await rowsOf({ tokens: "double precision" })`
     select coalesce(sum(input_tokens::bigint + coalesce(output_tokens, 0)), 0)::float8 as tokens from chatbot_turns
     where organization_id = ${organization} and created_at >= ${month.toISOString()}::timestamptz
       and input_tokens is not null
@@ -58,7 +57,7 @@ async function countReserved(
   { organization_id, id }: { readonly organization_id: string; readonly id: string },
   now: Date,
 ): Promise<number> {
-  const { rows } = await sql<{ tokens: number }>`
+  const { rows } = await rowsOf({ tokens: "double precision" })`
     select coalesce(sum(reserved_tokens), 0)::float8 as tokens from chatbot_turns
     where organization_id = ${organization_id} and id <> ${id} and reserved_until > ${now.toISOString()}::timestamptz
       and status = 'pending' and input_tokens is null and reserved_tokens is not null

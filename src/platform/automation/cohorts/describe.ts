@@ -2,6 +2,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { QueryOperator } from "../../../../tools/cohorts/index.ts";
 import type { Queries } from "../../../database/database.ts";
+import { rowsOf } from "../../../database/query/index.ts";
 import { cohortAttributes, exampleOf, operatorsOf, type ValueType } from "../../foundation/query/index.ts";
 
 /** Contacts whose metadata and tags are read, the newest first: 10,000 take about 50 ms. */
@@ -92,7 +93,7 @@ function describeOperators(types: ReadonlySet<ValueType>): Record<string, Record
 }
 
 async function readTagsInUse(db: Queries, organization: string) {
-  const { rows } = await sql<{ tags: string[]; conversation_tags: string[] }>`
+  const { rows } = await rowsOf({ tags: "text[]", conversation_tags: "text[]" })`
     select
       array(${mostFrequentTags(sql`contacts`, organization)}) as tags,
       array(${mostFrequentTags(sql`conversations`, organization)}) as conversation_tags
@@ -113,7 +114,7 @@ function mostFrequentTags(table: RawBuilder<unknown>, organization: string) {
 
 /** Members of the metadata, to two levels, with the types of their values. */
 async function readMetadataInUse(db: Queries, organization: string) {
-  const { rows } = await sql<{ attribute: string; types: string[]; contacts: number }>`
+  const { rows } = await rowsOf({ attribute: "text", types: "text[]", contacts: "bigint" })`
     with newest as (
       select metadata from contacts
       where organization_id = ${organization} and erased_at is null and metadata <> '{}'

@@ -2,7 +2,7 @@
 import { type RawBuilder, type Selectable, sql } from "kysely";
 import { fail } from "../../../../tools/errors.ts";
 import type { Queries } from "../../../database/database.ts";
-import { ofOrganization, withTimeLimit } from "../../../database/query/index.ts";
+import { ofOrganization, rowsOf, withTimeLimit } from "../../../database/query/index.ts";
 import type { Tables } from "../../../database/schema/index.ts";
 import type { Transaction, World } from "../../foundation/kernel/index.ts";
 import {
@@ -113,7 +113,7 @@ export async function selectCount(
   audience: Audience,
   now: Date,
 ): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
+  const { rows } = await rowsOf({ count: "bigint" })`
     select count(*) as count from contacts
     where contacts.organization_id = ${organization} and contacts.erased_at is null
       and ${isMember(organization, audience, now)}

@@ -1,7 +1,7 @@
 /** Counts what a query selects, with a sample and the count of each condition. */
 import { sql } from "kysely";
 import type { Queries } from "../../../database/database.ts";
-import { withTimeLimit } from "../../../database/query/index.ts";
+import { columnsOf, rowsOf, withTimeLimit } from "../../../database/query/index.ts";
 import type { ReadContext } from "../../foundation/kernel/index.ts";
 import { compileUnits, type Query } from "../../foundation/query/index.ts";
 import { normalizeContacts } from "../../inbox/contacts/index.ts";
@@ -69,7 +69,7 @@ async function selectSample(
   db: Queries,
   { organization, audience, now }: { organization: string; audience: Audience; now: Date },
 ): Promise<Person[]> {
-  const { rows } = await sql<Person>`
+  const { rows } = await rowsOf(columnsOf("contacts", "id", "phone_number", "name", "tags"))`
     select id, phone_number, name, tags from contacts
     where contacts.organization_id = ${organization} and contacts.erased_at is null
       and ${isMember(organization, audience, now)}

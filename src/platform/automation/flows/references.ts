@@ -1,6 +1,7 @@
 /** Checks that what a flow refers to exists in its organization. */
 import { type RawBuilder, sql } from "kysely";
 import type { Queries } from "../../../database/database.ts";
+import { rowsOf } from "../../../database/query/index.ts";
 import type { EndActionConfig } from "../../../database/schema/index.ts";
 import type { Graph, Problem } from "./graph/index.ts";
 import { handlerOf, type Reference, targetsOf } from "./nodes/index.ts";
@@ -70,7 +71,7 @@ async function findIds(
   if (ids.length === 0) {
     return new Set();
   }
-  const { rows } = await sql<{ id: string }>`
+  const { rows } = await rowsOf({ id: "text" })`
     select id from ${table} where organization_id = ${organization} and id = any(${[...new Set(ids)]}::text[])
   `.execute(db);
   return new Set(rows.map(({ id }) => id));

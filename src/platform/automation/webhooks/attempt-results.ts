@@ -1,8 +1,7 @@
 /** Saves the results of delivery attempts, a batch in one statement, and enqueues the retries. */
-import { sql } from "kysely";
 import { coalesce } from "../../../database/coalesce.ts";
 import type { Queries } from "../../../database/database.ts";
-import { ofOrganization } from "../../../database/query/index.ts";
+import { columnsOf, countedRecordset, ofOrganization, rowsOf } from "../../../database/query/index.ts";
 import type { NewJob } from "../../../jobs/job.ts";
 import type { Transaction, World } from "../../foundation/kernel/index.ts";
 import { createDeliveryJob, type DeliveryPayload, deliveryKey } from "./job.ts";
@@ -55,6 +54,20 @@ function createRetryJobs(results: readonly AttemptResult[], updated: ReadonlySet
   );
 }
 
+const resultColumns = {
+  ...columnsOf(
+    "webhook_deliveries",
+    "organization_id",
+    "webhook_id",
+    "event_id",
+    "turn",
+    "status",
+    "step",
+    "next_try_at",
+  ),
+  attempt: "jsonb",
+} as const;
+
 /** Returns the keys of the deliveries that were still at the turn of their result. */
 async function updateDeliveries(
   queries: Queries,
@@ -64,17 +77,12 @@ async function updateDeliveries(
     const { next_try_at, attempt } = rest;
     return { organization_id, webhook_id, event_id, turn, status, step, next_try_at, attempt };
   });
-  // The limit tells the planner how few rows there are, so that it uses the index for each.
-  const updated = await sql<{ webhook_id: string; event_id: string }>`
+  const updated = await rowsOf(columnsOf("webhook_deliveries", "webhook_id", "event_id"))`
     update webhook_deliveries as delivery
     set status = done.status, turn = delivery.turn + 1, step = done.step, next_try_at = done.next_try_at,
       attempts = case when jsonb_array_length(delivery.attempts) < ${maxLoggedAttempts} then delivery.attempts
         else delivery.attempts - 0 end || done.attempt
-    from (
-      select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as done (organization_id text,
-        webhook_id text, event_id text, turn integer, status text, step integer, next_try_at timestamptz, attempt jsonb)
-      limit ${rows.length}
-    ) as done
+    from ${countedRecordset("done", resultColumns, rows)}
     where delivery.organization_id = done.organization_id and delivery.webhook_id = done.webhook_id
       and delivery.event_id = done.event_id and delivery.turn = done.turn and delivery.status = 'pending'
     returning delivery.webhook_id, delivery.event_id

@@ -4,9 +4,9 @@
  * If the process dies in between, the delivery stays at its turn and the event is sent again under the same
  * id: at-least-once delivery.
  */
-import { sql } from "kysely";
 import { webhookTimeoutSeconds } from "../../../../tools/webhooks.ts";
 import { coalesce } from "../../../database/coalesce.ts";
+import { byWholeKey, columnsOf, recordset, rowsOf } from "../../../database/query/index.ts";
 import type { WebResponse } from "../../../ports/web.ts";
 import { defineJob, type World } from "../../foundation/kernel/index.ts";
 import { type AttemptResult, holdDelivery, saveAttemptResult } from "./attempt-results.ts";
@@ -27,6 +27,13 @@ export interface PendingDelivery extends DeliveryPayload, SealedSecrets {
   readonly body: string;
   readonly step: number;
 }
+
+const pendingColumns = {
+  ...columnsOf("webhook_deliveries", "organization_id", "webhook_id", "event_id", "turn", "step"),
+  ...columnsOf("events", "body"),
+  ...columnsOf("webhooks", "url", "is_active", "failing_since"),
+  ...columnsOf("webhooks", "secret", "previous_secret", "previous_secret_until"),
+};
 
 export const deliverWebhookJob = defineJob<DeliveryPayload>({
   ...deliveryJobType,
@@ -151,16 +158,14 @@ function describeResponse(answer: WebResponse) {
 /** Reads the delivery with its event and webhook; undefined if it is no longer pending at this turn. */
 const readPending = coalesce(
   async (world: World, payloads: readonly DeliveryPayload[]): Promise<(PendingDelivery | undefined)[]> => {
-    // Lateral look-ups by the whole key: the planner might start a join with all rows of the organization.
-    const { rows } = await sql<PendingDelivery>`
+    const { rows } = await rowsOf(pendingColumns)`
     select due.*, delivery.step, event.body, webhook.*
-    from jsonb_to_recordset(${JSON.stringify(payloads)}::jsonb)
-      as due (organization_id text, webhook_id text, event_id text, turn integer)
+    from ${recordset("due", columnsOf("webhook_deliveries", "organization_id", "webhook_id", "event_id", "turn"), payloads)}
     cross join lateral (
       select step from webhook_deliveries
       where organization_id = due.organization_id and webhook_id = due.webhook_id and event_id = due.event_id
         and turn = due.turn and status = 'pending'
-      limit 1
+      ${byWholeKey}
     ) as delivery
     cross join lateral (
       select body from events
@@ -169,12 +174,12 @@ const readPending = coalesce(
           select from erasures
           where erasures.organization_id = events.organization_id and erasures.subject = events.conversation_id
         )
-      limit 1
+      ${byWholeKey}
     ) as event
     cross join lateral (
       select url, is_active, failing_since, secret, previous_secret, previous_secret_until from webhooks
       where organization_id = due.organization_id and id = due.webhook_id
-      limit 1
+      ${byWholeKey}
     ) as webhook
   `.execute(world.database.queries);
     const pending = new Map(rows.map((row) => [deliveryKey(row), row]));

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { fail } from "../../../../tools/errors.ts";
 import type { webhooks as contract } from "../../../../tools/webhooks.ts";
 import type { Queries } from "../../../database/database.ts";
-import { ofOrganization, refersTo } from "../../../database/query/index.ts";
+import { columnsOf, ofOrganization, refersTo, rowsOf } from "../../../database/query/index.ts";
 import type { Tables } from "../../../database/schema/index.ts";
 import { defineJob, type Transaction, type World } from "../../foundation/kernel/index.ts";
 import { createDeliveryJob } from "./job.ts";
@@ -121,7 +121,10 @@ async function recoverBatch(
     .where("event_id", ">", after)
     .orderBy("event_id")
     .limit(recoverBatchSize);
-  const { rows } = await sql<{ event_id: string; turn: number; order_key: string }>`
+  const { rows } = await rowsOf({
+    ...columnsOf("webhook_deliveries", "event_id", "turn"),
+    ...columnsOf("events", "order_key"),
+  })`
     update webhook_deliveries as delivery
     set status = 'pending', step = 0, turn = turn + 1, next_try_at = ${now.toISOString()}::timestamptz
     from events as event

@@ -10,7 +10,13 @@ import type { z } from "zod";
 import { failField } from "../../../../tools/errors.ts";
 import type { webhooks as contract } from "../../../../tools/webhooks.ts";
 import type { Queries } from "../../../database/database.ts";
-import { ofOrganization, readSnapshot, readWithSnapshot } from "../../../database/query/index.ts";
+import {
+  nullable,
+  ofOrganization,
+  readSnapshot,
+  readWithSnapshot,
+  rowsOf,
+} from "../../../database/query/index.ts";
 
 type Page = z.input<typeof contract.list_events.output>["data"];
 
@@ -60,7 +66,7 @@ export async function readEvents(
 
 /** A snapshot that has seen what precedes the first event of that time or later; undefined if there is none. */
 async function findCursorAt(db: Queries, organization: string, since: string): Promise<string | undefined> {
-  const { rows } = await sql<{ first: string | null }>`
+  const { rows } = await rowsOf({ first: nullable("text") })`
     -- By the index of times: that of transactions would be read from the oldest event on.
     with recent as materialized (
       select transaction_id from events

@@ -3,9 +3,9 @@
  * webhook that subscribes to it, and the job of each delivery. So no event is lost after the commit, and none
  * is sent that was rolled back.
  */
-import { sql } from "kysely";
 import type { Event, EventName } from "../../../../tools/events.ts";
 import { webhookEvents } from "../../../../tools/webhooks.ts";
+import { columnsOf, recordset, rowsOf } from "../../../database/query/index.ts";
 import type { NewJob } from "../../../jobs/job.ts";
 import type { Emission, Transaction } from "../../foundation/kernel/index.ts";
 import { createDeliveryJob } from "./job.ts";
@@ -14,12 +14,25 @@ function isPublic(type: EventName): boolean {
   return webhookEvents.some((name) => name === type);
 }
 
-interface NewDelivery {
-  readonly organization_id: string;
-  readonly webhook_id: string;
-  readonly event_id: string;
-  readonly order: string;
-}
+const deliveryColumns = {
+  organization_id: "text",
+  ...columnsOf("webhook_deliveries", "webhook_id", "event_id"),
+  order: "text",
+} as const;
+
+const eventColumns = {
+  place: "integer",
+  ...columnsOf(
+    "events",
+    "organization_id",
+    "id",
+    "type",
+    "body",
+    "order_key",
+    "conversation_id",
+    "created_at",
+  ),
+} as const;
 
 /** Returns the jobs of the new deliveries. The deliveries of an inactive webhook are held, without a job. */
 export async function recordEvents(
@@ -44,10 +57,9 @@ export async function recordEvents(
       order_key: orderKey,
     };
   });
-  const { rows } = await sql<NewDelivery>`
+  const { rows } = await rowsOf(deliveryColumns)`
     with event as (
-      select * from jsonb_to_recordset(${JSON.stringify(events)}::jsonb) as event (place integer, organization_id text,
-        id text, type text, body text, order_key text, conversation_id text, created_at timestamptz)
+      select * from ${recordset("event", eventColumns, events)}
     ), kept as (
       insert into events (organization_id, id, type, body, order_key, conversation_id, created_at)
       select organization_id, id, type, body, order_key, conversation_id, created_at from event

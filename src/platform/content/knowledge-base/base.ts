@@ -1,7 +1,7 @@
 /** What all parts of an organization's knowledge base share: its version, and its numbers. */
 import { sql } from "kysely";
 import type { Queries } from "../../../database/database.ts";
-import { ofOrganization } from "../../../database/query/index.ts";
+import { ofOrganization, rowsOf } from "../../../database/query/index.ts";
 import type { Transaction } from "../../foundation/kernel/index.ts";
 
 /**
@@ -53,7 +53,7 @@ export interface KnowledgeCount {
 
 /** The number of documents that are ready, and of QA pairs. */
 export async function countKnowledge(db: Queries, organization: string): Promise<KnowledgeCount> {
-  const { rows } = await sql<KnowledgeCount>`
+  const { rows } = await rowsOf({ doc_count: "bigint", qa_count: "bigint" })`
     select
       (select count(*) from knowledge_documents
         where organization_id = ${organization} and status = 'ready') as doc_count,

@@ -6,7 +6,7 @@
  */
 import { sql } from "kysely";
 import { z } from "zod";
-import { ofOrganization } from "../../../database/query/index.ts";
+import { columnOf, columnsOf, ofOrganization, recordset } from "../../../database/query/index.ts";
 import { newJob, type Outcome } from "../../../jobs/job.ts";
 import {
   defineJob,
@@ -96,7 +96,7 @@ async function embedAll(organization: string, world: World): Promise<Outcome> {
         vector: Buffer.from(encodeVector(embedded.vectors[index] ?? new Float32Array())).toString("hex"),
       }));
       await world.database.transaction(async (tx) => {
-        await source.store(organization, world.embedder.model, JSON.stringify(rows)).execute(tx);
+        await source.store(organization, world.embedder.model, rows).execute(tx);
         await recordChange(tx, organization, world.embedder.model);
       });
     }
@@ -112,6 +112,17 @@ interface MissingText {
   readonly text: string;
 }
 
+interface EmbeddedText extends MissingText {
+  /** In hexadecimal digits. */
+  readonly vector: string;
+}
+
+const pairColumns = {
+  ...columnsOf("knowledge_qa_pairs", "id"),
+  text: columnOf("knowledge_qa_pairs", "question"),
+  vector: "text",
+} as const;
+
 const pairs = {
   async missing({ database, embedder }: World, organization: string): Promise<readonly MissingText[]> {
     return ofOrganization(database.queries, organization)
@@ -122,9 +133,9 @@ const pairs = {
       .execute();
   },
   /** Only where the text is still the one of the vector. */
-  store: (organization: string, model: string, rows: string) => sql`
+  store: (organization: string, model: string, rows: readonly EmbeddedText[]) => sql`
     update knowledge_qa_pairs as pair set embedding = decode(row.vector, 'hex'), model = ${model}
-    from jsonb_to_recordset(${rows}::jsonb) as row (id text, text text, vector text)
+    from ${recordset("row", pairColumns, rows)}
     where pair.organization_id = ${organization} and pair.id = row.id and pair.question = row.text`,
 };
 
@@ -148,9 +159,9 @@ const chunks = {
       text: textToEmbed(title, content),
     }));
   },
-  store: (organization: string, model: string, rows: string) => sql`
+  store: (organization: string, model: string, rows: readonly EmbeddedText[]) => sql`
     update knowledge_chunks as chunk set embedding = decode(row.vector, 'hex'), model = ${model}
-    from jsonb_to_recordset(${rows}::jsonb) as row (id text, vector text)
+    from ${recordset("row", { id: "text", vector: "text" }, rows)}
     where chunk.organization_id = ${organization} and chunk.document_id = split_part(row.id, ' ', 1)
       and chunk.generation = split_part(row.id, ' ', 2)::integer
       and chunk.position = split_part(row.id, ' ', 3)::integer`,

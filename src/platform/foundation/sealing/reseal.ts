@@ -8,6 +8,7 @@
  */
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "../../../database/database.ts";
+import { recordset } from "../../../database/query/index.ts";
 import type { Sealed, Tables } from "../../../database/schema/index.ts";
 import type { Log } from "../../../ports/log.ts";
 import { type SealSecrets, seal, tryUnseal } from "./seal.ts";
@@ -134,8 +135,8 @@ async function writeBatch(
   if (changes.length === 0) {
     return;
   }
-  const fields = [...key, "old", "value"].map((name) => sql`${sql.id(name)} text`);
-  const change = sql`jsonb_to_recordset(${JSON.stringify(changes)}::jsonb) as change (${sql.join(fields)})`;
+  const keyTypes = Object.fromEntries(key.map((name) => [name, "text" as const]));
+  const change = recordset("change", { ...keyTypes, old: "text", value: "text" }, changes);
   const target = sql.table(table);
   const conditions = [
     ...key.map((name) => sql`${target}.${sql.id(name)} = change.${sql.id(name)}`),

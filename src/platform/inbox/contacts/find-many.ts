@@ -1,6 +1,5 @@
 /** Finds the contacts of many phone numbers. */
-import { sql } from "kysely";
-import { refersTo } from "../../../database/query/index.ts";
+import { refersTo, rowsOf } from "../../../database/query/index.ts";
 import { phoneKey } from "../../account/phone/index.ts";
 import type { Transaction } from "../../foundation/kernel/index.ts";
 
@@ -10,7 +9,7 @@ export async function findContactIds(
   organization: string,
   numbers: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
-  const { rows } = await sql<{ key: string; id: string }>`
+  const { rows } = await rowsOf({ key: "text", id: "text" })`
     select value as key, id
     from contact_identities
     join contacts on ${refersTo("contact_identities.contact_id", "contacts")}

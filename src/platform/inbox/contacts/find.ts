@@ -6,7 +6,7 @@
  */
 import { type Selectable, sql } from "kysely";
 import { newId } from "../../../database/id.ts";
-import { ofOrganization, refersTo } from "../../../database/query/index.ts";
+import { allColumnsOf, ofOrganization, refersTo, rowsOf } from "../../../database/query/index.ts";
 import type { Tables } from "../../../database/schema/index.ts";
 import type { Identities } from "../../../ports/channel.ts";
 import { countryOf, phoneKey } from "../../account/phone/index.ts";
@@ -139,7 +139,7 @@ export async function createContact(
   const { organization, name, metadata = {}, now } = lookup;
   const { phone_number = null, bsuid = null, username = null } = identityColumns(new Set([kind]), lookup);
   const created_at = now.toISOString();
-  const { rows } = await sql<ContactRow & { readonly is_listened_to: boolean }>`
+  const { rows } = await rowsOf({ ...allColumnsOf("contacts"), is_listened_to: "boolean" })`
     with claimed as (
       insert into contact_identities (organization_id, kind, value, contact_id, created_at)
       values (${organization}, ${kind}, ${value}, ${newId("con", now)}, ${created_at})

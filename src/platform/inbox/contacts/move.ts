@@ -1,6 +1,6 @@
 /** Gives a contact the number or the channel's id that the person has from now on. */
 import { sql } from "kysely";
-import { ofOrganization } from "../../../database/query/index.ts";
+import { columnsOf, ofOrganization, rowsOf } from "../../../database/query/index.ts";
 import type { IdentityMove } from "../../../ports/channel.ts";
 import { countryOf, phoneKey } from "../../account/phone/index.ts";
 import type { Change } from "../../foundation/kernel/index.ts";
@@ -27,7 +27,7 @@ export async function moveIdentities(
   const kinds = new Set(rest.map(({ kind }) => kind));
   // The channel's own form of the number goes with the number.
   const lost = kinds.has("phone") ? [...kinds, "wa_id" as const] : [...kinds];
-  const taken = await sql<{ kind: string; contact_id: string }>`
+  const taken = await rowsOf(columnsOf("contact_identities", "kind", "contact_id"))`
     select kind, contact_id from contact_identities
     where organization_id = ${organization} and contact_id <> ${contact_id}
       and (kind, value) in (${sql.join(rest.map(({ kind, value }) => sql`(${kind}, ${value})`))})

@@ -9,7 +9,7 @@
 import { sql } from "kysely";
 import { fail } from "../../../../tools/errors.ts";
 import type { Database, Queries } from "../../../database/database.ts";
-import { ofOrganization } from "../../../database/query/index.ts";
+import { columnsOf, ofOrganization, recordset } from "../../../database/query/index.ts";
 import { countryOf } from "../../account/phone/index.ts";
 import type { World } from "../../foundation/kernel/index.ts";
 import { normalizeText } from "../../foundation/query/index.ts";
@@ -119,8 +119,7 @@ async function normalizeBatch(db: Queries, organization: string, after: string):
   await sql`
     update contacts set country = value.country, normalized = nullif(value.normalized, '{}'::jsonb),
       normalized_at = updated_at
-    from jsonb_to_recordset(${JSON.stringify(values)}::jsonb)
-      as value (id text, version timestamptz, country text, normalized jsonb)
+    from ${recordset("value", { ...columnsOf("contacts", "id", "country", "normalized"), version: "timestamptz" }, values)}
     where contacts.organization_id = ${organization} and contacts.id = value.id
       and contacts.updated_at = value.version and contacts.erased_at is null
   `.execute(db);

@@ -8,7 +8,7 @@ import { sql } from "kysely";
 import { maxMetadata } from "../../../../tools/contract/index.ts";
 import type { DatabaseTransaction } from "../../../database/database.ts";
 import { newId } from "../../../database/id.ts";
-import { refersTo } from "../../../database/query/index.ts";
+import { columnOf, columnsOf, recordset, refersTo, rowsOf } from "../../../database/query/index.ts";
 import { countryOf, phoneKey } from "../../account/phone/index.ts";
 import { normalizedAtAfterChange, normalizedTexts } from "./normalized.ts";
 import { searchTextOf } from "./search.ts";
@@ -72,10 +72,15 @@ export async function upsertContacts(
   return inputs.map((input) => outcomes.get(input) ?? "updated");
 }
 
+const existingColumns = {
+  key: columnOf("contact_identities", "value"),
+  ...columnsOf("contacts", "id", "phone_number", "username", "name", "tags", "metadata"),
+};
+
 /** Locked until the commit, so that concurrent changes wait. */
 async function lockExisting(tx: DatabaseTransaction, organization: string, inputs: readonly ContactInput[]) {
   const keys = inputs.map(({ phone_number }) => phoneKey(phone_number));
-  const { rows } = await sql<Omit<Draft, "isNew" | "isChanged">>`
+  const { rows } = await rowsOf(existingColumns)`
     select value as key, id, phone_number, username, name, tags, metadata
     from contact_identities
     join contacts on ${refersTo("contact_identities.contact_id", "contacts")}
@@ -150,7 +155,7 @@ async function insertContacts(
   }
   const created_at = sql`${now.toISOString()}::timestamptz`;
   // One statement, so that there is never an identity without its contact.
-  const { rows } = await sql<{ key: string }>`
+  const { rows } = await rowsOf({ key: "text" })`
     with draft as (select * from ${toRecordset(drafts)}),
     claimed as (
       insert into contact_identities (organization_id, kind, value, contact_id, created_at)
@@ -171,6 +176,21 @@ async function insertContacts(
   return new Set(rows.map(({ key }) => key));
 }
 
+const draftColumns = {
+  key: "text",
+  ...columnsOf(
+    "contacts",
+    "id",
+    "phone_number",
+    "name",
+    "search_text",
+    "tags",
+    "metadata",
+    "country",
+    "normalized",
+  ),
+} as const;
+
 /** The drafts as a table expression. */
 function toRecordset(drafts: readonly Draft[]) {
   const rows = drafts.map(({ key, id, phone_number, username, name, tags, metadata }) => ({
@@ -184,6 +204,5 @@ function toRecordset(drafts: readonly Draft[]) {
     country: countryOf(phone_number),
     normalized: normalizedTexts({ name, tags, metadata }),
   }));
-  return sql`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as draft (key text, id text,
-    phone_number text, name text, search_text text, tags text[], metadata jsonb, country text, normalized jsonb)`;
+  return recordset("draft", draftColumns, rows);
 }

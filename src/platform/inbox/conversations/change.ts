@@ -5,7 +5,14 @@
  * The conversation is locked first, then the members. When a change frees an agent, the queue is served.
  */
 import { sql } from "kysely";
-import { ofOrganization } from "../../../database/query/index.ts";
+import {
+  allColumnsOf,
+  columnsOf,
+  matchesKey,
+  ofOrganization,
+  recordset,
+  rowsOf,
+} from "../../../database/query/index.ts";
 import { capacityFreed } from "../../account/users.ts";
 import { type Change, isListenedTo } from "../../foundation/kernel/index.ts";
 import type { ConversationRow } from "../routing/index.ts";
@@ -91,27 +98,39 @@ interface ConversationUpdate {
   readonly loadChanges: readonly LoadChange[];
 }
 
-/**
- * One statement for all, because the members stay locked until the commit and other transactions wait for them.
- * The ids are also given as arrays: with the join alone, the planner may scan the whole table.
- */
+const stateColumns = {
+  ...columnsOf(
+    "conversations",
+    "organization_id",
+    "id",
+    "status",
+    "snoozed_until",
+    "assigned_to",
+    "team_id",
+    "queued_at",
+    "policy_id",
+    "opens_on_answer",
+  ),
+  is_done: "boolean",
+} as const;
+
+/** One statement for all, because the members stay locked until the commit and other transactions wait for them. */
 async function writeUpdates({ tx, now }: Change, updates: readonly ConversationUpdate[]): Promise<Written> {
   const rows = updates.map(({ conversation: { organization_id, id }, state }) => {
     return { organization_id, id, ...state, is_done: isDone(state) };
   });
-  const updated = await sql<ConversationRow & { readonly is_listened_to: boolean }>`
+  const organizations = rows.map(({ organization_id }) => organization_id);
+  const ids = rows.map(({ id }) => id);
+  const updated = await rowsOf({ ...allColumnsOf("conversations"), is_listened_to: "boolean" })`
     with counted as (${updateLoads(updates.flatMap(({ loadChanges }) => loadChanges))})
     update conversations set status = state.status, snoozed_until = state.snoozed_until,
       assigned_to = state.assigned_to, team_id = state.team_id, queued_at = state.queued_at,
       policy_id = state.policy_id, opens_on_answer = state.opens_on_answer, updated_at = ${now.toISOString()}::timestamptz,
       -- A closed conversation and spam need no answer.
       waiting_since = case when state.is_done then null else waiting_since end
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as state (organization_id text, id text,
-      status text, snoozed_until timestamptz, assigned_to text, team_id text, queued_at timestamptz,
-      policy_id text, opens_on_answer boolean, is_done boolean)
-    where conversations.organization_id = any(${rows.map(({ organization_id }) => organization_id)}::text[])
-      and conversations.id = any(${rows.map(({ id }) => id)}::text[])
-      and conversations.organization_id = state.organization_id and conversations.id = state.id
+    from ${recordset("state", stateColumns, rows)}
+    where ${matchesKey("conversations.organization_id", "state.organization_id", organizations)}
+      and ${matchesKey("conversations.id", "state.id", ids)}
     returning conversations.*, ${isHeard} as is_listened_to
   `.execute(tx);
   const listening = updated.rows.flatMap(({ id, is_listened_to }) => (is_listened_to ? [id] : []));

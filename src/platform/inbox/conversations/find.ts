@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { fail } from "../../../../tools/errors.ts";
 import type { Queries } from "../../../database/database.ts";
 import { newId } from "../../../database/id.ts";
-import { ofOrganization, refersTo } from "../../../database/query/index.ts";
+import { columnsOf, ofOrganization, recordset, refersTo } from "../../../database/query/index.ts";
 import { together } from "../../../database/transaction.ts";
 import { type Change, system, type Transaction, type World } from "../../foundation/kernel/index.ts";
 import type { ContactRow } from "../contacts/index.ts";
@@ -169,7 +169,7 @@ export async function lockOrCreateConversations(
   await sql`
     insert into conversations (organization_id, id, inbox_id, contact_id, status, opens_on_answer, created_at, updated_at)
     select ${organization}, id, ${inbox_id}, contact_id, 'pending', true, ${at}::timestamptz, ${at}::timestamptz
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as contact (contact_id text, id text)
+    from ${recordset("contact", columnsOf("conversations", "contact_id", "id"), rows)}
     on conflict (organization_id, contact_id, inbox_id) do nothing
   `.execute(tx);
   return selectConversations(tx, organization)

@@ -4,7 +4,7 @@ import { type Expression, type RawBuilder, sql } from "kysely";
 import { conversations as contract } from "../../../../tools/conversations.ts";
 import { routing as routingContract } from "../../../../tools/routing.ts";
 import { newId } from "../../../database/id.ts";
-import { ofOrganization } from "../../../database/query/index.ts";
+import { columnsOf, ofOrganization, recordset, rowsOf } from "../../../database/query/index.ts";
 import { capacityFreed } from "../../account/users.ts";
 import {
   type Change,
@@ -248,10 +248,10 @@ export async function recordBulkOutbound(
   const { organization, inbox_id, now } = inboxContacts;
   const at = now.toISOString();
   const rows = toNewConversations(inboxContacts);
-  const { rows: recorded } = await sql<{ contact_id: string; id: string }>`
+  const { rows: recorded } = await rowsOf(columnsOf("conversations", "contact_id", "id"))`
     insert into conversations (organization_id, id, inbox_id, contact_id, status, opens_on_answer, last_message_at, created_at, updated_at)
     select ${organization}, id, ${inbox_id}, contact_id, 'pending', true, ${at}::timestamptz, ${at}::timestamptz, ${at}::timestamptz
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as contact (contact_id text, id text)
+    from ${recordset("contact", columnsOf("conversations", "contact_id", "id"), rows)}
     on conflict (organization_id, contact_id, inbox_id) do update
     set last_message_at = greatest(conversations.last_message_at, excluded.last_message_at), updated_at = excluded.updated_at
     returning contact_id, id

@@ -6,6 +6,7 @@
  */
 import { sql } from "kysely";
 import { coalesce } from "../../../database/coalesce.ts";
+import { columnOf, columnsOf, matchesKey, recordset } from "../../../database/query/index.ts";
 import type { Sealed } from "../../../database/schema/index.ts";
 import { together } from "../../../database/transaction.ts";
 import type { ChannelAccount, ChannelFailure } from "../../../ports/channel.ts";
@@ -183,6 +184,11 @@ function findBlockingError(row: UnsentMessage, now: Date): DeliveryError | undef
   return now.getTime() - Date.parse(row.created_at) > maxWaitMs ? internalFailures.expired : undefined;
 }
 
+const claimColumns = {
+  ...columnsOf("messages", "id"),
+  full_at: columnOf("messages", "quota_full_at"),
+};
+
 async function markSending(
   tx: Transaction,
   decisions: readonly (Decision | undefined)[],
@@ -197,12 +203,13 @@ async function markSending(
     full_at: decision.state === "claimed" ? decision.quotaFullAt : null,
   }));
   if (claimed.length > 0) {
+    const ids = claimed.map(({ id }) => id);
     await sql`
       update messages set status = 'sending', claimed_at = ${at}::timestamptz,
         quota_full_at = coalesce(claimed.full_at, quota_full_at)
-      from jsonb_to_recordset(${JSON.stringify(claimed)}::jsonb) as claimed (id text, full_at timestamptz)
+      from ${recordset("claimed", claimColumns, claimed)}
       where organization_id = ${sending[0]?.claimed.message.organization_id}
-        and messages.id = any(${claimed.map(({ id }) => id)}::text[]) and messages.id = claimed.id
+        and ${matchesKey("messages.id", "claimed.id", ids)}
     `.execute(tx);
   }
 }
@@ -265,13 +272,13 @@ export const returnToQueue = coalesce(
     const rows = returned.map(({ message_id: id, claimedAt: claimed_at, isRefusal }) => {
       return { id, claimed_at, refusals: isRefusal ? 1 : 0 };
     });
+    const ids = rows.map(({ id }) => id);
     await sql`
       update messages set status = 'queued', claimed_at = null, quota_full_at = null,
         refusals = messages.refusals + returned.refusals
-      from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
-        as returned (id text, claimed_at timestamptz, refusals smallint)
+      from ${recordset("returned", columnsOf("messages", "id", "claimed_at", "refusals"), rows)}
       where messages.organization_id = ${returned[0]?.organization_id}
-        and messages.id = any(${rows.map(({ id }) => id)}::text[]) and messages.id = returned.id
+        and ${matchesKey("messages.id", "returned.id", ids)}
         and messages.status = 'sending' and messages.claimed_at = returned.claimed_at
     `.execute(world.database.queries);
     return returned.map(() => undefined);

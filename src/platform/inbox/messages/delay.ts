@@ -1,6 +1,7 @@
 /** Records why a queued message has not been sent yet. */
 import { sql } from "kysely";
 import { coalesce } from "../../../database/coalesce.ts";
+import { columnsOf, matchesKey, recordset } from "../../../database/query/index.ts";
 import type { ChannelFailure } from "../../../ports/channel.ts";
 import type { World } from "../../foundation/kernel/index.ts";
 import { toDeliveryError } from "./failures.ts";
@@ -15,22 +16,34 @@ export interface NewDelay extends MessageName {
   readonly nextAttemptAt: Date | null;
 }
 
+const delayColumns = {
+  ...columnsOf("messages", "id"),
+  attempts: "integer",
+  last_error: "jsonb",
+  next_attempt_at: "text",
+} as const;
+
 /** Of an erased contact, the texts of the channel are not kept. */
 export const recordDelay = coalesce(
   async (world: World, delays: readonly NewDelay[]): Promise<readonly undefined[]> => {
     const rows = delays.map(({ message_id: id, isAttempt, failure, nextAttemptAt }) => {
-      return { id, attempts: isAttempt ? 1 : 0, last_error: failure && toError(failure), nextAttemptAt };
+      return {
+        id,
+        attempts: isAttempt ? 1 : 0,
+        last_error: failure && toError(failure),
+        next_attempt_at: nextAttemptAt?.toISOString() ?? null,
+      };
     });
+    const ids = delays.map(({ message_id }) => message_id);
     await sql`
       update messages set delay = jsonb_build_object(
         'attempts', coalesce((messages.delay ->> 'attempts')::int, 0) + new.attempts,
         'last_error', new.last_error,
-        'next_attempt_at', new."nextAttemptAt"
+        'next_attempt_at', new.next_attempt_at
       )
-      from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
-        as new (id text, attempts int, last_error jsonb, "nextAttemptAt" text)
+      from ${recordset("new", delayColumns, rows)}
       where messages.organization_id = ${delays[0]?.organization_id}
-        and messages.id = any(${rows.map(({ id }) => id)}::text[]) and messages.id = new.id
+        and ${matchesKey("messages.id", "new.id", ids)}
         and messages.status in ('queued', 'sending') and messages."to" is not null
     `.execute(world.database.queries);
     return delays.map(() => undefined);

@@ -5,6 +5,7 @@
  * order of their ids, then its channel ids in their order, so that two batches do not deadlock.
  */
 import { type Selectable, sql } from "kysely";
+import { allColumnsOf, columnsOf, matchesKey, nullable, rowsOf } from "../../../database/query/index.ts";
 import type { Tables } from "../../../database/schema/index.ts";
 import { together } from "../../../database/transaction.ts";
 import type { Pricing, Receipt, ReceiptType } from "../../../ports/channel.ts";
@@ -54,7 +55,7 @@ export async function lockMessages(
   tx: Transaction,
   { organization, ids, channelIds = [] }: MessageNames,
 ): Promise<Messages> {
-  const { rows } = await sql<LockedMessage>`
+  const { rows } = await rowsOf({ ...columnsOf("messages", ...columns), template_name: nullable("text") })`
     select ${sql.join(columns.map((column) => sql.ref(column)))}, content #>> '{template,name}' as template_name
     from messages
     where organization_id = ${organization} and direction = 'outbound' and id = any(array(
@@ -163,7 +164,7 @@ async function recordReceipts(
     const organization_id = messages.get(message_id)?.organization_id;
     return { organization_id, message_id, type, occurred_at: at, error };
   });
-  const { rows } = await sql<{ message_id: string; type: ReceiptType }>`
+  const { rows } = await rowsOf(columnsOf("message_receipts", "message_id", "type"))`
     insert into message_receipts (organization_id, message_id, type, occurred_at, error)
     select organization_id, message_id, type, occurred_at, error
     from jsonb_populate_recordset(null::message_receipts, ${JSON.stringify(given)}::jsonb)
@@ -175,7 +176,6 @@ async function recordReceipts(
     update.type === "accepted" || (added.has(keyOf(update)) && first.get(keyOf(update)) === update);
 }
 
-/** The ids are given twice: for a join alone, the planner may read the whole table first. */
 async function storeProgress(tx: Transaction, messages: readonly LockedMessage[]): Promise<void> {
   const [first] = messages;
   if (!first) {
@@ -185,13 +185,14 @@ async function storeProgress(tx: Transaction, messages: readonly LockedMessage[]
     const { sent_at, delivered_at, read_at, failed_at } = message;
     return { id, status, error, channel_message_id, charge, sent_at, delivered_at, read_at, failed_at };
   });
+  const ids = messages.map(({ id }) => id);
   await sql`
     update messages set status = change.status, error = change.error, channel_message_id = change.channel_message_id,
       sent_at = change.sent_at, delivered_at = change.delivered_at, read_at = change.read_at,
       failed_at = change.failed_at, charge = change.charge
     from jsonb_populate_recordset(null::messages, ${JSON.stringify(changes)}::jsonb) as change
     where messages.organization_id = ${first.organization_id}
-      and messages.id = any(${changes.map(({ id }) => id)}::text[]) and messages.id = change.id
+      and ${matchesKey("messages.id", "change.id", ids)}
   `.execute(tx);
 }
 
@@ -218,7 +219,7 @@ export async function takeParkedReceipts(
   }
   const [, { rows }] = await together(
     lockChannelIds(tx, channelIds),
-    sql<ParkedReceipt>`
+    rowsOf(allColumnsOf("parked_receipts"))`
       with taken as (
         delete from parked_receipts
         where organization_id = ${organization} and channel_message_id = any(${channelIds}::text[])

@@ -1,7 +1,6 @@
 /** Keeps a template from a new review while messages wait that it was used for: they could not be sent. */
-import { sql } from "kysely";
 import { fail } from "../../../../tools/errors.ts";
-import { onlyRow } from "../../../database/query/index.ts";
+import { onlyRow, rowsOf } from "../../../database/query/index.ts";
 import { storedLanes } from "../../../jobs/priority.ts";
 import { laneOf } from "../../account/inboxes/index.ts";
 import type { Change } from "../../foundation/kernel/index.ts";
@@ -16,7 +15,7 @@ export async function requireNoneWaiting(
     template_id,
   }: { readonly organization: string; readonly inbox_id: string; readonly template_id: string },
 ): Promise<void> {
-  const { rows } = await sql<{ count: number }>`
+  const { rows } = await rowsOf({ count: "integer" })`
     select count(*)::int as count
     from jobs
     join messages on messages.organization_id = ${organization} and messages.id = jobs.payload ->> 'message_id'

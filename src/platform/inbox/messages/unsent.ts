@@ -1,5 +1,6 @@
 /** Reads queued messages with what decides whether and how they are sent. */
 import { sql } from "kysely";
+import { byWholeKey } from "../../../database/query/index.ts";
 import type { InboxHealth, Sealed } from "../../../database/schema/index.ts";
 import type { Transaction } from "../../foundation/kernel/index.ts";
 import { selectFullAt } from "./person-quota.ts";
@@ -52,22 +53,23 @@ export async function readUnsent(
       inbox.id as inbox_id, inbox.health, account.phone_number_id, account.waba_id, account.app_id, account.secrets,
       quota.person_full_at
     from messages as message
-    -- Look-ups by the whole key: the planner might start a join with all rows of the organization, and keep that plan.
     cross join lateral (
       select * from conversations
       where organization_id = message.organization_id and id = message.conversation_id
-      limit 1
+      ${byWholeKey}
     ) as conversation
     cross join lateral (
       select blocked_at, opted_out from contacts
       where organization_id = message.organization_id and id = conversation.contact_id
-      limit 1
+      ${byWholeKey}
     ) as contact
     cross join lateral (
-      select * from inboxes where organization_id = message.organization_id and id = conversation.inbox_id limit 1
+      select * from inboxes where organization_id = message.organization_id and id = conversation.inbox_id
+      ${byWholeKey}
     ) as inbox
     left join lateral (
-      select * from inbox_accounts where organization_id = message.organization_id and inbox_id = inbox.id limit 1
+      select * from inbox_accounts where organization_id = message.organization_id and inbox_id = inbox.id
+      ${byWholeKey}
     ) as account on true
     cross join lateral (${selectFullAt(now, maxWaitMs)}) as quota
     where message.organization_id = ${first?.organization_id}

@@ -4,7 +4,15 @@ import { type Selectable, sql } from "kysely";
 import type { assignmentTypes } from "../../../../tools/conversations.ts";
 import type { Queries } from "../../../database/database.ts";
 import { newId } from "../../../database/id.ts";
-import { insertAll, ofOrganization, readPage, updateBatch } from "../../../database/query/index.ts";
+import {
+  columnOf,
+  columnsOf,
+  insertAll,
+  ofOrganization,
+  readPage,
+  rowsOf,
+  updateBatch,
+} from "../../../database/query/index.ts";
 import type { Tables } from "../../../database/schema/index.ts";
 import { type Change, defineRetentionJob, type Transaction } from "../../foundation/kernel/index.ts";
 import type { ErasedContact } from "../contacts/index.ts";
@@ -93,7 +101,7 @@ export async function readLastAssignments(db: Queries, organization: string, con
   if (contact_ids.length === 0) {
     return new Map<string, LastAssignment>();
   }
-  const { rows } = await sql<LastAssignment & { contact_id: string }>`
+  const { rows } = await rowsOf(lastColumns)`
     select last.contact_id, last.assigned_to as user_id, last.created_at as at
     from unnest(${contact_ids}::text[]) as contact (id)
     cross join lateral (
@@ -104,6 +112,12 @@ export async function readLastAssignments(db: Queries, organization: string, con
   `.execute(db);
   return new Map(rows.map(({ contact_id, user_id, at }) => [contact_id, { user_id, at }]));
 }
+
+const lastColumns = {
+  ...columnsOf("assignments", "contact_id"),
+  user_id: "text",
+  at: columnOf("assignments", "created_at"),
+} as const;
 
 export interface LastAssignment {
   readonly user_id: string;

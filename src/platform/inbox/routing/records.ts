@@ -4,7 +4,13 @@ import { type Selectable, sql } from "kysely";
 import type { routingTriggers } from "../../../../tools/routing.ts";
 import type { Queries } from "../../../database/database.ts";
 import { newId } from "../../../database/id.ts";
-import { insertAll, ofOrganization, updateBatch } from "../../../database/query/index.ts";
+import {
+  columnsOf,
+  insertAll,
+  ofOrganization,
+  recordset,
+  updateBatch,
+} from "../../../database/query/index.ts";
 import type { Tables } from "../../../database/schema/index.ts";
 import type { Change, Transaction } from "../../foundation/kernel/index.ts";
 import type { ErasedContact } from "../contacts/index.ts";
@@ -87,7 +93,9 @@ async function insertDecisions({ tx, now }: Change, records: readonly DecisionRe
 
 /** Saves the credits after the last decision of each policy; policies deleted in the meantime are skipped. */
 async function saveCredits(tx: Transaction, organization: string, decisions: readonly PolicyDecision[]) {
-  const weighted = decisions.filter(({ policy_id, credits }) => policy_id !== null && credits.size > 0);
+  const weighted = decisions.flatMap(({ policy_id, credits }) =>
+    policy_id !== null && credits.size > 0 ? [{ policy_id, credits }] : [],
+  );
   const credits = new Map(
     weighted.flatMap(({ policy_id, credits }) =>
       [...credits].map(([user_id, credit]) => [`${policy_id} ${user_id}`, { policy_id, user_id, credit }]),
@@ -105,8 +113,7 @@ async function saveCredits(tx: Transaction, organization: string, decisions: rea
     )
     insert into routing_credits (organization_id, policy_id, user_id, credit)
     select ${organization}, policy_id, user_id, credit
-    from jsonb_to_recordset(${JSON.stringify([...credits.values()])}::jsonb)
-      as credits (policy_id text, user_id text, credit integer)
+    from ${recordset("credits", columnsOf("routing_credits", "policy_id", "user_id", "credit"), [...credits.values()])}
     where policy_id in (select id from locked)
     on conflict (organization_id, policy_id, user_id) do update set credit = excluded.credit
   `.execute(tx);

@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import type { ConversationStatus } from "../../../../tools/conversations.ts";
 import type { Queries } from "../../../database/database.ts";
-import { ofOrganization, refersTo } from "../../../database/query/index.ts";
+import { columnsOf, ofOrganization, recordset, refersTo } from "../../../database/query/index.ts";
 import { availableAt } from "./availability.ts";
 
 /** Whether a conversation of this status counts as load of its agent. */
@@ -35,6 +35,12 @@ export interface LoadChange {
   readonly turn?: number | undefined;
 }
 
+const changeColumns = {
+  ...columnsOf("team_members", "organization_id", "team_id", "user_id"),
+  delta: "integer",
+  turn: "bigint",
+} as const;
+
 /**
  * The statement that applies the changes, for a CTE of the change that causes them. An agent who has left the team
  * has no row to count in; their conversations stay theirs.
@@ -44,8 +50,7 @@ export const updateLoads = (loadChanges: readonly LoadChange[]) => sql`
   set current_chat_count = current_chat_count + change.delta, turn = coalesce(change.turn, team_members.turn)
   from (
     select organization_id, team_id, user_id, sum(delta)::integer as delta, max(turn) as turn
-    from jsonb_to_recordset(${JSON.stringify(loadChanges)}::jsonb)
-      as change (organization_id text, team_id text, user_id text, delta integer, turn bigint)
+    from ${recordset("change", changeColumns, loadChanges)}
     group by organization_id, team_id, user_id
   ) as change
   where team_members.organization_id = change.organization_id

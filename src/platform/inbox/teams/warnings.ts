@@ -1,6 +1,7 @@
 /** Warns of teams that get conversations and have no agent for them. */
-import { sql } from "kysely";
+
 import type { Queries } from "../../../database/database.ts";
+import { columnsOf, rowsOf } from "../../../database/query/index.ts";
 import type { Problem } from "../../foundation/problems.ts";
 import { availableAt } from "./availability.ts";
 
@@ -19,7 +20,10 @@ export async function findIdleTeams(
   if (references.length === 0) {
     return [];
   }
-  const { rows } = await sql<{ id: string; name: string; is_active: boolean; has_members: boolean }>`
+  const { rows } = await rowsOf({
+    ...columnsOf("teams", "id", "name", "is_active"),
+    has_members: "boolean",
+  })`
     select id, name, is_active, exists (
       select from team_members
       join users on users.organization_id = team_members.organization_id and users.id = team_members.user_id

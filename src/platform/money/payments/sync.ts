@@ -6,6 +6,7 @@
  */
 import { sql } from "kysely";
 import { z } from "zod";
+import { columnsOf, recordset } from "../../../database/query/index.ts";
 import { newJob } from "../../../jobs/job.ts";
 import type { ProcessorPayment } from "../../../ports/payments.ts";
 import { defineJob, defineScheduledJob, type World } from "../../foundation/kernel/index.ts";
@@ -89,10 +90,10 @@ export const reconcilePaymentsJob = defineScheduledJob({
         .skipLocked()
         .execute();
       const checks = due.map((order) => ({ ...order, next_check_at: nextCheckOf(order, now) }));
+      const columns = columnsOf("payment_orders", "organization_id", "id", "next_check_at");
       await sql`
         update payment_orders set next_check_at = checked.next_check_at
-        from jsonb_to_recordset(${JSON.stringify(checks)}::jsonb)
-          as checked (organization_id text, id text, next_check_at timestamptz)
+        from ${recordset("checked", columns, checks)}
         where payment_orders.organization_id = checked.organization_id and payment_orders.id = checked.id
       `.execute(tx);
       const jobs = due.map(({ organization_id, id }) => newSyncJob({ organization_id, order_id: id }));

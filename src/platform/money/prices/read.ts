@@ -1,10 +1,9 @@
 /** Reads the prices of an organization's messages. */
-import { sql } from "kysely";
 import { otherCountries, priceCategories } from "../../../../tools/prices.ts";
 import type { Queries } from "../../../database/database.ts";
-import { onlyRow } from "../../../database/query/index.ts";
+import { columnOf, columnsOf, nullable, onlyRow, rowsOf } from "../../../database/query/index.ts";
 import { bundledTables } from "./bundled.ts";
-import { type CategoryRates, type RateTable, ratesOf } from "./rate-table.ts";
+import { type RateTable, ratesOf } from "./rate-table.ts";
 
 /** What messages of an organization cost. */
 export interface Rates {
@@ -24,7 +23,7 @@ export async function readRates(
   countries: readonly (string | null)[],
 ): Promise<Rates> {
   const keys = [...new Set([...countries.filter((country) => country !== null), otherCountries])];
-  const { rows } = await sql<Row>`
+  const { rows } = await rowsOf(rateColumns)`
     select organizations.currency, country, marketing, utility, authentication, service
     from organizations
       left join message_rates on message_rates.currency = organizations.currency and country = any(${keys})
@@ -39,10 +38,11 @@ export async function readRates(
 }
 
 /** Without a row of the operator, all but the currency are null. */
-interface Row extends CategoryRates {
-  readonly currency: string;
-  readonly country: string | null;
-}
+const rateColumns = {
+  ...columnsOf("organizations", "currency"),
+  country: nullable(columnOf("message_rates", "country")),
+  ...columnsOf("message_rates", "marketing", "utility", "authentication", "service"),
+};
 
 /** The price of one message in millionths of the currency; null for a category without a price, and without a table. */
 export function priceOf({ table }: Rates, country: string | null, category: string): number | null {

@@ -6,7 +6,16 @@
 import { sql } from "kysely";
 import { type LedgerAccount, ledgerAccounts } from "../../../../tools/wallet.ts";
 import type { Queries } from "../../../database/database.ts";
+import { rowsOf, typed } from "../../../database/query/index.ts";
 import { defineScheduledJob, type World } from "../../foundation/kernel/index.ts";
+
+const differenceColumns = {
+  organization_id: "text",
+  account: typed<LedgerAccount>("text"),
+  simulated: "boolean",
+  balance: "bigint",
+  sum_of_entries: "bigint",
+} as const;
 
 export interface Difference {
   readonly organization_id: string;
@@ -36,7 +45,7 @@ export async function reportDifferences({ database, log }: Pick<World, "database
 /** One statement, so that balances and entries are of the same moment. */
 export async function findDifferences(db: Queries, organization: string): Promise<readonly Difference[]> {
   const accounts = sql.join(ledgerAccounts.map((name) => sql`(${sql.lit(name)}, ${sql.ref(name)})`));
-  const { rows } = await sql<Difference>`
+  const { rows } = await rowsOf(differenceColumns)`
     with moved as (
       select account, simulated, sum(amount) as amount from (
         select to_account, simulated, amount from ledger_entries where organization_id = ${organization}

@@ -4,7 +4,7 @@ import type { z } from "zod";
 import { fromMicros } from "../../../../tools/money.ts";
 import { type LedgerAccount, ledgerAccounts, type Wallet } from "../../../../tools/wallet.ts";
 import type { Queries } from "../../../database/database.ts";
-import { onlyRow } from "../../../database/query/index.ts";
+import { columnsOf, onlyRow, type RowOf, rowsOf, typed } from "../../../database/query/index.ts";
 import type { World } from "../../foundation/kernel/index.ts";
 
 /** In millionths of the currency's unit. Money comes from top_ups and adjustments, whose balances are below zero. */
@@ -36,7 +36,7 @@ export async function readWallet(
   world: WalletWorld,
   organization: string,
 ): Promise<z.input<typeof Wallet>> {
-  const { rows } = await sql<WalletRow>`
+  const { rows } = await rowsOf(walletColumns)`
     select to_jsonb(real) as real, to_jsonb(simulated) as simulated, organizations.currency,
       organizations.low_balance_threshold, ${creditLimit(world)} as credit_limit
     from organizations cross join (${totals({ organization, simulated: false })}) as real
@@ -58,13 +58,14 @@ export async function readWallet(
   };
 }
 
-interface WalletRow {
-  readonly real: Balances;
-  readonly simulated: Balances;
-  readonly currency: string;
-  readonly low_balance_threshold: number | null;
-  readonly credit_limit: number;
-}
+const walletColumns = {
+  ...columnsOf("organizations", "currency", "low_balance_threshold"),
+  real: typed<Balances>("jsonb"),
+  simulated: typed<Balances>("jsonb"),
+  credit_limit: "bigint",
+} as const;
+
+type WalletRow = RowOf<typeof walletColumns>;
 
 function describe(
   { wallet, held, spent }: Balances,
@@ -82,7 +83,7 @@ function describe(
 
 /** What the real or the simulated money can pay, in millionths of the currency's unit. */
 export async function readAvailable(db: Queries, world: WalletWorld, account: MoneyAccount): Promise<number> {
-  const { rows } = await sql<{ available: number }>`
+  const { rows } = await rowsOf({ available: "bigint" })`
     select total.wallet + ${creditLimit(world)} as available
     from organizations cross join (${totals(account)}) as total
     where organizations.id = ${account.organization}

@@ -6,6 +6,7 @@
  */
 import { sql } from "kysely";
 import { fromMicros } from "../../../../tools/money.ts";
+import { type RowOf, rowsOf } from "../../../database/query/index.ts";
 import { defineScheduledJob, type Transaction, type World } from "../../foundation/kernel/index.ts";
 import { creditLimit } from "./balances.ts";
 
@@ -24,14 +25,16 @@ export const watchBalancesJob = defineScheduledJob({
   },
 });
 
-interface LowWallet {
-  readonly organization_id: string;
-  readonly currency: string;
-  readonly threshold: number;
-  readonly wallet: number;
-  readonly held: number;
-  readonly credit: number;
-}
+const watchedColumns = {
+  organization_id: "text",
+  currency: "text",
+  threshold: "bigint",
+  wallet: "bigint",
+  held: "bigint",
+  credit: "bigint",
+} as const;
+
+type LowWallet = RowOf<typeof watchedColumns>;
 
 function emitLow(
   tx: Transaction,
@@ -65,7 +68,7 @@ function emitLow(
 /** Records which organizations with a threshold are below it, and returns those that were not before. */
 async function markLow(tx: Transaction, world: World, simulated: boolean): Promise<readonly LowWallet[]> {
   const lowSince = sql.ref(simulated ? "simulated_low_since" : "low_since");
-  const { rows } = await sql<LowWallet>`
+  const { rows } = await rowsOf(watchedColumns)`
     with watched as (
       select organizations.id as organization_id, currency, low_balance_threshold as threshold, total.wallet, total.held,
         ${creditLimit(world)} as credit, total.wallet + ${creditLimit(world)} < low_balance_threshold as is_low
@@ -85,7 +88,8 @@ async function markLow(tx: Transaction, world: World, simulated: boolean): Promi
       update wallet_states set ${lowSince} = null
       where ${lowSince} is not null and organization_id not in (select organization_id from watched where is_low)
     )
-    select watched.* from watched join marked using (organization_id)
+    select organization_id, currency, threshold, wallet, held, credit
+    from watched join marked using (organization_id)
   `.execute(tx);
   return rows;
 }

@@ -9,6 +9,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { LedgerAccount, LedgerEntryType } from "../../../../tools/wallet.ts";
 import { newId } from "../../../database/id.ts";
+import { columnsOf, recordset } from "../../../database/query/index.ts";
 import type { Transaction } from "../../foundation/kernel/index.ts";
 
 export interface Transfer {
@@ -27,6 +28,20 @@ export interface Transfer {
   readonly simulated: boolean;
 }
 
+const transferColumns = columnsOf(
+  "ledger_entries",
+  "organization_id",
+  "id",
+  "reference",
+  "type",
+  "from_account",
+  "to_account",
+  "amount",
+  "currency",
+  "message_id",
+  "simulated",
+);
+
 /** The statement that writes any number of transfers; one whose reference exists is not written again. */
 export function transferInsertion(
   transfers: readonly Transfer[],
@@ -39,8 +54,7 @@ export function transferInsertion(
       message_id, simulated, created_at)
     select organization_id, id, reference, type, from_account, to_account, amount, currency, message_id, simulated,
       ${now.toISOString()}::timestamptz
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as transfer (organization_id text, id text, reference text,
-      type text, from_account text, to_account text, amount bigint, currency text, message_id text, simulated boolean)
+    from ${recordset("transfer", transferColumns, rows)}
     where ${isAllowed}
     on conflict (organization_id, reference) do nothing
   `;

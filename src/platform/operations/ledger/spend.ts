@@ -5,6 +5,7 @@ import { maxSpendDays, type SpendGroup, type spendKinds } from "../../../../tool
 import { fromMicros } from "../../../../tools/money.ts";
 import type { Queries } from "../../../database/database.ts";
 import { lowestId } from "../../../database/id.ts";
+import { nullable, rowsOf, typed } from "../../../database/query/index.ts";
 import { getOrganization } from "../../account/organization/index.ts";
 
 const dayMs = 24 * 3_600_000;
@@ -33,20 +34,20 @@ interface SpendQuery extends Period {
   readonly simulated: boolean;
 }
 
-interface SpendRow {
-  readonly day: string | null;
-  readonly kind: (typeof spendKinds)[number] | null;
-  readonly category: string | null;
-  readonly country: string | null;
-  readonly count: number;
-  readonly amount: number;
-}
+const spendColumns = {
+  day: nullable("text"),
+  kind: typed<(typeof spendKinds)[number] | null>("text"),
+  category: nullable("text"),
+  country: nullable("text"),
+  count: "bigint",
+  amount: "bigint",
+} as const;
 
 /** The ids of entries sort by time. Of a message, the charge says which money pays it, also if its entries are older. */
 export async function readSpend(db: Queries, organization: string, query: SpendQuery) {
   const { from, to, by, simulated } = query;
   const group = (name: SpendGroup) => (by === undefined || by === name ? sql.ref(name) : sql`null::text`);
-  const { rows } = await sql<SpendRow>`
+  const { rows } = await rowsOf(spendColumns)`
     with charged as (
       select to_char(entry.created_at at time zone 'UTC', 'YYYY-MM-DD') as day,
         case when entry.type in ('usage', 'fee') then entry.type

@@ -1,7 +1,8 @@
 /** Refuses messages with templates that the authority has not approved, as WhatsApp does. */
-import { sql } from "kysely";
+
 import { coalesce } from "../../../../database/coalesce.ts";
 import type { Queries } from "../../../../database/database.ts";
+import { columnsOf, rowsOf } from "../../../../database/query/index.ts";
 import type { ChannelFailure, OutboundMessage } from "../../../../ports/channel.ts";
 
 interface SentTemplate {
@@ -41,7 +42,9 @@ export async function findRefusal(
 /** Messages that are sent together share one read. */
 const readStatus = coalesce(
   async (queries: Queries, templates: readonly SentTemplate[]): Promise<readonly (string | undefined)[]> => {
-    const { rows } = await sql<SentTemplate & { readonly status: string }>`
+    const { rows } = await rowsOf(
+      columnsOf("simulator_templates", "phone_number", "name", "language", "status"),
+    )`
       select phone_number, name, language, status from simulator_templates
       where organization_id = ${templates[0]?.organization_id}
         and name = any(${templates.map(({ name }) => name)}::text[])

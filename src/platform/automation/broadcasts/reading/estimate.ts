@@ -1,8 +1,9 @@
 /** Estimates a broadcast: whom it would reach now, who would be excluded, and what it costs. */
-import { sql } from "kysely";
+
 import type { ExclusionReason } from "../../../../../tools/broadcasts/index.ts";
 import { InboxSettings } from "../../../../../tools/inboxes.ts";
 import { fromMicros } from "../../../../../tools/money.ts";
+import { columnsOf, nullable, type RowOf, rowsOf, typed } from "../../../../database/query/index.ts";
 import { getOrDefaultInbox } from "../../../account/inboxes/index.ts";
 import type { Transaction, World } from "../../../foundation/kernel/index.ts";
 import { allCountries, type Rates, readRates } from "../../../money/prices/index.ts";
@@ -62,7 +63,7 @@ async function groupCandidates(
 ): Promise<readonly Group[]> {
   const cohort = await requireReadyCohort(tx, organization, cohort_id);
   const { category } = template.version;
-  const { rows } = await sql<Group>`
+  const { rows } = await rowsOf(groupColumns)`
     select reason, country, count(*) as count, sum(price)::bigint as cost
     from (${selectCandidates({ organization, cohort, mapping, rates, category, now })}) as candidate
     group by reason, country order by cost desc nulls last, country
@@ -96,12 +97,14 @@ function estimateTime({ inbox, recipient_count, today }: Sending) {
   return { waiting, duration_seconds: days === 0 ? seconds : days * daySeconds + (seconds ?? 0) };
 }
 
-interface Group {
-  readonly reason: ExclusionReason | null;
-  readonly country: string | null;
-  readonly count: number;
-  readonly cost: number | null;
-}
+const groupColumns = {
+  reason: typed<ExclusionReason | null>("text"),
+  ...columnsOf("contacts", "country"),
+  count: "bigint",
+  cost: nullable("bigint"),
+} as const;
+
+type Group = RowOf<typeof groupColumns>;
 
 function countExcluded(groups: readonly Group[]): Partial<Record<ExclusionReason, number>> {
   const counts: Partial<Record<ExclusionReason, number>> = {};

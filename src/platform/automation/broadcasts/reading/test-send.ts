@@ -1,5 +1,5 @@
 /** Sends the message of a broadcast to one number, to see it before everyone does. */
-import { sql } from "kysely";
+import { rowsOf, typed } from "../../../../database/query/index.ts";
 import { normalizePhone } from "../../../account/inboxes/index.ts";
 import type { WriteContext } from "../../../foundation/kernel/index.ts";
 import { sendMessage } from "../../../inbox/messages/index.ts";
@@ -20,7 +20,9 @@ export async function sendTest(
     field: "to",
     inbox_id: template.inbox_id,
   });
-  const { rows } = await sql<{ variables: Readonly<Record<string, string | null>> }>`
+  const { rows } = await rowsOf({
+    variables: typed<Readonly<Record<string, string | null>>>("jsonb"),
+  })`
     select ${selectValues(mapping)} as variables from contacts
     where organization_id = ${organization} and phone_number = ${phone_number} and erased_at is null limit 1
   `.execute(tx);

@@ -1,8 +1,7 @@
 /** What a broadcast may still send in a moving 24 hours, by the setting of its inbox and by the channel's own limit. */
-import { sql } from "kysely";
 import { InboxSettings } from "../../../../../tools/inboxes.ts";
 import { lowestId } from "../../../../database/id.ts";
-import { onlyRow } from "../../../../database/query/index.ts";
+import { onlyRow, rowsOf } from "../../../../database/query/index.ts";
 import type { NumberLimits } from "../../../../database/schema/index.ts";
 import type { Transaction } from "../../../foundation/kernel/index.ts";
 
@@ -53,7 +52,7 @@ const toLimit = (limit: number, used: number): DailyLimit => ({ limit, left: Mat
 
 /** This inbox and those of the same WhatsApp Business Account: two broadcasts must not both use what is left. */
 async function lockInboxes(tx: Transaction, { organization_id, id }: LimitedInbox): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`
+  const { rows } = await rowsOf({ id: "text" })`
     select id from inboxes
     where organization_id = ${organization_id} and (id = ${id} or id in (
       select other.inbox_id
@@ -68,7 +67,7 @@ async function lockInboxes(tx: Transaction, { organization_id, id }: LimitedInbo
 
 /** The messages of broadcasts from this inbox. */
 async function countMessages(tx: Transaction, { inbox, since }: Day): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
+  const { rows } = await rowsOf({ count: "bigint" })`
     select count(*) as count
     from broadcasts join messages
       on messages.organization_id = broadcasts.organization_id and messages.broadcast_id = broadcasts.id
@@ -83,7 +82,7 @@ async function countMessages(tx: Transaction, { inbox, since }: Day): Promise<nu
  * written since was open is not known; they count.
  */
 async function countPersons(tx: Transaction, { inbox, ids, since }: Day): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
+  const { rows } = await rowsOf({ count: "bigint" })`
     select count(distinct conversations.contact_id) as count
     from messages join conversations
       on conversations.organization_id = messages.organization_id and conversations.id = messages.conversation_id

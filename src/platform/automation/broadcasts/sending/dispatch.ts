@@ -5,13 +5,20 @@
  * writes to one twice. At most `maxWindow` messages are queued at a time, which bounds what a pause or a cancel can't stop.
  */
 
-import { type Selectable, sql } from "kysely";
+import { sql } from "kysely";
 import { z } from "zod";
 import type { ExclusionReason } from "../../../../../tools/broadcasts/index.ts";
 import { Failure } from "../../../../../tools/contract/index.ts";
 import { InboxSettings } from "../../../../../tools/inboxes.ts";
-import { ofOrganization } from "../../../../database/query/index.ts";
-import type { MessageCharge, Tables } from "../../../../database/schema/index.ts";
+import {
+  allColumnsOf,
+  columnsOf,
+  ofOrganization,
+  type RowOf,
+  recordset,
+  rowsOf,
+} from "../../../../database/query/index.ts";
+import type { MessageCharge } from "../../../../database/schema/index.ts";
 import { newJob } from "../../../../jobs/job.ts";
 import { getOrDefaultInbox } from "../../../account/inboxes/index.ts";
 import {
@@ -71,11 +78,14 @@ const waits: Readonly<Record<Next, number | undefined>> = {
   end: undefined,
 };
 
-type Recipient = Selectable<Tables["broadcast_recipients"]> & {
-  readonly is_blocked: boolean;
-  readonly is_erased: boolean;
-  readonly opted_out: boolean;
-};
+const recipientColumns = {
+  ...allColumnsOf("broadcast_recipients"),
+  is_blocked: "boolean",
+  is_erased: "boolean",
+  ...columnsOf("contacts", "opted_out"),
+} as const;
+
+type Recipient = RowOf<typeof recipientColumns>;
 
 /** The next batch is a job of its own: one job for all of them would run out of attempts when processes die often. */
 async function runBatch(
@@ -167,7 +177,7 @@ async function claimPending(
   { organization_id, id }: BroadcastRow,
   size: number,
 ): Promise<readonly Recipient[]> {
-  const { rows } = await sql<Recipient>`
+  const { rows } = await rowsOf(recipientColumns)`
     select recipient.*, contact.blocked_at is not null as is_blocked, contact.erased_at is not null as is_erased,
       contact.opted_out
     from (
@@ -249,7 +259,7 @@ async function markQueued(
   await sql`
     with marked as (
       update broadcast_recipients set status = 'queued', message_id = message.message_id
-      from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as message (contact_id text, message_id text)
+      from ${recordset("message", columnsOf("broadcast_recipients", "contact_id", "message_id"), rows)}
       where organization_id = ${organization_id} and broadcast_id = ${id}
         and broadcast_recipients.contact_id = message.contact_id
     )

@@ -2,15 +2,17 @@
 import { sql } from "kysely";
 import type { ExclusionReason } from "../../../../../tools/broadcasts/index.ts";
 import { newId } from "../../../../database/id.ts";
+import { columnsOf, type RowOf, recordset, rowsOf, typed } from "../../../../database/query/index.ts";
 import type { Transaction } from "../../../foundation/kernel/index.ts";
 import { recordTransfers } from "../../../money/wallet/index.ts";
 import type { BroadcastRow } from "../find.ts";
 
-interface Excluded {
-  readonly contact_id: string;
-  readonly price: number | null;
-  readonly reason: ExclusionReason;
-}
+const excludedColumns = {
+  ...columnsOf("broadcast_recipients", "contact_id", "price"),
+  reason: typed<ExclusionReason>("text"),
+};
+
+type Excluded = RowOf<typeof excludedColumns>;
 
 interface ExcludeContext {
   readonly tx: Transaction;
@@ -29,7 +31,7 @@ export async function excludeRecipients(
   }
   await sql`
     update broadcast_recipients set status = 'excluded', reason = excluded.reason, variables = null
-    from jsonb_to_recordset(${JSON.stringify(recipients)}::jsonb) as excluded (contact_id text, reason text)
+    from ${recordset("excluded", columnsOf("broadcast_recipients", "contact_id", "reason"), recipients)}
     where organization_id = ${organization_id} and broadcast_id = ${id}
       and broadcast_recipients.contact_id = excluded.contact_id
   `.execute(tx);
@@ -39,7 +41,7 @@ export async function excludeRecipients(
 /** Excludes all who are pending. */
 export async function excludePending(context: ExcludeContext, reason: ExclusionReason): Promise<void> {
   const { organization_id, id } = context.broadcast;
-  const { rows } = await sql<Excluded>`
+  const { rows } = await rowsOf(excludedColumns)`
     update broadcast_recipients set status = 'excluded', reason = ${reason}
     where organization_id = ${organization_id} and broadcast_id = ${id} and status = 'pending'
     returning contact_id, price, reason

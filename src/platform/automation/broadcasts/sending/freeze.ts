@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import type { ExclusionReason } from "../../../../../tools/broadcasts/index.ts";
 import { fail } from "../../../../../tools/errors.ts";
-import { onlyRow } from "../../../../database/query/index.ts";
+import { nullable, onlyRow, rowsOf, typed } from "../../../../database/query/index.ts";
 import { getOrDefaultInbox } from "../../../account/inboxes/index.ts";
 import type { Transaction, World } from "../../../foundation/kernel/index.ts";
 import { allCountries, readRates } from "../../../money/prices/index.ts";
@@ -104,7 +104,7 @@ export async function holdCost(
   }
   const reference = `${id}:hold:${runs + 1}`;
   const hold = { organization_id, reference, amount, currency, message_id: null, simulated };
-  const { rows } = await sql<{ is_held: boolean }>`
+  const { rows } = await rowsOf({ is_held: "boolean" })`
     with hold as (${holdInsertion(world, hold, { now, isLimited })} returning 1)
     select exists (select from hold) as is_held
   `.execute(tx);
@@ -127,7 +127,11 @@ async function excludeUnpaid({ tx, world, broadcast }: FreezeContext, { simulate
 }
 
 async function countRecipients(tx: Transaction, { organization_id, id }: BroadcastRow) {
-  const { rows } = await sql<{ reason: ExclusionReason | null; count: number; cost: number | null }>`
+  const { rows } = await rowsOf({
+    reason: typed<ExclusionReason | null>("text"),
+    count: "bigint",
+    cost: nullable("bigint"),
+  })`
     select reason, count(*) as count, sum(price)::bigint as cost from broadcast_recipients
     where organization_id = ${organization_id} and broadcast_id = ${id}
     group by reason

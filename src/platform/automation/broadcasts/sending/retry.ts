@@ -1,5 +1,5 @@
 /** Sends a broadcast again to recipients whose message failed, or who were left out by a cancel. */
-import { sql } from "kysely";
+import { columnsOf, rowsOf } from "../../../../database/query/index.ts";
 import type { Transaction } from "../../../foundation/kernel/index.ts";
 import { replaceBroadcastMessages } from "../../../inbox/messages/index.ts";
 import { failInsufficient } from "../../../money/wallet/index.ts";
@@ -74,7 +74,7 @@ async function takeFailed(tx: Transaction, broadcast: BroadcastRow, onlyRetryabl
     onlyRetryable,
   });
   return sumOf(
-    await sql<Priced>`
+    await rowsOf(columnsOf("broadcast_recipients", "price"))`
       update broadcast_recipients set status = 'pending', message_id = null
       where organization_id = ${organization_id} and broadcast_id = ${id} and status = 'queued'
         and message_id = any(${messages}::text[])
@@ -86,7 +86,7 @@ async function takeFailed(tx: Transaction, broadcast: BroadcastRow, onlyRetryabl
 /** Their variables were kept. */
 async function takeCancelled(tx: Transaction, { organization_id, id }: BroadcastRow): Promise<Taken> {
   return sumOf(
-    await sql<Priced>`
+    await rowsOf(columnsOf("broadcast_recipients", "price"))`
       update broadcast_recipients set status = 'pending', reason = null
       where organization_id = ${organization_id} and broadcast_id = ${id} and status = 'excluded' and reason = 'cancelled'
       returning price

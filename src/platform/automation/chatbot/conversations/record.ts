@@ -1,6 +1,7 @@
 /** Gives messages of contacts to the bot, in the transaction that stores them. */
 import { sql } from "kysely";
 import type { Queries } from "../../../../database/database.ts";
+import { columnOf, columnsOf, recordset, rowsOf } from "../../../../database/query/index.ts";
 import type { EventRecorder } from "../../../foundation/kernel/index.ts";
 import { createReceiveJob } from "./receive.ts";
 import { isWithPerson } from "./state.ts";
@@ -37,11 +38,17 @@ export async function isForBotIn(
   return rows.length > 0;
 }
 
-interface Taken {
-  readonly organization_id: string;
-  readonly conversation_id: string;
-  readonly message_id: string;
-}
+const receivedColumns = {
+  ...columnsOf("messages", "organization_id", "conversation_id"),
+  message_id: columnOf("messages", "id"),
+  at: columnOf("messages", "created_at"),
+};
+
+const takenColumns = {
+  organization_id: "text",
+  conversation_id: "text",
+  message_id: "text",
+} as const;
 
 /**
  * One statement for each transaction that has such an event. The job has the key of the conversation's flows and comes after
@@ -63,11 +70,10 @@ export const recordMessages: EventRecorder = async (tx, emissions) => {
   if (received.length === 0) {
     return [];
   }
-  const { rows } = await sql<Taken>`
+  const { rows } = await rowsOf(takenColumns)`
     with taken as (
       select received.*, conversations.contact_id, state.state
-      from jsonb_to_recordset(${JSON.stringify(received)}::jsonb)
-        as received (organization_id text, conversation_id text, message_id text, at timestamptz)
+      from ${recordset("received", receivedColumns, received)}
       join conversations on conversations.organization_id = received.organization_id
         and conversations.id = received.conversation_id
       ${botJoins}

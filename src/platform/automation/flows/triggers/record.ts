@@ -1,10 +1,18 @@
 /** Enqueues the job that starts flows, in the transaction of an event, if a flow may react to it. */
-import { sql } from "kysely";
+import { recordset, rowsOf } from "../../../../database/query/index.ts";
 import { newJob } from "../../../../jobs/job.ts";
 import type { EventRecorder } from "../../../foundation/kernel/index.ts";
 import { sourceOf } from "./sources.ts";
 import { triggerJob } from "./trigger.ts";
 import { triggerContactJob } from "./trigger-contact.ts";
+
+const wantedColumns = {
+  place: "integer",
+  organization_id: "text",
+  type: "text",
+  conversation_id: "text",
+  is_message: "boolean",
+} as const;
 
 /**
  * One look-up for each transaction that has such an event. Without a flow, and without a run that waits for a reply, nothing
@@ -25,9 +33,8 @@ export const recordTriggers: EventRecorder = async (tx, emissions) => {
   if (wanted.length === 0) {
     return [];
   }
-  const { rows } = await sql<{ place: number }>`
-    select place from jsonb_to_recordset(${JSON.stringify(wanted)}::jsonb)
-      as wanted (place integer, organization_id text, type text, conversation_id text, is_message boolean)
+  const { rows } = await rowsOf({ place: "integer" })`
+    select place from ${recordset("wanted", wantedColumns, wanted)}
     where exists (
       select from flows where flows.organization_id = wanted.organization_id and flows.is_enabled
         and flows.trigger_type = 'event' and flows.trigger_event_type = wanted.type

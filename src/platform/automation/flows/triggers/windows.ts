@@ -5,7 +5,7 @@
  * the service was down or no flow reacted, those that are still open are reported late.
  */
 import { sql } from "kysely";
-import { ofOrganization } from "../../../../database/query/index.ts";
+import { ofOrganization, rowsOf } from "../../../../database/query/index.ts";
 import { defineScheduledJob, type Transaction, type World } from "../../../foundation/kernel/index.ts";
 import { windowMs } from "../../../inbox/conversations/index.ts";
 
@@ -51,7 +51,7 @@ async function reportWindows(tx: Transaction, world: World, organization_id: str
     .returning("opened_until")
     .executeTakeFirstOrThrow();
   // With ties, so that the last time of a batch is complete.
-  const { rows } = await sql<{ id: string; last_user_message_at: string }>`
+  const { rows } = await rowsOf({ id: "text", last_user_message_at: "timestamptz" })`
     select id, last_user_message_at from conversations
     where organization_id = ${organization_id} and erased_at is null
       and last_user_message_at > ${opened_until} and last_user_message_at <= ${due}

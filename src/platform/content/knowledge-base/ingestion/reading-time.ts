@@ -3,6 +3,7 @@
  * after the last hour has ended. What takes long is a hostile document, or very many.
  */
 import { sql } from "kysely";
+import { columnsOf, rowsOf } from "../../../../database/query/index.ts";
 import { limitOf } from "../../../account/organization/index.ts";
 import type { World } from "../../../foundation/kernel/index.ts";
 import { IngestionError } from "./source.ts";
@@ -11,7 +12,11 @@ const hourMs = 3_600_000;
 
 /** @throws IngestionError `quota_exceeded` */
 export async function requireReadingTime(organization: string, world: World): Promise<void> {
-  const { rows } = await sql<{ since: string; ms: number; limits: Readonly<Record<string, number>> }>`
+  const { rows } = await rowsOf({
+    since: "timestamptz",
+    ms: "integer",
+    ...columnsOf("organizations", "limits"),
+  })`
     select reading_since as since, reading_ms as ms, limits from knowledge_bases
     join organizations on organizations.id = organization_id
     where organization_id = ${organization} and ${isCurrent(world)}

@@ -4,7 +4,7 @@
  * A QA pair whose question is the query, or nearly so, precedes everything else. All other results, of both kinds, are
  * in the order of the fused rankings.
  */
-import { sql } from "kysely";
+import { columnOf, columnsOf, type RowOf, recordset, rowsOf } from "../../../../database/query/index.ts";
 import type { World } from "../../../foundation/kernel/index.ts";
 import { fuseRankings } from "../retrieval/index.ts";
 import { readChunkKey } from "./keys.ts";
@@ -166,20 +166,16 @@ async function findByWords(
   return [...pairs, ...chunks].sort((one, other) => other.rank - one.rank).slice(0, depth);
 }
 
-interface PairRow {
-  readonly id: string;
-  readonly question: string;
-  readonly answer: string;
-}
+const pairColumns = columnsOf("knowledge_qa_pairs", "id", "question", "answer");
 
-interface ChunkRow {
-  readonly document_id: string;
-  readonly document_name: string;
-  readonly position: number;
-  readonly title: string;
-  readonly page: number | null;
-  readonly content: string;
-}
+type PairRow = RowOf<typeof pairColumns>;
+
+const chunkColumns = {
+  ...columnsOf("knowledge_chunks", "document_id", "position", "title", "page", "content"),
+  document_name: columnOf("knowledge_documents", "name"),
+};
+
+type ChunkRow = RowOf<typeof chunkColumns>;
 
 /** Leaves out what was deleted or replaced meanwhile. */
 async function readResults(
@@ -189,13 +185,13 @@ async function readResults(
 ): Promise<KnowledgeResult[]> {
   const places = ranked.flatMap(({ key }) => readChunkKey(key) ?? []);
   const [pairs, chunks] = await Promise.all([
-    sql<PairRow>`
+    rowsOf(pairColumns)`
       select id, question, answer from knowledge_qa_pairs
       where organization_id = ${organization} and id = any(${ranked.map(({ key }) => key)}::text[])
     `.execute(queries),
-    sql<ChunkRow>`
+    rowsOf(chunkColumns)`
       select chunk.document_id, document.name as document_name, chunk.position, title, page, chunk.content
-      from jsonb_to_recordset(${JSON.stringify(places)}::jsonb) as place (document_id text, position integer)
+      from ${recordset("place", columnsOf("knowledge_chunks", "document_id", "position"), places)}
       join knowledge_documents as document on document.organization_id = ${organization}
         and document.id = place.document_id
       join knowledge_chunks as chunk on chunk.organization_id = ${organization}

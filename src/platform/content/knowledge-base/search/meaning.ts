@@ -1,6 +1,7 @@
 /** Search by meaning: the vectors that are near the query's. */
-import { sql } from "kysely";
+
 import type { Database } from "../../../../database/database.ts";
+import { nullable, rowsOf } from "../../../../database/query/index.ts";
 import { withDeadline } from "../../../../time/deadline.ts";
 import type { World } from "../../../foundation/kernel/index.ts";
 import { readVersion } from "../base.ts";
@@ -96,18 +97,18 @@ function cacheOf(database: Database): VectorCache {
   return cache;
 }
 
-interface VectorRow {
-  readonly id: string;
+const vectorColumns = {
+  id: "text",
   /** Null: of a QA pair. */
-  readonly position: number | null;
-  readonly embedding: Uint8Array;
-}
+  position: nullable("integer"),
+  embedding: "bytea",
+} as const;
 
 async function loadVectors(
   { queries }: Database,
   { organization, model }: VectorKey,
 ): Promise<readonly StoredVector[]> {
-  const { rows } = await sql<VectorRow>`
+  const { rows } = await rowsOf(vectorColumns)`
     select chunk.document_id as id, chunk.position, chunk.embedding
     from knowledge_chunks as chunk
     join knowledge_documents as document on document.organization_id = chunk.organization_id

@@ -1,6 +1,7 @@
 /** The words of a query for full text, how much each of them says, and the SQL that compares them with rows. */
 import { type RawBuilder, sql } from "kysely";
 import type { Queries } from "../../../../database/database.ts";
+import { rowsOf } from "../../../../database/query/index.ts";
 
 /** A word of the query: as it is, and by its English stem. */
 export interface Term {
@@ -20,14 +21,14 @@ const countLimit = 500;
 
 /** The words of a text without those that English has in every sentence. */
 export async function readTerms(db: Queries, organization: string, text: string): Promise<readonly Term[]> {
-  const { rows: words } = await sql<Pick<Term, "plain" | "stem">>`
+  const { rows: words } = await rowsOf({ plain: "text", stem: "text" })`
     select lexeme as plain, coalesce(stems[1], lexeme) as stem
     from unnest(to_tsvector('simple', ${text})) as word, ts_lexize('english_stem', lexeme) as stems
     where coalesce(cardinality(stems), 1) > 0
     order by positions[1]
     limit ${maxTerms}
   `.execute(db);
-  const { rows: counts } = await sql<{ rows: number; total: number }>`
+  const { rows: counts } = await rowsOf({ rows: "integer", total: "integer" })`
     with ${names(organization)}, total as (
       select (select coalesce(sum(chunk_count), 0) from names)
         + (select count(*) from knowledge_qa_pairs where organization_id = ${organization}) as rows

@@ -1,6 +1,7 @@
 /** Search by words: what full text finds, the best first. */
 import { sql } from "kysely";
 import type { Queries } from "../../../../database/database.ts";
+import { columnsOf, rowsOf } from "../../../../database/query/index.ts";
 import { chunkKey, pairKey } from "./keys.ts";
 import { candidateTables, names, rank, type Term } from "./terms.ts";
 
@@ -15,6 +16,8 @@ export interface WordMatch {
   readonly coverage: number;
 }
 
+const weights = { rank: "double precision", coverage: "double precision" } as const;
+
 interface WordSearch {
   readonly terms: readonly Term[];
   readonly limit: number;
@@ -27,7 +30,7 @@ export async function findChunks(
   { terms, limit }: WordSearch,
 ): Promise<WordMatch[]> {
   const key = ["document_id", "generation", "position"];
-  const { rows } = await sql<{ document_id: string; position: number; rank: number; coverage: number }>`
+  const { rows } = await rowsOf({ ...columnsOf("knowledge_chunks", "document_id", "position"), ...weights })`
     with ${candidateTables(sql`knowledge_chunks`, organization, { terms, key })}, ${names(organization)}
     select chunk.document_id, chunk.position,
       sum(term.weight * case when names.words @@ term.query then 1 else ${rank("chunk.words", "term.query")} end) as rank,
@@ -61,7 +64,7 @@ export async function findPairs(
 ): Promise<WordMatch[]> {
   // A word of the question has the weight A.
   const inQuestion = sql`ts_filter(pair.words, '{a}') @@ term.query`;
-  const { rows } = await sql<{ id: string; rank: number; coverage: number }>`
+  const { rows } = await rowsOf({ ...columnsOf("knowledge_qa_pairs", "id"), ...weights })`
     with ${candidateTables(sql`knowledge_qa_pairs`, organization, { terms, key: ["id"] })}
     select pair.id,
       sum(term.weight * ${rank("pair.words", "term.query")}) as rank,

@@ -2,7 +2,7 @@
  * Sweeps the queues every minute: requeues unanswered conversations of absent agents, and serves every queue, because
  * some changes that free an agent enqueue no run.
  */
-import { sql } from "kysely";
+import { columnOf, columnsOf, rowsOf } from "../../../../database/query/index.ts";
 import { type Change, defineScheduledJob, type World } from "../../../foundation/kernel/index.ts";
 import {
   activePolicies,
@@ -26,7 +26,10 @@ export const sweepQueueJob = defineScheduledJob({
 
   async run(world) {
     const now = world.now();
-    const { rows } = await sql<{ organization_id: string; conversation_id: string }>`
+    const { rows } = await rowsOf({
+      ...columnsOf("conversations", "organization_id"),
+      conversation_id: columnOf("conversations", "id"),
+    })`
       select conversations.organization_id, conversations.id as conversation_id
       from team_members
       join users on users.organization_id = team_members.organization_id and users.id = team_members.user_id

@@ -9,7 +9,15 @@
  */
 import { sql } from "kysely";
 import { lowestId } from "../../../../database/id.ts";
-import { onlyRow } from "../../../../database/query/index.ts";
+import {
+  columnsOf,
+  nullable,
+  onlyRow,
+  type RowOf,
+  recordset,
+  rowsOf,
+  typed,
+} from "../../../../database/query/index.ts";
 import type { MessageCharge } from "../../../../database/schema/index.ts";
 import { defineScheduledJob, type Transaction, type World } from "../../../foundation/kernel/index.ts";
 import { holdingOrganizations, recordTransfers } from "../../../money/wallet/index.ts";
@@ -34,12 +42,12 @@ export const releaseChargesJob = defineScheduledJob({
   },
 });
 
-interface HeldMessage {
-  readonly organization_id: string;
-  readonly id: string;
-  readonly status: string;
-  readonly charge: MessageCharge;
-}
+const heldColumns = {
+  ...columnsOf("messages", "organization_id", "id", "status"),
+  charge: typed<MessageCharge>("jsonb"),
+};
+
+type HeldMessage = RowOf<typeof heldColumns>;
 
 interface Old {
   readonly organization: string;
@@ -62,7 +70,7 @@ async function releaseBatch(tx: Transaction, world: World, old: Old): Promise<bo
   );
   await sql`
     update messages set charge = released.charge
-    from jsonb_to_recordset(${JSON.stringify(released)}::jsonb) as released (id text, charge jsonb)
+    from ${recordset("released", columnsOf("messages", "id", "charge"), released)}
     where organization_id = ${organization} and messages.id = released.id
   `.execute(tx);
   await recordTransfers(tx, transfers, world.now());
@@ -81,7 +89,7 @@ const releasedThrough = (organization: string) => sql<string>`coalesce((
 
 /** The last message of the next batch; undefined without one. */
 async function findLast(tx: Transaction, { organization, before }: Old): Promise<string | undefined> {
-  const { rows } = await sql<{ last: string | null }>`
+  const { rows } = await rowsOf({ last: nullable("text") })`
     select max(id) as last from (
       select id from messages
       where organization_id = ${organization} and id < ${before} and id > ${releasedThrough(organization)}
@@ -97,7 +105,7 @@ async function lockHeld(
   organization: string,
   last: string,
 ): Promise<readonly HeldMessage[]> {
-  const { rows } = await sql<HeldMessage>`
+  const { rows } = await rowsOf(heldColumns)`
     select organization_id, id, status, charge from messages
     where organization_id = ${organization} and id > ${releasedThrough(organization)} and id <= ${last}
       and charge ->> 'status' = 'held'

@@ -5,21 +5,31 @@
  * neither flows nor the chatbot get it. Reports come twice and in any order, so the times of the changes decide, and at
  * the same time the order of the calls.
  */
-import { type Selectable, sql } from "kysely";
+import { sql } from "kysely";
 import type { EventData } from "../../../../../tools/events.ts";
-import { ofOrganization } from "../../../../database/query/index.ts";
-import type { Tables } from "../../../../database/schema/index.ts";
+import { columnsOf, ofOrganization, type RowOf, rowsOf } from "../../../../database/query/index.ts";
 import type { MessageChange } from "../../../../ports/channel.ts";
 import { withdrawal } from "../../../content/uploads/index.ts";
 import type { Transaction, World } from "../../../foundation/kernel/index.ts";
 import { findContact } from "../../contacts/index.ts";
 import { senderOf } from "./sender.ts";
 
-type Message = Pick<
-  Selectable<Tables["messages"]>,
-  | ("organization_id" | "id" | "conversation_id" | "direction" | "type" | "from" | "content")
-  | ("reactions" | "edited_at" | "deleted_at")
-> & { readonly contact_id: string };
+const messageColumns = {
+  ...columnsOf(
+    "messages",
+    "organization_id",
+    "id",
+    "conversation_id",
+    "direction",
+    "type",
+    "from",
+    "content",
+  ),
+  ...columnsOf("messages", "reactions", "edited_at", "deleted_at"),
+  ...columnsOf("conversations", "contact_id"),
+};
+
+type Message = RowOf<typeof messageColumns>;
 
 interface Received {
   readonly tx: Transaction;
@@ -59,7 +69,7 @@ async function lockMessage(
   tx: Transaction,
   { organization_id, channel_message_id }: MessageChange,
 ): Promise<Message | undefined> {
-  const { rows } = await sql<Message>`
+  const { rows } = await rowsOf(messageColumns)`
     select messages.organization_id, messages.id, messages.conversation_id, messages.direction, messages.type,
       messages.content, messages.reactions, messages.edited_at, messages.deleted_at,
       case when conversations.erased_at is null then messages."from" end as "from", conversations.contact_id

@@ -1,5 +1,6 @@
 /** Stores many messages of a broadcast and enqueues their delivery, with as many statements as for one. */
 import { sql } from "kysely";
+import { columnsOf, recordset } from "../../../../database/query/index.ts";
 import type { MessageCharge } from "../../../../database/schema/index.ts";
 import { together } from "../../../../database/transaction.ts";
 import { newJob } from "../../../../jobs/job.ts";
@@ -56,8 +57,7 @@ export async function enqueueBulkMessages(
         charge, broadcast_id, created_at)
       select ${organization}, id, conversation_id, 'outbound', 'template', content, ${inbox.phone_number}, "to", 'queued',
         ${JSON.stringify(sent_by)}::jsonb, charge, ${broadcast_id}, ${created_at}::timestamptz
-      from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
-        as message (id text, conversation_id text, "to" text, content jsonb, charge jsonb)
+      from ${recordset("message", columnsOf("messages", "id", "conversation_id", "to", "content", "charge"), rows)}
     `.execute(tx),
   );
   tx.afterCommit(() => {

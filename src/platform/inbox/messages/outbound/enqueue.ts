@@ -1,6 +1,6 @@
 /** Stores an outbound message, holds its price, and enqueues its delivery. */
 import { type RawBuilder, sql } from "kysely";
-import { onlyRow } from "../../../../database/query/index.ts";
+import { onlyRow, rowsOf } from "../../../../database/query/index.ts";
 import { together } from "../../../../database/transaction.ts";
 import { newJob } from "../../../../jobs/job.ts";
 import { laneOf } from "../../../account/inboxes/index.ts";
@@ -110,7 +110,7 @@ async function insertMessage(
   const [, , { rows }] = await together(
     isLimited && lockWallet(tx, organization_id),
     isPerson(actor) && conversationsTaken.run(world, change, taken),
-    sql<{ is_held: boolean }>`
+    rowsOf({ is_held: "boolean" })`
       with job as (${jobInsertion}), conversation as (${conversationUpdate}), hold as (${holding})
       insert into messages (organization_id, id, conversation_id, direction, type, content, "from", "to", status, sent_by,
         charge, created_at, reply_to)

@@ -1,5 +1,5 @@
 /** Detaches failed messages from their broadcast, which sends to their recipients again. */
-import { sql } from "kysely";
+import { rowsOf } from "../../../../database/query/index.ts";
 import type { Transaction } from "../../../foundation/kernel/index.ts";
 
 /** @returns the ids of the messages, which no longer count in the broadcast. */
@@ -11,7 +11,7 @@ export async function replaceBroadcastMessages(
     onlyRetryable,
   }: { readonly organization: string; readonly broadcast_id: string; readonly onlyRetryable: boolean },
 ): Promise<readonly string[]> {
-  const { rows } = await sql<{ id: string }>`
+  const { rows } = await rowsOf({ id: "text" })`
     with failed as (
       select id from messages
       where organization_id = ${organization} and broadcast_id = ${broadcast_id} and status = 'failed'

@@ -1,6 +1,7 @@
 /** Reads the latest message that the contact of each conversation wrote. */
-import { sql } from "kysely";
+
 import type { Queries } from "../../../../database/database.ts";
+import { columnOf, nullable, rowsOf } from "../../../../database/query/index.ts";
 import type { LatestMessage } from "../../routing/index.ts";
 
 /**
@@ -14,7 +15,11 @@ export async function readLatestMessages(
     conversation_ids,
   }: { readonly organization: string; readonly conversation_ids: readonly string[] },
 ): Promise<readonly LatestMessage[]> {
-  const { rows } = await sql<LatestMessage>`
+  const { rows } = await rowsOf({
+    conversation_id: "text",
+    type: columnOf("messages", "type"),
+    text: nullable("text"),
+  })`
     select wanted.conversation_id, latest.type, latest.text
     from unnest(${conversation_ids}::text[]) as wanted (conversation_id)
     cross join lateral (

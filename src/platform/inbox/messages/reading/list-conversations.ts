@@ -8,7 +8,17 @@ import type {
 } from "../../../../../tools/conversations.ts";
 import { fail } from "../../../../../tools/errors.ts";
 import type { Queries } from "../../../../database/database.ts";
-import { isDeepPage, ofOrganization, readPage, withTimeLimit } from "../../../../database/query/index.ts";
+import {
+  columnOf,
+  columnsOf,
+  isDeepPage,
+  nullable,
+  ofOrganization,
+  type RowOf,
+  readPage,
+  rowsOf,
+  withTimeLimit,
+} from "../../../../database/query/index.ts";
 import type { ReadContext } from "../../../foundation/kernel/index.ts";
 import { windowMs, windowOf } from "../../conversations/index.ts";
 
@@ -101,17 +111,19 @@ const orders: Readonly<Record<Order, (query: ConversationQuery) => ConversationQ
   waiting: (query) => query.orderBy("waiting_since", (order) => order.asc().nullsLast()).orderBy("id"),
 };
 
-interface Details {
-  readonly id: string;
-  readonly contact_name: string | null;
-  readonly phone_number: string | null;
-  readonly platform: string;
-  readonly assigned_to_name: string | null;
-  /** Of the latest message; null without one. */
-  readonly direction: "inbound" | "outbound" | null;
-  readonly type: string | null;
-  readonly text: string | null;
-}
+/** The columns of the latest message are null without one. */
+const detailColumns = {
+  ...columnsOf("conversations", "id"),
+  contact_name: columnOf("contacts", "name"),
+  ...columnsOf("contacts", "phone_number"),
+  ...columnsOf("inboxes", "platform"),
+  assigned_to_name: nullable(columnOf("users", "name")),
+  direction: nullable(columnOf("messages", "direction")),
+  type: nullable(columnOf("messages", "type")),
+  text: nullable("text"),
+};
+
+type Details = RowOf<typeof detailColumns>;
 
 /** Contact, platform and latest message of conversations, by id. Read for one page only, so that deep pages cost no more. */
 async function readDetails(
@@ -119,7 +131,7 @@ async function readDetails(
   organization: string,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, Details>> {
-  const { rows } = await sql<Details>`
+  const { rows } = await rowsOf(detailColumns)`
     select conversations.id, contacts.name as contact_name, contacts.phone_number, inboxes.platform,
       users.name as assigned_to_name,
       latest.direction, latest.type, latest.text

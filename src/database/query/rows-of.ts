@@ -1,0 +1,120 @@
+/**
+ * Statements whose rows are declared: `rowsOf({ id: "text", count: "bigint" })` followed by the statement as a template.
+ *
+ * TypeScript derives the type of the rows from the declaration. The tests compare it with the names and types that the
+ * database returns, each time that the statement runs, so that a declaration can't differ from its statement.
+ */
+import { type QueryResult, type SelectType, sql } from "kysely";
+import type { Queries } from "../database.ts";
+import { type ResultField, resultFieldsOf } from "../result-fields.ts";
+import { sqlTypes, type Tables } from "../schema/index.ts";
+import { columnsOf, type TableColumn } from "./recordset.ts";
+import { type ResultType, typeIds } from "./result-types.ts";
+
+declare const value: unique symbol;
+
+/** A column whose values are of another type than the SQL type says. */
+interface ResultColumn<Value> {
+  readonly type: ResultType;
+  readonly isNullable: boolean;
+  /** Never set: for the compiler alone. */
+  readonly [value]?: Value;
+}
+
+type Declared = ResultType | TableColumn<unknown> | ResultColumn<unknown>;
+
+type Declaration = Readonly<Record<string, Declared>>;
+
+/** What the driver reads of an SQL type. */
+interface Values extends Record<ResultType, unknown> {
+  readonly bigint: number;
+  readonly "bigint[]": number[];
+  readonly boolean: boolean;
+  readonly bytea: Uint8Array;
+  readonly "double precision": number;
+  readonly integer: number;
+  readonly "integer[]": number[];
+  readonly real: number;
+  readonly smallint: number;
+  readonly text: string;
+  readonly "text[]": string[];
+  readonly timestamptz: string;
+}
+
+type ValueOf<Type> = Type extends ResultType
+  ? Values[Type]
+  : Type extends ResultColumn<infer Value>
+    ? Value
+    : Type extends TableColumn<infer Value>
+      ? Value
+      : never;
+
+/** The type of the rows of a declaration. */
+export type RowOf<Columns> = { readonly [Name in keyof Columns]: ValueOf<Columns[Name]> };
+
+export interface Statement<Row> {
+  execute(queries: Queries): Promise<QueryResult<Row>>;
+}
+
+/** Begins a statement that returns these columns and no others. */
+export function rowsOf<const Columns extends Declaration>(columns: Columns) {
+  return (text: TemplateStringsArray, ...values: readonly unknown[]): Statement<RowOf<Columns>> => {
+    const statement = sql<RowOf<Columns>>(text, ...values);
+    return {
+      async execute(queries) {
+        const result = await statement.execute(queries);
+        const fields = resultFieldsOf(result.rows);
+        if (fields) {
+          requireDeclared(columns, { fields, rows: result.rows, text: text.join("…") });
+        }
+        return result;
+      },
+    };
+  };
+}
+
+/** A column that may be null, such as one of an outer join. */
+export function nullable<Column extends Declared>(column: Column): ResultColumn<ValueOf<Column> | null> {
+  return { type: typeof column === "string" ? column : column.type, isNullable: true };
+}
+
+/** A column whose values are known more closely: a state, or what is in JSON. */
+export function typed<Value>(type: ResultType): ResultColumn<Value> {
+  return { type, isNullable: true };
+}
+
+/** All columns of a table. */
+export function allColumnsOf<Table extends keyof Tables>(
+  table: Table,
+): { readonly [Name in keyof Tables[Table] & string]: TableColumn<SelectType<Tables[Table][Name]>> } {
+  // The keys of a table in this object are its columns.
+  const names = Object.keys(sqlTypes[table]) as (keyof Tables[Table] & string)[];
+  return columnsOf(table, ...names);
+}
+
+interface Result {
+  readonly fields: readonly ResultField[];
+  readonly rows: readonly unknown[];
+  readonly text: string;
+}
+
+/** @throws Error if the columns of the result, or a null, are not declared. */
+function requireDeclared(columns: Declaration, { fields, rows, text }: Result): void {
+  const declared = Object.entries(columns).map(([name, column]) => `${name} ${typeIds[typeOf(column)]}`);
+  const returned = fields.map(({ name, dataTypeID }) => `${name} ${dataTypeID}`);
+  if (declared.sort().join() !== returned.sort().join()) {
+    throw new Error(
+      `A statement returns the columns ${returned.join(", ")}; it declares ${declared.join(", ")}: ${text}`,
+    );
+  }
+  const full = Object.entries(columns).filter(([, column]) => typeof column === "string");
+  const isNull = (row: unknown, name: string) => new Map(Object.entries(row ?? {})).get(name) === null;
+  const empty = full.find(([name]) => rows.some((row) => isNull(row, name)));
+  if (empty) {
+    throw new Error(`A statement returns null as ${empty[0]}, which it declares as ${empty[1]}: ${text}`);
+  }
+}
+
+function typeOf(column: Declared): ResultType {
+  return typeof column === "string" ? column : column.type;
+}
