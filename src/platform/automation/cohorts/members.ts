@@ -76,7 +76,7 @@ export async function listMemberIds(
   }: { readonly organization: string; readonly audience: Audience; readonly now: Date },
   { after, limit }: { readonly after: string; readonly limit: number },
 ): Promise<readonly string[]> {
-  const { rows } = await sql<{ contact_id: string }>`
+  const { rows } = await rowsOf({ contact_id: "text" })`
     select contact_id from (${cohortMembers(organization, audience, now)}) as member
     where contact_id > ${after} order by contact_id limit ${limit}
   `.execute(db);

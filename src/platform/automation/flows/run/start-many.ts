@@ -1,5 +1,5 @@
 /** Starts runs of one flow in many conversations, by few statements. */
-import { sql } from "kysely";
+import { rowsOf } from "../../../../database/query/index.ts";
 import { freshId, type OrganizationChange } from "../../../foundation/kernel/index.ts";
 import type { ConversationRow } from "../../../inbox/conversations/index.ts";
 import type { FlowWithVersion } from "../find.ts";
@@ -67,7 +67,7 @@ async function selectFree(
   const since = new Date(now.getTime() - 3_600_000).toISOString();
   const contact_ids = [...new Set(starts.map(({ conversation }) => conversation.contact_id))];
   const conversation_ids = is_interactive ? starts.map(({ conversation }) => conversation.id) : [];
-  const { rows } = await sql<{ id: string }>`
+  const { rows } = await rowsOf({ id: "text" })`
     select contact_id as id from flow_runs
     where organization_id = ${organization} and contact_id = any(${contact_ids}::text[]) and created_at > ${since}
       and reason is distinct from ${patternTimeout}

@@ -1,6 +1,13 @@
 /** Locks and reads whom a run is about: the contact, the conversation, and the message that it got last. */
 import { sql } from "kysely";
-import { ofOrganization, refersTo } from "../../../../database/query/index.ts";
+import {
+  columnOf,
+  columnsOf,
+  nullable,
+  ofOrganization,
+  refersTo,
+  rowsOf,
+} from "../../../../database/query/index.ts";
 import { countryOf } from "../../../account/phone/index.ts";
 import type { OrganizationChange, Transaction } from "../../../foundation/kernel/index.ts";
 import { readFact } from "../../../foundation/query/index.ts";
@@ -79,14 +86,6 @@ export async function latestInbound(
   return message?.id ?? null;
 }
 
-interface LatestMessage {
-  readonly id: string;
-  readonly direction: string;
-  readonly text: string | null;
-  /** Of the flow. */
-  readonly keyword: string | null;
-}
-
 /**
  * The message that a flow leaves to the chatbot, to which it gives the conversation:
  * the contact's latest message, unless something has been sent since, the run has waited, or the message is no more than the
@@ -99,7 +98,12 @@ export async function findOpenQuestion(
   if (episode > 0 || trigger_type === "schedule") {
     return null;
   }
-  const { rows } = await sql<LatestMessage>`
+  const latestMessage = {
+    ...columnsOf("messages", "id", "direction"),
+    text: nullable("text"),
+    keyword: columnOf("flows", "trigger_keyword"),
+  };
+  const { rows } = await rowsOf(latestMessage)`
     select messages.id, direction, content -> 'text' ->> 'body' as text, flows.trigger_keyword as keyword
     from messages join flows on flows.organization_id = messages.organization_id and flows.id = ${flow_id}
     where messages.organization_id = ${organization} and conversation_id = ${conversation_id}
