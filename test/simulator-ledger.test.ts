@@ -1,5 +1,3 @@
-/** The simulated channel's ledger: atomic, shared between instances, without duplicates. */
-import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createSimulator } from "../src/adapters/channel/simulator/index.ts";
 import { createSimulatorStore } from "../src/adapters/channel/simulator/ledger.ts";
@@ -8,8 +6,8 @@ import type { Database, DatabaseTransaction } from "../src/database/database.ts"
 import { jobInsertion } from "../src/jobs/enqueue.ts";
 import type { NewJob } from "../src/jobs/job.ts";
 import type { Receipt } from "../src/ports/channel.ts";
-import { lendTestDatabase, type TestDatabase } from "./support/database.ts";
-import { deleteRows } from "./support/empty-database.ts";
+import { lendTestDatabase, queryOf, type TestDatabase } from "./support/database.ts";
+import { emptyTables } from "./support/empty-database.ts";
 import { outboundMessage, sendOptions } from "./support/simulator-memory.ts";
 
 const phone = "+14155550123";
@@ -26,7 +24,7 @@ afterAll(() => lent[Symbol.asyncDispose]());
 
 describe("the ledger", { tags: "both" }, () => {
   beforeEach(async () => {
-    await sql.raw(deleteRows("simulator_messages", "simulator_faults", "jobs")).execute(database.queries);
+    await emptyTables(queryOf(database), ["simulator_messages", "simulator_faults", "jobs"]);
   });
 
   test("a message and its receipt jobs are stored together", async () => {

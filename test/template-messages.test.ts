@@ -164,7 +164,8 @@ describe("outside the window", () => {
 test("events of a message name its template", async () => {
   await sendAndRead("+14155550117", { name: "shipped", variables });
   await app.advanceTime(1_000);
-  const rows = await app.server.database.queries.selectFrom("events").selectAll().execute();
+  const events = app.server.database.queries.selectFrom("events").selectAll();
+  const rows = await events.orderBy("transaction_id").orderBy("id").execute();
   const sent = rows.map(({ body }) => JSON.parse(body)).filter(({ data }) => data.to === "+14155550117");
   expect(sent.map(({ type, data }) => [type, data.template_name])).toEqual([
     ["message.sent", "shipped"],

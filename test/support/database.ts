@@ -107,7 +107,8 @@ async function open(): Promise<Kept> {
   return { database, env, shape: await readShape(queryOf(database)) };
 }
 
-const queryOf =
+/** Statements without values on an open database. */
+export const queryOf =
   ({ queries }: Database) =>
   async (text: string) =>
     (await sql.raw<Record<string, unknown>>(text).execute(queries)).rows;

@@ -1,5 +1,3 @@
-/** The fixture of the job tests: a database, a clock that the test advances, processes, and the log messages. */
-import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
 import { openDatabase } from "../../src/database/connect.ts";
 import type { Database } from "../../src/database/database.ts";
@@ -7,8 +5,8 @@ import type { Attempt, JobDefinition, NewJob, Outcome } from "../../src/jobs/job
 import { createJobs, type JobsOptions, type RunningJobs } from "../../src/jobs/jobs.ts";
 import { Poller, type PollerOptions } from "../../src/jobs/poller.ts";
 import { Processes, type ProcessesOptions } from "../../src/jobs/processes/index.ts";
-import { createTestDatabase, lendTestDatabase, type TestDatabase } from "./database.ts";
-import { deleteRows } from "./empty-database.ts";
+import { createTestDatabase, lendTestDatabase, queryOf, type TestDatabase } from "./database.ts";
+import { emptyTables } from "./empty-database.ts";
 
 /** Opens the same database again, in this process or another. */
 export interface DatabaseAddress {
@@ -48,9 +46,7 @@ export function useJobsFixture({ hasOtherProcesses = false }: FixtureOptions = {
   });
 
   beforeEach(async () => {
-    // Jobs that are due at the same time run in the order of the file, which a truncation restores.
-    await sql`truncate jobs`.execute(database.queries);
-    await sql.raw(deleteRows("dead_jobs", "paced_lanes", "processes")).execute(database.queries);
+    await emptyTables(queryOf(database), ["jobs", "dead_jobs", "paced_lanes", "processes"]);
     [time, logged, created] = [Date.parse("2026-03-01T10:00:00.000Z"), [], []];
   });
 

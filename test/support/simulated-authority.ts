@@ -1,5 +1,3 @@
-/** A simulated review authority for tests: on a database, with a clock that the test advances, and its notices. */
-import { sql } from "kysely";
 import { beforeEach } from "vitest";
 import { createSimulatedAuthority } from "../../src/adapters/channel/simulator/templates/index.ts";
 import type { RunningJobs } from "../../src/jobs/jobs.ts";
@@ -10,7 +8,8 @@ import type {
   TemplateNotice,
   TemplateSubmission,
 } from "../../src/ports/template-authority.ts";
-import { deleteRows } from "./empty-database.ts";
+import { queryOf } from "./database.ts";
+import { emptyTables } from "./empty-database.ts";
 import { useJobsFixture } from "./jobs-fixture.ts";
 
 export const inbox = { organization_id: "org_1", id: "inb_1", phone_number: "+15550000001" };
@@ -21,7 +20,7 @@ export function useSimulatedAuthority() {
   const fixture = useJobsFixture();
 
   beforeEach(async () => {
-    await sql.raw(deleteRows("simulator_templates", "simulator_reviews")).execute(fixture.database.queries);
+    await emptyTables(queryOf(fixture.database), ["simulator_templates", "simulator_reviews"]);
   });
 
   /** `onNotice` runs before a notice is recorded. */
