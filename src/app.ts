@@ -1,7 +1,9 @@
 /**
  * The composition root: creates a running app from the configuration.
  *
- * config → database → migrate → ports → jobs → platform → transports → worker. Only this file knows all parts.
+ * Opens the database, migrates it, opens the adapters, creates the platform, and starts the transports and
+ * then the jobs. The platform calls back to open the channels and the payment processor, because they need
+ * its callbacks and its queue of jobs. Only this file knows all parts.
  */
 import { setMaxListeners } from "node:events";
 import { toolNames } from "../tools/contract/index.ts";
@@ -23,16 +25,17 @@ import type { Database } from "./database/database.ts";
 import { migrate } from "./database/migrate.ts";
 import { createServer } from "./http/server.ts";
 import { gaugeSources } from "./jobs/gauges.ts";
+import type { Enqueue } from "./jobs/job.ts";
 import type { RunningJobs } from "./jobs/jobs.ts";
 import { createMcpHttpHandler } from "./mcp/http.ts";
 import { createToolFilters, executeToolName, searchToolsName, tools } from "./mcp/tool-list/index.ts";
 import {
+  type Callbacks,
   createPlatform,
   type Modules,
   modules,
   operationsOf,
   type Platform,
-  type PlatformParts,
   sealedColumns,
 } from "./platform/index.ts";
 import { type BootstrapResult, bootstrap } from "./platform/operations/bootstrap.ts";
@@ -46,13 +49,16 @@ export interface AppOptions extends Pick<DatabaseOptions, "onFailure"> {
   readonly log: Log;
   /** Where to listen; by default the host and port of the configuration. */
   readonly listen?: { readonly host: string; readonly port: number };
-  /** Opened already; the app closes it. By default it opens the one of the configuration. */
+  /**
+   * A database that is open already; the app closes it. By default the app opens the database of the
+   * configuration.
+   */
   readonly database?: Database;
   /** The API key that the processes of this data folder share. */
   readonly localKey?: string;
   readonly now?: Clock;
   readonly enabledModules?: Modules;
-  /** Puts another authority in the place of the simulated one. */
+  /** Returns the authority to use in place of the simulated authority. */
   replaceAuthority?(simulated: TemplateAuthority): TemplateAuthority;
   /** Called once, when the first organization is created. */
   onFirstStart?(created: BootstrapResult): void;
@@ -78,6 +84,8 @@ export async function startApp(options: AppOptions): Promise<App> {
     await migrate(database);
     return await start(options, database);
   } catch (error) {
+    // Nothing else needs to be closed: no request and no job has run, so the other parts have opened no
+    // connection.
     await database[Symbol.asyncDispose]();
     throw error;
   }
@@ -102,7 +110,7 @@ async function start(options: AppOptions, database: Database): Promise<App> {
     async [Symbol.asyncDispose]() {
       await server.drain(config.drainDelayMs);
       base.stopping.abort();
-      // No job may start from here on: one that the signal ended would be claimed again and again.
+      // The jobs stop in the same tick: a new job would be aborted at once and claimed again.
       await Promise.all([platform.jobs.stop(shutdownMs), mcp.close().then(() => server.close(shutdownMs))]);
       await Promise.all([base.telemetry.close(), base.webs.closeWebs()]);
       await database[Symbol.asyncDispose]();
@@ -122,7 +130,7 @@ async function openBase(options: AppOptions, database: Database) {
     options,
     database,
     clock,
-    secrets: await openSecrets(options, database, clock.now()),
+    secrets: await prepareDatabase(options, database, clock.now()),
     telemetry: await openTelemetry({
       isScraped: config.telemetry.token !== undefined,
       collector: config.telemetry.collector,
@@ -136,8 +144,11 @@ async function openBase(options: AppOptions, database: Database) {
   };
 }
 
-/** Prepares the database: the first organization, the local key, and the secret under which values are sealed. */
-function openSecrets({ config, log, localKey, onFirstStart }: AppOptions, database: Database, now: Date) {
+/**
+ * Creates the first organization and the local key if they are missing, and returns the secrets under which
+ * values are sealed.
+ */
+function prepareDatabase({ config, log, localKey, onFirstStart }: AppOptions, database: Database, now: Date) {
   return bootstrap(database, {
     owner: config.owner,
     localKey,
@@ -191,7 +202,8 @@ async function openPlatform(base: Base) {
 /** The channels and the payment processor, with the jobs of the simulators and the routes that control them. */
 function openPorts(
   { options, database, clock: { now }, secrets, webs }: Base,
-  ...[callbacks, enqueue]: Parameters<PlatformParts["openChannels"]>
+  callbacks: Callbacks,
+  enqueue: Enqueue,
 ) {
   const { config, replaceAuthority } = options;
   const { channels, authorities, routes, jobs } = openChannels({

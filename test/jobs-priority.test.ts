@@ -215,7 +215,7 @@ function claimOnce(priority: Priority) {
         fullOrganizations: [],
         ids: [],
         keys: [],
-        unsuspended: [],
+        runWhileSuspended: [],
         leases: { "a.b": "2026-03-01T11:00:00Z" },
       });
       await nextDueAt(tx, priority, { now, isScheduled: true });

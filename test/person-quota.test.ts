@@ -30,18 +30,18 @@ function findDifference(random: () => number): string | undefined {
   const bucket = createBucket();
   const paceMs = [0, 50, 2_000, 6_000, 20_000][Math.floor(random() * 5)] ?? 0;
   let at = 0;
-  let fullAt = 0;
+  let quotaRestoredAt = 0;
   for (let message = 0; message < 120; message += 1) {
     at += Math.floor(random() * 2 * paceMs);
-    const place = takePlace(fullAt, at);
+    const place = takePlace(quotaRestoredAt, at);
     const expectedMs = bucket.waitMs(at);
-    const waitMs = "fullAt" in place ? 0 : place.waitUntil - at;
-    if (waitMs !== expectedMs || "fullAt" in place !== (expectedMs === 0)) {
+    const waitMs = "quotaRestoredAt" in place ? 0 : place.waitUntil - at;
+    if (waitMs !== expectedMs || "quotaRestoredAt" in place !== (expectedMs === 0)) {
       return `message ${message} at ${at}: ${JSON.stringify(place)}, but the bucket says to wait ${expectedMs} ms`;
     }
-    if ("fullAt" in place) {
+    if ("quotaRestoredAt" in place) {
       bucket.take();
-      fullAt = place.fullAt;
+      quotaRestoredAt = place.quotaRestoredAt;
     } else {
       at = random() < 0.5 ? place.waitUntil : at;
     }
@@ -60,9 +60,10 @@ test("several messages of a person in one claim take places one after the other,
   const quotas = createQuotas(0);
   const stored = new Date(40 * intervalMs).toISOString();
   const places = Array.from({ length: 7 }, () => quotas.take("conv_1", stored));
-  expect(places.map((place) => "fullAt" in place)).toEqual([true, true, true, true, true, false, false]);
+  const areAllowed = places.map((place) => "quotaRestoredAt" in place);
+  expect(areAllowed).toEqual([true, true, true, true, true, false, false]);
   expect(places.at(-1)).toEqual({ waitUntil: intervalMs });
-  expect(quotas.take("conv_2", null)).toEqual({ fullAt: intervalMs });
+  expect(quotas.take("conv_2", null)).toEqual({ quotaRestoredAt: intervalMs });
 });
 
 test("a time of a wrong clock is not waited for", () => {

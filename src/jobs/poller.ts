@@ -128,7 +128,7 @@ export class Poller {
       leaseEnd(definition, now).toISOString(),
     ]);
     const { ids, keys } = this.#leases;
-    const unsuspended = definitions.flatMap(({ name, runsWhileSuspended }) =>
+    const runWhileSuspended = definitions.flatMap(({ name, runsWhileSuspended }) =>
       runsWhileSuspended ? name : [],
     );
     const after = this.#after;
@@ -140,7 +140,7 @@ export class Poller {
       leases: Object.fromEntries(leases),
       ids,
       keys,
-      unsuspended,
+      runWhileSuspended,
       process: processes?.id ?? null,
     });
     const first = rangeOf(priority).after;

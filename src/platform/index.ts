@@ -155,7 +155,8 @@ export interface PlatformParts
   };
 }
 
-type Callbacks = ChannelCallbacks & TemplateAuthorityCallbacks & PaymentCallbacks;
+/** What the channels and the payment processor report to. */
+export type Callbacks = ChannelCallbacks & TemplateAuthorityCallbacks & PaymentCallbacks;
 
 /** Wraps calls and jobs with telemetry. */
 export interface Instruments {

@@ -1,28 +1,39 @@
 /**
- * Joins of a few rows that the planner of PostgreSQL would otherwise plan as joins of many.
+ * Joins of a few rows that the planner of PostgreSQL would otherwise plan as joins of many rows.
  *
- * It does not see how many rows a parameter holds: it expects 100 of a recordset, and of a table what its statistics say,
- * which are those of an empty table until the first ANALYZE. So it may read a whole table, or all rows of an organization,
- * for a handful of keys, and a transaction that keeps its plans keeps that one. The functions here leave it the index alone.
+ * The planner does not see how many rows a parameter holds: it expects 100 rows of a recordset. Of a table it
+ * expects what the statistics say, and until the first ANALYZE they describe an empty table. So the planner
+ * may read a whole table, or all rows of an organization, for a handful of keys, and a transaction that keeps
+ * its plans keeps this slow plan. With the functions here, the planner can use only the index.
  */
 import { type RawBuilder, sql } from "kysely";
 import { type Columns, type InputRow, recordset } from "./recordset.ts";
 
 /**
- * The condition that `column`, which has an index, is one of the keys and is `key`, the column of a recordset that has them.
- * The keys are given twice: the array is what the index is searched for, before the join.
+ * The condition of a join: `indexedColumn` equals `recordsetColumn`. `values` are the values of
+ * `recordsetColumn`. They are passed as an array too, so that the rows are found by the index, before the
+ * join.
  */
-export function matchesKey(column: string, key: string, keys: readonly string[]): RawBuilder<boolean> {
-  return sql<boolean>`(${sql.ref(column)} = any(${keys}::text[]) and ${sql.ref(column)} = ${sql.ref(key)})`;
+export function matchesKey(
+  indexedColumn: string,
+  recordsetColumn: string,
+  values: readonly string[],
+): RawBuilder<boolean> {
+  const column = sql.ref(indexedColumn);
+  return sql<boolean>`(${column} = any(${values}::text[]) and ${column} = ${sql.ref(recordsetColumn)})`;
 }
 
 /**
- * Ends a lateral query that finds at most one row by its whole key. The limit excludes nothing: it keeps the planner from
- * making a join of the query, which it might start with all rows of the organization.
+ * Ends a lateral query that finds at most one row by its whole key. The limit excludes no row: it keeps the
+ * planner from turning the query into a join, which might begin with all rows of the organization.
  */
 export const byWholeKey = sql`limit 1`;
 
-/** As `recordset`, for a join by several columns: a limit tells the planner how few rows there are. */
+/**
+ * As `recordset`, for a join by several columns. The limit gives the planner the number of rows: although it
+ * is a parameter, the planner knows its value, because each plan is made for the values (`force_custom_plan`
+ * in `pool.ts`).
+ */
 export function countedRecordset<const Declared extends Columns>(
   alias: string,
   columns: Declared,

@@ -1,7 +1,8 @@
 /**
  * Passes rows to a statement as a table.
  *
- * The rows are one parameter, so that the text of the statement, by which it is prepared, does not depend on their number.
+ * All rows are one parameter. So the text of the statement, by which it is prepared, does not depend on the
+ * number of rows.
  */
 import { type RawBuilder, type SelectType, sql } from "kysely";
 import { type Sealed, type SqlType, sqlTypes, type Tables } from "../schema/index.ts";
@@ -17,7 +18,7 @@ export interface TableColumn<Value> {
 
 type Column = SqlType | TableColumn<unknown>;
 
-/** What a column of an SQL type accepts that is no column of a table. */
+/** The values of a column that is given by its SQL type alone. */
 interface Values extends Record<SqlType, unknown> {
   readonly bigint: number;
   readonly boolean: boolean;
@@ -36,7 +37,7 @@ type ValueOf<Type> = Type extends SqlType
       : Value
     : never;
 
-/** A value that may be null may be left out. */
+/** A row of a recordset. A value that may be null may be omitted. */
 export type InputRow<Declared> = {
   readonly [Name in keyof Declared as null extends ValueOf<Declared[Name]> ? never : Name]: ValueOf<
     Declared[Name]
@@ -50,7 +51,10 @@ export type InputRow<Declared> = {
 /** The columns of a recordset, by name. */
 export type Columns = Readonly<Record<string, Column>>;
 
-/** The rows as a table expression, for `from` and `join`. Members of a row that are no column are left out. */
+/**
+ * The rows as a table expression, for `from` and `join`. Only the members of a row that are in `columns` are
+ * used.
+ */
 export function recordset<const Declared extends Columns>(
   alias: string,
   columns: Declared,
@@ -63,17 +67,17 @@ export function recordset<const Declared extends Columns>(
   return sql`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as ${sql.id(alias)} (${sql.join(fields)})`;
 }
 
-/** Columns of a table, for a recordset that has them under the same names. */
+/** Columns of a table, for a recordset whose columns have the same names. */
 export function columnsOf<Table extends keyof Tables, Name extends keyof Tables[Table] & string>(
   table: Table,
   ...names: readonly Name[]
 ): { readonly [One in Name]: TableColumn<SelectType<Tables[Table][One]>> } {
   const entries = names.map((name) => [name, columnOf(table, name)]);
-  // Its keys are the names.
+  // The keys of this object are `names`.
   return Object.fromEntries(entries) as { [One in Name]: TableColumn<SelectType<Tables[Table][One]>> };
 }
 
-/** A column of a table, for a recordset that has it under another name. */
+/** One column of a table, for a recordset whose column has another name. */
 export function columnOf<Table extends keyof Tables, Name extends keyof Tables[Table] & string>(
   table: Table,
   name: Name,

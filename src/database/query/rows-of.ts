@@ -16,16 +16,17 @@ declare const value: unique symbol;
 /** A column whose values are of another type than the SQL type says. */
 interface ResultColumn<Value> {
   readonly type: ResultType;
-  readonly isNullable: boolean;
+  /** Never read: it makes this type differ from `TableColumn`, for the compiler alone. */
+  readonly isResultColumn: true;
   /** Never set: for the compiler alone. */
   readonly [value]?: Value;
 }
 
-type Declared = ResultType | TableColumn<unknown> | ResultColumn<unknown>;
+type DeclaredColumn = ResultType | TableColumn<unknown> | ResultColumn<unknown>;
 
-type Declaration = Readonly<Record<string, Declared>>;
+type Declaration = Readonly<Record<string, DeclaredColumn>>;
 
-/** What the driver reads of an SQL type. */
+/** The values that the driver returns for an SQL type. */
 interface Values extends Record<ResultType, unknown> {
   readonly bigint: number;
   readonly "bigint[]": number[];
@@ -64,6 +65,7 @@ export function rowsOf<const Columns extends Declaration>(columns: Columns) {
       async execute(queries) {
         const result = await statement.execute(queries);
         const fields = resultFieldsOf(result.rows);
+        // Only tests record the fields of results.
         if (fields) {
           requireDeclared(columns, { fields, rows: result.rows, text: text.join("…") });
         }
@@ -74,13 +76,15 @@ export function rowsOf<const Columns extends Declaration>(columns: Columns) {
 }
 
 /** A column that may be null, such as one of an outer join. */
-export function nullable<Column extends Declared>(column: Column): ResultColumn<ValueOf<Column> | null> {
-  return { type: typeof column === "string" ? column : column.type, isNullable: true };
+export function nullable<Column extends DeclaredColumn>(
+  column: Column,
+): ResultColumn<ValueOf<Column> | null> {
+  return { type: typeof column === "string" ? column : column.type, isResultColumn: true };
 }
 
-/** A column whose values are known more closely: a state, or what is in JSON. */
+/** A column whose values have a narrower type than its SQL type, such as a state, or the content of JSON. */
 export function typed<Value>(type: ResultType): ResultColumn<Value> {
-  return { type, isNullable: true };
+  return { type, isResultColumn: true };
 }
 
 /** All columns of a table. */
@@ -98,7 +102,11 @@ interface Result {
   readonly text: string;
 }
 
-/** @throws Error if the columns of the result, or a null, are not declared. */
+/**
+ * A column that is declared by its SQL type alone may not be null. The nulls of other columns are not
+ * checked.
+ * @throws Error if the columns of the result are not the declared ones, or for such a null.
+ */
 function requireDeclared(columns: Declaration, { fields, rows, text }: Result): void {
   const declared = Object.entries(columns).map(([name, column]) => `${name} ${typeIds[typeOf(column)]}`);
   const returned = fields.map(({ name, dataTypeID }) => `${name} ${dataTypeID}`);
@@ -107,14 +115,16 @@ function requireDeclared(columns: Declaration, { fields, rows, text }: Result): 
       `A statement returns the columns ${returned.join(", ")}; it declares ${declared.join(", ")}: ${text}`,
     );
   }
-  const full = Object.entries(columns).filter(([, column]) => typeof column === "string");
+  const notNull = Object.entries(columns).filter(([, column]) => typeof column === "string");
   const isNull = (row: unknown, name: string) => new Map(Object.entries(row ?? {})).get(name) === null;
-  const empty = full.find(([name]) => rows.some((row) => isNull(row, name)));
-  if (empty) {
-    throw new Error(`A statement returns null as ${empty[0]}, which it declares as ${empty[1]}: ${text}`);
+  const violated = notNull.find(([name]) => rows.some((row) => isNull(row, name)));
+  if (violated) {
+    throw new Error(
+      `A statement returns null as ${violated[0]}, which it declares as ${violated[1]}: ${text}`,
+    );
   }
 }
 
-function typeOf(column: Declared): ResultType {
+function typeOf(column: DeclaredColumn): ResultType {
   return typeof column === "string" ? column : column.type;
 }

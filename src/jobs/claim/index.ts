@@ -1,13 +1,13 @@
 /**
  * Claims due jobs.
  *
- * There is no state "running". A claim counts the attempt and moves `run_at` to the end of a lease, so the rows
- * of a process that dies become due again without further action; `releaseJobs` makes them due earlier, when the
- * table of processes shows the death. `claims` only rises and proves ownership: the process that takes a job over
- * raises it, and the updates of the former owner match no row.
+ * There is no state "running". A claim counts the attempt and moves `run_at` to the end of a lease, so the
+ * rows of a process that dies become due again without further action; `releaseJobs` makes them due earlier,
+ * when the table of processes shows the death. `claims` only rises and proves ownership: the process that
+ * takes a job over raises it, and the updates of the former owner match no row.
  *
- * The jobs of a suspended organization are not claimed. Each claim reads the suspensions, which are few, itself: so it
- * holds in every process from the commit of a suspension to that of its end, and nothing is kept that could be stale.
+ * The jobs of a suspended organization are not claimed. Every claim reads `suspended_organizations`, without
+ * a cache: a suspension holds in all processes from its commit on, and ends with the commit that removes it.
  */
 import { type RawBuilder, sql } from "kysely";
 import type { DatabaseTransaction, Queries } from "../../database/database.ts";
@@ -24,7 +24,7 @@ export { setPace } from "./pace.ts";
 export interface ClaimedJob {
   readonly id: string;
   readonly name: string;
-  /** As it is stored: that of a bulk job begins with "~". */
+  /** As it is stored: the lane of a bulk job begins with "~". */
   readonly lane: string;
   readonly key: string | null;
   readonly organization_id: string | null;
@@ -47,7 +47,7 @@ export interface Claim extends Capacity {
   readonly priority: Priority;
   /** This process, in the table of processes; null if it writes no heartbeat. */
   readonly process: string | null;
-  /** Start behind this lane; the start of the priority's range for the first. */
+  /** The claim begins behind this lane; the first claim has the start of the priority's range here. */
   readonly after: string;
   /** The end of the lease by job name, for every job that this version can run. */
   readonly leases: Readonly<Record<string, string>>;
@@ -56,21 +56,32 @@ export interface Claim extends Capacity {
   /** The keys of those jobs. */
   readonly keys: readonly string[];
   /** The names of the jobs that also run for a suspended organization. */
-  readonly unsuspended: readonly string[];
+  readonly runWhileSuspended: readonly string[];
 }
 
 interface Claimed {
   readonly jobs: readonly ClaimedJob[];
-  /** The rate of a lane that has due jobs was locked by another transaction: to be tried again soon. */
+  /**
+   * Another transaction had locked the rate of a lane that has due jobs: the claim is to be repeated soon.
+   */
   readonly isContended: boolean;
 }
 
 /**
- * Claims jobs of one priority lane by lane, in each lane the longest due first and as many as its rate allows; sorted
- * by lane. A job with a key is not claimed while an earlier job with the same key is in the table.
+ * Claims jobs of one priority, lane by lane: in each lane the jobs that have been due for longest, and as
+ * many as its rate allows. The result is sorted by lane. A job with a key is not claimed while an earlier job
+ * with the same key is in the table.
  *
- * One statement: `lanes` are the lanes that have jobs; `ready` are the jobs that may start now, locked, with a row without an
- * id for a lane whose rate is locked; `started` counts their starts against the rates; `claimed` takes them.
+ * One statement with these CTEs:
+ * - `lanes`, from `lanesIn`: the lanes that have jobs.
+ * - `suspended`: one array with the suspended organizations.
+ * - `ready`: the jobs that may start now, locked. A lane whose rate is locked yields one row with a null id.
+ * - `started`, from `recordStarts`: counts the starts of the jobs in `ready` against the rates of their
+ *   lanes.
+ * - `claimed`: claims the jobs in `ready`.
+ *
+ * `is_takeover`: a process that ends an attempt sets `claimed_by` to null. A process of an older version does
+ * not set `claimed_number`, so `claimed_by` counts only while `claimed_number` equals `claims`.
  */
 export async function claimJobs(tx: DatabaseTransaction, claim: Claim): Promise<Claimed> {
   const leases = JSON.stringify(claim.leases);
@@ -82,7 +93,8 @@ export async function claimJobs(tx: DatabaseTransaction, claim: Claim): Promise<
     ready as materialized (
       select job.id, lanes.lane, job.run_at, job.is_takeover
       from lanes
-      -- "offset 0" keeps it from being evaluated, and the row of the rate locked, once for each use.
+      -- "offset 0" keeps the planner from inlining "room": each use would evaluate it again and lock the row of
+      -- the rate again.
       cross join lateral (select ${roomFor(claim)} as count offset 0) as room
       left join lateral (
         select id, run_at, (claimed_by is not null and claimed_number = claims) as is_takeover from jobs as job
@@ -116,29 +128,44 @@ export async function claimJobs(tx: DatabaseTransaction, claim: Claim): Promise<
   return { jobs, isContended: jobs.length < rows.length };
 }
 
-/** How many jobs of the lane may start now; -1 if another transaction has locked its rate. */
-function roomFor({ priority, now, fullOrganizations, unsuspended, ...claim }: Claim): RawBuilder<unknown> {
+/**
+ * How many jobs of the lane may start now; -1 if another transaction has locked its rate. `roomInLane` is
+ * null for a lane without a rate, and `least` ignores null.
+ */
+function roomFor({
+  priority,
+  now,
+  fullOrganizations,
+  runWhileSuspended,
+  ...claim
+}: Claim): RawBuilder<unknown> {
   const freeSlots = sql`coalesce((${JSON.stringify(claim.freeByLane)}::jsonb ->> lanes.lane)::int, ${claim.perLane}::int)`;
   return sql`case
-    when ${isOfAny(fullOrganizations)} or ${isSuspended(unsuspended)} then 0
+    when ${isOfAny(fullOrganizations)} or ${isSuspended(runWhileSuspended)} then 0
     when ${freeSlots} = 0 then 0
     else least(${freeSlots}, ${roomInLane(priority, now)}) end`;
 }
 
-/** Whether the lane is one of these organizations: its jobs are all of the same one. */
+/**
+ * Whether the lane belongs to one of the organizations: all jobs of a lane have one organization, so the
+ * first job decides.
+ */
 const isOfAny = (organizations: readonly string[]) => sql`
   cardinality(${organizations}::text[]) > 0 and coalesce((
     select organization_id from jobs where jobs.lane = lanes.lane order by run_at limit 1
   ) = any(${organizations}::text[]), false)`;
 
-/** Whether the lane is a suspended organization's: its jobs are all of the same one, and of one kind. */
-const isSuspended = (unsuspended: readonly string[]) => sql`
+/**
+ * Whether the lane belongs to a suspended organization, and its jobs do not run meanwhile: all jobs of a lane
+ * have one organization and are of one kind, so the first job decides.
+ */
+const isSuspended = (runWhileSuspended: readonly string[]) => sql`
   (select cardinality(ids) > 0 from suspended) and coalesce((
-    select organization_id = any((select ids from suspended)::text[]) and name <> all(${unsuspended}::text[])
+    select organization_id = any((select ids from suspended)::text[]) and name <> all(${runWhileSuspended}::text[])
     from jobs where jobs.lane = lanes.lane order by run_at limit 1
   ), false)`;
 
-/** The job names in the table that are not among these. */
+/** The names of jobs in the table that are not among `names`. */
 export async function findUnknownNames(queries: Queries, names: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
     select distinct name from jobs where name <> all(${names}::text[]) order by name

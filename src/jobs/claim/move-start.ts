@@ -7,7 +7,7 @@
 import { coalesce } from "../../database/coalesce.ts";
 import type { Database } from "../../database/database.ts";
 import { laneOfStored } from "../priority.ts";
-import { maxAheadMs, secondMs } from "./pace.ts";
+import { maxAheadMs, rateWindowMs } from "./pace.ts";
 
 interface Move {
   /** As it is stored. */
@@ -55,7 +55,7 @@ function withoutMoved(started_at: readonly string[], moves: readonly Move[]): nu
   const now = Math.max(...moves.map(({ to }) => to.getTime()));
   const starts = started_at
     .map((start) => Date.parse(start))
-    .filter((start) => start > now - secondMs && start < now + maxAheadMs)
+    .filter((start) => start > now - rateWindowMs && start < now + maxAheadMs)
     .sort((one, other) => one - other);
   for (const { from } of moves) {
     const place = starts.indexOf(Date.parse(from));
@@ -70,7 +70,7 @@ function withoutMoved(started_at: readonly string[], moves: readonly Move[]): nu
 function nextStart(starts: readonly number[], rate: number, earliest: number): number {
   const former = starts.at(-rate);
   const isFree = former === undefined || starts.length < rate;
-  const start = Math.max(earliest, starts.at(-1) ?? 0, isFree ? 0 : former + secondMs);
+  const start = Math.max(earliest, starts.at(-1) ?? 0, isFree ? 0 : former + rateWindowMs);
   // One that is further ahead would be ignored.
   return Math.min(start, earliest + maxAheadMs - 1);
 }

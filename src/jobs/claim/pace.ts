@@ -1,19 +1,25 @@
 /**
  * The rate of a lane: how many of its jobs may start in any second, in all processes together.
  *
- * The lane's row has the times of its last starts. A claim locks the row, counts the starts of the last second, claims
- * as many jobs as the rate leaves, and adds their times in the same statement; so two claims never use the same second
- * twice, and what a process that dies had claimed counts as started. A row that another transaction has locked is
- * passed over, so no claim waits for it; the next poll, which follows soon, tries again.
+ * The lane's row has the times of its last starts. A claim locks the row, counts the starts of the last
+ * second, claims as many jobs as the rate leaves, and adds their times in the same statement; so two claims
+ * never use the same second twice, and the jobs that a process had claimed when it died count as started. A
+ * row that another transaction has locked is skipped, so no claim waits for it; the next poll, which follows
+ * soon, tries again.
  *
  * The row's time never goes back: a process whose clock is behind counts from the latest start.
  *
- * Jobs are spread over the second: those that start together arrive over a longer time, and their last would arrive
- * with the first of the next second. Bulk jobs take what due normal jobs leave, and leave a fortieth of the rate free,
- * so that a reply starts at once.
+ * A job may be late: it reaches its destination long after its claim. `moveStart` then records a later start
+ * for it, which is in the future if the rate is used up. Until shortly before this start, no other job of the
+ * lane is claimed.
  *
- * The starts are counted in SQL, because the lock, the count and the claim are parts of one statement. A poll sends it together
- * with BEGIN and its other statements; counting in the process would cost each poll one more wait, with the row locked.
+ * The starts are spread over the second. A burst arrives stretched, so its end would overlap the burst of the
+ * next second. Bulk jobs may use what due normal jobs leave of the rate, except for a fortieth of the rate,
+ * which stays free so that a reply starts at once.
+ *
+ * The starts are counted in SQL, because the lock, the count and the claim are parts of one statement. A poll
+ * sends it together with BEGIN and its other statements; counting in the process would cost each poll one
+ * more wait, with the row locked.
  */
 import { type RawBuilder, sql } from "kysely";
 import type { DatabaseTransaction } from "../../database/database.ts";
@@ -21,18 +27,22 @@ import type { Priority } from "../job.ts";
 import { laneNameOf, storedLane } from "../priority.ts";
 
 /**
- * More than a second: a job arrives at its destination some milliseconds after its claim, not always as many, and the
- * clocks of two machines differ.
+ * The time in which at most `rate_per_second` jobs start. It is more than a second, because the time from the
+ * claim to the arrival varies by some milliseconds, and the clocks of two machines differ.
  */
-export const secondMs = 1_100;
-/** A start this far ahead is ignored: the clock was set back, or that of its process is wrong. */
+export const rateWindowMs = 1_100;
+/**
+ * A start this far ahead is ignored: the clock was set back, or the clock of the process that recorded it is
+ * wrong.
+ */
 export const maxAheadMs = 10_000;
 
 const ms = (count: number) => sql`interval ${sql.lit(`${count} milliseconds`)}`;
-const second = ms(secondMs);
-const slice = ms(100);
+const rateWindow = ms(rateWindowMs);
+/** A tenth of a second, in which a part of the rate may start: this spreads the starts over the second. */
+const burstWindow = ms(100);
 const maxAhead = ms(maxAheadMs);
-/** Clocks differ by less: a start that is further ahead belongs to a late job, which waits for it. */
+/** Clocks differ by less. So a start that is further ahead belongs to a late job, which waits until then. */
 const maxDifference = ms(250);
 
 export async function setPace(
@@ -60,19 +70,21 @@ interface Limit {
   readonly duration: RawBuilder<unknown>;
 }
 
-/** What bulk jobs leave free. */
+/** The part of the rate that bulk jobs leave free. */
 const reserve = sql`(rate_per_second + 39) / 40`;
-/** An eighth of the rate, a little more than the tenth that is needed to reach the rate. */
-const bulkSlice = sql`(rate_per_second + 7) / 8`;
+/**
+ * An eighth of the rate in each burst window: a little more than the tenth that is needed to reach the rate.
+ */
+const bulkBurst = sql`(rate_per_second + 7) / 8`;
 
 const limits: Readonly<Record<Priority, readonly Limit[]>> = {
   normal: [
-    { count: sql`rate_per_second`, duration: second },
-    { count: sql`least(rate_per_second, ${bulkSlice} + ${reserve})`, duration: slice },
+    { count: sql`rate_per_second`, duration: rateWindow },
+    { count: sql`least(rate_per_second, ${bulkBurst} + ${reserve})`, duration: burstWindow },
   ],
   bulk: [
-    { count: sql`greatest(1, rate_per_second - ${reserve})`, duration: second },
-    { count: bulkSlice, duration: slice },
+    { count: sql`greatest(1, rate_per_second - ${reserve})`, duration: rateWindow },
+    { count: bulkBurst, duration: burstWindow },
   ],
 };
 
@@ -92,26 +104,33 @@ const rowTime = (now: Date) => sql`case
   when ${latestStart} < ${timestamp(now)} + ${maxAhead} then greatest(${latestStart}, ${timestamp(now)})
   else ${timestamp(now)} end`;
 
-/** When the late jobs that wait have started, and others may start again. */
-const reservedUntil = sql`${latestStart} - ${maxDifference}`;
-const isReserved = (now: Date) =>
-  sql`(${reservedUntil} > ${timestamp(now)} and ${reservedUntil} < ${timestamp(now)} + ${maxAhead})`;
+/** From when other jobs may start again: a little before the start of the late job, because clocks differ. */
+const awaitsLateJobUntil = sql`${latestStart} - ${maxDifference}`;
+const awaitsLateJob = (now: Date) =>
+  sql`(${awaitsLateJobUntil} > ${timestamp(now)} and ${awaitsLateJobUntil} < ${timestamp(now)} + ${maxAhead})`;
 
-/** When every limit allows another start, because the earliest of its last `count` starts is `duration` ago. Null: now. */
+/**
+ * When every limit allows another start, because the earliest of its last `count` starts is `duration` ago.
+ * With fewer than `count` starts, the array index is below 1, which gives null: the limit allows a start now.
+ * `greatest` ignores null, and is null without any start.
+ */
 const freeAt = (priority: Priority) => {
   const times = limits[priority].map(
     ({ count, duration }) => sql`started_at[cardinality(started_at) - (${count}) + 1] + ${duration}`,
   );
-  return sql`greatest(${sql.join([...times, reservedUntil])})`;
+  return sql`greatest(${sql.join([...times, awaitsLateJobUntil])})`;
 };
 
-/** Not exact, because the row is not locked, but it saves most locks while the rate is used up. */
+/**
+ * Whether no job may start. Not exact, because the row is not locked, but it saves most locks while the rate
+ * is used up.
+ */
 const isUsedUp = (priority: Priority, now: Date) => sql`(
-  ${isReserved(now)}
+  ${awaitsLateJob(now)}
   or ${freeAt(priority)} > ${rowTime(now)} and ${freeAt(priority)} < ${timestamp(now)} + ${maxAhead}
 )`;
 
-/** How many starts the locked `row` has of this long before its time. */
+/** How many starts of the locked `row` are in the `duration` before its time. */
 const startsWithin = (duration: RawBuilder<unknown>) =>
   sql`(select count(*) from unnest(row.started_at) as start where start > row.time - ${duration} and start <= row.time)`;
 
@@ -121,22 +140,25 @@ const countAllowed = (priority: Priority, now: Date) => {
   return sql`least(${sql.join(priority === "bulk" ? [...left, leftByNormalJobs(now)] : left)})`;
 };
 
-/** What the due normal jobs of the lane leave of the rate. */
-const leftByNormalJobs = (now: Date) => sql`rate_per_second - ${startsWithin(second)} - (
+/** How many starts the due normal jobs of the lane leave of the rate. */
+const leftByNormalJobs = (now: Date) => sql`rate_per_second - ${startsWithin(rateWindow)} - (
   select count(*) from (
     select from jobs where jobs.lane = ${laneName} and jobs.run_at <= ${now.toISOString()} limit row.rate_per_second
   ) as due
 )`;
 
 /**
- * How many jobs of the lane may start now, with its row locked; null if it has no rate, -1 if another transaction has
- * locked its row.
+ * How many jobs of the lane may start now; null if it has no rate. The cases, in their order:
+ * - Checked without the lock: 0 if no job is due or the rate is used up. Before the first start, `isUsedUp`
+ *   is null.
+ * - This claim has locked the row: the number that the limits allow, or 0 while a late job waits.
+ * - Another transaction has locked the row, so `skip locked` returns none: -1.
  */
 export const roomInLane = (priority: Priority, now: Date) => sql`case when ${hasRates} then (
   select case
     when not ${hasDueJob(now)} or ${isUsedUp(priority, now)} is true then 0
     else coalesce((
-      select case when ${isReserved(now)} then 0 else greatest(0, ${countAllowed(priority, now)}) end
+      select case when ${awaitsLateJob(now)} then 0 else greatest(0, ${countAllowed(priority, now)}) end
       from (
         select rate_per_second, started_at, ${rowTime(now)} as time from paced_lanes
         where paced_lanes.lane = ${laneName} for update skip locked
@@ -145,11 +167,14 @@ export const roomInLane = (priority: Priority, now: Date) => sql`case when ${has
   from paced_lanes where paced_lanes.lane = ${laneName}
 ) end`;
 
-/** A CTE that adds the starts of the jobs in the CTE `ready` to the rows of their lanes, and returns their time. */
+/**
+ * The CTE `started`. It adds the starts of the jobs in the CTE `ready` to the rows of their lanes, and
+ * returns their time.
+ */
 export const recordStarts = (now: Date) => sql`
   started as (
     update paced_lanes set started_at = (
-      select array(select start from unnest(row.started_at) as start where start > row.time - ${second} and start <= row.time)
+      select array(select start from unnest(row.started_at) as start where start > row.time - ${rateWindow} and start <= row.time)
         || array_fill(row.time, array[claimed_lanes.count])
       from (select paced_lanes.started_at, ${rowTime(now)} as time) as row
     )

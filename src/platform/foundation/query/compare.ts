@@ -10,7 +10,7 @@ import type { Condition, PositiveCondition, Value } from "./query.ts";
 
 /** A value, or a list of values, in each form in which it can be compared. */
 export interface Forms {
-  /** Normalized. */
+  /** Normalized by `normalizeText`, as the operands are. */
   readonly text?: Expression | undefined;
   readonly number?: Expression | undefined;
   readonly time?: Expression | undefined;
@@ -24,7 +24,10 @@ export interface Compared extends Forms {
 interface Shape {
   /** `operands` is an array. */
   isOneOf(value: Expression, operands: Expression): Predicate;
-  /** The operand stands on the left of `comparison`, as `any` needs it. */
+  /**
+   * Tests `operand comparison value`: SQL allows `any(list)` on the right alone. So `gt` has the comparison
+   * `<`.
+   */
   isOrdered(operand: Expression, comparison: Expression, value: Expression): Predicate;
   isBetween(value: Expression, low: Expression, high: Expression): Predicate;
   startsWith(text: Expression, part: Expression): Predicate;
@@ -51,7 +54,10 @@ export const listOfValues: Shape = {
   contains: (list, element) => sql`(${list} && (${[element]}::text[]))`,
 };
 
-/** The operators that compare a value; the others are about a list of tags, or about whether there is a value. */
+/**
+ * The operators that compare a value. `exists` tests whether there is a value, `has_any` and `has_all` a list
+ * of tags.
+ */
 type ValueOperator = Exclude<PositiveCondition["operator"], "exists" | "has_any" | "has_all">;
 
 type Test<Operator extends ValueOperator> = (
@@ -83,7 +89,7 @@ export function compareValue(
   now: Date,
 ): Predicate {
   if (!Object.hasOwn(tests, operator)) {
-    throw new Error(`${operator} has no test for one value.`);
+    throw new Error(`The operator ${operator} does not compare a value.`);
   }
   // The operand's type follows from the operator, which TypeScript does not connect here.
   const test = tests[operator as ValueOperator] as (
@@ -94,6 +100,11 @@ export function compareValue(
   return test(value, operand, now);
 }
 
+/**
+ * Equality compares times as times, and everything else as text, so that 5 equals "5": the answer to a
+ * question is stored as text. An order exists for numbers and times alone, so `isOrdered` and `isBetween`
+ * compare numbers as numbers.
+ */
 function isOneOf({ shape, text, time }: Compared, operands: readonly Value[]): Predicate {
   const times = operands.flatMap((operand) => (operand instanceof Date ? operand.toISOString() : []));
   const texts = operands.flatMap((operand) => (operand instanceof Date ? [] : String(operand)));
@@ -112,7 +123,7 @@ function isBetween(value: Compared, [low, high]: readonly [number | Date, number
   return value.shape.isBetween(formFor(low, value), parameter(low), parameter(high));
 }
 
-/** The form in which a value is compared with this operand. */
+/** The form of a value that is compared with this operand. */
 function formFor(operand: number | Date, { number, time }: Forms): Expression {
   return required(operand instanceof Date ? time : number);
 }

@@ -13,17 +13,20 @@ export interface SourceContext {
 }
 
 export interface Source {
-  /** The row that the expressions refer to: the one that is asked for, or one of those that are related to it. */
+  /** Which row the expressions refer to: the row that the query selects, or a row that is related to it. */
   readonly of: "own" | "related";
   test(condition: PositiveCondition): Predicate;
 }
 
-/** The source of each attribute, by its name, or its name with a part in angle brackets. */
+/**
+ * The source of each attribute, by its name. A part in angle brackets, as in `metadata.<path>`, stands for
+ * any text.
+ */
 export type Sources = Readonly<Record<string, (context: SourceContext, attribute: string) => Source>>;
 
-/** The rows that are related to the one that is asked for, such as the conversations of a contact. */
+/** The rows that are related to the row that the query selects, such as the conversations of a contact. */
 export interface Related {
-  /** Whether there is one that meets the condition; never null. */
+  /** Whether a related row meets the condition; never null. */
   exists(context: SourceContext, condition: Predicate): Predicate;
 }
 
@@ -58,6 +61,7 @@ export function tagsSource(
       if (operator === "exists") {
         return exists;
       }
+      // `contains` has one tag as its operand, the other operators have a list.
       const operands = sql`${[value].flat().map(String)}::text[]`;
       return operator === "has_all" ? hasAll(operands) : hasAny(operands);
     },
@@ -83,6 +87,7 @@ export function jsonSource(
   };
   return ({ now }: SourceContext): Source => ({
     of,
+    // A JSON null and an empty list count as missing.
     test: (condition) =>
       condition.operator === "exists"
         ? sql<boolean>`(${value} not in ('null'::jsonb, '[]'::jsonb))`

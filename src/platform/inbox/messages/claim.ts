@@ -1,8 +1,9 @@
 /**
- * Claims queued messages for sending, those of one organization together, and stores what became of them.
+ * Claims queued messages for sending, the messages of one organization together, and stores the outcome of
+ * each.
  *
- * A claim is committed before the channel is called, and says when. Together with the channel's look-up it makes the
- * delivery at-most-once.
+ * A claim is committed, with its time, before the channel is called. Together with the channel's look-up it
+ * makes the delivery at-most-once.
  */
 import { sql } from "kysely";
 import { coalesce } from "../../../database/coalesce.ts";
@@ -28,7 +29,10 @@ import { type MessageName, maxWaitMs, readUnsent, type UnsentMessage } from "./u
 
 /** From the claim to the end of the send. Well below the job's lease. */
 export const sendTimeoutMs = 10_000;
-/** When the send of a claim has ended in any case. Longer, because the clocks of two machines differ. */
+/**
+ * From the claim until the send has certainly ended. Longer than the timeout, because the clocks of two
+ * machines differ.
+ */
 const sendEndedMs = sendTimeoutMs + 2_000;
 
 interface ClaimRequest extends MessageName {
@@ -46,13 +50,16 @@ export interface ClaimedMessage {
   readonly quotedId: string | null;
   /** The inbox's number. */
   readonly from: string;
-  /** Undefined on the simulated channel, or if the inbox has lost it. */
+  /** Undefined on the simulated channel, or if the inbox has lost its account. */
   readonly account: ChannelAccount | undefined;
   /** The secrets of the account, as they are stored; null without an account. */
   readonly secrets: Sealed | null;
-  /** Whether the inbox could not send before. */
+  /** Whether the inbox has a recorded failure, which a successful send removes. */
   readonly wasStopped: boolean;
-  /** When this attempt claimed it; proves that no other attempt has claimed it since. */
+  /**
+   * When this attempt claimed the message. While this time is stored, no other attempt has claimed the
+   * message.
+   */
   readonly claimedAt: string;
 }
 
@@ -76,7 +83,11 @@ export type Claim =
 
 const organizationOf = ({ organization_id }: MessageName) => organization_id;
 
-/** Marks a message as being sent; undefined if it is no longer to be sent, because it has failed or another attempt ended. */
+/**
+ * Decides what this attempt may do with a message. In the states `claimed` and `uncertain`, the message is
+ * claimed for this attempt. Undefined if the message is no longer to be sent, because this claim failed it,
+ * or an earlier attempt ended it.
+ */
 export const claimMessage = coalesce(
   (world: World, requests: readonly ClaimRequest[]): Promise<readonly (Claim | undefined)[]> =>
     world.database.transaction((tx) => claimMessages(tx, world, requests), { keepsPlans: true }),
@@ -105,8 +116,11 @@ type Decision =
   | {
       readonly state: "claimed";
       readonly claimed: ClaimedMessage;
-      /** When the person's quota is complete again after this message; null if it took no place. */
-      readonly quotaFullAt: string | null;
+      /**
+       * When the person's quota is unused again after this message; null without an account, which has no
+       * quota.
+       */
+      readonly quotaRestoredAt: string | null;
     }
   | { readonly state: "failed"; readonly message: MessageRow; readonly error: DeliveryError };
 
@@ -115,10 +129,18 @@ function decide(
   row: UnsentMessage,
   { now, isTakeover, quotas }: { readonly now: Date; readonly isTakeover: boolean; readonly quotas: Quotas },
 ): Decision {
-  const { claimed_at: previousClaimAt, channel, health, conversation_id, phone_number_id } = row;
+  const {
+    claimed_at: previousClaimAt,
+    channel,
+    health: inboxFailure,
+    conversation_id,
+    phone_number_id,
+  } = row;
   const blockingError = findBlockingError(row, now);
   if (previousClaimAt !== null) {
     const endsAt = new Date(Date.parse(previousClaimAt) + sendEndedMs);
+    // Without a takeover, the earlier attempt or its lease has ended, so its send is over; but its result is
+    // unknown.
     return isTakeover && endsAt > now
       ? { state: "in_flight", channel, endsAt }
       : { state: "uncertain", claimed: toClaimed(world, row, now), previousClaimAt, blockingError };
@@ -126,22 +148,22 @@ function decide(
   if (blockingError) {
     return { state: "failed", message: toMessage(row), error: blockingError };
   }
-  const until = pausedUntil(health, now);
-  if (health && until) {
-    return { state: "paused", until, failure: health };
+  const until = pausedUntil(inboxFailure, now);
+  if (inboxFailure && until) {
+    return { state: "paused", until, failure: inboxFailure };
   }
   const claimed = toClaimed(world, row, now);
   if (phone_number_id === null) {
-    return { state: "claimed", claimed, quotaFullAt: null };
+    return { state: "claimed", claimed, quotaRestoredAt: null };
   }
   const place = quotas.take(conversation_id, row.person_full_at);
-  return "fullAt" in place
-    ? { state: "claimed", claimed, quotaFullAt: new Date(place.fullAt).toISOString() }
+  return "quotaRestoredAt" in place
+    ? { state: "claimed", claimed, quotaRestoredAt: new Date(place.quotaRestoredAt).toISOString() }
     : { state: "paused", until: new Date(place.waitUntil), failure: null };
 }
 
 function toClaimed(world: World, row: UnsentMessage, now: Date): ClaimedMessage {
-  const { channel, inbox_id, quoted_id: quotedId, phone_number: from, health, secrets } = row;
+  const { channel, inbox_id, quoted_id: quotedId, phone_number: from, health: inboxFailure, secrets } = row;
   const { data: account } = StoredAccount.safeParse(row);
   return {
     channel,
@@ -151,12 +173,15 @@ function toClaimed(world: World, row: UnsentMessage, now: Date): ClaimedMessage 
     from,
     account: account && openAccount(world, account),
     secrets,
-    wasStopped: health !== null,
+    wasStopped: inboxFailure !== null,
     claimedAt: now.toISOString(),
   };
 }
 
-/** The row of the message alone. */
+/**
+ * The row of the message, without the columns that `readUnsent` adds. One destructuring would take a line for
+ * each column.
+ */
 function toMessage(row: UnsentMessage): MessageRow {
   const { quoted_id, last_user_message_at, erased_at, blocked_at, opted_out, ...withInbox } = row;
   const { channel, settings, phone_number, inbox_id, health, ...withAccount } = withInbox;
@@ -189,6 +214,7 @@ const claimColumns = {
   full_at: columnOf("messages", "quota_full_at"),
 };
 
+/** Stores the claims. `readUnsent` has locked the rows. */
 async function markSending(
   tx: Transaction,
   decisions: readonly (Decision | undefined)[],
@@ -200,7 +226,7 @@ async function markSending(
   );
   const claimed = sending.map((decision) => ({
     id: decision.claimed.message.id,
-    full_at: decision.state === "claimed" ? decision.quotaFullAt : null,
+    full_at: decision.state === "claimed" ? decision.quotaRestoredAt : null,
   }));
   if (claimed.length > 0) {
     const ids = claimed.map(({ id }) => id);
@@ -228,7 +254,7 @@ async function failMessages(
   });
 }
 
-/** What became of a message: accepted by the channel, or failed. */
+/** The outcome of a send: the channel accepted the message, or it failed. */
 export type SendOutcome = MessageName & Omit<StatusUpdate, "message_id">;
 
 /** Stores an outcome, and applies the receipts that arrived before the message had its channel id. */
@@ -240,6 +266,10 @@ export const storeOutcome = coalesce(
   organizationOf,
 );
 
+/**
+ * Unlike `returnToQueue`, this does not check the claim: an outcome is about the message, whichever attempt
+ * reports it, and a status never goes back.
+ */
 async function storeOutcomes(tx: Transaction, world: World, outcomes: readonly SendOutcome[]): Promise<void> {
   const organization = outcomes[0]?.organization_id ?? "";
   const byChannelId = new Map(
@@ -266,7 +296,10 @@ export interface ReturnedMessage extends MessageName {
   readonly isRefusal: boolean;
 }
 
-/** Queues a message again, unless another attempt has claimed it since. It gives its place in the quota back. */
+/**
+ * Queues a message again, and gives its place in the quota back. Does nothing if another attempt has claimed
+ * the message since: the other attempt may be sending it.
+ */
 export const returnToQueue = coalesce(
   async (world: World, returned: readonly ReturnedMessage[]): Promise<readonly undefined[]> => {
     const rows = returned.map(({ message_id: id, claimedAt: claimed_at, isRefusal }) => {

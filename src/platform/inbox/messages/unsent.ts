@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { byWholeKey } from "../../../database/query/index.ts";
 import type { InboxHealth, Sealed } from "../../../database/schema/index.ts";
 import type { Transaction } from "../../foundation/kernel/index.ts";
-import { selectFullAt } from "./person-quota.ts";
+import { selectQuotaRestoredAt } from "./person-quota.ts";
 import type { MessageRow } from "./progress.ts";
 
 /** Names a message. */
@@ -33,7 +33,7 @@ export interface UnsentMessage extends MessageRow {
   readonly waba_id: string | null;
   readonly app_id: string | null;
   readonly secrets: Sealed | null;
-  /** When the person's quota is complete again; null without an account, or if nothing was sent lately. */
+  /** When the person's quota is unused again; null without an account, or if nothing was sent lately. */
   readonly person_full_at: string | null;
 }
 
@@ -71,7 +71,7 @@ export async function readUnsent(
       select * from inbox_accounts where organization_id = message.organization_id and inbox_id = inbox.id
       ${byWholeKey}
     ) as account on true
-    cross join lateral (${selectFullAt(now, maxWaitMs)}) as quota
+    cross join lateral (${selectQuotaRestoredAt(now, maxWaitMs)}) as quota
     where message.organization_id = ${first?.organization_id}
       and message.id = any(${names.map(({ message_id }) => message_id)}::text[])
       and message.direction = 'outbound' and message.status in ('queued', 'sending')

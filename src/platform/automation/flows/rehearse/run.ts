@@ -11,8 +11,8 @@ import type { Actions } from "../nodes/index.ts";
 import type { Verdicts } from "../patterns.ts";
 import {
   beginRun,
+  clearWork,
   type EndAction,
-  ended,
   endWait,
   evaluateEnd,
   evaluateNode,
@@ -65,7 +65,7 @@ export async function runRehearsal(stage: Stage, plan: Plan, message: InboundTex
       const unused_script = plan.script.slice(course.position);
       return { status, reason, variables, path: course.path, unused_script };
     } else if (stage.scene.contact.blocked_at !== null) {
-      course.state = { ...ended(course.state), status: "cancelled", reason: "blocked" };
+      course.state = { ...clearWork(course.state), status: "cancelled", reason: "blocked" };
     } else {
       // Steps need not wait for anything.
       await pause();

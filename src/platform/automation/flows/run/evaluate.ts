@@ -17,7 +17,7 @@ import {
 import type { MatchPattern, Verdicts } from "../patterns.ts";
 import { renderJson, renderText } from "../texts.ts";
 import { doEndAction } from "./end-action.ts";
-import { applyOutcome, ended, nextOf, type RunState } from "./machine.ts";
+import { applyOutcome, clearWork, nextOf, type RunState } from "./machine.ts";
 import type { NewStep } from "./rows.ts";
 import { createReader, type InboundText, readFacts, type Sources } from "./subject.ts";
 
@@ -112,7 +112,7 @@ export async function evaluateEnd({
       ? ({ status: "completed", reason: before.reason } as const)
       : ({ status: "failed", reason: failureCode } as const);
   return {
-    state: { ...ended(before), steps, ...result },
+    state: { ...clearWork(before), steps, ...result },
     step:
       end_action_type === "none"
         ? null

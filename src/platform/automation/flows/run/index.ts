@@ -6,7 +6,7 @@ export { cancelRuns, cancelStatement } from "./cancel.ts";
 export { type EndAction, evaluateEnd, evaluateNode, testsOf } from "./evaluate.ts";
 export { callJobType, type EpisodeKey } from "./job-types.ts";
 export { advanceJob, resumeJob } from "./jobs.ts";
-export { beginRun, ended, endWait, nextOf, type RunState } from "./machine.ts";
+export { beginRun, clearWork, endWait, nextOf, type RunState } from "./machine.ts";
 export { keyOf, lockRun, type RunKey, type RunRow, selectActiveRuns, storeRun } from "./rows.ts";
 export { createAdvanceJob, insertRun, recordTimeout, requireStartable, startRun } from "./start.ts";
 export { startRuns } from "./start-many.ts";

@@ -7,7 +7,7 @@
 import { defineJob } from "../../../foundation/kernel/index.ts";
 import { advance } from "./advance.ts";
 import { advanceJobType, resumeJobType } from "./job-types.ts";
-import { ended, endWait } from "./machine.ts";
+import { clearWork, endWait } from "./machine.ts";
 import { keyOf, lockRun, storeRun } from "./rows.ts";
 import { createAdvanceJob } from "./start.ts";
 
@@ -22,7 +22,7 @@ export const advanceJob = defineJob({
     await world.database.transaction(async (tx) => {
       const run = await lockRun(tx, key);
       if (run?.status === "running") {
-        const state = { ...ended(run), status: "failed", reason: "internal_error" } as const;
+        const state = { ...clearWork(run), status: "failed", reason: "internal_error" } as const;
         await storeRun({ tx, now: world.now() }, run, state);
       }
     });

@@ -1,18 +1,23 @@
 /**
- * The state of a run, as pure functions: `nextOf` says what it does next, `applyOutcome` what a node makes of it, and `endWait`
- * what ends a wait.
+ * The state of a run, and pure functions of it: `nextOf` returns what the run does next, `applyOutcome` the
+ * state after a node has run, and `endWait` the state after the wait of a node has ended.
  *
- * A run is `running` while it has a node to run or its end action to do, `waiting` in a node until a reply, a time or the
- * response to a call, and then `completed`, `failed` or `cancelled`, which are final. `pending` has the nodes to run, the next
- * one first: the children of a node come before the siblings that wait behind it, so each branch runs to its end before the
- * next one. A node that waits is in `wait` and not in `pending`. Each wait raises `episode`; what ends a wait names its episode,
- * so the loser of a race changes nothing.
+ * A run is `running` while it has a node to run or its end action to do, `waiting` in a node until a reply, a
+ * time or the response to a call, and then `completed`, `failed` or `cancelled`, which are final.
+ *
+ * `pending` has the nodes to run, the next one first: the children of a node come before the siblings behind
+ * the node, so each branch runs to its end before the next branch. A node that waits is in `wait` and not in
+ * `pending`. After `endWait` the run is `running`, and `wait` still names the node: the run goes on with this
+ * node.
+ *
+ * Each wait raises `episode`. A timeout or a response names its episode, and a reply must be newer than
+ * `after`: so an event for an earlier wait changes nothing.
  */
 import type { FlowCallResult, FlowStepDetail, FlowWait } from "../../../../database/schema/index.ts";
 import { type Edge, type Graph, type GraphNode, nextNodes } from "../graph/index.ts";
 import type { Outcome } from "../nodes/index.ts";
 
-/** A run of more steps is a loop without an end. */
+/** A run that takes more steps is in an endless loop. */
 export const maxSteps = 100;
 
 export interface RunState {
@@ -40,27 +45,32 @@ export function beginRun({ root }: Graph): RunState {
   };
 }
 
-/** What the run does next: a node, the end action, or nothing, because it waits or has ended. */
+/** What the run does next: a node, the end action, or nothing, because the run waits or has ended. */
 export function nextOf(graph: Graph, { status, wait, pending }: RunState): GraphNode | "end" | undefined {
   if (status !== "running") {
     return undefined;
   }
+  // A wait that has ended: its node goes on.
   const id = wait?.node_id ?? pending[0];
+  // A flow is not saved with a goto to an unknown node. If it had one, the run would end here.
   return id === undefined ? "end" : (graph.byId.get(id) ?? "end");
 }
 
-/** The state of a run that is over. */
-export function ended(state: RunState): RunState {
+/** Drops what is left to do; the caller sets status and reason. */
+export function clearWork(state: RunState): RunState {
   return { ...state, pending: [], wait: null, due_at: null };
 }
 
-/** What may end a wait: its time, the response to its call, or a message of the contact. */
+/** What may end a wait: its timeout, the response to its call, or a message of the contact. */
 export type WaitEvent =
   | { readonly type: "timeout"; readonly episode: number }
   | { readonly type: "response"; readonly episode: number; readonly result: FlowCallResult }
   | { readonly type: "reply"; readonly message_id: string };
 
-/** Ends the wait, so that its node goes on; undefined if the event does not end this wait. */
+/**
+ * Ends the wait; undefined if the event does not end this wait. The run is then `running`, and `wait` still
+ * names the node, which goes on.
+ */
 export function endWait(state: RunState, event: WaitEvent): RunState | undefined {
   const { status, wait } = state;
   if (status !== "waiting" || !wait || !isEndedBy(state, wait, event)) {
@@ -72,54 +82,65 @@ export function endWait(state: RunState, event: WaitEvent): RunState | undefined
 
 function isEndedBy({ episode }: RunState, wait: FlowWait, event: WaitEvent): boolean {
   if (event.type === "reply") {
-    // An earlier message than the question is no reply to it.
+    // A message from before the question does not reply to it.
     return wait.for === "reply" && (wait.after === null || wait.after < event.message_id);
   }
-  const isForResponse = wait.for === "response";
-  return event.episode === episode && isForResponse === (event.type === "response");
+  // A wait for a response ends with the response alone: the request has a time-out of its own.
+  const expected = wait.for === "response" ? "response" : "timeout";
+  return event.type === expected && event.episode === episode;
 }
 
-/** What a node has resulted in. */
-interface Visit<Kind extends Outcome["kind"] = Outcome["kind"]> {
+/** A node that has run, with its outcome. */
+interface NodeResult<Kind extends Outcome["kind"] = Outcome["kind"]> {
   readonly node: GraphNode;
   readonly outcome: Extract<Outcome, { readonly kind: Kind }>;
-  /** The id of the contact's latest message, for a wait for a reply, which must come after it. */
+  /**
+   * The id of the contact's latest message if the node waits for a reply, which must be newer; otherwise
+   * null.
+   */
   readonly latestMessage: string | null;
 }
 
 export interface Step {
   readonly state: RunState;
-  /** Its name in the steps of the run. */
+  /** How the outcome is named in the steps of the run. */
   readonly outcome: string;
   readonly detail: Omit<FlowStepDetail, "missing" | "timed_out">;
 }
 
-/** The state after a node, and how the step is described. */
-export function applyOutcome(graph: Graph, before: RunState, visit: Visit): Step {
-  // The node is no longer among the pending ones; one that had waited was not.
+/** Returns the state after a node has run, and the description of the step. */
+export function applyOutcome(graph: Graph, before: RunState, result: NodeResult): Step {
+  // Removes the node from `pending`; a node that waited had left it already.
   const pending = before.wait ? before.pending : before.pending.slice(1);
   const left: RunState = { ...before, pending, steps: before.steps + 1, wait: null, due_at: null };
-  const { state, outcome, detail } = transitions[visit.outcome.kind](graph, left, visit);
+  const { kind } = result.outcome;
+  const { state, outcome, detail } = outcomeHandlers[kind](graph, left, result);
   return {
     state: limitSteps(state),
-    outcome: outcome ?? visit.outcome.kind,
+    outcome: outcome ?? kind,
     detail: { next: [], message_id: null, error: null, ...detail },
   };
 }
 
-/** What an outcome adds to a step; without a name, the step is named for the kind of outcome. */
-interface Transition {
+/** What is particular about the step of an outcome. `applyOutcome` adds the defaults. */
+interface StepDraft {
   readonly state: RunState;
+  /** Default: the kind of the outcome. */
   readonly outcome?: string;
   readonly detail?: Partial<Step["detail"]>;
 }
 
 /** `left` is the state of the run once it has left the node. */
-type Transit<Kind extends Outcome["kind"]> = (graph: Graph, left: RunState, visit: Visit<Kind>) => Transition;
+type OutcomeHandler<Kind extends Outcome["kind"]> = (
+  graph: Graph,
+  left: RunState,
+  result: NodeResult<Kind>,
+) => StepDraft;
 
-const transitionOf: { readonly [Kind in Outcome["kind"]]: Transit<Kind> } = {
+const handlersByKind: { readonly [Kind in Outcome["kind"]]: OutcomeHandler<Kind> } = {
   next(graph, left, { node, outcome: { edge, save, message_id = null } }) {
     const { next, state } = follow(graph, left, { node, edge });
+    // The end action is next, and completes the run with this reason.
     const isUnanswered = edge.type === "timeout" && state.pending.length === 0;
     return {
       state: { ...withVariables(state, save), reason: isUnanswered ? "no_reply" : null },
@@ -155,25 +176,27 @@ const transitionOf: { readonly [Kind in Outcome["kind"]]: Transit<Kind> } = {
 
   error(graph, left, { node, outcome: { code, save } }) {
     const { next, state } = follow(graph, left, { node, edge: { type: "error" } });
-    const handled: RunState = next.length > 0 ? state : { ...ended(left), status: "failed", reason: code };
+    const handled: RunState =
+      next.length > 0 ? state : { ...clearWork(left), status: "failed", reason: code };
     return { state: withVariables(handled, save), detail: { next, error: code } };
   },
 
-  // A goto and an end drop the pending nodes: the run goes on in one place, or nowhere.
+  // Drops the pending nodes: the run goes on in one place.
   goto: (_graph, left, { outcome: { node_id } }) => ({
     state: { ...left, pending: [node_id] },
     detail: { next: [node_id] },
   }),
 
+  // No nodes are left, so the end action is next.
   end: (_graph, left) => ({ state: { ...left, pending: [] } }),
 
-  handover: (_graph, left) => ({ state: { ...ended(left), status: "completed", reason: "handed_over" } }),
+  handover: (_graph, left) => ({ state: { ...clearWork(left), status: "completed", reason: "handed_over" } }),
 };
 
-// The table has the function for this kind of outcome; TypeScript does not connect the two.
-const transitions = transitionOf as Readonly<Record<Outcome["kind"], Transit<Outcome["kind"]>>>;
+// The handler of a kind gets results of that kind only; TypeScript does not connect the two.
+const outcomeHandlers = handlersByKind as Readonly<Record<Outcome["kind"], OutcomeHandler<Outcome["kind"]>>>;
 
-/** Adds the nodes that follow on this edge, before those that are pending. */
+/** Adds the nodes that follow on this edge, before the pending nodes. */
 function follow(graph: Graph, left: RunState, { node, edge }: { node: GraphNode; edge: Edge }) {
   const next = nextNodes(graph, node, edge);
   return { next, state: { ...left, pending: [...next, ...left.pending] } };
@@ -189,5 +212,5 @@ function withVariables(state: RunState, save: RunState["variables"] = {}): RunSt
 
 function limitSteps(state: RunState): RunState {
   const isEndless = state.steps >= maxSteps && state.status === "running" && state.pending.length > 0;
-  return isEndless ? { ...ended(state), status: "failed", reason: "step_limit" } : state;
+  return isEndless ? { ...clearWork(state), status: "failed", reason: "step_limit" } : state;
 }

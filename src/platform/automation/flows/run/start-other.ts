@@ -5,7 +5,7 @@ import type { ConversationRow } from "../../../inbox/conversations/index.ts";
 import { scopesOfNodes } from "../authority/index.ts";
 import { getFlow } from "../find.ts";
 import { toGraph } from "../graph/index.ts";
-import { ended } from "./machine.ts";
+import { clearWork } from "./machine.ts";
 import { type RunRow, storeRun } from "./rows.ts";
 import { requireStartable, startRun } from "./start.ts";
 
@@ -39,7 +39,7 @@ export async function startOtherFlow(
   const isTakenOver = run.is_interactive && flow.is_interactive;
   if (isTakenOver) {
     // Before the other run is inserted: only one may be active.
-    await storeRun(change, run, { ...ended(run), status: "completed", reason: "handed_over" });
+    await storeRun(change, run, { ...clearWork(run), status: "completed", reason: "handed_over" });
   }
   const started = await startRun(change, {
     flow,

@@ -1,4 +1,7 @@
-/** Runs the next steps of a run in a transaction: reads and locks what they need, evaluates them, stores what they result in. */
+/**
+ * Runs the next steps of a run in a transaction: locks and reads its rows, evaluates the steps, stores the
+ * results.
+ */
 
 import { Failure } from "../../../../../tools/contract/index.ts";
 import { together } from "../../../../database/transaction.ts";
@@ -11,7 +14,7 @@ import type { Attempt, Verdicts } from "../patterns.ts";
 import { createActions } from "./actions.ts";
 import { evaluateEnd, evaluateNode, testsOf } from "./evaluate.ts";
 import { callJobType, resumeJobType } from "./job-types.ts";
-import { ended, nextOf, type RunState } from "./machine.ts";
+import { clearWork, nextOf, type RunState } from "./machine.ts";
 import { insertSteps, keyOf, lockRun, type NewStep, type RunKey, type RunRow, storeRun } from "./rows.ts";
 import { startOtherFlow } from "./start-other.ts";
 import { type InboundText, latestInbound, readInbound, readRunVersion } from "./subject.ts";
@@ -19,19 +22,23 @@ import { type InboundText, latestInbound, readInbound, readRunVersion } from "./
 export interface StepsOptions {
   readonly world: World;
   readonly key: RunKey;
+  /** How many steps to run at most; 1 with a `failure`, which is about the next step alone. */
   readonly limit: number;
   readonly verdicts: Verdicts;
-  /** What the next step has failed with: it is not run again, and the failure is its result. */
+  /**
+   * The failure of the next step, from a transaction that was rolled back: recorded as the result in place of
+   * a second run.
+   */
   readonly failure: StepFailure | undefined;
 }
 
-/** How far a run has come: `steps` counts those that it has taken. It has more to do now unless it waits or has ended. */
+/** How many steps a running run has taken. A run that waits or has ended has nothing to do now. */
 export type Progress = { readonly isRunning: true; readonly steps: number } | { readonly isRunning: false };
 
 /** A node or the end action has failed, so its transaction must be rolled back. */
 export class StepFailure extends Error {
   readonly code: string;
-  /** The steps that the run had taken before. */
+  /** How many steps the run had taken before this one. */
   readonly step: number;
 
   constructor(cause: Failure, step: number) {
@@ -41,7 +48,14 @@ export class StepFailure extends Error {
   }
 }
 
-/** @throws StepFailure */
+/**
+ * Runs up to `limit` steps.
+ *
+ * A regular expression must not run in the transaction. If the next node needs one whose verdict is unknown,
+ * the tests are returned; the caller evaluates them and calls again.
+ *
+ * @throws StepFailure
+ */
 export async function runSteps(tx: Transaction, options: StepsOptions): Promise<Attempt<Progress>> {
   const { world, key, limit, verdicts, failure } = options;
   const begun = await begin(tx, world, key);
@@ -50,7 +64,7 @@ export async function runSteps(tx: Transaction, options: StepsOptions): Promise<
   }
   const { run, message, version } = begun;
   if (failure && failure.step !== run.steps) {
-    // Another process has run the step in between.
+    // Another process has run the failed step since.
     return { result: progressOf(run) };
   }
   const graph = toGraph(version.nodes);
@@ -62,7 +76,7 @@ export async function runSteps(tx: Transaction, options: StepsOptions): Promise<
   let state: RunState = run;
   for (let count = 0; count < limit && state.status === "running"; count += 1) {
     // The step before may have changed the contact or the conversation.
-    const subject = count === 0 ? begun : await requireSubject(tx, key);
+    const subject = count === 0 ? begun : await rereadSubject(tx, key);
     const result = await runStep({ ...begun, ...subject }, state, { graph, verdicts, failure });
     state = result.state;
     steps.push(...(result.step ? [result.step] : []));
@@ -100,10 +114,11 @@ async function begin(tx: Transaction, world: World, key: RunKey): Promise<Begun 
     readInbound(tx, organization, message_id),
   );
   const cancel = async (reason: string) => {
-    await storeRun({ tx, now }, run, { ...ended(run), status: "cancelled", reason });
+    await storeRun({ tx, now }, run, { ...clearWork(run), status: "cancelled", reason });
     return undefined;
   };
   const isUnauthorized = version !== undefined && lostScopes(version).length > 0;
+  // Before the checks, so that the flow is switched off even if this run is cancelled for another reason.
   if (isUnauthorized) {
     await tx.enqueue([createSwitchOffJob(run)]);
   }
@@ -119,20 +134,24 @@ async function begin(tx: Transaction, world: World, key: RunKey): Promise<Begun 
   if (contact.blocked_at !== null) {
     return cancel("blocked");
   }
+  // No scope is lost, so these are all that the flow was saved with; none if an earlier version saved it.
   const scopes = new Set(heldScopes(version));
   const actor = { type: "flow", id: flow_id, name: version.name, scopes } as const;
   const change = { tx, world, now, actor, organization };
   return { run, version, message, change, contact, conversation };
 }
 
-/** The regular expressions that the next node needs. Only the first node of a transaction can have been ended by a reply. */
+/**
+ * The regular expressions that the next node needs, to test a reply. Only the first node of a transaction can
+ * go on from a wait, so only this node can have a reply to test.
+ */
 function testsOfNext(graph: Graph, state: RunState, message: InboundText | undefined) {
   const next = nextOf(graph, state);
   return next && next !== "end" ? testsOf(graph, next, state, message) : [];
 }
 
-/** They are locked, so they are still there. */
-async function requireSubject(tx: Transaction, key: RunKey): Promise<Subject> {
+/** Reads contact and conversation again; they are locked since `begin`, so they exist. */
+async function rereadSubject(tx: Transaction, key: RunKey): Promise<Subject> {
   const { contact, conversation } = await lockSubject(tx, key);
   if (!contact || !conversation) {
     throw new Error(`The contact or the conversation of the run ${key.run_id} vanished while it was locked.`);
@@ -147,6 +166,7 @@ async function runStep(
   { graph, verdicts, failure }: Pick<StepsOptions, "verdicts" | "failure"> & { readonly graph: Graph },
 ) {
   const current = { ...run, ...state };
+  // The scopes that the flow was saved with, or null, which says that an earlier version saved it.
   const startFlow = (flow_id: string) =>
     startOtherFlow(change, { flow_id, run: current, conversation, scopes: version.scopes });
   const evaluation = {
@@ -173,7 +193,7 @@ async function runStep(
   }
 }
 
-/** Stores the run and its steps with the commit, and adds the job that ends its wait. */
+/** Stores the run and its steps with the commit. If the run waits, enqueues the job for the wait. */
 async function store({ change, run }: Begun, state: RunState, steps: readonly NewStep[]): Promise<void> {
   const { tx } = change;
   tx.sendWithCommit(() => storeRun(change, run, state));
@@ -186,7 +206,10 @@ async function store({ change, run }: Begun, state: RunState, steps: readonly Ne
   }
 }
 
-/** The job that ends the wait at its time, or makes the call that it waits for. */
+/**
+ * The job for a wait: ends it at `due_at`, or makes the call whose response it is for. Undefined if the run
+ * does not wait.
+ */
 function createContinuation(run: RunRow, { status, wait, due_at, episode }: RunState) {
   const payload = { ...keyOf(run), episode };
   const subject = run.conversation_id;
@@ -194,7 +217,8 @@ function createContinuation(run: RunRow, { status, wait, due_at, episode }: RunS
     return undefined;
   }
   if (wait?.for === "response") {
-    // Each flow has its own lane, so an endpoint that hangs delays no other flow. No key: the conversation does not wait.
+    // Each flow has its own lane, so an endpoint that hangs delays no other flow. The job has no key, because
+    // the other jobs of the conversation would wait for it.
     return newJob(callJobType, payload, { lane: `flow-call:${run.flow_id}`, subject });
   }
   return due_at === null ? undefined : newJob(resumeJobType, payload, { runAt: new Date(due_at), subject });

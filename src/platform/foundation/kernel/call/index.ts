@@ -1,8 +1,9 @@
 /**
- * Runs an operation: credential → scope → input → handler → output.
+ * Runs an operation: checks the caller's scope, parses the input, runs the handler and parses the output.
  *
- * Every transport calls operations through here, so no transport has rules of its own. The effect of an operation selects
- * its runner, which opens the transactions, applies the idempotency key and runs the handler.
+ * The transport has looked up the credential before (`http/admission`), and passes on its caller. Every
+ * transport calls operations through here, so no transport has rules of its own. The effect of an operation
+ * selects its runner, which opens the transactions, applies the idempotency key and runs the handler.
  */
 
 import type { Effect, Operation } from "../../../../../tools/contract/index.ts";
@@ -16,7 +17,7 @@ import { authorize, type Requester } from "./authorize.ts";
 import { throwDatabaseFailure } from "./database-errors.ts";
 import { executeWrite } from "./execute-write.ts";
 import type { CallResponse } from "./idempotency.ts";
-import { nameParam } from "./name-param.ts";
+import { addNotFoundParam } from "./not-found-param.ts";
 import {
   type BoundOperation,
   bindHandlers,
@@ -59,7 +60,10 @@ export type Call = (request: CallRequest) => Promise<CallResponse>;
 
 type Runner = (call: OperationCall) => Promise<CallResponse>;
 
-/** Returns the function that runs every operation of these modules. `catalogue` has them in the order of their lists. */
+/**
+ * Returns the function that runs every operation of these modules. `catalogue` has the same operations by
+ * name, in the order in which a delegated operation lists its tools.
+ */
 export function createCall(
   modules: readonly Module[],
   catalogue: Readonly<Record<string, Operation>>,
@@ -67,19 +71,12 @@ export function createCall(
 ): Call {
   const boundOperations = new Map(modules.flatMap(bindHandlers));
 
-  const call: Call = (request) => {
-    const operation = boundOperations.get(request.operation)?.operation;
-    return runForCaller(request.caller?.organization_id ?? null, () => run(request)).catch((error) => {
-      throw nameParam(error, operation, request.input);
-    });
-  };
-
   const runners: Readonly<Record<Effect, Runner>> = {
     read: runRead,
     write: runWrite,
     outward: runOutward,
     streamed: runStreamed,
-    delegated: createDelegatedRunner(catalogue, world, call),
+    delegated: createDelegatedRunner(catalogue, world, (request) => call(request)),
     public: runPublic,
   };
 
@@ -90,8 +87,16 @@ export function createCall(
     }
     const authorized = toOperationCall(world, bound, request);
     const { caller, operation } = authorized;
-    // A path without a credential has no caller, whatever the operation's effect.
+    // `authorize` has rejected requests that need a caller. Without one, this is the operation's public path,
+    // which `runPublic` serves even for a read or write.
     return caller ? runners[operation.effect]({ ...authorized, caller }) : runPublic(authorized);
+  };
+
+  const call: Call = (request) => {
+    const operation = boundOperations.get(request.operation)?.operation;
+    return runForCaller(request.caller?.organization_id ?? null, () => run(request)).catch((error) => {
+      throw addNotFoundParam(error, operation, request.input);
+    });
   };
 
   return call;
@@ -132,12 +137,13 @@ async function runWrite(call: OperationCall): Promise<CallResponse> {
   return executeWrite(call, [call.input], handle);
 }
 
-/** The queue for connections of requests without a caller. */
+/** Names the queue of requests without a caller. */
 const anonymous = "anonymous";
 
 /**
- * Runs the work of a request, whose queries wait in the queue of its organization; null for a request without a caller.
- * @throws Failure for what the database could not do in time.
+ * Runs the work of a request. `organization` selects the queue in which its queries wait for database
+ * connections; null is the queue of requests without a caller.
+ * @throws Failure if the database was busy, timed out or could not be used.
  */
 export function runForCaller<Result>(
   organization: string | null,

@@ -1,8 +1,11 @@
-/** Names the field whose id was not found, in the failures that do not name it themselves. */
+/** Adds the name of the field whose id was not found to the failures that do not have it. */
 import { Failure, type Operation } from "../../../../../tools/contract/index.ts";
 
-/** For `cohort_not_found`, the field `cohort_id` of the input, or else its `id`. Other errors stay as they are. */
-export function nameParam(error: unknown, operation: Operation | undefined, input: unknown): unknown {
+/**
+ * For `cohort_not_found`, the field is `cohort_id` of the input, or else its `id`. Returns other errors as
+ * they are.
+ */
+export function addNotFoundParam(error: unknown, operation: Operation | undefined, input: unknown): unknown {
   if (!(error instanceof Failure) || error.entry.type !== "not_found" || error.detail.param !== undefined) {
     return error;
   }
