@@ -3,7 +3,7 @@
  *
  * A new one is a copy of the test run's template. A copy takes 0.1 to 0.4 seconds on PostgreSQL and 3 seconds on the
  * embedded engine, so a worker empties a database that was used and uses it again, with its open connections: that
- * takes 20 ms.
+ * takes 30 ms.
  */
 import { randomBytes } from "node:crypto";
 import { cpSync } from "node:fs";
