@@ -1,3 +1,4 @@
+/** The simulated channel's ledger: atomic, shared between instances, without duplicates. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createSimulator } from "../src/adapters/channel/simulator/index.ts";
 import { createSimulatorStore } from "../src/adapters/channel/simulator/ledger.ts";
