@@ -14,12 +14,10 @@ import {
   clearWork,
   type EndAction,
   endWait,
-  evaluateEnd,
-  evaluateNode,
+  evaluateNext,
   type InboundText,
-  nextOf,
   type RunState,
-  testsOf,
+  testsOfNext,
 } from "../run/index.ts";
 import { idOf, moveTo, receive, type Stage } from "./stage.ts";
 
@@ -92,20 +90,18 @@ async function takeStep(course: Course): Promise<void> {
 
 async function evaluate(course: Course, failureCode: string | null): Promise<void> {
   const { stage, graph, state, actions, endAction, message, verdicts } = course;
-  const node = nextOf(graph, state);
-  await verdicts.learn(node && node !== "end" ? testsOf(graph, node, state, message) : []);
-  const evaluation = { state, now: stage.now, actions, endAction, failureCode };
-  const result =
-    node === "end" || !node
-      ? await evaluateEnd(evaluation)
-      : await evaluateNode({
-          ...evaluation,
-          graph,
-          node,
-          verdicts,
-          sources: { ...stage.scene, message },
-          latestMessage: async () => latestInbound(stage),
-        });
+  await verdicts.learn(testsOfNext(graph, state, message));
+  const result = await evaluateNext({
+    state,
+    now: stage.now,
+    actions,
+    endAction,
+    failureCode,
+    graph,
+    verdicts,
+    sources: { ...stage.scene, message },
+    latestMessage: async () => latestInbound(stage),
+  });
   course.state = result.state;
   if (result.step) {
     course.path.push(describeStep(stage, result.step, result.state));
@@ -171,7 +167,7 @@ function takeEntry(course: Course): boolean {
   return resumed !== undefined;
 }
 
-type StepResult = NonNullable<Awaited<ReturnType<typeof evaluateEnd>>["step"]>;
+type StepResult = NonNullable<Awaited<ReturnType<typeof evaluateNext>>["step"]>;
 
 function describeStep(stage: Stage, { detail, ...step }: StepResult, state: RunState): Path[number] {
   const { next, message_id, error, missing, timed_out } = detail;

@@ -37,21 +37,40 @@ interface NodeEvaluation extends Evaluation {
   readonly graph: Graph;
   readonly node: GraphNode;
   readonly sources: Omit<Sources, "variables">;
-  /** Knows those on `testsOf`. */
+  /** Knows those on `testsOfNext`. */
   readonly verdicts: Verdicts;
   /** The id of the contact's latest message, of which only a later one is a reply. */
   latestMessage(): Promise<string | null>;
 }
 
+/** What the next step is evaluated with, a node or the end action. */
+type StepEvaluation = Omit<NodeEvaluation, "node">;
+
+/** What a step results in; there is no `step` without an end action. */
+interface StepResult {
+  readonly state: RunState;
+  readonly step: NewStep | null;
+}
+
+/** The regular expressions whose verdicts the next node needs. */
+export function testsOfNext(graph: Graph, state: RunState, message: InboundText | undefined) {
+  const next = nextOf(graph, state);
+  return next && next !== "end" ? testsOf(graph, next, state, message) : [];
+}
+
+/** Evaluates the next node, or the end action. */
+export async function evaluateNext(evaluation: StepEvaluation): Promise<StepResult> {
+  const node = nextOf(evaluation.graph, evaluation.state);
+  return node === "end" || !node ? evaluateEnd(evaluation) : evaluateNode({ ...evaluation, node });
+}
+
 /** The regular expressions whose verdicts a node needs, because a reply has ended its wait. */
-export function testsOf(graph: Graph, node: GraphNode, { wait }: RunState, message: InboundText | undefined) {
+function testsOf(graph: Graph, node: GraphNode, { wait }: RunState, message: InboundText | undefined) {
   return wait?.ended_by === "reply" && message ? replyTests(graph, node, message) : [];
 }
 
 /** A Failure that the node throws is for the caller to record, by another evaluation with its code. */
-export async function evaluateNode(
-  evaluation: NodeEvaluation,
-): Promise<{ readonly state: RunState; readonly step: NewStep }> {
+async function evaluateNode(evaluation: NodeEvaluation): Promise<StepResult> {
   const { state: before, graph, node, endAction, failureCode, verdicts } = evaluation;
   const { message } = evaluation.sources;
   const missing: string[] = [];
@@ -92,14 +111,14 @@ function limitVariables({ variables }: RunState, outcome: Outcome): Outcome {
   return isTooLarge ? { kind: "error", code: "variables_too_large" } : outcome;
 }
 
-/** Does the end action and ends the run. There is no step without an end action. */
-export async function evaluateEnd({
+/** Does the end action and ends the run. */
+async function evaluateEnd({
   state: before,
   now,
   actions,
   endAction,
   failureCode,
-}: Evaluation): Promise<{ readonly state: RunState; readonly step: NewStep | null }> {
+}: Evaluation): Promise<StepResult> {
   const { end_action_type } = endAction;
   if (failureCode === null) {
     await doEndAction(actions, endAction, now);

@@ -12,9 +12,9 @@ import { createSwitchOffJob, heldScopes, lostScopes } from "../authority/index.t
 import { type Graph, toGraph } from "../graph/index.ts";
 import type { Attempt, Verdicts } from "../patterns.ts";
 import { createActions } from "./actions.ts";
-import { evaluateEnd, evaluateNode, testsOf } from "./evaluate.ts";
+import { evaluateNext, testsOfNext } from "./evaluate.ts";
 import { callJobType, resumeJobType } from "./job-types.ts";
-import { clearWork, nextOf, type RunState } from "./machine.ts";
+import { clearWork, type RunState } from "./machine.ts";
 import { insertSteps, keyOf, lockRun, type NewStep, type RunKey, type RunRow, storeRun } from "./rows.ts";
 import { startOtherFlow } from "./start-other.ts";
 import { type InboundText, latestInbound, readInbound, readRunVersion } from "./subject.ts";
@@ -68,6 +68,7 @@ export async function runSteps(tx: Transaction, options: StepsOptions): Promise<
     return { result: progressOf(run) };
   }
   const graph = toGraph(version.nodes);
+  // Only the first node of a transaction can go on from a wait, so only this node can have a reply to test.
   const tests = testsOfNext(graph, run, message);
   if (!verdicts.isKnown(tests)) {
     return { unknown: tests };
@@ -141,15 +142,6 @@ async function begin(tx: Transaction, world: World, key: RunKey): Promise<Begun 
   return { run, version, message, change, contact, conversation };
 }
 
-/**
- * The regular expressions that the next node needs, to test a reply. Only the first node of a transaction can
- * go on from a wait, so only this node can have a reply to test.
- */
-function testsOfNext(graph: Graph, state: RunState, message: InboundText | undefined) {
-  const next = nextOf(graph, state);
-  return next && next !== "end" ? testsOf(graph, next, state, message) : [];
-}
-
 /** Reads contact and conversation again; they are locked since `begin`, so they exist. */
 async function rereadSubject(tx: Transaction, key: RunKey): Promise<Subject> {
   const { contact, conversation } = await lockSubject(tx, key);
@@ -169,25 +161,18 @@ async function runStep(
   // The scopes that the flow was saved with, or null, which says that an earlier version saved it.
   const startFlow = (flow_id: string) =>
     startOtherFlow(change, { flow_id, run: current, conversation, scopes: version.scopes });
-  const evaluation = {
-    state,
-    now: change.now,
-    endAction: version,
-    failureCode: failure?.code ?? null,
-    actions: createActions(change, { contact, conversation, run: current }, startFlow),
-  };
-  const node = nextOf(graph, state);
   try {
-    return node === "end" || !node
-      ? await evaluateEnd(evaluation)
-      : await evaluateNode({
-          ...evaluation,
-          graph,
-          node,
-          verdicts,
-          sources: { contact, conversation, message },
-          latestMessage: () => latestInbound(change.tx, conversation),
-        });
+    return await evaluateNext({
+      state,
+      now: change.now,
+      endAction: version,
+      failureCode: failure?.code ?? null,
+      actions: createActions(change, { contact, conversation, run: current }, startFlow),
+      graph,
+      verdicts,
+      sources: { contact, conversation, message },
+      latestMessage: () => latestInbound(change.tx, conversation),
+    });
   } catch (error) {
     throw error instanceof Failure ? new StepFailure(error, state.steps) : error;
   }
