@@ -103,7 +103,7 @@ export interface InboxColumns {
     /** When the recipient's quota is complete again after it; null: it was not given to a channel with a quota. */
     quota_full_at: string;
     error: MessageFailure;
-    /** Null for inbound messages, and for those of versions that did not record it. */
+    /** Null for inbound messages, and for messages of versions that did not record it. */
     sent_by: Actor;
     /** Null for inbound messages, and where there are no prices. */
     charge: MessageCharge;

@@ -2,7 +2,7 @@
 
 export interface JobColumns {
   jobs: {
-    /** That of a bulk job begins with "~". */
+    /** The lane of a bulk job begins with "~". */
     lane: string;
     /** The id of the record whose personal data the job holds. */
     subject: string;

@@ -442,7 +442,7 @@ export interface Tables {
   jobs: {
     id: string;
     name: string;
-    /** That of a bulk job begins with "~". */
+    /** The lane of a bulk job begins with "~". */
     lane: string;
     key: string | null;
     organization_id: string | null;
@@ -603,7 +603,7 @@ export interface Tables {
     created_at: string;
     /** The transaction that wrote the row; an xid8. */
     transaction_id: Generated<string>;
-    /** Null for inbound messages, and for those of versions that did not record it. */
+    /** Null for inbound messages, and for messages of versions that did not record it. */
     sent_by: Json<Actor> | null;
     /** Null for inbound messages, and where there are no prices. */
     charge: Json<MessageCharge> | null;

@@ -98,7 +98,7 @@ function committedSince(db: Queries, organization: string, { seen, page }: Event
       .selectFrom("events")
       .select(["id", "body", "transaction_id"])
       .where(isUnseen)
-      // Those of a contact that is being erased are hidden until the job has deleted them.
+      // The events of a contact that is being erased are hidden until the job has deleted them.
       .where(
         sql<boolean>`not exists (
           select from erasures

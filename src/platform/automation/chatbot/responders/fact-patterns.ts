@@ -5,7 +5,7 @@ export function anyOf(...patterns: readonly RegExp[]): RegExp {
   return new RegExp(`(?:${patterns.map(({ source }) => source).join("|")})`);
 }
 
-/** Matches any of these words, each of which may be a pattern without spaces. */
+/** Matches any of the words. A word may be a pattern without spaces. */
 function oneOf(words: string): RegExp {
   return new RegExp(`(?:${words.split(" ").join("|")})`);
 }

@@ -32,7 +32,7 @@ interface KindRule {
   readonly isCased?: true;
 }
 
-/** The kind of a question is that of the first rule that it matches. */
+/** The first rule that a question matches gives the kind of the question. */
 const rules: readonly KindRule[] = [
   {
     // What is your phone number?
