@@ -12,7 +12,7 @@ import { latestMessages } from "../routing/index.ts";
 import { releaseChargesJob } from "./charge/index.ts";
 import { changeConsentJob } from "./consent-job.ts";
 import { confirmMessageJob, deliverMessageJob } from "./deliver.ts";
-import { eraseMessages } from "./erase.ts";
+import { eraseMessages, eraseReceivedFiles } from "./erase.ts";
 import { deleteOldReceiptsJob } from "./inbound/index.ts";
 import { findOriginal, ingressJobs, ingressRoutes } from "./ingress/index.ts";
 import { sendMessage } from "./outbound/index.ts";
@@ -93,6 +93,6 @@ export const messages = implement(
     ],
     routes: ingressRoutes,
     hooks: [templateWithdrawn.handledBy(requireNoneWaiting), latestMessages.handledBy(readLatestMessages)],
-    erase: erasesContact({ later: [eraseMessages] }),
+    erase: erasesContact({ later: [eraseReceivedFiles, eraseMessages] }),
   },
 );
