@@ -1,8 +1,9 @@
 /**
  * Compares messages with keywords.
  *
- * Texts are compared without case, accents, compatible forms and surrounding space. Regular expressions are RE2, which takes
- * linear time whatever the expression, because a company's expression meets a stranger's text; `patterns.ts` matches them.
+ * Texts are compared without case, accents, compatible forms and surrounding space. Regular expressions are
+ * RE2, which takes linear time whatever the expression, because a company's expression meets a stranger's
+ * text; `patterns.ts` matches them.
  */
 import type { KeywordMatch } from "../../../../tools/flows/index.ts";
 import { removeAccents } from "../../foundation/query/index.ts";

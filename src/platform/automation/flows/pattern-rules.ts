@@ -1,4 +1,7 @@
-/** Checks the regular expressions of a flow that is saved: before its transaction, because compiling one may take long. */
+/**
+ * Checks the regular expressions of a flow that is saved: before its transaction, because compiling one may
+ * take long.
+ */
 import { fail } from "../../../../tools/errors.ts";
 import type { PatternInspection } from "../../../ports/patterns.ts";
 import type { ReadContext, World } from "../../foundation/kernel/index.ts";
@@ -12,8 +15,8 @@ import { configField, readConfig } from "./validate.ts";
 export type Inspections = ReadonlyMap<string, PatternInspection>;
 
 /**
- * Instructions of a compiled expression. An expression such as ^order #?\d{4,10}$ has some 30; the longest message is
- * compared with 1,000 in about 100 ms at worst.
+ * Instructions of a compiled expression. An expression such as ^order #?\d{4,10}$ has some 30; the longest
+ * message is compared with 1,000 in about 100 ms at worst.
  */
 const maxProgramSize = 1_000;
 
@@ -62,7 +65,10 @@ export function checkPatterns(graph: Graph, inspections: Inspections): Problem[]
   return patternsOf(graph).flatMap(({ pattern, field }) => checkPattern(pattern, field, inspections));
 }
 
-/** @throws Failure `unavailable` if the expression was not inspected, because another call has changed the flow. */
+/**
+ * @throws Failure `unavailable` if the expression was not inspected, because another call has changed the
+ *   flow.
+ */
 export function checkPattern(pattern: string, field: string, inspections: Inspections): Problem[] {
   const inspection = inspections.get(pattern);
   if (!inspection && [...inspections.values()].some(isTooLarge)) {

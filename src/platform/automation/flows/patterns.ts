@@ -1,8 +1,8 @@
 /**
  * Matches regular expressions on other threads, between two transactions.
  *
- * A transaction that needs a verdict which is not known yet returns its tests, having written nothing, and is run again
- * when they are known. So no connection is held while a match takes its time.
+ * A transaction that needs a verdict which is not known yet returns its tests, having written nothing, and is
+ * run again when they are known. So no connection is held while a match takes its time.
  */
 
 import { FairQueue, NoFreePlaceError } from "../../../database/fair-queue.ts";

@@ -16,7 +16,10 @@ type List = z.output<typeof contract.list_flow_runs.input>;
 type WaitingFor = FlowWait["for"] | null;
 type Trigger = z.output<typeof contract.trigger_flow.input>;
 
-/** @throws Failure `flow_not_found`, `conversation_not_found`, `flow_disabled`, `flow_not_startable`, `flow_run_active`. */
+/**
+ * @throws Failure `flow_not_found`, `conversation_not_found`, `flow_disabled`, `flow_not_startable`,
+ *   `flow_run_active`.
+ */
 export async function triggerFlow({ id, conversation_id }: Trigger, context: WriteContext) {
   const { tx, organization } = context;
   const flow = await getFlow(tx, organization, id);

@@ -1,6 +1,6 @@
 /**
- * The values of secret headers: sealed in a table of their own, for each node of each version. The graph has their names alone,
- * with null in place of a value, so nothing that reads a graph can show one.
+ * The values of secret headers: sealed in a table of their own, for each node of each version. The graph has
+ * their names alone, with null in place of a value, so nothing that reads a graph can show one.
  */
 
 import { ofOrganization } from "../../../database/query/index.ts";
@@ -27,8 +27,9 @@ export interface NodeSecret {
 type VersionKey = Pick<VersionRow, "organization_id" | "flow_id" | "version">;
 
 /**
- * Seals the values that are sent. Null keeps the value of the same header, node and flow, in the version before: for the same
- * scheme, host and port alone, so that nobody has a secret sent elsewhere without knowing it.
+ * Seals the values that are sent. Null keeps the value of the same header, node and flow, in the version
+ * before: for the same scheme, host and port alone, so that nobody has a secret sent elsewhere without
+ * knowing it.
  */
 export async function resolveSecrets(
   { tx, world }: Pick<WriteContext, "tx" | "world">,

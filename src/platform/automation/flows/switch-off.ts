@@ -1,6 +1,6 @@
 /**
- * Switches off flows whose creator has lost a scope that they need: by a job, because what finds it has other rows
- * locked. Their active runs are cancelled, and an event says which scopes are missing.
+ * Switches off flows whose creator has lost a scope that they need: by a job, because what finds it has other
+ * rows locked. Their active runs are cancelled, and an event says which scopes are missing.
  */
 import { ofOrganization } from "../../../database/query/index.ts";
 import {

@@ -1,8 +1,8 @@
 /**
  * Fills in the placeholders of texts: {{contact.name}}, {{vars.city | default: "your city"}}.
  *
- * A placeholder is a name and at most one default. Nothing is evaluated, and what is filled in is not read again, so a
- * contact's text can't become a placeholder.
+ * A placeholder is a name and at most one default. Nothing is evaluated, and what is filled in is not read
+ * again, so a contact's text can't become a placeholder.
  */
 import { maxProblems, type Problem, suggest } from "./graph/index.ts";
 
@@ -51,8 +51,8 @@ export function renderText(template: string, filling: Filling): Rendered {
 }
 
 /**
- * Fills in the texts of a JSON value, and returns its JSON. A text that is one placeholder becomes its value, of any type
- * and length; null without a value or a default.
+ * Fills in the texts of a JSON value, and returns its JSON. A text that is one placeholder becomes its value,
+ * of any type and length; null without a value or a default.
  */
 export function renderJson(template: unknown, filling: Omit<Filling, "encode">): Rendered {
   const missing = new Set<string>();
@@ -165,7 +165,10 @@ export function encodeJson(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-/** A name, with or without a default; undefined for anything else. By hand: an expression would read spaces twice. */
+/**
+ * A name, with or without a default; undefined for anything else. By hand: an expression would read spaces
+ * twice.
+ */
 function parsePlaceholder(
   content: string,
 ): { readonly name: string; readonly byDefault?: string } | undefined {

@@ -1,5 +1,6 @@
 /**
- * The rules for a graph that is saved, as a table. Each rule returns what it finds wrong, and all are reported together.
+ * The rules for a graph that is saved, as a table. Each rule returns what it finds wrong, and all are
+ * reported together.
  *
  * A rule about one type of node is in the `check` of its handler, and what it may contain in its schema.
  */
