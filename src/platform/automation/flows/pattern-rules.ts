@@ -1,6 +1,6 @@
 /**
- * Checks the regular expressions of a flow that is saved: before its transaction, because compiling one may
- * take long.
+ * Checks the regular expressions of a flow that is being saved. Runs before the transaction, because
+ * compiling an expression may take long.
  */
 import { fail } from "../../../../tools/errors.ts";
 import type { PatternInspection } from "../../../ports/patterns.ts";
@@ -11,16 +11,19 @@ import { handlerOf } from "./nodes/index.ts";
 import { inTurn } from "./patterns.ts";
 import { configField, readConfig } from "./validate.ts";
 
-/** By expression. */
+/** Keyed by expression. */
 export type Inspections = ReadonlyMap<string, PatternInspection>;
 
 /**
- * Instructions of a compiled expression. An expression such as ^order #?\d{4,10}$ has some 30; the longest
- * message is compared with 1,000 in about 100 ms at worst.
+ * The limit of instructions of a compiled expression. An expression such as ^order #?\d{4,10}$ has about 30.
+ * Comparing the longest message with 1,000 instructions takes about 100 ms at worst.
  */
 const maxProgramSize = 1_000;
 
-/** Stops at one that is too large: the flow is rejected for it, and compiling others as large costs time. */
+/**
+ * Stops at the first expression that is too large: the flow is rejected for it, and compiling more large
+ * expressions costs time.
+ */
 export async function inspectPatterns(
   { patterns: matcher }: Pick<World, "patterns">,
   patterns: readonly string[],
@@ -45,7 +48,7 @@ function isTooLarge(inspection: PatternInspection): boolean {
   );
 }
 
-/** The expressions of a graph: of its edges and its nodes. */
+/** The expressions of a graph, in its edges and its nodes. */
 export function patternsOf({
   nodes,
 }: Graph): readonly { readonly pattern: string; readonly field: string }[] {

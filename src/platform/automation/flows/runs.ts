@@ -1,4 +1,4 @@
-/** Lists runs, shows one with its path, cancels one, and starts one by hand. */
+/** Lists runs, shows a run with its path, cancels a run, and starts a run manually. */
 import { sql } from "kysely";
 import type { z } from "zod";
 import { fail } from "../../../../tools/errors.ts";
@@ -51,7 +51,7 @@ export async function listRuns(
   { flow_id, conversation_id, status, ...paging }: List,
   { db, organization }: ReadContext,
 ) {
-  // Without the variables and the request of a call, which may be large.
+  // Leaves out the variables and the request of a call, which may be large.
   const query = ofOrganization(db, organization)
     .selectFrom("flow_runs")
     .select(["id", "organization_id", "flow_id", "version", "conversation_id", "contact_id", "status"])
@@ -88,7 +88,7 @@ export async function readRun({ db, organization }: ReadContext, id: string) {
 /** @throws Failure `flow_run_not_found`, `flow_run_ended`. */
 export async function cancelRun({ tx, organization, now }: WriteContext, id: string) {
   const { conversation_id } = await getRun(tx, organization, id);
-  // Waits for a step that is being done.
+  // The lock waits for a step that is running now.
   await requireConversation(tx, organization, conversation_id, { locks: true }).catch(() => undefined);
   const { status } = await getRun(tx, organization, id);
   if (status !== "running" && status !== "waiting") {
@@ -121,7 +121,7 @@ export async function findActiveRun(
     : null;
 }
 
-/** Whether a run waits for the contact's reply, or may do so with its next nodes. */
+/** Whether a run waits for the contact's reply, or may wait for one in its next nodes. */
 export async function hasRunForReply(
   db: Queries,
   { organization, conversation_id }: ConversationKey,
@@ -139,7 +139,7 @@ interface ConversationKey {
   readonly conversation_id: string;
 }
 
-/** Whether a flow writes to the contact, or has taken this message. */
+/** Whether a flow is sending to the contact, or has taken this message. */
 export async function hasRunFor(
   db: Queries,
   { organization, conversation_id, message_id }: ConversationKey & { readonly message_id: string },
