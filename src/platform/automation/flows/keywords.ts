@@ -1,4 +1,6 @@
 /**
+ * Compares messages with keywords.
+ *
  * Texts are compared without case, accents, compatible forms and surrounding space. Regular expressions are
  * RE2, which takes linear time for any expression, because one company writes the expression and strangers
  * write the text; `patterns.ts` matches them.

@@ -1,4 +1,6 @@
 /**
+ * Fills in the placeholders of texts: {{contact.name}}, {{vars.city | default: "your city"}}.
+ *
  * A placeholder is a name with at most one default. Nothing is evaluated, and filled-in values are not read
  * again, so a contact's text can't become a placeholder.
  */

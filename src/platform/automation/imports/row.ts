@@ -1,4 +1,6 @@
 /**
+ * Converts a row to a contact.
+ *
  * Cells are stored as text. A cell that looks like a formula is not changed: a formula is dangerous only when
  * a spreadsheet opens the text.
  */

@@ -1,4 +1,6 @@
 /**
+ * Finds the names of scripts and commands in a PDF file.
+ *
  * A character of a name may be written as # and its code: /L#61unch is /Launch. /JS is so short that it
  * occurs in compressed data by chance, so it counts only before a possible value.
  */

@@ -1,4 +1,6 @@
 /**
+ * Compares the value of an attribute with the operand of a condition.
+ *
  * A value in SQL has one of two shapes: `oneValue`, or `listOfValues`, which meets a condition if any of its
  * elements does. Each operator is written once, for both shapes.
  */

@@ -1,4 +1,6 @@
 /**
+ * The states of the chatbot add-on, as pure functions of the add-on, the time, and what the wallet can pay.
+ *
  * trialing → active: the last unit of the trial was used. From then on each unit is charged, and a fee for
  * each new period. active → grace: a charge took the wallet below zero; the add-on is charged all the same,
  * so the wallet owes the amount. grace → suspended: after 7 days below zero. grace, suspended → active: the

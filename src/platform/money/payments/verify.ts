@@ -1,4 +1,6 @@
 /**
+ * Verifies a payment with the values that checkout returned, and credits the wallet.
+ *
  * The signature contains the id of the stored order, and proves only that checkout made the values: the
  * payment itself is read at the processor. All steps may be repeated, so a call whose process died is run
  * again.

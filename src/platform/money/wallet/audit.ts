@@ -1,4 +1,6 @@
 /**
+ * Compares every balance with the sum of its ledger entries, once a day, and reports differences in the log.
+ *
  * A trigger keeps both equal, so a difference means that rows were changed by hand, or that a backup was
  * restored in part.
  */

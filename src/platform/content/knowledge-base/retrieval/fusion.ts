@@ -1,4 +1,7 @@
 /**
+ * Joins rankings of different searches, whose scores can't be compared, and computes how relevant a result
+ * is.
+ *
  * Each ranking maps its scores linearly to 0..1: 1 is its best result, 0 is its floor. The fused score is the
  * weighted mean over all rankings; a result that is missing in a ranking gets 0 there. So a result that is
  * far ahead in one ranking stays first, which ranks alone would not achieve. The fused score orders results;

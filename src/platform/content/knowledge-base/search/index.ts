@@ -1,4 +1,6 @@
 /**
+ * Searches a knowledge base by words and by meaning, and fuses both rankings.
+ *
  * A QA pair whose question is the query, or nearly so, precedes everything else. All other QA pairs and
  * chunks are in the order of the fused rankings.
  */

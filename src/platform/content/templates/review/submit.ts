@@ -1,4 +1,6 @@
 /**
+ * Submits a draft to the review authority, at most once.
+ *
  * The template is pending from the commit before the call. If the authority does not accept the submission,
  * the template becomes a draft again. If the response is lost, the authority's list is searched; if that
  * fails too, the template stays pending until a sync resolves it.

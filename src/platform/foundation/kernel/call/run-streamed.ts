@@ -1,7 +1,9 @@
 /**
+ * Runs an operation that receives a file as a stream.
+ *
  * No transaction is open while the file arrives: the handler stores the file first, and then commits the
- * upload as a whole. The file's hash is part of the request's content, so idempotency keys work like for
- * every write.
+ * upload as a whole. The file's hash is part of the request's content, so idempotency keys work as in every
+ * write.
  */
 import { fail } from "../../../../../tools/errors.ts";
 import type { StreamedInput } from "../../../../ports/form.ts";
