@@ -1,4 +1,7 @@
-/** All migrations by name, in the order of their numbers. Imported statically, because a bundle has no folder to read. */
+/**
+ * All migrations by name, in the order of their numbers. They are imported statically, because a bundle has
+ * no folder to read.
+ */
 import type { Migration } from "kysely";
 import * as foundation from "./0001-foundation.ts";
 import * as people from "./0002-people.ts";
