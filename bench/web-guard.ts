@@ -1,9 +1,9 @@
 /**
- * R7: connections that the service attempts to addresses that customers must not reach.
+ * R7: connection attempts of the service to addresses that customers must not reach.
  *
- * Each address is tried directly and behind a name, with http and https, on a port on which this machine listens;
- * all ports and schemes are allowed, so that only the address decides. Connection attempts are counted at the
- * socket. An allowed address is tried first, to show that the count works.
+ * Each address is tried directly and behind a name, with http and https, on a port on which this machine
+ * listens. All ports and schemes are allowed, so that only the address decides. Connection attempts are
+ * counted at the socket. An allowed address is tried first, to show that counting works.
  */
 import { readSubnet } from "../src/adapters/web/addresses.ts";
 import { createWeb } from "../src/adapters/web/index.ts";
