@@ -4,7 +4,7 @@ import { createEnglishEmbedder } from "../src/adapters/models/english/index.ts";
 import { type Passage, respond } from "../src/platform/automation/chatbot/responders/index.ts";
 import { linksOf } from "../src/platform/automation/chatbot/responders/model/links.ts";
 import { neutralize } from "../src/platform/automation/chatbot/responders/neutralize.ts";
-import type { CompletionRequest, LanguageModel } from "../src/ports/language-model.ts";
+import type { CompletionRequest, LanguageModel } from "../src/ports/models/language-model.ts";
 import { type Attack, attacks } from "./fixtures/chatbot-attacks.ts";
 
 const question = "How long does delivery take?";
@@ -62,18 +62,17 @@ function plant({ kind, text }: Attack) {
     chunk: 1,
     content: honest,
   };
+  const pair: Passage = {
+    type: "qa_pair",
+    score: 0.9,
+    isRelevant: true,
+    question: "Delivery?",
+    answer: `${honest} ${text}`,
+  };
   const planted: Passage[] = [
     ...(kind === "document" ? [{ ...honestChunk, content: `${text}\n${honest}` }] : []),
     ...(kind === "document" ? [{ ...honestChunk, document_name: text, heading: text }] : []),
-    ...(kind === "qa_pair"
-      ? [
-          {
-            ...({ type: "qa_pair", score: 0.9, isRelevant: true } as const),
-            question: "Delivery?",
-            answer: `${honest} ${text}`,
-          },
-        ]
-      : []),
+    ...(kind === "qa_pair" ? [pair] : []),
     honestChunk,
   ];
   const isMessage = kind === "message";

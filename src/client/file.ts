@@ -3,7 +3,7 @@
  * `content_type`.
  */
 import type { Operation } from "../../tools/contract/index.ts";
-import type { OperationRequest, OutgoingFile } from "../ports/operation-request.ts";
+import type { OperationRequest, OutgoingFile } from "../ports/transport/operation-request.ts";
 
 /** A file that is sent with the fields of a call. */
 export type FileToSend = Omit<OutgoingFile, "type">;

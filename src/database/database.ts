@@ -1,6 +1,6 @@
 /** The database in the form that the other layers use, on either engine. */
 import { type Kysely, type KyselyProps, Transaction as KyselyTransaction } from "kysely";
-import type { PoolUsage } from "../ports/telemetry.ts";
+import type { PoolUsage } from "../ports/telemetry/telemetry.ts";
 import type { Tables } from "./schema/index.ts";
 
 /** Runs queries: the pool, or an open transaction. */

@@ -7,7 +7,7 @@ import { type Kysely, type Migration, Migrator, sql } from "kysely";
 import type { Database } from "./database.ts";
 import { migrations } from "./migrations/index.ts";
 import { withoutStatementLimit } from "./outage.ts";
-import { sqlState } from "./pool.ts";
+import { sqlState } from "./pool/index.ts";
 import { nullable, rowsOf } from "./query/index.ts";
 
 /**

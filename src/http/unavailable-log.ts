@@ -2,7 +2,7 @@
  * Logs requests that were answered with 503. During an outage it logs one line per second with the number of
  * requests, instead of one line per request.
  */
-import type { Log } from "../ports/log.ts";
+import type { Log } from "../ports/telemetry/log.ts";
 
 const everyMs = 1_000;
 

@@ -1,5 +1,5 @@
 /** The limits of one document, and the error of a document that can't be read. */
-import type { UnreadableReason } from "../../ports/document-reader.ts";
+import type { UnreadableReason } from "../../ports/files/document-reader.ts";
 
 export interface DocumentLimits {
   /** The time for any document, and the additional time for each megabyte of its file. */

@@ -4,7 +4,7 @@
  */
 import { mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { Storage } from "../../ports/storage.ts";
+import type { Storage } from "../../ports/files/storage.ts";
 import { requireStorageKey } from "./key.ts";
 import { createSpool } from "./spool.ts";
 

@@ -14,7 +14,7 @@ import type { Database } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
 import { nullable, rowsOf, typed } from "../../database/query/index.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { Log } from "../../ports/log.ts";
+import type { Log } from "../../ports/telemetry/log.ts";
 import type { SharedClock } from "../../time/shared-clock.ts";
 import { createSignal } from "../signal.ts";
 import { createDifferenceReport } from "./measure-clock.ts";

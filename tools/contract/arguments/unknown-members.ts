@@ -10,7 +10,7 @@ import { z } from "zod";
 import type { ErrorDetail } from "../errors.ts";
 import { type Failure, failRequest } from "../failure.ts";
 import { unwrap } from "../json-schema.ts";
-import { nearestName } from "../nearest.ts";
+import { nearestName } from "./nearest.ts";
 
 interface UnknownMember {
   /** The place of the member, for example `settings.service_windw`. */

@@ -4,7 +4,7 @@
  */
 import type { Queries } from "../../../database/database.ts";
 import { ofOrganization, onlyRow, rowsOf } from "../../../database/query/index.ts";
-import type { TokenUsage } from "../../../ports/language-model.ts";
+import type { TokenUsage } from "../../../ports/models/language-model.ts";
 import { lockOrganization } from "../../account/organization/index.ts";
 import type { Transaction, World } from "../../foundation/kernel/index.ts";
 

@@ -11,14 +11,13 @@ import { requireConversation } from "../conversations/index.ts";
 import { latestMessages } from "../routing/index.ts";
 import { releaseChargesJob } from "./charge/index.ts";
 import { changeConsentJob } from "./consent-job.ts";
-import { confirmMessageJob, deliverMessageJob } from "./deliver.ts";
+import { confirmMessageJob, deliverMessageJob, requireNoneWaiting } from "./delivery/index.ts";
 import { eraseMessages, eraseReceivedFiles } from "./erase.ts";
 import { deleteOldReceiptsJob } from "./inbound/index.ts";
 import { findOriginal, ingressJobs, ingressRoutes } from "./ingress/index.ts";
 import { sendMessage } from "./outbound/index.ts";
 import { listConversations, readConversationContext, readLatestMessages } from "./reading/index.ts";
 import { serializeMessage } from "./serialize.ts";
-import { requireNoneWaiting } from "./template-uses.ts";
 import { waitForMessage } from "./waiting/index.ts";
 
 export { automationIn, type BroadcastProgress, broadcastProgressed } from "./hooks.ts";

@@ -1,5 +1,5 @@
 /** The input and output of a responder. */
-import type { TokenUsage } from "../../../../ports/language-model.ts";
+import type { TokenUsage } from "../../../../ports/models/language-model.ts";
 import type { FoundChunk, FoundPair, QueryWord } from "../../../content/knowledge-base/index.ts";
 
 /** A question with its answer, or a chunk of a document, that the knowledge base has for a message. */

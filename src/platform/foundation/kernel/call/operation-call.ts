@@ -4,7 +4,7 @@
  */
 
 import type { Operation } from "../../../../../tools/contract/index.ts";
-import type { Form } from "../../../../ports/form.ts";
+import type { Form } from "../../../../ports/transport/form.ts";
 import type { Caller } from "../actor.ts";
 import type { PrepareContext, PublicContext } from "../context.ts";
 import type { AnyOutwardHandler, Module } from "../module.ts";

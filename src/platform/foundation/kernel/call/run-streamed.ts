@@ -6,7 +6,7 @@
  * write.
  */
 import { fail } from "../../../../../tools/errors.ts";
-import type { StreamedInput } from "../../../../ports/form.ts";
+import type { StreamedInput } from "../../../../ports/transport/form.ts";
 import type { StreamedContext } from "../context.ts";
 import type { Transaction } from "../transaction.ts";
 import {

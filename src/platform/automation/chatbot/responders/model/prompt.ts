@@ -2,7 +2,7 @@
  * The prompt of a language model. Texts of the business are in `system`; texts of customers and documents are
  * in the message, in blocks with a random marker, so that no text can end its block.
  */
-import type { CompletionRequest } from "../../../../../ports/language-model.ts";
+import type { CompletionRequest } from "../../../../../ports/models/language-model.ts";
 import type { HistoryMessage, Passage, Question } from "../answer.ts";
 import { neutralize, removeHidden } from "../neutralize.ts";
 import { maxAnswer, unknownAnswer } from "../tokens.ts";
