@@ -250,6 +250,7 @@ export interface Tables {
     policy_id: string | null;
     /** Only of a pending conversation: the contact's next message opens it, unless a flow or the bot takes that. */
     opens_on_answer: Generated<boolean>;
+    may_be_automated: Generated<boolean>;
   };
   /** The dead-letter queue. */
   dead_jobs: {
