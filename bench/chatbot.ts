@@ -21,8 +21,8 @@ import { type BenchService, pollUntil, startService } from "./support/service.ts
 const { values: options } = parseArgs({ options: { kills: { type: "string", default: "20" } } });
 const kills = Number(options.kills);
 /**
- * The number of contacts that write before each kill, and the time of which a random part passes before the
- * kill.
+ * The number of contacts that write before each kill, and the longest time from then until the kill, which is
+ * random.
  */
 const [contactsPerKill, killWithinMs] = [10, 600];
 

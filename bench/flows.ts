@@ -25,8 +25,8 @@ const { values: options } = parseArgs({
 const [contacts, kills] = [Number(options.contacts), Number(options.kills)];
 const windowMs = 10_000;
 /**
- * The number of runs that are started before each kill, and the time of which a random part passes before the
- * kill.
+ * The number of runs that are started before each kill, and the longest time from then until the kill, which
+ * is random.
  */
 const [runsPerKill, killWithinMs] = [5, 400];
 

@@ -39,7 +39,10 @@ const seconds = Number(options.seconds);
 const rate = { outbound: 40, inbound: 8 };
 /** Odd, so that both processes serve each customer in turn. */
 const customers = 201;
-/** The old version works alone before the new one starts, and the new one after the old one has ended. */
+/**
+ * How long only the old version works before the new version starts, and only the new version after the old
+ * version has ended.
+ */
 const aloneMs = 2_000;
 /** Jobs that a process left claimed run again when their lease ends, within a minute. */
 const maxDrainMs = 120_000;

@@ -88,7 +88,7 @@ async function request(web: ReturnType<typeof createWeb>, url: string): Promise<
   await web.send({ method: "GET", url, timeoutMs: 1_000, maxBytes: 1_000, tooLarge: "cut" });
 }
 
-/** Reports the connections since the last report, except those to the `reachable` address. */
+/** Reports the connections since the last report, except connections to the `reachable` address. */
 function report(kind: string, expected: number, reachable?: string): void {
   const seen = attempts.addresses.filter((address) => address !== reachable).length;
   const allowed = attempts.addresses.length - seen;

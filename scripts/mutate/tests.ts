@@ -50,6 +50,7 @@ const names: Readonly<Record<string, readonly string[]>> = {
   "platform/inbox/contacts": ["contact*", "whatsapp-moves", "erasure"],
   "platform/inbox/conversations": [
     "conversation*",
+    "automated-conversations",
     "assignments",
     "context*",
     "routing-queue",

@@ -22,7 +22,7 @@ export interface Capacity {
   /** In a lane that `freeByLane` does not contain. */
   readonly perLane: number;
   readonly freeByLane: Readonly<Record<string, number>>;
-  /** Organizations of which no job may be claimed. */
+  /** Organizations whose jobs may not be claimed. */
   readonly fullOrganizations: readonly string[];
 }
 

@@ -84,8 +84,8 @@ export const inputTimestamp = timestamp
 type JsonObject = Record<string, unknown>;
 
 /**
- * An object for which `fits` is true. `fits` is called before Zod looks at the members, of which there may be
- * many. Values that are no objects are left to `schema`.
+ * An object for which `fits` is true. `fits` is called before Zod looks at the members, because an object may
+ * have many. Values that are no objects are left to `schema`.
  */
 export function limitedObject<Schema extends z.ZodType>(
   fits: (value: JsonObject) => boolean,

@@ -30,7 +30,7 @@ export interface ConnectOptions {
   readonly resolve: ResolveHost;
   /** PEM certificates to trust instead of the default ones. */
   readonly ca?: string | undefined;
-  /** Closes every connection, including those that are being established. */
+  /** Closes every connection, including connections that are being established. */
   readonly stopping: AbortSignal;
 }
 

@@ -19,7 +19,7 @@ const hopByHop = [
   "proxy-authorization",
 ];
 
-/** Drops the headers of one connection, including those that `Connection` names. */
+/** Drops the headers of one connection, including headers that `Connection` names. */
 export function dropHopByHop(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
   const named = headers.connection?.toLowerCase().split(",") ?? [];
   const dropped = new Set([...hopByHop, ...named.map((name) => name.trim())]);

@@ -15,7 +15,7 @@ const statements = [
     add column suspension_reason text,
     -- Limits that replace those of the settings, by name.
     add column limits jsonb not null default '{}'`,
-  // Each process often reads the suspended organizations, of which there are few.
+  // Each process often reads the suspended organizations, and there are few.
   "create index organizations_suspended on organizations (id) where suspended_at is not null",
 ];
 

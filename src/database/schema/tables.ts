@@ -253,6 +253,7 @@ export interface Tables {
      * takes that message.
      */
     opens_on_answer: Generated<boolean>;
+    may_be_automated: Generated<boolean>;
   };
   /** The dead-letter queue. */
   dead_jobs: {

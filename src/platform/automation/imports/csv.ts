@@ -13,7 +13,7 @@ const headBytes = 64 * 1024;
  */
 const pieceBytes = 4 * 1024;
 
-/** More than any table of contacts has, and few enough to compare each title with the others. */
+/** More than any table of contacts has, and few enough to compare each title with all other titles. */
 export const maxColumns = 200;
 
 /** Empty rows have a limit of their own, because they count towards no other limit. */

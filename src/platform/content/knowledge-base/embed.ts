@@ -70,7 +70,7 @@ export async function requestEmbeddings({
   await tx.enqueue([newJob(embedJob, { organization_id: organization }, { key, isDeduplicated: true })]);
 }
 
-/** The text of which a chunk's vector is computed. */
+/** The text from which a chunk's vector is computed. */
 export function textToEmbed(title: string, content: string): string {
   return title === "" ? content : `${title}\n${content}`;
 }

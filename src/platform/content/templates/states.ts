@@ -158,7 +158,7 @@ export function applyReview(before: TemplateState, reviewed: ReviewedTemplate): 
   };
 }
 
-/** Whether two states differ, of which one was made from the other. */
+/** Whether the state `after`, which was made from `before`, differs from it. */
 export function hasChanged(before: TemplateState, after: TemplateState): boolean {
   // Both have the keys of the same type.
   return (Object.keys(after) as (keyof TemplateState)[]).some((key) => after[key] !== before[key]);

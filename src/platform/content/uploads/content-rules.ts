@@ -9,7 +9,7 @@
 export interface ContentRule {
   /** The first bytes, for types that the detector does not recognize reliably. */
   readonly magicBytes?: Buffer;
-  /** The types that the detector may report for the first bytes; undefined if it may report none. */
+  /** The types that the detector may report for the first bytes; undefined if it may report no type. */
   readonly detectedTypes: readonly (string | undefined)[];
   /** All must occur in the file. Otherwise it is another format in the same kind of container. */
   readonly required: readonly ByteSignature[];

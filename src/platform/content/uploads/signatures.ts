@@ -1,4 +1,4 @@
-/** Searches a stream for byte signatures and tags, including those that span two chunks. */
+/** Searches a stream for byte signatures and tags, also across two chunks. */
 import type { ByteSignature, ContentRule } from "./content-rules.ts";
 import { findPdfAction, pdfActionLength } from "./pdf-actions.ts";
 

@@ -6,7 +6,7 @@ import { answerOf, choicesOf, chosen } from "../graph/index.ts";
 import { readAnswer } from "./answers.ts";
 import { done, type NodeContext, type NodeHandlers, type Outcome, type Outgoing } from "./node.ts";
 
-/** WhatsApp lets a text be answered for as long; the waiting node has no timeout of its own. */
+/** WhatsApp allows replies without a template for this long. The waiting node has no timeout of its own. */
 const buttonTimeout = "24h";
 
 /** The longest text that a message can have. */

@@ -118,6 +118,7 @@ function sampleConversation({
     queued_at: null,
     policy_id: null,
     opens_on_answer: false,
+    may_be_automated: false,
     created_at: at,
     updated_at: at,
   };

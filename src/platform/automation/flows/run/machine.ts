@@ -7,8 +7,8 @@
  *
  * `pending` has the nodes to run, the next one first: the children of a node come before the siblings behind
  * the node, so each branch runs to its end before the next branch. A node that waits is in `wait` and not in
- * `pending`. After `endWait` the run is `running`, and `wait` still names the node: the run goes on with this
- * node.
+ * `pending`. After `endWait` the run is `running`, and `wait` still names the node: the run continues with
+ * this node.
  *
  * Each wait raises `episode`. A timeout or a response names its episode, and a reply must be newer than
  * `after`: so an event for an earlier wait changes nothing.
@@ -85,7 +85,7 @@ function isEndedBy({ episode }: RunState, wait: FlowWait, event: WaitEvent): boo
     // A message from before the question does not reply to it.
     return wait.for === "reply" && (wait.after === null || wait.after < event.message_id);
   }
-  // A wait for a response ends with the response alone: the request has a time-out of its own.
+  // Only the response ends a wait for a response: the request has its own timeout.
   const expected = wait.for === "response" ? "response" : "timeout";
   return event.type === expected && event.episode === episode;
 }
@@ -181,7 +181,7 @@ const handlersByKind: { readonly [Kind in Outcome["kind"]]: OutcomeHandler<Kind>
     return { state: withVariables(handled, save), detail: { next, error: code } };
   },
 
-  // Drops the pending nodes: the run goes on in one place.
+  // Drops the pending nodes: the run continues only at this node.
   goto: (_graph, left, { outcome: { node_id } }) => ({
     state: { ...left, pending: [node_id] },
     detail: { next: [node_id] },

@@ -14,7 +14,7 @@ export const maxLength = 4096;
 
 /** A message in the forms that keywords are compared with: normalized once for all keywords. */
 export interface ComparedText {
-  /** As it was written. */
+  /** The message as the contact wrote it. */
   readonly message: string;
   readonly normalized: string;
   /** Each word with a space before it, and a space at the end. */

@@ -148,8 +148,8 @@ export async function storeResponse(
 }
 
 /**
- * The contacts and conversations that a body names, except those that are being erased: the response to the
- * erasure itself stays as it is.
+ * The contacts and conversations that a body names, except contacts and conversations that are being erased:
+ * the response to the erasure itself stays as it is.
  */
 function remainingSubjects({ organization_id }: IdempotencyKey, body: unknown) {
   const ids = JSON.stringify(body).match(/(?<=")(?:con|conv)_[0-9a-z]{26}(?=")/g) ?? [];

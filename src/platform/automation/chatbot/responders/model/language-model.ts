@@ -49,7 +49,7 @@ export async function respondWithModel(
     : { outcome: "answered", ...checked, model, usage };
 }
 
-/** A token of English has about four bytes of UTF-8, one of other languages about three. */
+/** A token of English has about four bytes of UTF-8, and a token of other languages about three. */
 const bytesPerToken = 3;
 
 /** Rounds up: the estimate is a limit. */
