@@ -5,7 +5,7 @@ import type { ChannelUpdates, Identities, MessageChange } from "../../../../port
 import { phoneKey } from "../../../account/phone/index.ts";
 import { reporterSubject } from "../../contacts/index.ts";
 import { changeConsentJob } from "../consent-job.ts";
-import { changeMessageJob } from "./changes.ts";
+import { changeMessageJob } from "./change-job.ts";
 import { keyAfter, moveContactJob, type Person, personKey } from "./move.ts";
 import { receiveMessageJob } from "./receive.ts";
 

@@ -1,7 +1,7 @@
 /** Applies what a person did with an earlier message, once that message is known. */
 import { z } from "zod";
 import { defineJob } from "../../../foundation/kernel/index.ts";
-import { receiveChange } from "../inbound/index.ts";
+import { receiveChange } from "./changes.ts";
 
 const text = z.string().nullish();
 

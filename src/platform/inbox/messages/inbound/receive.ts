@@ -16,7 +16,7 @@ import { withDeadline } from "../../../../time/deadline.ts";
 import { getOrDefaultInbox, readAccount } from "../../../account/inboxes/index.ts";
 import { createLink, nameOfType, type ReceivedFile, receiveFile } from "../../../content/uploads/index.ts";
 import { defineJob, type World } from "../../../foundation/kernel/index.ts";
-import { receiveMessage } from "../inbound/index.ts";
+import { receiveMessage } from "./store.ts";
 
 const text = z.string().nullish();
 
