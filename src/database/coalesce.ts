@@ -15,20 +15,25 @@ interface PendingItem<Item, Result> {
   reject(error: unknown): void;
 }
 
-/** In a larger batch, the first items would wait too long for the last. */
-const maxBatchSize = 128;
+interface BatchOptions<Scope, Item> {
+  /** How many items a batch has at most. Default 128: in a larger one, the first items would wait too long for the last. */
+  readonly maxBatchSize?: number;
+  /** Called with the error of a batch: whether each item runs again, alone. Default: if the database rejected a value. */
+  readonly runsEachAlone?: (scope: Scope, error: unknown, items: readonly Item[]) => boolean;
+}
 
 /**
- * `runBatch` returns one result for each item, in the same order, and is safe to repeat. If it throws, every item of
- * the batch fails; but if the database rejects a value, each item runs alone, so that only its own failure counts. If the
- * database does not answer, the items that wait for the batch fail with it. Items with different keys are never in one
- * batch, nor are those whose queries wait in different queues. Do not call the returned function inside a transaction: the
- * batch is not part of it.
+ * `runBatch` returns one result for each item, in the same order, and is safe to repeat. If it throws, every item of the
+ * batch fails, or each runs again, alone, so that only its own failure counts (`runsEachAlone`). If the database does not
+ * answer, the items that wait for the batch fail with it. Items with different keys are never in one batch, nor are those
+ * whose queries wait in different queues. Do not call the returned function inside a transaction: the batch is not part of
+ * it.
  * @returns a function whose batches are separate for each `scope`, the object that it works with.
  */
 export function coalesce<Scope extends object, Item, Result>(
   runBatch: (scope: Scope, items: readonly Item[]) => Promise<readonly Result[]>,
   keyOf: (item: Item) => string = () => "",
+  { maxBatchSize = 128, runsEachAlone = isOfOneRow }: BatchOptions<Scope, Item> = {},
 ): (scope: Scope, item: Item) => Promise<Result> {
   const queuesByScope = new WeakMap<Scope, Map<string, PendingItem<Item, Result>[]>>();
   return (scope, item) =>
@@ -60,11 +65,9 @@ export function coalesce<Scope extends object, Item, Result>(
 
   /** Returns the error of a batch that failed. */
   async function settleBatch(scope: Scope, batch: readonly PendingItem<Item, Result>[]): Promise<unknown> {
+    const items = batch.map(({ item }) => item);
     try {
-      const results = await runBatch(
-        scope,
-        batch.map(({ item }) => item),
-      );
+      const results = await runBatch(scope, items);
       if (results.length !== batch.length) {
         throw new Error(`A batch of ${batch.length} items returned ${results.length} results`);
       }
@@ -72,7 +75,8 @@ export function coalesce<Scope extends object, Item, Result>(
         batch[index]?.resolve(result);
       }
     } catch (error) {
-      if (batch.length > 1 && isOfOneRow(error)) {
+      const isAnswered = !(error instanceof NoAnswerError);
+      if (batch.length > 1 && isAnswered && runsEachAlone(scope, error, items)) {
         for (const pending of batch) {
           await settleBatch(scope, [pending]);
         }
@@ -92,6 +96,6 @@ function rejectAll(items: readonly Pick<PendingItem<unknown, unknown>, "reject">
 }
 
 /** A value that can't be stored (class 22), or that violates a constraint (class 23). */
-function isOfOneRow(error: unknown): boolean {
+function isOfOneRow(_: unknown, error: unknown): boolean {
   return /^2[23]/.test(sqlState(error) ?? "");
 }

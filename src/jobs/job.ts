@@ -24,6 +24,8 @@ export interface JobPayload {
 }
 
 interface CommonOptions {
+  /** Names the job, so that `remove` finds it. Default: a new id. */
+  readonly id?: string;
   /**
    * Slots are shared fairly between lanes: the backlog of one never delays another. The jobs of a lane are all of one
    * organization. Default: the job's name and its organization.
@@ -145,6 +147,8 @@ export interface Jobs {
    * None of the jobs may be deduplicated.
    */
   insertion(tx: DatabaseTransaction, jobs: readonly NewJob[]): Promise<RawBuilder<unknown>>;
+  /** Deletes jobs whose work `tx` does itself. One that runs meanwhile runs to its end. */
+  remove(tx: DatabaseTransaction, ids: readonly string[]): Promise<void>;
   /**
    * Sets how many jobs of a lane may start in any second, in all processes of the database together; null: any number.
    * Attempts that repeat a job count too.
