@@ -15,8 +15,8 @@ import {
 } from "../../../database/query/index.ts";
 import { capacityFreed } from "../../account/users.ts";
 import { type Change, isListenedTo } from "../../foundation/kernel/index.ts";
-import type { ConversationRow } from "../routing/index.ts";
 import { countsAsLoad, type LoadChange, updateLoads } from "../teams/index.ts";
+import type { ConversationRow } from "./find.ts";
 import { conversationsTaken } from "./hooks.ts";
 
 export type AssignmentState = Pick<

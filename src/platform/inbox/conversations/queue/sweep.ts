@@ -4,17 +4,11 @@
  */
 import { columnOf, columnsOf, rowsOf } from "../../../../database/query/index.ts";
 import { type Change, defineScheduledJob, type World } from "../../../foundation/kernel/index.ts";
-import {
-  activePolicies,
-  type ConversationRow,
-  decide,
-  policyForQueued,
-  recordAssignment,
-} from "../../routing/index.ts";
+import { activePolicies, decide, policyForQueued, recordAssignment } from "../../routing/index.ts";
 import { unavailableSince } from "../../teams/index.ts";
 import { applyDecisions } from "../apply-decisions.ts";
 import { changeConversation } from "../change.ts";
-import { withConversation } from "../find.ts";
+import { type ConversationRow, withConversation } from "../find.ts";
 import { createServeQueueJob } from "./serve.ts";
 
 /** How many conversations of absent agents one sweep requeues. */
