@@ -8,8 +8,8 @@ import { storedLane } from "./priority.ts";
 
 /** The statement that inserts any number of jobs. */
 export function jobInsertion(jobs: readonly NewJob[], now: Date): RawBuilder<unknown> {
-  const rows = jobs.map(({ name, lane, key, organization_id, payload, runAt = now, ...rest }) => ({
-    id: newId("job", now),
+  const rows = jobs.map(({ id, name, lane, key, organization_id, payload, runAt = now, ...rest }) => ({
+    id: id ?? newId("job", now),
     lane: storedLane(lane || defaultLane(name, organization_id), rest.priority ?? "normal"),
     name,
     key,

@@ -28,6 +28,8 @@ export interface JobPayload {
 }
 
 interface CommonOptions {
+  /** Names the job, so that `remove` finds it. Default: a new id. */
+  readonly id?: string;
   /**
    * Slots are shared fairly between lanes: the backlog of one lane never delays another lane. All jobs of a
    * lane are of one organization. Default: the job's name and its organization.
@@ -172,6 +174,8 @@ export interface Jobs {
    * commit. None of the jobs may be deduplicated.
    */
   insertion(tx: DatabaseTransaction, jobs: readonly NewJob[]): Promise<RawBuilder<unknown>>;
+  /** Deletes jobs whose work `tx` does itself. One that runs meanwhile runs to its end. */
+  remove(tx: DatabaseTransaction, ids: readonly string[]): Promise<void>;
   /**
    * Sets how many jobs of a lane may start per second, in all processes of the database together; null: any
    * number. Repeated attempts count too.

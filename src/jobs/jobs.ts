@@ -23,7 +23,7 @@ import type { Enqueue, JobDefinition, Jobs, Priority } from "./job.ts";
 import { storedLanes } from "./priority.ts";
 import type { Processes } from "./processes/index.ts";
 import { insertSchedules, nextRun } from "./schedule.ts";
-import { resumeLane } from "./settle.ts";
+import { deleteJobs, resumeLane } from "./settle.ts";
 import { Worker, within } from "./worker/index.ts";
 
 export interface JobsOptions {
@@ -112,6 +112,7 @@ export function createJobs(options: JobsOptions): RunningJobs {
   return {
     insertion,
     enqueue,
+    remove: deleteJobs,
     async pace(tx, lane, ratePerSecond) {
       await setPace(tx, lane, ratePerSecond);
       tx.afterCommit(wakeBoth);

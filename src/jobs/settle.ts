@@ -27,9 +27,13 @@ export async function settleJobs(tx: DatabaseTransaction, settlements: readonly 
   const done = settlements.filter(({ run_at }) => run_at === undefined).map(({ id }) => id);
   const rescheduled = settlements.filter((settlement) => settlement.run_at !== undefined);
   await together(
-    done.length > 0 && sql`delete from jobs where id = any(${done}::text[])`.execute(tx),
+    done.length > 0 && deleteJobs(tx, done),
     rescheduled.length > 0 && rescheduleJobs(tx, rescheduled),
   );
+}
+
+export async function deleteJobs(tx: DatabaseTransaction, ids: readonly string[]): Promise<void> {
+  await sql`delete from jobs where id = any(${ids}::text[])`.execute(tx);
 }
 
 async function rescheduleJobs(tx: DatabaseTransaction, rescheduled: readonly Reschedule[]): Promise<void> {

@@ -1,5 +1,5 @@
 /** The port to a messaging channel. Called outside any transaction. */
-import type { MessageContent } from "./message-content.ts";
+import type { MessageContent, ReceivedContent } from "./message-content.ts";
 
 /** The account at the channel's provider that an inbox uses. The last three are secret. */
 export interface ChannelAccount {
@@ -260,11 +260,7 @@ export interface InboundMessage {
   readonly occurred_at: string;
   /** The channel's id of the message that it quotes. */
   readonly reply_to?: string | null | undefined;
-  readonly content:
-    | Exclude<MessageContent, { readonly type: "template" | "interactive" }>
-    | { readonly type: "interactive"; readonly reply: { readonly id: string; readonly title: string } }
-    /** Of a type that this service does not have. */
-    | { readonly type: "unsupported"; readonly unsupported: { readonly type: string } };
+  readonly content: ReceivedContent;
 }
 
 /** The functions that a channel calls. They resolve when the data is durable, and are safe to repeat. */

@@ -3,12 +3,11 @@
  * channel's limits.
  */
 import { fail } from "../../../tools/errors.ts";
-import type { mediaTypes } from "../../../tools/messages/index.ts";
 import type { Queries } from "../../database/database.ts";
+import type { StoredContent } from "../../database/schema/index.ts";
+import type { MediaType } from "../../ports/message-content.ts";
 import type { World } from "../foundation/kernel/index.ts";
 import { createChannelLink, findChannelFile, findUploadAt } from "./uploads/index.ts";
-
-export type MediaType = (typeof mediaTypes)[number];
 
 const office = "application/vnd.openxmlformats-officedocument";
 const megabyte = 1024 * 1024;
@@ -46,13 +45,7 @@ interface MediaInput {
   readonly field?: string;
 }
 
-interface StoredMedia {
-  readonly url: string;
-  readonly caption: string | null;
-  readonly file_name: string | null;
-  /** The storage key of a file that was uploaded here. */
-  readonly upload?: string;
-}
+type StoredMedia = NonNullable<StoredContent["media"]>;
 
 /**
  * Returns the media in the form in which it is stored; `upload` is the storage key if the address is an

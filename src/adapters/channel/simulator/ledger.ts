@@ -84,11 +84,16 @@ const accept = coalesce(
 
 async function receive(queries: Queries, message: LedgerMessage): Promise<Message> {
   const { organization_id, id } = message;
-  await queries
+  const received = await queries
     .insertInto("simulator_messages")
     .values(toRow(message))
     .onConflict((conflict) => conflict.columns(["organization_id", "id"]).doNothing())
-    .execute();
+    .returningAll()
+    .$castTo<Message>()
+    .executeTakeFirst();
+  if (received) {
+    return received;
+  }
   return ofOrganization(queries, organization_id)
     .selectFrom("simulator_messages")
     .selectAll()

@@ -16,8 +16,8 @@ import {
 import { together } from "../../../database/transaction.ts";
 import { capacityFreed } from "../../account/users.ts";
 import { type Change, isListenedTo } from "../../foundation/kernel/index.ts";
-import type { ConversationRow } from "../routing/index.ts";
 import { applyLoadChanges, countsAsLoad, type LoadChange } from "../teams/index.ts";
+import type { ConversationRow } from "./find.ts";
 import { conversationsTaken } from "./hooks.ts";
 
 export type AssignmentState = Pick<

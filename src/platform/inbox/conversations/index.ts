@@ -14,13 +14,14 @@ import {
   type Transaction,
 } from "../../foundation/kernel/index.ts";
 import { erasesContact } from "../contacts/index.ts";
-import { type ConversationRow, listAssignments, listDecisions, simulateRouting } from "../routing/index.ts";
+import { listAssignments, listDecisions, simulateRouting } from "../routing/index.ts";
 import { findIdleTeams, memberAdded, teamDeleted } from "../teams/index.ts";
 import { escalateJob } from "./apply-decisions.ts";
 import { assign, transfer, unassign } from "./assign.ts";
 import { detachConversations } from "./change.ts";
 import { eraseConversations, findConversationIds } from "./erase.ts";
 import {
+  type ConversationRow,
   getConversationDetails,
   type InboxContacts,
   requireConversation,
@@ -32,9 +33,9 @@ import { requestRouting, routeJob } from "./route.ts";
 import { applyEvent, changedState, wakeJob } from "./status.ts";
 import { updateConversation } from "./update.ts";
 
-export type { ConversationRow } from "../routing/index.ts";
 export { assign, assignByPolicy, findTeamOf, requireActive, unassign } from "./assign.ts";
 export {
+  type ConversationRow,
   findConversation,
   getConversationDetails,
   lockConversationSubject,

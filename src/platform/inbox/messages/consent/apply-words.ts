@@ -13,7 +13,7 @@ import { paymentOf } from "../../../money/wallet/index.ts";
 import { changeConsent } from "../../contacts/index.ts";
 import { readEstimate } from "../charge/index.ts";
 import { enqueueMessage } from "../outbound/index.ts";
-import { startWords, stopWords } from "./consent-words.ts";
+import { startWords, stopWords } from "./words.ts";
 
 interface InboundText {
   readonly inbox: Selectable<Tables["inboxes"]>;

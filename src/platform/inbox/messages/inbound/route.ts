@@ -16,8 +16,8 @@ import {
 } from "../../../account/inboxes/index.ts";
 import { requestSync } from "../../../content/templates/index.ts";
 import type { ModuleRoute, World } from "../../../foundation/kernel/index.ts";
-import { receiveReceipts } from "../inbound/index.ts";
 import { newReportJobs } from "./jobs.ts";
+import { receiveReceipts } from "./receipts.ts";
 
 const channel = "whatsapp";
 /** What Meta sends at most. */
@@ -70,7 +70,7 @@ const updatesRoute: ModuleRoute = {
   },
 };
 
-export const ingressRoutes: readonly ModuleRoute[] = [handshakeRoute, updatesRoute];
+export const inboundRoutes: readonly ModuleRoute[] = [handshakeRoute, updatesRoute];
 
 interface Target {
   readonly organization_id: string;

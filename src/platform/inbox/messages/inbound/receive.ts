@@ -1,0 +1,55 @@
+/**
+ * The job of a message that a channel has reported: every received message is stored by it, or by `receive-now.ts` in its
+ * place.
+ *
+ * The provider keeps a file for a short time only. It is copied into our store first, so that it can be opened once the
+ * message is reported. If that is impossible, the message is stored without it, as one of a type that is not supported.
+ */
+import { ofOrganization } from "../../../../database/query/index.ts";
+import { defineJob, type World } from "../../../foundation/kernel/index.ts";
+import { fetchFile, withFile } from "./file.ts";
+import { ReportedMessage } from "./reported-message.ts";
+import { storeMessage } from "./store.ts";
+
+export const receiveMessageJob = defineJob({
+  name: "message.receive",
+  payload: ReportedMessage,
+  // What the same person wrote next waits for this one.
+  maxAttempts: 8,
+  slots: 1 / 4,
+  isKeptByErasure: true,
+
+  async run(reported, world, attempt) {
+    const { file } = reported.message;
+    // A repeated report must not fetch the file again.
+    if (file === null || !(await isStored(world, reported))) {
+      const fetched = file === null ? null : await fetchFile(world, reported, attempt);
+      await storeMessage(world, withFile(world, reported, fetched));
+    }
+    return undefined;
+  },
+
+  /** The provider does not repeat it, so it is stored even if the process died in each attempt, as while it copied the file. */
+  async exhausted(reported, world) {
+    try {
+      await storeMessage(world, withFile(world, reported, null));
+    } catch (error) {
+      // Thrown, it would be tried again without end, and what the person wrote next would wait.
+      const { organization_id, message } = reported;
+      const { channel_message_id } = message;
+      world.log.error(
+        { err: error, organization_id, channel_message_id },
+        "A received message could not be stored",
+      );
+    }
+  },
+});
+
+async function isStored(world: World, { organization_id, message }: ReportedMessage): Promise<boolean> {
+  const stored = await ofOrganization(world.database.queries, organization_id)
+    .selectFrom("messages")
+    .select("id")
+    .where("channel_message_id", "=", message.channel_message_id)
+    .executeTakeFirst();
+  return stored !== undefined;
+}
