@@ -174,7 +174,7 @@ export interface Jobs {
    * commit. None of the jobs may be deduplicated.
    */
   insertion(tx: DatabaseTransaction, jobs: readonly NewJob[]): Promise<RawBuilder<unknown>>;
-  /** Deletes jobs whose work `tx` does itself. One that runs meanwhile runs to its end. */
+  /** Deletes jobs whose work `tx` does itself. A job that is already running runs to its end. */
   remove(tx: DatabaseTransaction, ids: readonly string[]): Promise<void>;
   /**
    * Sets how many jobs of a lane may start per second, in all processes of the database together; null: any
