@@ -4,6 +4,7 @@ import { BotInConversation } from "../chatbot.ts";
 import { Contact } from "../contacts.ts";
 import { id, one, operation, paged, paging, recipient, timestamp } from "../contract/index.ts";
 import { Assignment, Conversation, conversationStatuses } from "../conversations.ts";
+import { Note } from "../notes.ts";
 import {
   body,
   caption,
@@ -153,7 +154,7 @@ export const messages = {
     scope: "inbox:read",
     title: "Get conversation context",
     description:
-      "Get everything needed to act on a conversation: the contact, latest messages, assignment, why it waits, 24-hour window, allowed actions, with the reason for each that is not, and warnings. Call it before answering.",
+      "Get everything needed to act on a conversation: the contact, latest messages, internal notes, assignment, why it waits, 24-hour window, allowed actions, with the reason for each that is not, and warnings. Call it before answering.",
     input: z.object({
       id: id("Conversation", "list_conversations"),
       messages: z.int().min(1).max(50).default(10).describe("Number of latest messages, at most 50"),
@@ -177,6 +178,8 @@ export const messages = {
         chatbot: BotInConversation.nullable(),
         /** Oldest first. */
         messages: z.array(ListedMessage),
+        /** The latest 10 internal notes, oldest first. */
+        notes: z.array(Note),
         actions: z.array(Action),
         warnings: z.array(ContextWarning),
         /** For wait_for_message: returns messages after this point. */

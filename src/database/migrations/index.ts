@@ -39,6 +39,7 @@ import * as readingTimes from "./0037-reading-times.ts";
 import * as processClocks from "./0038-process-clocks.ts";
 import * as messageDelays from "./0039-message-delays.ts";
 import * as downwardReads from "./0040-downward-reads.ts";
+import * as notes from "./0042-notes.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
@@ -80,4 +81,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0038-process-clocks": processClocks,
   "0039-message-delays": messageDelays,
   "0040-downward-reads": downwardReads,
+  "0042-notes": notes,
 };

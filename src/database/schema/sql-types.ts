@@ -208,6 +208,14 @@ export const sqlTypes: SqlTypes = {
     normalized_at: "timestamptz",
     consent_at: "timestamptz",
   },
+  conversation_notes: {
+    organization_id: "text",
+    id: "text",
+    conversation_id: "text",
+    text: "text",
+    author: "jsonb",
+    created_at: "timestamptz",
+  },
   conversations: {
     organization_id: "text",
     id: "text",
@@ -885,4 +893,4 @@ export const sqlTypes: SqlTypes = {
 };
 
 /** Of the migrations and the declarations that this file was made from. */
-export const digest = "c64a5c0ba2fa6740";
+export const digest = "af27e06d048c02b7";
