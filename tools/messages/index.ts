@@ -2,7 +2,17 @@
 import { z } from "zod";
 import { BotInConversation } from "../chatbot.ts";
 import { Contact } from "../contacts.ts";
-import { id, one, operation, paged, paging, recipient, timestamp } from "../contract/index.ts";
+import {
+  Actor,
+  id,
+  one,
+  operation,
+  paged,
+  paging,
+  recipient,
+  timestamp,
+  untrusted,
+} from "../contract/index.ts";
 import { Assignment, Conversation, conversationStatuses } from "../conversations.ts";
 import { Note } from "../notes.ts";
 import {
@@ -14,6 +24,7 @@ import {
   NewMessage,
   TemplateContent,
   templateValues,
+  wait_seconds,
 } from "./content.ts";
 import { interactiveFields } from "./interactive.ts";
 import { ListedMessage, Message, mediaTypes } from "./message.ts";
@@ -59,6 +70,27 @@ export const ContextWarning = z.object({
   message: z.string(),
 });
 
+/** The answer of sending. */
+const SentMessage = Message.pick({
+  id: true,
+  conversation_id: true,
+  to: true,
+  type: true,
+  status: true,
+  /** Why it failed, if it did while it was waited for. */
+  error: true,
+  created_at: true,
+}).extend({
+  contact: z.object({
+    id: z.string(),
+    name: untrusted(z.string()).nullable(),
+    /** Whether this call created it. */
+    created: z.boolean(),
+  }),
+  sent_by: Actor,
+  warnings: z.array(z.string()).optional(),
+});
+
 const sendHints = { destructive: true, openWorld: true } as const;
 const windowRule =
   "Fails more than 24 hours after the contact's last message (the simulated channel warns and sends).";
@@ -70,25 +102,16 @@ export const messages = {
     scope: "inbox:write",
     title: "Send message",
     description:
-      "Send a text, media, template or interactive message to a phone number. The contact and the conversation are found or created. Returns once the message is queued. Check its delivery with get_message.",
+      "Send a text, media, template or interactive message to a phone number. The contact and the conversation are found or created. Returns once the message is queued, or with wait_seconds once it is delivered or has failed. Check its delivery later with get_message.",
     input: NewMessage,
-    output: one(
-      Message.pick({
-        id: true,
-        conversation_id: true,
-        to: true,
-        type: true,
-        status: true,
-        created_at: true,
-      }).extend({ warnings: z.array(z.string()).optional() }),
-    ),
+    output: one(SentMessage),
     status: 201,
     hints: sendHints,
     tools: {
       send_message: {
         title: "Send message",
-        description: `Send a text message to a phone number; the contact and conversation are found or created. Returns once it is queued. Check its delivery with get_message. ${windowRule}`,
-        input: z.object({ to: recipient, body }),
+        description: `Send a text message to a phone number; the contact and conversation are found or created. Returns once it is queued, or waits for the delivery. ${windowRule}`,
+        input: z.object({ to: recipient, body, wait_seconds }),
         fixed: { type: "text" },
         place: { body: "text.body" },
       },
@@ -101,6 +124,7 @@ export const messages = {
           media_url,
           caption,
           file_name,
+          wait_seconds,
         }),
       },
       send_template_message: {
@@ -113,6 +137,7 @@ export const messages = {
           language: TemplateContent.shape.language,
           ...templateValues,
           inbox_id,
+          wait_seconds,
         }),
         fixed: { type: "template" },
         place: {
@@ -125,7 +150,7 @@ export const messages = {
       send_interactive_message: {
         title: "Send interactive message",
         description: `Send a text with up to 3 reply buttons, or with a list of up to 10 rows. The contact's choice arrives as a message with reply. ${windowRule}`,
-        input: z.object({ to: recipient, ...interactiveFields }),
+        input: z.object({ to: recipient, ...interactiveFields, wait_seconds }),
         fixed: { type: "interactive" },
         place: {
           body: "interactive.body",

@@ -15,7 +15,7 @@ import { confirmMessageJob, deliverMessageJob } from "./deliver.ts";
 import { eraseMessages } from "./erase.ts";
 import { deleteOldReceiptsJob } from "./inbound/index.ts";
 import { findOriginal, ingressJobs, ingressRoutes } from "./ingress/index.ts";
-import { sendMessage } from "./outbound/index.ts";
+import { awaitDelivery, sendMessage } from "./outbound/index.ts";
 import { listConversations, readConversationContext, readLatestMessages } from "./reading/index.ts";
 import { serializeMessage } from "./serialize.ts";
 import { requireNoneWaiting } from "./template-uses.ts";
@@ -40,8 +40,15 @@ export const messages = implement(
   {
     tables: ["messages", "message_receipts", "parked_receipts", "released_charges", "message_originals"],
     operations: {
-      async send_message(input, context) {
-        return { data: serializeMessage(context.world, await sendMessage(input, context)) };
+      send_message: {
+        async handle(input, context) {
+          return { data: serializeMessage(context.world, await sendMessage(input, context)) };
+        },
+        async afterCommit({ data, ...response }, { wait_seconds = 0 }, context) {
+          return wait_seconds === 0
+            ? { data, ...response }
+            : { ...response, data: await awaitDelivery(data, wait_seconds, context) };
+        },
       },
 
       async list_messages({ conversation_id, ...paging }, { db, world, organization }) {
