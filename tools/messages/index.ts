@@ -79,6 +79,7 @@ const SentMessage = Message.pick({
   status: true,
   /** Why it failed, if it did while it was waited for. */
   error: true,
+  simulated: true,
   created_at: true,
 }).extend({
   contact: z.object({

@@ -17,7 +17,7 @@ import { deleteOldReceiptsJob } from "./inbound/index.ts";
 import { findOriginal, ingressJobs, ingressRoutes } from "./ingress/index.ts";
 import { awaitDelivery, sendMessage } from "./outbound/index.ts";
 import { listConversations, readConversationContext, readLatestMessages } from "./reading/index.ts";
-import { serializeMessage } from "./serialize.ts";
+import { channelOfMessage, serializeMessage } from "./serialize.ts";
 import { requireNoneWaiting } from "./template-uses.ts";
 import { waitForMessage } from "./waiting/index.ts";
 
@@ -56,6 +56,7 @@ export const messages = implement(
         const query = ofOrganization(db, organization)
           .selectFrom("messages")
           .selectAll()
+          .select(channelOfMessage)
           .where("conversation_id", "=", conversation_id)
           .orderBy("id", "desc");
         const { rows, meta } = await readPage(query, paging);
@@ -79,6 +80,7 @@ export const messages = implement(
         const message = await ofOrganization(db, organization)
           .selectFrom("messages")
           .selectAll()
+          .select(channelOfMessage)
           .where("conversation_id", "=", conversation_id)
           .where("id", "=", message_id)
           .executeTakeFirst();

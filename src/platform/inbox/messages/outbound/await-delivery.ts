@@ -3,7 +3,7 @@ import type { z } from "zod";
 import type { messages as contract } from "../../../../../tools/messages/index.ts";
 import { ofOrganization } from "../../../../database/query/index.ts";
 import type { ReadContext } from "../../../foundation/kernel/index.ts";
-import { serializeMessage } from "../serialize.ts";
+import { channelOfMessage, serializeMessage } from "../serialize.ts";
 import { getWaiters } from "../waiting/index.ts";
 
 type Answer = z.output<typeof contract.send_message.output>["data"];
@@ -30,6 +30,7 @@ export async function awaitDelivery(
     const row = await ofOrganization(db, organization)
       .selectFrom("messages")
       .selectAll()
+      .select(channelOfMessage)
       .where("id", "=", sent.id)
       .executeTakeFirstOrThrow();
     const { status, error } = serializeMessage(world, row);

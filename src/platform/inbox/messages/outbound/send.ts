@@ -48,7 +48,12 @@ export async function sendMessage(input: Input, context: OrganizationChange) {
   const outgoing = { inbox, conversation, to, type: input.type, content, charge, isLimited, reply_to };
   const message = await enqueueMessage(context, outgoing);
   const warnings = [...(isFree ? [] : ["outside_service_window"]), ...warnOfHealth(inbox.health)];
-  return { ...message, contact: addressee, ...(warnings.length === 0 ? {} : { warnings }) };
+  return {
+    ...message,
+    channel: inbox.channel,
+    contact: addressee,
+    ...(warnings.length === 0 ? {} : { warnings }),
+  };
 }
 
 /** @throws Failure `message_not_found`, `message_not_quotable`. */

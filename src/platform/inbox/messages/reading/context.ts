@@ -47,7 +47,7 @@ export async function readConversationContext({ id, messages: maxMessages }: Inp
     flow_run: null,
     chatbot: null,
     ...Object.assign({}, ...automation),
-    messages: latest.rows.reverse().map((row) => serializeMessage(world, row)),
+    messages: latest.rows.reverse().map((row) => serializeMessage(world, { ...row, channel })),
     notes,
     actions: describeActions(
       { conversation, contact, inbox: { channel, settings }, tools: world.tools },
