@@ -19,7 +19,7 @@ const domains: Readonly<Record<string, readonly string[]>> = {
   account: ["phone", "organization", "identity", "users", "api-keys", "auth", "inboxes"],
   money: ["prices", "wallet", "payments", "billing", "pricing"],
   content: ["uploads", "media", "templates", "quick-replies", "knowledge-base"],
-  inbox: ["contacts", "teams", "routing", "conversations", "messages"],
+  inbox: ["contacts", "teams", "routing", "conversations", "notes", "messages"],
   automation: ["webhooks", "imports", "cohorts", "broadcasts", "chatbot", "flows"],
   operations: ["ledger", "bootstrap", "operator", "clock", "mcp"],
 };

@@ -1,6 +1,7 @@
 /** Conversations: one for each contact and inbox. */
 import { z } from "zod";
 import {
+  Actor,
   actorTypes,
   type ErrorEntry,
   errorEntry,
@@ -76,6 +77,13 @@ const Preview = z.object({
   text: untrusted(z.string()).nullable(),
 });
 
+/** A summary of the latest internal note. */
+const NotePreview = z.object({
+  text: untrusted(z.string()),
+  author: Actor,
+  created_at: timestamp,
+});
+
 export const Assignment = z.object({
   id: z.string(),
   conversation_id: z.string(),
@@ -105,7 +113,7 @@ export const conversations = {
     scope: "inbox:read",
     title: "List conversations",
     description:
-      "List conversations with a preview of the latest message. is_within_24h_window says whether free text may be sent. Get everything about one with get_conversation_context.",
+      "List conversations with a preview of the latest message and the latest note. is_within_24h_window says whether free text may be sent. Get everything about one with get_conversation_context.",
     input: z.object({
       inbox_id: z.string().max(64).optional().describe("Inbox id, from list_inboxes"),
       contact_id: z.string().max(64).optional().describe("Contact id, from list_contacts"),
@@ -138,7 +146,7 @@ export const conversations = {
         waiting_since: true,
         created_at: true,
         updated_at: true,
-      }).extend({ last_message: Preview.nullable() }),
+      }).extend({ last_message: Preview.nullable(), last_note: NotePreview.nullable() }),
     ),
   }),
 

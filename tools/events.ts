@@ -5,11 +5,13 @@ import type { Scope } from "./contract/index.ts";
 import { flowEvents } from "./flows/index.ts";
 import { inboxEvents } from "./inboxes.ts";
 import { messageEvents } from "./messages/index.ts";
+import { noteEvents } from "./notes.ts";
 import { walletEvents } from "./wallet.ts";
 
 /** The events that a webhook can subscribe to. */
 export const publicEvents = {
   ...messageEvents,
+  ...noteEvents,
   ...inboxEvents,
   ...walletEvents,
   ...broadcastEvents,

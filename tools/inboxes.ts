@@ -65,11 +65,13 @@ export const InboxSettings = z.object({
 });
 export type InboxSettings = z.infer<typeof InboxSettings>;
 
-const Inbox = z.object({
+export const Inbox = z.object({
   id: z.string(),
   organization_id: z.string(),
   name: z.string(),
   channel: z.string(),
+  /** Whether its messages reach no real phone. */
+  simulated: z.boolean(),
   platform: z.string(),
   phone_number: z.string(),
   settings: InboxSettings,

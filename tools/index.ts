@@ -15,6 +15,7 @@ import { knowledgeBase } from "./knowledge-base/index.ts";
 import { ledger } from "./ledger.ts";
 import { mcp } from "./mcp.ts";
 import { messages } from "./messages/index.ts";
+import { notes } from "./notes.ts";
 import { operator } from "./operator.ts";
 import { organization } from "./organization.ts";
 import { payments } from "./payments.ts";
@@ -34,6 +35,7 @@ export const resources = {
   contacts,
   conversations,
   messages,
+  notes,
   "quick-replies": quickReplies,
   templates,
   cohorts,

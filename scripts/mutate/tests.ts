@@ -59,6 +59,7 @@ const names: Readonly<Record<string, readonly string[]>> = {
     "unanswered",
     "team-absences",
   ],
+  "platform/inbox/notes": ["notes", "erasure", "flow-nodes"],
   "platform/inbox/messages": [
     "message*",
     "receipts",

@@ -54,6 +54,7 @@ import type { SealedColumn } from "./foundation/sealing/index.ts";
 import { contacts } from "./inbox/contacts/index.ts";
 import { conversations } from "./inbox/conversations/index.ts";
 import { messages, receiveChange, receiveMessage, receiveReceipts } from "./inbox/messages/index.ts";
+import { notes } from "./inbox/notes.ts";
 import { routing } from "./inbox/routing/index.ts";
 import { teams } from "./inbox/teams/index.ts";
 import { billing } from "./money/billing/index.ts";
@@ -71,6 +72,7 @@ export const modules: Modules = {
   contacts,
   conversations,
   messages,
+  notes,
   "quick-replies": quickReplies,
   templates,
   cohorts,

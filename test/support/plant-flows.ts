@@ -27,7 +27,13 @@ export async function plantFlows(
         action_config: { text: "{{vars.why}}" },
         parent_node_id: "ask",
       },
-      { id: "wait", node_type: "wait", action_config: { duration: "30d" }, parent_node_id: "thank" },
+      {
+        id: "note",
+        node_type: "add_note",
+        action_config: { text: "Said: {{vars.why}}" },
+        parent_node_id: "thank",
+      },
+      { id: "wait", node_type: "wait", action_config: { duration: "30d" }, parent_node_id: "note" },
     ],
   });
   for (const answer of ["late", "dear"]) {

@@ -74,8 +74,11 @@ export {
 } from "./scopes.ts";
 export {
   describeTools,
+  groupHiddenTools,
+  type HiddenTools,
   type Tool,
   type ToolMode,
+  type ToolPlace,
   toolMappingsOf,
   toolModes,
   toolNames,

@@ -121,6 +121,8 @@ export interface Operation<
   readonly sensitive: boolean;
   /** The member of `data` that lists tool calls, each with the tool's name in `tool`. */
   readonly offers: string | undefined;
+  /** The member of `data` that lists hidden tools (`HiddenTools`); a transport adds those that its settings hide. */
+  readonly hides: string | undefined;
   /** The encoding of the request body; multipart also carries a file. */
   readonly encoding: Encoding;
   /** Headers that are sent over HTTP with a successful response. */
@@ -215,6 +217,7 @@ interface Declaration<
   readonly showsSecret?: boolean;
   readonly sensitive?: boolean;
   readonly offers?: z.output<Output> extends { data: infer Data } ? ListIn<Data> : never;
+  readonly hides?: z.output<Output> extends { data: infer Data } ? ListIn<Data> : never;
   readonly encoding?: Encoding;
   readonly responseHeaders?: Readonly<Record<string, string>>;
   readonly tools?: {
@@ -248,6 +251,7 @@ export function operation<
     showsSecret: false,
     sensitive: false,
     offers: undefined,
+    hides: undefined,
     encoding: "json",
     responseHeaders: {},
     ...declaration,

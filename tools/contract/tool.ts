@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { type JsonSchema, toJsonSchema } from "./json-schema.ts";
 import type { Hints, Operation, ToolMapping } from "./operation.ts";
-import type { ScopeRule } from "./scopes.ts";
+import { allScopes, permits, type Scope, type ScopeRule, scopesOf } from "./scopes.ts";
 
 /** Which tools are listed: the core tools, all tools, or two tools that find and run the others. */
 export const toolModes = ["core", "all", "search"] as const;
@@ -54,4 +54,44 @@ export function toolMappingsOf(name: string, operation: Operation): Readonly<Rec
 export function withLocalField(mapping: ToolMapping): ToolMapping {
   const { local, input } = mapping;
   return local ? { ...mapping, input: z.object({ [local.field]: local.schema, ...input.shape }) } : mapping;
+}
+
+/** The tools of one resource that a caller does not have for one reason: missing scopes, or a setting. */
+export interface HiddenTools {
+  readonly group: string;
+  readonly tools: string[];
+  readonly missing_scopes: Scope[];
+  readonly setting: string | null;
+}
+
+/** What decides whether a caller has a tool. */
+export interface ToolPlace extends Pick<Tool, "name" | "scope"> {
+  readonly group: string;
+  /** The setting that hides it; undefined if none does. */
+  readonly setting: string | undefined;
+}
+
+/** The hidden ones of these tools, by resource and reason. A tool that a setting hides stands there, whatever its scope. */
+export function groupHiddenTools(tools: readonly ToolPlace[], held: ReadonlySet<Scope>): HiddenTools[] {
+  const groups = new Map<string, ToolPlace[]>();
+  for (const tool of tools) {
+    const { group, scope, setting } = tool;
+    if (setting !== undefined || !permits(held, scope)) {
+      const key = JSON.stringify([group, setting]);
+      groups.set(key, [...(groups.get(key) ?? []), tool]);
+    }
+  }
+  return [...groups.values()].map((members) => toHiddenTools(members, held));
+}
+
+/** All have the group and the setting of the first. */
+function toHiddenTools(members: readonly ToolPlace[], held: ReadonlySet<Scope>): HiddenTools {
+  const { group = "", setting } = members[0] ?? {};
+  const required = setting === undefined ? members.flatMap(({ scope }) => scopesOf(scope)) : [];
+  return {
+    group,
+    tools: members.map(({ name }) => name),
+    missing_scopes: allScopes.filter((scope) => required.includes(scope) && !held.has(scope)),
+    setting: setting ?? null,
+  };
 }

@@ -23,6 +23,16 @@ export const inbox_id = inboxId
   .optional()
   .describe("Inbox id, from list_inboxes; by default that of the latest message");
 
+/** Fewer than an HTTP proxy waits for an answer. */
+const maxWaitSeconds = 10;
+
+export const wait_seconds = z
+  .int()
+  .min(0)
+  .max(maxWaitSeconds)
+  .optional()
+  .describe("Seconds to wait for the delivery, at most 10");
+
 const components = z
   .array(jsonObject)
   .max(10)
@@ -81,6 +91,7 @@ export const NewMessage = z
       .max(64)
       .optional()
       .describe("Id of the message of the same conversation that this one quotes"),
+    wait_seconds,
   })
   .superRefine((message, context) => {
     if (message.type === "audio" && message.caption !== undefined) {

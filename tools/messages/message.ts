@@ -98,6 +98,8 @@ export const Message = z.object({
   /** When the contact deleted the message; its content is then null. */
   deleted_at: timestamp.nullable(),
   status: z.enum(messageStatuses),
+  /** Present only in a simulated inbox: no real phone has the message. */
+  simulated: z.literal(true).optional(),
   /** Who sent the message; null for inbound messages and in older records. */
   sent_by: Actor.nullable(),
   error: MessageError.nullable(),
@@ -128,6 +130,7 @@ export const ListedMessage = Message.pick({
   edited_at: true,
   deleted_at: true,
   status: true,
+  simulated: true,
   sent_by: true,
   error: true,
   delay: true,

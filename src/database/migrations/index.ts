@@ -43,6 +43,7 @@ import * as processClocks from "./0038-process-clocks.ts";
 import * as messageDelays from "./0039-message-delays.ts";
 import * as downwardReads from "./0040-downward-reads.ts";
 import * as automatedConversations from "./0041-automated-conversations.ts";
+import * as notes from "./0042-notes.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
@@ -85,4 +86,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0039-message-delays": messageDelays,
   "0040-downward-reads": downwardReads,
   "0041-automated-conversations": automatedConversations,
+  "0042-notes": notes,
 };

@@ -96,6 +96,9 @@ export interface InboxColumns {
     assigned_by_type: Actor["type"];
     assignment_type: "manual" | "transfer" | "routing" | "unassign";
   };
+  conversation_notes: {
+    author: Actor;
+  };
   messages: {
     direction: "outbound" | "inbound";
     type: "text" | "image" | "video" | "document" | "audio" | "template" | "interactive" | "unsupported";

@@ -208,6 +208,14 @@ export const sqlTypes: SqlTypes = {
     normalized_at: "timestamptz",
     consent_at: "timestamptz",
   },
+  conversation_notes: {
+    organization_id: "text",
+    id: "text",
+    conversation_id: "text",
+    text: "text",
+    author: "jsonb",
+    created_at: "timestamptz",
+  },
   conversations: {
     organization_id: "text",
     id: "text",
@@ -886,4 +894,4 @@ export const sqlTypes: SqlTypes = {
 };
 
 /** Of the migrations and the declarations that this file was made from. */
-export const digest = "b5fb6752f55a51c0";
+export const digest = "acf9e14f74c09172";

@@ -227,6 +227,14 @@ export interface Tables {
     /** When `opted_out` was set last. */
     consent_at: string | null;
   };
+  conversation_notes: {
+    organization_id: string;
+    id: string;
+    conversation_id: string;
+    text: string;
+    author: Json<Actor>;
+    created_at: string;
+  };
   conversations: {
     organization_id: string;
     id: string;

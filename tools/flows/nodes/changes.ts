@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { tag } from "../../contract/index.ts";
 import { conversationStatuses } from "../../conversations.ts";
+import { maxNoteLength } from "../../notes.ts";
 import { duration, fallible, node, templatedText } from "./node.ts";
 
 const id = z.string().min(1).max(64);
@@ -96,6 +97,13 @@ export const changeNodes = {
         ({ status, duration: length }) => length === undefined || status === "snoozed",
         "Send duration with the status snoozed alone.",
       ),
+    edges: fallible,
+  }),
+
+  add_note: node({
+    summary: "Adds an internal note to the conversation, which the contact never gets.",
+    examples: [{ text: "Asked for an offer to {{vars.mail}}" }],
+    config: z.strictObject({ text: templatedText(maxNoteLength) }),
     edges: fallible,
   }),
 } as const;

@@ -19,7 +19,6 @@ import {
   signAccessToken,
   verifyPassword,
 } from "../identity/index.ts";
-import { getOrganization } from "../organization/index.ts";
 import { replacePassword } from "../users.ts";
 
 export { authenticate } from "./authenticate.ts";
@@ -48,7 +47,10 @@ const deleteExpiredSessionsJob = defineRetentionJob({
   rules: [{ table: "refresh_tokens", column: "family_expires_at", days: 0 }],
 });
 
-export const auth = implement(contract, {
+// It shows inboxes: the module inboxes implements it.
+const { whoami: _, ...own } = contract;
+
+export const auth = implement(own, {
   tables: ["refresh_tokens"],
   operations: {
     async login(credentials, { world, now, once }) {
@@ -94,19 +96,6 @@ export const auth = implement(contract, {
         throw fail("refresh_token_reused");
       }
       return session;
-    },
-
-    async whoami(_, { caller, db, organization, now }) {
-      return {
-        data: {
-          organization: await getOrganization(db, organization),
-          credential: caller.credential,
-          user: caller.user,
-          role: caller.user?.role ?? null,
-          scopes: [...caller.scopes],
-          now: now.toISOString(),
-        },
-      };
     },
   },
   jobs: [deleteExpiredSessionsJob],

@@ -11,9 +11,11 @@ export const callbackPath = (name: string) => `/webhooks/${name}/{organization_i
 export function serializeInbox({ channels, addresses }: World, row: Selectable<Tables["inboxes"]>) {
   const { organization_id, id, channel } = row;
   const path = callbackPath(channel).replace("{organization_id}", organization_id).replace("{inbox_id}", id);
+  const simulated = channels[channel]?.isSimulated ?? false;
   const isCalled = channels[channel]?.provider !== undefined && addresses.isPublic;
   return {
     ...row,
+    simulated,
     settings: InboxSettings.parse(row.settings),
     callback_url: isCalled ? `${addresses.service()}${path}` : null,
     health: serializeHealth(row),

@@ -99,6 +99,20 @@ export interface PreparedHandler<Op extends Operation> {
   ): Promise<(context: ContextOf<Op>) => Promise<z.input<Op["output"]>>>;
 }
 
+/**
+ * A handler of a write with a step after the commit, such as a wait for an effect of the write. The response of
+ * `handle` is stored under the idempotency key. The caller gets the result of `afterCommit`, also for a
+ * repeated key.
+ */
+export interface FollowedHandler<Op extends Operation> {
+  handle(input: z.output<Op["input"]>, context: ContextOf<Op>): Promise<z.input<Op["output"]>>;
+  afterCommit(
+    response: z.output<Op["output"]>,
+    input: z.output<Op["input"]>,
+    context: ReadContext,
+  ): Promise<z.input<Op["output"]>>;
+}
+
 /** A public route of a module that is not an operation. Its handler also takes the world. */
 export type ModuleRoute = HttpRoute<[world: World]>;
 
@@ -106,6 +120,10 @@ export type ModuleRoute = HttpRoute<[world: World]>;
 type AnyHandler =
   | ((input: never, context: never) => Promise<unknown>)
   | { prepare(input: never, context: PrepareContext): Promise<(context: never) => Promise<unknown>> }
+  | {
+      handle(input: never, context: never): Promise<unknown>;
+      afterCommit(response: never, input: never, context: never): Promise<unknown>;
+    }
   | AnyOutwardHandler;
 
 export interface Module {
@@ -125,7 +143,10 @@ export function implement<Contract extends Readonly<Record<string, Operation>>>(
   contract: Contract,
   parts: {
     readonly operations: {
-      readonly [Name in keyof Contract]: Handler<Contract[Name]> | PreparedHandler<Contract[Name]>;
+      readonly [Name in keyof Contract]:
+        | Handler<Contract[Name]>
+        | PreparedHandler<Contract[Name]>
+        | FollowedHandler<Contract[Name]>;
     };
     /** The tables that only this module writes. */
     readonly tables?: readonly (keyof Tables)[];

@@ -2,10 +2,11 @@
 import { maxMetadata } from "../../../../../tools/contract/index.ts";
 import { fail } from "../../../../../tools/errors.ts";
 import { durationMs } from "../../../../../tools/flows/index.ts";
+import { maxNoteLength } from "../../../../../tools/notes.ts";
 import { done, type NodeHandlers, type Reference } from "./node.ts";
 
 export const changeHandlers: NodeHandlers<
-  "assign" | "unassign" | "chatbot" | "add_tag" | "remove_tag" | "set_attribute" | "set_status"
+  "assign" | "unassign" | "chatbot" | "add_tag" | "remove_tag" | "set_attribute" | "set_status" | "add_note"
 > = {
   assign: {
     references: targetsOf,
@@ -58,6 +59,18 @@ export const changeHandlers: NodeHandlers<
     async enter({ status, duration }, { actions, now }) {
       const until = duration === undefined ? null : new Date(now.getTime() + durationMs(duration));
       await actions.setStatus(status, until);
+      return done();
+    },
+  },
+
+  add_note: {
+    texts: ({ text }) => ({ text }),
+    async enter({ text }, { actions, render }) {
+      const filled = render(text, { maxLength: maxNoteLength })?.trim() ?? "";
+      if (filled === "") {
+        throw fail("flow_note_invalid");
+      }
+      await actions.addNote(filled);
       return done();
     },
   },

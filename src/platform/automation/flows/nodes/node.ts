@@ -37,6 +37,8 @@ export interface Actions {
   /** Null removes the attribute. */
   setAttribute(name: string, value: unknown): Promise<void>;
   setStatus(status: ConversationStatus, until: Date | null): Promise<void>;
+  /** An internal note: nothing sends it. */
+  addNote(text: string): Promise<void>;
   /** Returns whether the other flow takes over, because both may wait for replies. */
   startFlow(flow_id: string): Promise<boolean>;
   /** The next occurrence of a time of day in the organization's time zone. */

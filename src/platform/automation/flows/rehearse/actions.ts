@@ -88,6 +88,10 @@ export function createRehearsalActions(stage: Stage): Actions {
       record(stage, `sets the status to ${status}${during}`, changes);
     },
 
+    async addNote(text) {
+      record(stage, `adds the note: ${text}`);
+    },
+
     async startFlow(flow_id) {
       const flow = await getFlow(db, organization, flow_id);
       requireStartable(flow, stage.scene.conversation);

@@ -22,6 +22,7 @@ import {
   updateConversation,
 } from "../../../inbox/conversations/index.ts";
 import { sendMessage } from "../../../inbox/messages/index.ts";
+import { addNote } from "../../../inbox/notes.ts";
 import { startBot } from "../../chatbot/index.ts";
 import { nextOpening, nextTimeOfDay } from "../business-hours.ts";
 import type { Actions, AssignTarget, Outgoing } from "../nodes/index.ts";
@@ -80,6 +81,10 @@ export function createActions(
     async setStatus(status, until) {
       const snooze = until === null ? {} : { snoozed_until: until.toISOString() };
       await updateConversation({ ...update, status, ...snooze }, change);
+    },
+
+    async addNote(text) {
+      await addNote(change, { conversation_id: id, text });
     },
 
     startFlow,

@@ -22,6 +22,7 @@ import {
   type BoundOperation,
   bindHandlers,
   createTenantContext,
+  followUp,
   type OperationCall,
   prepareHandler,
   respond,
@@ -134,7 +135,7 @@ async function runRead(call: OperationCall): Promise<CallResponse> {
 
 async function runWrite(call: OperationCall): Promise<CallResponse> {
   const handle = await prepareHandler(call, call.input);
-  return executeWrite(call, [call.input], handle);
+  return followUp(call, await executeWrite(call, [call.input], handle));
 }
 
 /** Names the queue of requests without a caller. */

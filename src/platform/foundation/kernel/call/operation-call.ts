@@ -31,12 +31,20 @@ export interface OperationCall<Who extends Caller | null = Caller> {
 /** The second step of a handler, after its slow work. */
 type PreparedEffect = (context: PublicContext) => Promise<unknown>;
 
+/** A handler with a second step after the commit. */
+interface FollowedHandler {
+  handle(input: unknown, context: PublicContext): Promise<unknown>;
+  afterCommit(response: unknown, input: unknown, context: PublicContext): Promise<unknown>;
+}
+
 /**
- * The three forms of a handler: a function, a function in two steps, and the steps of an outward operation.
+ * The forms of a handler: a function, a function in two steps, a function with a step after the commit, and
+ * the steps of an outward operation.
  */
 export type BoundHandler =
   | ((input: unknown, context: PublicContext) => Promise<unknown>)
   | { prepare(input: unknown, context: PrepareContext): Promise<PreparedEffect> }
+  | FollowedHandler
   | AnyOutwardHandler;
 
 export interface BoundOperation {
@@ -65,9 +73,23 @@ export async function prepareHandler(
   if ("begin" in handler) {
     throw new Error(`The handler of ${name} has steps, but its effect is not outward`);
   }
+  if ("handle" in handler) {
+    return (context) => handler.handle(input, context);
+  }
   return typeof handler === "function"
     ? (context) => handler(input, context)
     : handler.prepare(input, { world, caller });
+}
+
+/** Runs the handler's step after the commit, and returns its response; by default the committed one. */
+export async function followUp(call: OperationCall, committed: CallResponse): Promise<CallResponse> {
+  const { handler, operation, input, context } = call;
+  if (typeof handler === "function" || !("afterCommit" in handler)) {
+    return committed;
+  }
+  const reading = createTenantContext(call, { db: context.world.database.queries });
+  const { body } = createResponse(operation, await handler.afterCommit(committed.body, input, reading));
+  return { ...committed, body };
 }
 
 /** Runs the handler in this context, and returns its result as the response. */

@@ -50,6 +50,7 @@ export async function enqueueMessage(change: Change, outgoing: OutgoingMessage) 
   const { organization_id } = conversation;
   const id = freshId({ now }, "msg");
   const created_at = now.toISOString();
+  const sent_by = recordOf(actor);
   const message: NewMessage = {
     organization_id,
     id,
@@ -60,7 +61,7 @@ export async function enqueueMessage(change: Change, outgoing: OutgoingMessage) 
     status: "queued",
     from: inbox.phone_number,
     to,
-    sent_by: recordOf(actor),
+    sent_by,
     charge,
     broadcast_id: null,
     created_at,
@@ -79,7 +80,7 @@ export async function enqueueMessage(change: Change, outgoing: OutgoingMessage) 
   const { isLimited } = outgoing;
   await insertMessage(change, message, { jobInsertion, conversationUpdate, isLimited });
   tx.afterCommit(() => world.metrics.message("queued"));
-  return message;
+  return { ...message, sent_by };
 }
 
 type NewMessage = Omit<MessageRow, "transaction_id">;

@@ -38,7 +38,7 @@ export async function sendMessage(input: Input, context: OrganizationChange) {
     findRecipient(tx, address),
     readEstimate(tx, organization, to),
   );
-  const { contact, inbox, conversation } = await createRecipient(context, found, address);
+  const { contact, inbox, conversation, addressee } = await createRecipient(context, found, address);
   if (reply_to !== undefined) {
     await requireQuotable(tx, conversation, reply_to);
   }
@@ -49,7 +49,12 @@ export async function sendMessage(input: Input, context: OrganizationChange) {
   const outgoing = { inbox, conversation, to, type: input.type, content, charge, isLimited, reply_to };
   const message = await enqueueMessage(context, outgoing);
   const warnings = [...(isFree ? [] : ["outside_service_window"]), ...warnOfHealth(inbox.health)];
-  return { ...message, ...(warnings.length === 0 ? {} : { warnings }) };
+  return {
+    ...message,
+    channel: inbox.channel,
+    contact: addressee,
+    ...(warnings.length === 0 ? {} : { warnings }),
+  };
 }
 
 /** @throws Failure `message_not_found`, `message_not_quotable`. */

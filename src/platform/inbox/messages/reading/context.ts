@@ -7,6 +7,7 @@ import { ofOrganization, readWithSnapshot, refersTo } from "../../../../database
 import type { ReadContext } from "../../../foundation/kernel/index.ts";
 import { serializeContact } from "../../contacts/index.ts";
 import { getConversationDetails } from "../../conversations/index.ts";
+import { readLatestNotes } from "../../notes.ts";
 import { latestAssignment, whyUnassigned } from "../../routing/index.ts";
 import { automationIn } from "../hooks.ts";
 import type { MessageRow } from "../progress.ts";
@@ -17,14 +18,18 @@ import { describeWarnings } from "./warnings.ts";
 
 type Input = z.output<typeof contract.get_conversation_context.input>;
 
+/** list_notes returns all. */
+const maxNotes = 10;
+
 /** @throws Failure `conversation_not_found`. */
 export async function readConversationContext({ id, messages: maxMessages }: Input, context: ReadContext) {
   const { caller, now, world } = context;
-  const [conversation, assignment, parties, latest, automation] = await Promise.all([
+  const [conversation, assignment, parties, latest, notes, automation] = await Promise.all([
     getConversationDetails(context.db, context.organization, { id, now }),
     latestAssignment(context.db, context.organization, id),
     readContactAndInbox(context, id),
     readLatest(context, id, maxMessages),
+    readLatestNotes(context.db, { organization: context.organization, conversation_id: id, limit: maxNotes }),
     automationIn.run(world, context.db, { organization: context.organization, conversation_id: id }),
   ]);
   const waiting_reason = await whyUnassigned(context.db, conversation);
@@ -42,7 +47,8 @@ export async function readConversationContext({ id, messages: maxMessages }: Inp
     flow_run: null,
     chatbot: null,
     ...Object.assign({}, ...automation),
-    messages: latest.rows.reverse().map((row) => serializeMessage(world, row)),
+    messages: latest.rows.reverse().map((row) => serializeMessage(world, { ...row, channel })),
+    notes,
     actions: describeActions(
       { conversation, contact, inbox: { channel, settings }, tools: world.tools },
       caller,
