@@ -26,7 +26,7 @@ const Configuration = z.object({
 });
 
 /** The source of an answer: a passage of a document, or a QA pair with its question. */
-export const Source = z.object({
+export const AnswerSource = z.object({
   type: z.enum(["chunk", "qa_pair"]),
   document_id: z.string().nullable(),
   document_name: z.string().nullable(),
@@ -65,9 +65,9 @@ export const chatbot = {
         response: z.string(),
         /** The node that answered, followed by "(extractive)" if the answer is quoted. */
         agent_used: z.string(),
-        sources: z.array(Source),
+        sources: z.array(AnswerSource),
         /** What the search found, best first. */
-        found: z.array(Source),
+        found: z.array(AnswerSource),
         /** Whether the conversation was handed off to a person, which is done only with hand_off. */
         handed_off: z.boolean(),
         /** Whether a person is needed; `response` then says so. */
@@ -179,6 +179,6 @@ export const BotInConversation = z.object({
   reason: z.string().nullable(),
   /** For the person who takes over: the reason, the question, and what the search found. */
   handed_off: z
-    .object({ reason: z.string(), question: untrusted(z.string()), found: z.array(Source) })
+    .object({ reason: z.string(), question: untrusted(z.string()), found: z.array(AnswerSource) })
     .nullable(),
 });

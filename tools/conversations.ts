@@ -1,7 +1,6 @@
 /** Conversations: one for each contact and inbox. */
 import { z } from "zod";
 import {
-  Actor,
   actorTypes,
   type ErrorEntry,
   errorEntry,
@@ -11,6 +10,7 @@ import {
   operation,
   paged,
   paging,
+  RecordedActor,
   tag,
   tags,
   timestamp,
@@ -80,7 +80,7 @@ const Preview = z.object({
 /** A summary of the latest internal note. */
 const NotePreview = z.object({
   text: untrusted(z.string()),
-  author: Actor,
+  author: RecordedActor,
   created_at: timestamp,
 });
 

@@ -1,6 +1,6 @@
 /** Notes: internal texts of a conversation, which no channel sends. */
 import { z } from "zod";
-import { Actor, id, one, operation, paged, paging, timestamp, untrusted } from "./contract/index.ts";
+import { id, one, operation, paged, paging, RecordedActor, timestamp, untrusted } from "./contract/index.ts";
 
 export const maxNoteLength = 4096;
 
@@ -9,7 +9,7 @@ export const Note = z.object({
   conversation_id: z.string(),
   /** A flow may have filled in what the contact wrote. */
   text: untrusted(z.string()),
-  author: Actor,
+  author: RecordedActor,
   created_at: timestamp,
 });
 
@@ -50,7 +50,7 @@ export const noteEvents = {
       note_id: z.string(),
       conversation_id: z.string(),
       text: z.string(),
-      author: Actor,
+      author: RecordedActor,
       created_at: timestamp,
     }),
   },

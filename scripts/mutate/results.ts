@@ -12,7 +12,7 @@ const resultSchema = z.object({
 });
 
 export type Result = z.infer<typeof resultSchema>;
-export type Outcome = Result["outcome"];
+export type MutationOutcome = Result["outcome"];
 
 /**
  * Keyed by id. If a mutation has several lines, the last one counts.

@@ -8,7 +8,7 @@ import { together } from "../database/transaction.ts";
 import type { ClaimedJob } from "./claim/index.ts";
 
 /** A job's next time; ignored if another process has claimed the job since. */
-export interface Reschedule {
+export interface RescheduledJob {
   readonly id: string;
   /** The job's `claims` when this process claimed it. */
   readonly claimed: number;
@@ -17,7 +17,7 @@ export interface Reschedule {
 }
 
 /** The end of a run: the row is rescheduled, or deleted. */
-export type Settlement = Reschedule | { readonly id: string; readonly run_at?: undefined };
+export type Settlement = RescheduledJob | { readonly id: string; readonly run_at?: undefined };
 
 /**
  * Deletes and reschedules any number of jobs, in one statement each. A finished job is deleted even if
@@ -36,7 +36,10 @@ export async function deleteJobs(tx: DatabaseTransaction, ids: readonly string[]
   await sql`delete from jobs where id = any(${ids}::text[])`.execute(tx);
 }
 
-async function rescheduleJobs(tx: DatabaseTransaction, rescheduled: readonly Reschedule[]): Promise<void> {
+async function rescheduleJobs(
+  tx: DatabaseTransaction,
+  rescheduled: readonly RescheduledJob[],
+): Promise<void> {
   // Later jobs of the same key can't start before this job. They are rescheduled with it, so that not every
   // claim examines them. "is true" prevents the planner from using other indexes than the key's, which look
   // equally good while the table is empty.
@@ -49,7 +52,10 @@ async function rescheduleJobs(tx: DatabaseTransaction, rescheduled: readonly Res
   `.execute(tx);
 }
 
-export async function renewLeases(tx: DatabaseTransaction, renewals: readonly Reschedule[]): Promise<void> {
+export async function renewLeases(
+  tx: DatabaseTransaction,
+  renewals: readonly RescheduledJob[],
+): Promise<void> {
   if (renewals.length > 0) {
     await updateRunAt(renewals, sql``).execute(tx);
   }
@@ -60,12 +66,12 @@ const changeColumns = {
   claimed: columnOf("jobs", "claims"),
 };
 
-const updateRunAt = (changes: readonly Reschedule[], otherColumns: RawBuilder<unknown>) => sql`
+const updateRunAt = (changes: readonly RescheduledJob[], otherColumns: RawBuilder<unknown>) => sql`
   update jobs set ${otherColumns} run_at = change.run_at, attempts = change.attempts
   from ${recordset("change", changeColumns, changes)}
   where ${matchesKey("jobs.id", "change.id", idsOf(changes))} and jobs.claims = change.claimed`;
 
-const idsOf = (changes: readonly Reschedule[]) => changes.map(({ id }) => id);
+const idsOf = (changes: readonly RescheduledJob[]) => changes.map(({ id }) => id);
 
 interface Resumption {
   /** The stored names of the lanes. */

@@ -4,7 +4,7 @@ import { timestamp } from "../contract/index.ts";
 import { MessageError, messageStatuses, storedTypes } from "./message.ts";
 import { TextPart } from "./parts.ts";
 
-const Received = z.object({
+const ReceivedMessage = z.object({
   message_id: z.string(),
   conversation_id: z.string(),
   from: z.string(),
@@ -21,7 +21,10 @@ const Reaction = z.object({
   timestamp,
 });
 
-const Edited = Received.extend({ edited_at: timestamp.nullable(), deleted_at: timestamp.nullable() });
+const EditedMessage = ReceivedMessage.extend({
+  edited_at: timestamp.nullable(),
+  deleted_at: timestamp.nullable(),
+});
 
 const Progress = z.object({
   message_id: z.string(),
@@ -40,11 +43,11 @@ const Progress = z.object({
 });
 
 export const messageEvents = {
-  "message.received": { scope: "inbox:read", data: Received },
+  "message.received": { scope: "inbox:read", data: ReceivedMessage },
   "message.sent": { scope: "inbox:read", data: Progress },
   "message.delivered": { scope: "inbox:read", data: Progress },
   "message.read": { scope: "inbox:read", data: Progress },
   "message.failed": { scope: "inbox:read", data: Progress },
   "message.reaction": { scope: "inbox:read", data: Reaction },
-  "message.edited": { scope: "inbox:read", data: Edited },
+  "message.edited": { scope: "inbox:read", data: EditedMessage },
 } as const;

@@ -3,12 +3,12 @@ import { z } from "zod";
 import { BotInConversation } from "../chatbot.ts";
 import { Contact } from "../contacts.ts";
 import {
-  Actor,
   id,
   one,
   operation,
   paged,
   paging,
+  RecordedActor,
   recipient,
   timestamp,
   untrusted,
@@ -90,7 +90,7 @@ const SentMessage = Message.pick({
     /** Whether this call created it. */
     created: z.boolean(),
   }),
-  sent_by: Actor,
+  sent_by: RecordedActor,
   warnings: z.array(z.string()).optional(),
 });
 

@@ -1,6 +1,6 @@
 /** The message resource. */
 import { z } from "zod";
-import { Actor, timestamp, untrusted } from "../contract/index.ts";
+import { RecordedActor, timestamp, untrusted } from "../contract/index.ts";
 import { mediaHeaderTypes, templateCategories } from "../templates/index.ts";
 import { MediaPart, mediaTypes, ReplyPart, TextPart, UnsupportedPart } from "./parts.ts";
 
@@ -101,7 +101,7 @@ export const Message = z.object({
   /** Present only in a simulated inbox: no real phone has the message. */
   simulated: z.literal(true).optional(),
   /** Who sent the message; null for inbound messages and in older records. */
-  sent_by: Actor.nullable(),
+  sent_by: RecordedActor.nullable(),
   error: MessageError.nullable(),
   /** Null if the message is not queued, or has not been tried yet. */
   delay: Delay.nullable(),

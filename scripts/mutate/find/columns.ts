@@ -8,17 +8,17 @@ import { type ESTree, Visitor } from "vite";
 import { parseSource } from "./source.ts";
 
 /** For each table, the kinds of its columns that have one. */
-export type Columns = ReadonlyMap<string, ReadonlyMap<string, string>>;
+export type ColumnKinds = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
 const folder = "src/database/schema";
 
-export function readColumns(root: string): Columns {
+export function readColumnKinds(root: string): ColumnKinds {
   const files = readdirSync(join(root, folder)).map((name) => join(folder, name));
   return new Map(files.flatMap((file) => [...parseTables(file, readFileSync(join(root, file), "utf8"))]));
 }
 
 /** The tables of the interfaces named `…Tables`. */
-export function parseTables(file: string, text: string): Columns {
+export function parseTables(file: string, text: string): ColumnKinds {
   const { program } = parseSource(file, text);
   const interfaces = new Map<string, readonly ESTree.TSSignature[]>();
   new Visitor({
@@ -53,7 +53,7 @@ export function parseTables(file: string, text: string): Columns {
  * The column to use instead of this column: the most similar column of its kind, or else the next column of
  * the kind in the table.
  */
-export function confusedWith(columns: Columns, table: string, column: string): string | undefined {
+export function confusedWith(columns: ColumnKinds, table: string, column: string): string | undefined {
   const kinds = columns.get(table);
   const kind = kinds?.get(column);
   if (kinds === undefined || kind === undefined) {

@@ -1,10 +1,10 @@
 /** The parts of a source in which a changed expression is no defect, or no defect that a test should find. */
 import { type ESTree, Visitor } from "vite";
-import { type Range, type Source, unwrap } from "./source.ts";
+import { type ParsedSource, type Range, withoutParentheses } from "./source.ts";
 
 const levels = new Set(["debug", "info", "warn", "error"]);
 
-export function findIgnored({ program, text }: Source): Range[] {
+export function findIgnored({ program, text }: ParsedSource): Range[] {
   const found: Range[] = [];
   new Visitor({
     CallExpression(node) {
@@ -51,7 +51,7 @@ function isMessageOfError({ test }: ESTree.ConditionalExpression, text: string):
  */
 function isOrder({ consequent, alternate }: ESTree.ConditionalExpression): boolean {
   return [consequent, alternate].some((node) => {
-    const value = unwrap(node);
+    const value = withoutParentheses(node);
     return value.type === "UnaryExpression" && value.operator === "-" && isOne(value.argument);
   });
 }

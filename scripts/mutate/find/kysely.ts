@@ -3,7 +3,7 @@
  * id).execute()`.
  */
 import { type ESTree, Visitor } from "vite";
-import { type Source, stringOf, unwrap } from "./source.ts";
+import { type ParsedSource, stringOf, withoutParentheses } from "./source.ts";
 
 export interface Link {
   readonly name: string;
@@ -13,7 +13,7 @@ export interface Link {
 }
 
 /** Each chain once, from its first call to its last. */
-export function findChains({ program }: Source): Link[][] {
+export function findChains({ program }: ParsedSource): Link[][] {
   const seen = new Set<ESTree.CallExpression>();
   const chains: Link[][] = [];
   new Visitor({
@@ -35,7 +35,7 @@ export function findChains({ program }: Source): Link[][] {
 }
 
 function linksOf(expression: ESTree.Expression): Link[] {
-  const node = unwrap(expression);
+  const node = withoutParentheses(expression);
   if (node.type !== "CallExpression") {
     return [];
   }

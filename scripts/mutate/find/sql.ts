@@ -3,7 +3,7 @@
  * the same number of characters.
  */
 import { type ESTree, Visitor } from "vite";
-import type { Source } from "./source.ts";
+import type { ParsedSource } from "./source.ts";
 
 export interface SqlText {
   /** A value is `${`, characters U+0001 and `}`. */
@@ -15,7 +15,7 @@ export interface SqlText {
 /** A value in a `SqlText`, as a part of a regular expression. */
 export const value = String.raw`\$\{\x01*\}`;
 
-export function findSql({ program, text }: Source): SqlText[] {
+export function findSql({ program, text }: ParsedSource): SqlText[] {
   const found: SqlText[] = [];
   new Visitor({
     TaggedTemplateExpression({ tag, quasi }) {

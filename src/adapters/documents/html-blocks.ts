@@ -22,7 +22,7 @@ interface OpenTable {
 /**
  * The place of a block: in the main content as the page marks it, in an article outside of it, or elsewhere.
  */
-export type Place = "main" | "article" | "rest";
+export type BlockPlace = "main" | "article" | "rest";
 
 export interface CollectedBlocks {
   readonly main: DocumentBlock[];
@@ -37,12 +37,12 @@ export class BlockCollector {
   readonly #tables: OpenTable[] = [];
   /** The pieces of the text: joining them one by one would copy a long text for each piece. */
   #text: string[] = [];
-  #place: Place = "rest";
+  #place: BlockPlace = "rest";
   #isItem = false;
   #preformatted = 0;
 
   /** Called when an element opens; its content is at this place. */
-  open(name: string, place: Place): void {
+  open(name: string, place: BlockPlace): void {
     const table = this.#tables.at(-1);
     if (blockElements.has(name) && !(table && isInCell(table) && name !== "table")) {
       this.#flush();
@@ -71,7 +71,7 @@ export class BlockCollector {
   }
 
   /** Called when an element closes; the content after it is at this place. */
-  close(name: string, place: Place): void {
+  close(name: string, place: BlockPlace): void {
     const table = this.#tables.at(-1);
     if (table && !table.isLayout && isTablePart(name)) {
       this.#closeInTable(table, name);

@@ -12,10 +12,10 @@ import { proofPath, signNonce } from "./key-proof.ts";
  * Returns the address of a server that has proved itself; undefined if the server can't be reached or does
  * not prove itself.
  */
-export type Verify = (address: string) => Promise<string | undefined>;
+export type Verifier = (address: string) => Promise<string | undefined>;
 
 /** Prints one line on stderr if a program does not prove itself. */
-export function createVerifier({ path, credential }: Pick<DataFolder, "path" | "credential">): Verify {
+export function createVerifier({ path, credential }: Pick<DataFolder, "path" | "credential">): Verifier {
   const proven = new Map<string, string>();
   let reported: string | undefined;
 

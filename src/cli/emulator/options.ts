@@ -72,12 +72,12 @@ function readUrl(given: EmulatorArguments, name: EmulatorOptionName): string | u
   return text?.replace(/\/$/, "");
 }
 
-type Defined<Fields> = { readonly [Name in keyof Fields]?: NonNullable<Fields[Name]> };
+type DefinedFields<Fields> = { readonly [Name in keyof Fields]?: NonNullable<Fields[Name]> };
 
 /** Drops undefined options, which must not replace their defaults. */
-function withoutUndefined<Fields extends object>(fields: Fields): Defined<Fields> {
+function withoutUndefined<Fields extends object>(fields: Fields): DefinedFields<Fields> {
   // The remaining members have the type's values.
   return Object.fromEntries(
     Object.entries(fields).filter(([, value]) => value !== undefined),
-  ) as Defined<Fields>;
+  ) as DefinedFields<Fields>;
 }

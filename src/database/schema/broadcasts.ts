@@ -1,12 +1,12 @@
 /** Columns of cohorts and of broadcasts to them. */
-import type { Actor } from "./columns.ts";
-import type { TemplateContent } from "./templates.ts";
+import type { StoredActor } from "./columns.ts";
+import type { StoredTemplateContent } from "./templates.ts";
 
 /** An approved template as a broadcast sends it. */
 export type BroadcastTemplate = {
   readonly name: string;
   readonly language: string;
-  readonly version: TemplateContent;
+  readonly version: StoredTemplateContent;
 };
 
 export interface BroadcastColumns {
@@ -16,7 +16,7 @@ export interface BroadcastColumns {
     /** The approved template as it was at the execution. */
     template: BroadcastTemplate;
     /** Who executed the broadcast. */
-    executed_by: Actor;
+    executed_by: StoredActor;
     /** The number of recipients, without excluded ones. */
     total: number;
     /** Recipients for whom a message was enqueued. */

@@ -16,14 +16,14 @@ export type Json<Value> = ColumnType<Value, string, string>;
 export type GeneratedJson<Value> = ColumnType<Value, string | undefined, string>;
 
 /** A column that PostgreSQL computes from other columns. */
-export type Computed<Value> = ColumnType<Value, never, never>;
+export type ComputedColumn<Value> = ColumnType<Value, never, never>;
 
 declare const isSealed: unique symbol;
 
 /**
  * A text that `seal` encrypted. Not a string for the compiler, so that it can't be stored in another column.
  */
-export interface Sealed {
+export interface SealedText {
   readonly [isSealed]: true;
 }
 
@@ -31,7 +31,7 @@ export interface Sealed {
 export type JsonOrSealed = unknown;
 
 /** The actor of a change. */
-export interface Actor {
+export interface StoredActor {
   readonly type: "api_key" | "user" | "flow" | "bot" | "system";
   readonly id: string;
   readonly name: string;

@@ -1,5 +1,5 @@
 /** Columns of contacts, conversations, messages, uploads and imports. */
-import type { Actor } from "./columns.ts";
+import type { StoredActor } from "./columns.ts";
 import type { ChannelPricing, MessageCharge } from "./money.ts";
 import type { SentTemplate } from "./templates.ts";
 
@@ -93,11 +93,11 @@ export interface InboxColumns {
     strategy: "round_robin" | "weighted" | "load_balanced" | "skills_based" | "sticky";
   };
   assignments: {
-    assigned_by_type: Actor["type"];
+    assigned_by_type: StoredActor["type"];
     assignment_type: "manual" | "transfer" | "routing" | "unassign";
   };
   conversation_notes: {
-    author: Actor;
+    author: StoredActor;
   };
   messages: {
     direction: "outbound" | "inbound";
@@ -115,7 +115,7 @@ export interface InboxColumns {
     quota_full_at: string;
     error: MessageFailure;
     /** Null for inbound messages, and for messages of versions that did not record the actor. */
-    sent_by: Actor;
+    sent_by: StoredActor;
     /** Null for inbound messages, and if there are no prices. */
     charge: MessageCharge;
     /** Null if the message belongs to no broadcast, or a retry has replaced it. */

@@ -3,15 +3,15 @@
  * UTC.
  */
 
-export type { InboxHealth, NumberLimits } from "./account.ts";
-export type { Sealed } from "./columns.ts";
+export type { InboxHealth, InboxNumberLimits } from "./account.ts";
+export type { SealedText } from "./columns.ts";
 export type {
-  EndActionConfig,
   FlowCallRequest,
   FlowCallResult,
   FlowNode,
   FlowStepDetail,
   FlowWait,
+  StoredEndActionConfig,
 } from "./flows.ts";
 export type { StoredContent } from "./inbox.ts";
 export type { DocumentWarning, StoredGraph, TurnSource } from "./knowledge-base.ts";

@@ -894,4 +894,4 @@ export const sqlTypes: SqlTypes = {
 };
 
 /** Of the migrations and the declarations that this file was made from. */
-export const digest = "acf9e14f74c09172";
+export const digest = "1bf6797fff4c8a71";

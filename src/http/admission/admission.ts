@@ -17,7 +17,7 @@ import { createBoundedMap } from "./bounded-map.ts";
 import { networkOf } from "./network.ts";
 import { createTokenBuckets, type Quota, type RateLimits } from "./token-buckets.ts";
 
-export type Caller = Awaited<ReturnType<Platform["authenticate"]>>;
+export type AdmittedCaller = Awaited<ReturnType<Platform["authenticate"]>>;
 
 /** A request and the headers of its response, in either transport. */
 export interface Exchange {
@@ -33,7 +33,7 @@ export interface Admission {
    * Returns the caller and counts one request.
    * @throws Failure `credential_missing`, `credential_invalid`, `rate_limited`.
    */
-  identify(exchange: Exchange): Promise<Caller>;
+  identify(exchange: Exchange): Promise<AdmittedCaller>;
   /**
    * Checks the operator's key and counts one request.
    * @throws Failure `operator_key_required`, `rate_limited`.
@@ -63,7 +63,7 @@ export interface MessageAdmission {
    * @throws Failure as `Admission.identify`.
    */
   identify(): Promise<{
-    readonly caller: Caller;
+    readonly caller: AdmittedCaller;
     count(messages: number): void;
   }>;
 }
@@ -94,7 +94,7 @@ export function createAdmission({ rateLimits, platform, now, operatorKey }: Admi
   const countAnonymous = (exchange: Exchange): void =>
     applyAddressQuota(exchange, addresses.take(networkOf(exchange.address), 1));
 
-  const identify = async (exchange: Exchange): Promise<Caller> => {
+  const identify = async (exchange: Exchange): Promise<AdmittedCaller> => {
     const credential = readCredential(exchange.headers);
     if (credential === undefined) {
       countAnonymous(exchange);
@@ -142,7 +142,11 @@ function createLookUp(platform: Pick<Platform, "authenticate">, guesses: Attempt
    */
   const knownIds = createBoundedMap<string>();
 
-  return async (exchange: Exchange, credential: string, count: (id: string) => void): Promise<Caller> => {
+  return async (
+    exchange: Exchange,
+    credential: string,
+    count: (id: string) => void,
+  ): Promise<AdmittedCaller> => {
     const spelling = createHash("sha256").update(credential).digest("base64url");
     const network = networkOf(exchange.address);
     const knownId = knownIds.get(spelling);

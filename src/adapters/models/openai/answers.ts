@@ -27,7 +27,7 @@ type ReadAnswer =
 /** Statuses after which another attempt may succeed at once; 529 means that the service is busy. */
 const transient: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504, 529]);
 
-export function readAnswer(
+export function readModelAnswer(
   prefix: SettingsPrefix,
   { status, headers, value }: Pick<JsonAnswer, "status" | "headers" | "value">,
 ): ReadAnswer {

@@ -8,7 +8,7 @@ import type {
   ModelFailureReason,
 } from "../../../ports/models/language-model.ts";
 import { type Refusal, unreadable } from "./answers.ts";
-import { callEndpoint, type EndpointSettings, type Wait } from "./endpoint.ts";
+import { callEndpoint, type Delay, type EndpointSettings } from "./endpoint.ts";
 
 /** Far more than the size of any answer: 4,096 tokens are about 20 kB. */
 const maxAnswerBytes = 2_000_000;
@@ -33,7 +33,7 @@ const ChatAnswer = z.object({
 /** Parameters that some models refuse. They are then replaced or left out. */
 type Parameter = "max_tokens" | "temperature";
 
-export function createLanguageModel(settings: EndpointSettings, wait?: Wait): LanguageModel {
+export function createLanguageModel(settings: EndpointSettings, wait?: Delay): LanguageModel {
   const endpoint = { ...settings, prefix: "TIDINGS_LLM", ...(wait ? { wait } : {}) } as const;
   // The parameters that this model has refused. They are not sent to it again.
   const refused = new Set<Parameter>();

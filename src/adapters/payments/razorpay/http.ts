@@ -38,7 +38,7 @@ const ErrorAnswer = z.object({
 });
 
 /** @throws Error if the processor could not be reached, or its answer has no known form. */
-export async function ask(
+export async function askRazorpay(
   settings: RazorpaySettings,
   request: ApiRequest,
   signal: AbortSignal,

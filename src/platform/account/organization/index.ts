@@ -94,7 +94,7 @@ export async function changeCreditLimit(
 }
 
 /** A new organization. A setting without a value has its default. */
-export interface NewOrganization {
+export interface NewOrganizationRow {
   readonly id: string;
   readonly name: string;
   readonly time_zone?: string | undefined;
@@ -105,7 +105,7 @@ export interface NewOrganization {
 
 export async function insertOrganization(
   tx: DatabaseTransaction,
-  { now, ...values }: NewOrganization,
+  { now, ...values }: NewOrganizationRow,
 ): Promise<void> {
   await tx
     .insertInto("organizations")

@@ -103,13 +103,13 @@ export async function readHistory(
     .limit(maxHistory)
     .execute();
   return rows.reverse().flatMap(({ direction, content }) => {
-    const text = textOf(content);
+    const text = messageTextOf(content);
     return text === "" ? [] : [{ from: direction === "inbound" ? "contact" : "business", text }];
   });
 }
 
 /** The text of a message: its body, its caption, or the title of the chosen option. */
-export function textOf({ text, media, reply }: Selectable<Tables["messages"]>["content"]): string {
+export function messageTextOf({ text, media, reply }: Selectable<Tables["messages"]>["content"]): string {
   return (text?.body ?? media?.caption ?? reply?.title ?? "").trim();
 }
 

@@ -33,7 +33,7 @@ export interface World extends Ports, OperatorLimits {
   /** The functions that modules run in transactions of other modules. */
   readonly hooks: HookHandlers;
   /** How each module erases a record. */
-  readonly erasers: readonly Erase[];
+  readonly erasers: readonly ErasureSteps[];
   /** The names of the jobs that also run for an erased record. */
   readonly jobsKeptByErasure: readonly string[];
   /** Every offered tool by name, with the operation that it calls. */
@@ -119,7 +119,7 @@ export interface OrganizationChange extends Change {
  * The functions by which a module erases the personal data of a record from its own tables. `Erased`
  * identifies the record.
  */
-export interface Erase<Erased = never> {
+export interface ErasureSteps<Erased = never> {
   /**
    * Returns the ids of the module's rows that other modules refer to. The rows stay locked until the commit.
    */

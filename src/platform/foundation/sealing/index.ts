@@ -5,7 +5,7 @@
 export { type ResealOptions, resealAll, type SealedColumn } from "./reseal.ts";
 export {
   type AppSecrets,
-  type SealSecrets,
+  type SealingSecrets,
   seal,
   sealSecretsOf,
   secretsOf,

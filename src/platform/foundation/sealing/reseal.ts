@@ -10,9 +10,9 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "../../../database/database.ts";
 import { type RowOf, recordset, rowsOf, typed } from "../../../database/query/index.ts";
-import type { Sealed, Tables } from "../../../database/schema/index.ts";
+import type { SealedText, Tables } from "../../../database/schema/index.ts";
 import type { Log } from "../../../ports/telemetry/log.ts";
-import { type SealSecrets, seal, tryUnseal } from "./seal.ts";
+import { type SealingSecrets, seal, tryUnseal } from "./seal.ts";
 
 const batchSize = 500;
 
@@ -35,7 +35,7 @@ export interface SealedColumn {
 
 export interface ResealOptions {
   readonly columns: readonly SealedColumn[];
-  readonly secrets: SealSecrets;
+  readonly secrets: SealingSecrets;
   /** Whether values that no secret opens may be lost. */
   readonly isSecretLost: boolean;
   readonly now: Date;
@@ -96,7 +96,7 @@ function describeLost(counts: readonly { column: SealedColumn; lost: number }[])
 
 const sealedColumns = {
   row_key: typed<Readonly<Record<string, string>>>("json"),
-  value: typed<Sealed>("text"),
+  value: typed<SealedText>("text"),
 };
 
 type SealedRow = RowOf<typeof sealedColumns>;
@@ -130,7 +130,7 @@ async function writeBatch(
   { queries }: Database,
   { table, column, key, isJson = false, whenLost }: SealedColumn,
   batch: readonly SealedRow[],
-  secrets: SealSecrets,
+  secrets: SealingSecrets,
 ): Promise<void> {
   const replacement = typeof whenLost === "function" ? () => seal(secrets, whenLost()) : () => null;
   const changes = batch.flatMap(({ row_key, value: old }) => {
@@ -161,6 +161,6 @@ async function writeBatch(
   }
 }
 
-function textOf(column: string, isJson: boolean): RawBuilder<Sealed> {
-  return isJson ? sql<Sealed>`${sql.ref(column)} #>> '{}'` : sql<Sealed>`${sql.ref(column)}`;
+function textOf(column: string, isJson: boolean): RawBuilder<SealedText> {
+  return isJson ? sql<SealedText>`${sql.ref(column)} #>> '{}'` : sql<SealedText>`${sql.ref(column)}`;
 }

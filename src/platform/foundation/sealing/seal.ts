@@ -1,6 +1,6 @@
 /** Encrypts values that must not be readable in the database, with AES-256-GCM and the app's secret. */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
-import type { Sealed } from "../../../database/schema/index.ts";
+import type { SealedText } from "../../../database/schema/index.ts";
 
 /** The secrets for signatures. */
 export interface AppSecrets {
@@ -10,7 +10,7 @@ export interface AppSecrets {
 }
 
 /** The secrets that open sealed values. */
-export interface SealSecrets extends AppSecrets {
+export interface SealingSecrets extends AppSecrets {
   /**
    * The secret in the database. It signs nothing once another secret is configured, because anyone who can
    * read the database could sign with it. It still opens values that a process with an older configuration
@@ -25,22 +25,22 @@ export function secretsOf({ secret, previousSecret }: AppSecrets) {
 }
 
 /** All secrets, the secret in use first. */
-export function sealSecretsOf(secrets: SealSecrets): readonly string[] {
+export function sealSecretsOf(secrets: SealingSecrets): readonly string[] {
   return [...new Set([...secretsOf(secrets), secrets.generatedSecret])];
 }
 
 /** Returns `nonce.tag.content`, each in base64url. */
-export function seal({ secret }: Pick<AppSecrets, "secret">, text: string): Sealed {
+export function seal({ secret }: Pick<AppSecrets, "secret">, text: string): SealedText {
   const nonce = randomBytes(12);
   const cipher = createCipheriv("aes-256-gcm", keyOf(secret), nonce);
   const content = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
   const sealed = [nonce, cipher.getAuthTag(), content].map((part) => part.toString("base64url")).join(".");
   // `Sealed` is this text; the type exists only for the compiler.
-  return sealed as unknown as Sealed;
+  return sealed as unknown as SealedText;
 }
 
 /** @throws if no secret opens the value, or the value was changed. */
-export function unseal(secrets: SealSecrets, sealed: Sealed): string {
+export function unseal(secrets: SealingSecrets, sealed: SealedText): string {
   const opened = tryUnseal(secrets, sealed);
   if (!opened) {
     throw new Error("None of the secrets opens this sealed value");
@@ -50,8 +50,8 @@ export function unseal(secrets: SealSecrets, sealed: Sealed): string {
 
 /** Opens a sealed value; undefined if no secret opens it. */
 export function tryUnseal(
-  secrets: SealSecrets,
-  sealed: Sealed,
+  secrets: SealingSecrets,
+  sealed: SealedText,
 ): { readonly text: string; readonly isCurrent: boolean } | undefined {
   for (const secret of sealSecretsOf(secrets)) {
     try {

@@ -6,10 +6,10 @@ import type { Transaction, World } from "../../../foundation/kernel/index.ts";
 import { recordChange, sortWords } from "../base.ts";
 import type { Chunk } from "../chunks/index.ts";
 import { requestEmbeddings } from "../embed.ts";
-import type { IngestionError, Source } from "./source.ts";
+import type { DocumentSource, IngestionError } from "./source.ts";
 
 /** A run of the ingestion of a document. */
-export interface Run extends Source {
+export interface IngestionRun extends DocumentSource {
   readonly id: string;
   /** The generation of the chunks that this run stores. */
   readonly attempt: number;
@@ -35,10 +35,10 @@ export class SupersededError extends Error {
  * Returns undefined if there is nothing to ingest, because another run has done it or the document was
  * deleted.
  */
-export async function beginRun(
+export async function beginIngestion(
   { organization_id, document_id }: { readonly organization_id: string; readonly document_id: string },
   { database, now }: World,
-): Promise<Run | undefined> {
+): Promise<IngestionRun | undefined> {
   return ofOrganization(database.queries, organization_id)
     .updateTable("knowledge_documents")
     .set((row) => ({ attempt: row("attempt", "+", 1), progress: 0, updated_at: now().toISOString() }))
@@ -59,7 +59,10 @@ export async function beginRun(
 }
 
 /** Locks the document until the commit. @throws SupersededError unless this is the document's latest run. */
-export async function requireCurrent(tx: Transaction, { organization_id, id, attempt }: Run): Promise<void> {
+export async function requireCurrent(
+  tx: Transaction,
+  { organization_id, id, attempt }: IngestionRun,
+): Promise<void> {
   const current = await ofOrganization(tx, organization_id)
     .selectFrom("knowledge_documents")
     .select("attempt")
@@ -77,7 +80,7 @@ export async function requireCurrent(tx: Transaction, { organization_id, id, att
  * deleted.
  */
 export async function publish(
-  run: Run,
+  run: IngestionRun,
   world: World,
   { chunks, pages, warnings, hash }: Text,
 ): Promise<void> {
@@ -108,7 +111,7 @@ export async function publish(
 }
 
 /** Ends a run whose source has the same text as before: nothing is stored again. */
-export async function endUnchanged(run: Run, world: World): Promise<void> {
+export async function endUnchanged(run: IngestionRun, world: World): Promise<void> {
   const now = world.now().toISOString();
   await world.database.transaction(async (tx) => {
     await requireCurrent(tx, run);
@@ -125,7 +128,11 @@ export async function endUnchanged(run: Run, world: World): Promise<void> {
 }
 
 /** Ends a failed run. Searches still find the previous chunks. */
-export async function endFailed(run: Run, world: World, { reason, message }: IngestionError): Promise<void> {
+export async function endFailed(
+  run: IngestionRun,
+  world: World,
+  { reason, message }: IngestionError,
+): Promise<void> {
   await world.database.transaction(async (tx) => {
     await requireCurrent(tx, run);
     await deleteOtherChunks(tx, run, run.generation);
@@ -143,7 +150,7 @@ type Changes = Updateable<Tables["knowledge_documents"]>;
 
 async function updateDocument(
   tx: Transaction,
-  { organization_id, id }: Run,
+  { organization_id, id }: IngestionRun,
   changes: Changes,
 ): Promise<void> {
   await ofOrganization(tx, organization_id)
@@ -154,7 +161,11 @@ async function updateDocument(
 }
 
 /** Deletes the chunks of all generations except one, including runs that did not end. */
-async function deleteOtherChunks(tx: Transaction, { organization_id, id }: Run, generation: number | null) {
+async function deleteOtherChunks(
+  tx: Transaction,
+  { organization_id, id }: IngestionRun,
+  generation: number | null,
+) {
   await ofOrganization(tx, organization_id)
     .deleteFrom("knowledge_chunks")
     .where("document_id", "=", id)
@@ -162,7 +173,7 @@ async function deleteOtherChunks(tx: Transaction, { organization_id, id }: Run, 
     .execute();
 }
 
-async function hasAllVectors(tx: Transaction, { organization_id, id, attempt }: Run, model: string) {
+async function hasAllVectors(tx: Transaction, { organization_id, id, attempt }: IngestionRun, model: string) {
   const missing = await ofOrganization(tx, organization_id)
     .selectFrom("knowledge_chunks")
     .select("position")

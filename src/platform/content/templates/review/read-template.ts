@@ -20,7 +20,7 @@ const text = z.string().transform((value) =>
     .toWellFormed(),
 );
 
-const Described = z.object({
+const DescribedTemplate = z.object({
   external_id: z.string().min(1).max(128),
   name: templateName,
   // Notifications and some lists write en-US instead of en_US.
@@ -40,5 +40,5 @@ const Described = z.object({
  * ten buttons, becomes null.
  */
 export function readTemplate(described: ReviewedTemplate): ReviewedTemplate | undefined {
-  return Described.safeParse(described).data;
+  return DescribedTemplate.safeParse(described).data;
 }

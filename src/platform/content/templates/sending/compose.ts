@@ -9,7 +9,7 @@ import type { TemplateContent } from "../../../../../tools/messages/index.ts";
 import type { Queries } from "../../../../database/database.ts";
 import type { Tables } from "../../../../database/schema/index.ts";
 import { toMediaContent } from "../../media.ts";
-import { fillIn, type Place, placesOf } from "../placeholders.ts";
+import { fillIn, type VariableText, variableTextsOf } from "../placeholders.ts";
 import type { TemplateValues, Version } from "../version.ts";
 import { readValues } from "./values.ts";
 
@@ -63,11 +63,11 @@ type HeaderFile = Extract<SentTemplate["header"], { readonly media: unknown }>;
 function compose(template: ApprovedTemplate, values: TemplateValues, file: HeaderFile | null): SentTemplate {
   const { id, name, language, version } = template;
   const { header, body, footer = null } = version.template_data;
-  const filled = placesOf(version.template_data).map((place) => ({
+  const filled = variableTextsOf(version.template_data).map((place) => ({
     place,
     values: textsAt(template, place, values),
   }));
-  const valuesOf = (component: Place["component"]) =>
+  const valuesOf = (component: VariableText["component"]) =>
     filled.find(({ place }) => place.component === component)?.values ?? [];
   const sent: SentTemplate = {
     id,
@@ -91,14 +91,18 @@ function compose(template: ApprovedTemplate, values: TemplateValues, file: Heade
   return sent;
 }
 
-type Filled = readonly { readonly place: Place; readonly values: readonly string[] }[];
+type FilledTexts = readonly { readonly place: VariableText; readonly values: readonly string[] }[];
 
-function buttonValues(filled: Filled, index: number): readonly string[] {
+function buttonValues(filled: FilledTexts, index: number): readonly string[] {
   return filled.find(({ place }) => place.button_index === index)?.values ?? [];
 }
 
 /** The values of one text, in the order of its variables. */
-function textsAt({ version }: ApprovedTemplate, place: Place, { texts }: TemplateValues): readonly string[] {
+function textsAt(
+  { version }: ApprovedTemplate,
+  place: VariableText,
+  { texts }: TemplateValues,
+): readonly string[] {
   return texts.filter((_, index) => {
     const variable = version.variables[index];
     return variable?.component === place.component && variable.button_index === place.button_index;

@@ -93,7 +93,7 @@ export async function followUp(call: OperationCall, committed: CallResponse): Pr
 }
 
 /** Runs the handler in this context, and returns its result as the response. */
-export async function respond(
+export async function runHandler(
   call: OperationCall<Caller | null>,
   context: PublicContext,
 ): Promise<CallResponse> {

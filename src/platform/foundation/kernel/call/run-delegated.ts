@@ -9,7 +9,7 @@ import type { Caller } from "../actor.ts";
 import type { DelegatedContext, World } from "../context.ts";
 import { createToolLists } from "./delegated-tools.ts";
 import type { CallResponse } from "./idempotency.ts";
-import { type OperationCall, respond } from "./operation-call.ts";
+import { type OperationCall, runHandler } from "./operation-call.ts";
 
 /** A request for an inner operation, with the parts of the outer request that it keeps. */
 interface InnerRequest extends Pick<OperationCall["context"], "address" | "signal"> {
@@ -47,6 +47,6 @@ export function createDelegatedRunner(
       },
     };
     const delegated: DelegatedContext = { ...context, caller, tools };
-    return { ...(await respond(outer, delegated)), isReplay };
+    return { ...(await runHandler(outer, delegated)), isReplay };
   };
 }

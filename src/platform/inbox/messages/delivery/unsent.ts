@@ -9,7 +9,7 @@ import {
   rowsOf,
   typed,
 } from "../../../../database/query/index.ts";
-import type { Sealed } from "../../../../database/schema/index.ts";
+import type { SealedText } from "../../../../database/schema/index.ts";
 import type { Transaction } from "../../../foundation/kernel/index.ts";
 import { selectQuotaRestoredAt } from "./person-quota.ts";
 
@@ -34,7 +34,7 @@ const columns = {
   phone_number_id: nullable("text"),
   waba_id: nullable("text"),
   app_id: nullable("text"),
-  secrets: typed<Sealed | null>("text"),
+  secrets: typed<SealedText | null>("text"),
   /** When the person's quota is unused again; null without an account, or if nothing was sent lately. */
   person_full_at: nullable("timestamptz"),
 } as const;
