@@ -34,11 +34,11 @@ const server = process.env.TEST_DATABASE_URL ?? "postgres://postgres@127.0.0.1:5
 const key = `sk_live_${"c".repeat(43)}`;
 const target = 300;
 
-type Running = Awaited<ReturnType<typeof startApp>>;
+type RunningApp = Awaited<ReturnType<typeof startApp>>;
 
 async function withApp(
   engine: "embedded" | "postgres",
-  run: (app: Running, organization: string) => Promise<void>,
+  run: (app: RunningApp, organization: string) => Promise<void>,
 ) {
   const dataDir = await mkdtemp(join(tmpdir(), "tidings-cohorts-"));
   const name = `tidings_cohorts_${process.pid}`;
@@ -80,7 +80,7 @@ async function withApp(
 }
 
 /** The 10,000 queries of the compiler's proof. */
-async function compare({ database }: Running, organization: string): Promise<void> {
+async function compare({ database }: RunningApp, organization: string): Promise<void> {
   const count = Number(options.queries);
   const seed = Number(options.seed);
   await storeContacts(database, organization, { count: 150, seed });
@@ -132,7 +132,7 @@ const kinds: Readonly<Record<string, object>> = {
   },
 };
 
-async function measure({ database, address }: Running, organization: string): Promise<void> {
+async function measure({ database, address }: RunningApp, organization: string): Promise<void> {
   const contacts = Number(options.contacts);
   await fill(database.queries, organization, contacts);
   const client = createClient({ baseUrl: address, key, retries: 0, timeoutMs: 60_000 });
@@ -172,7 +172,7 @@ if (options.lines !== undefined) {
 }
 
 /** One line in a hundred is rejected, and one in ten repeats the number before it. */
-async function buildFromFile({ address, jobs }: Running): Promise<void> {
+async function buildFromFile({ address, jobs }: RunningApp): Promise<void> {
   const count = Number(options.lines);
   const client = createClient({ baseUrl: address, key, retries: 0, timeoutMs: 60_000 });
   const lines = Array.from({ length: count }, (_, index) => {

@@ -222,10 +222,10 @@ async function endInput(child: ChildProcessWithoutNullStreams): Promise<void> {
 }
 
 /** The callbacks of unanswered requests, by id. */
-type Pending = Map<unknown, (answer: string) => void>;
+type PendingAnswers = Map<unknown, (answer: string) => void>;
 
-function readAnswers(child: ChildProcessWithoutNullStreams): Pending {
-  const pending: Pending = new Map();
+function readAnswers(child: ChildProcessWithoutNullStreams): PendingAnswers {
+  const pending: PendingAnswers = new Map();
   createInterface(child.stdout).on("line", (line) => {
     const id = readId(line);
     pending.get(id)?.(line);
@@ -250,7 +250,7 @@ function readId(line: string): unknown {
 
 async function write(
   child: ChildProcessWithoutNullStreams,
-  pending: Pending,
+  pending: PendingAnswers,
   line: StdioLine,
 ): Promise<void> {
   const answered = new Promise<string>((resolve) => {

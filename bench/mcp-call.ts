@@ -56,14 +56,14 @@ if (role === "upstream") {
   );
 }
 
-interface Compared {
+interface CallTimes {
   readonly restMicros: number;
   /** For the newest revision of the protocol. */
   readonly mcpMicros: number;
 }
 
 /** The built service, whose MCP server calls its operations in the same process. */
-async function measureService(): Promise<Compared> {
+async function measureService(): Promise<CallTimes> {
   const dataDir = await mkdtemp(join(tmpdir(), "tidings-bench-"));
   const child = spawn(process.execPath, ["dist/tidings.js", "serve"], {
     env: {
@@ -88,7 +88,7 @@ async function measureService(): Promise<Compared> {
   return compared;
 }
 
-async function measureScripted(what: string, delayMs: number): Promise<Compared> {
+async function measureScripted(what: string, delayMs: number): Promise<CallTimes> {
   const upstream = await start("upstream", String(delayMs));
   const mcp = await start("mcp", upstream.address);
   const compared = await compare(what, upstream.address, mcp.address, contact.id);
@@ -97,7 +97,7 @@ async function measureScripted(what: string, delayMs: number): Promise<Compared>
   return compared;
 }
 
-async function compare(what: string, rest: string, mcp: string, id: string): Promise<Compared> {
+async function compare(what: string, rest: string, mcp: string, id: string): Promise<CallTimes> {
   const variants = [
     { name: "REST", origin: rest, request: restCall(id) },
     { name: "MCP 2026-07-28", origin: mcp, request: modernCall(id) },

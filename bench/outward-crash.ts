@@ -190,7 +190,7 @@ function countCut(): number {
   return calls.filter(({ isCut }) => isCut).length;
 }
 
-interface Left {
+interface LeftRows {
   /** Rows of calls without a response. */
   readonly rows: number;
   /** Cut keys that were not repeated and that have no stored response. */
@@ -198,7 +198,7 @@ interface Left {
 }
 
 /** Waits for the job. The embedded database can be read only while the service is stopped. */
-async function untilResolved(): Promise<Left> {
+async function untilResolved(): Promise<LeftRows> {
   if (url === undefined) {
     await sleep(maxJobMs);
     await stop("SIGTERM");
@@ -215,7 +215,7 @@ async function untilResolved(): Promise<Left> {
   return counted;
 }
 
-async function countLeft(): Promise<Left> {
+async function countLeft(): Promise<LeftRows> {
   await using database = await openDatabase({ url, dataDir, poolSize: 1, log });
   const rows = await database.queries.selectFrom("outward_calls").select("key").execute();
   const stored = await database.queries.selectFrom("idempotency").select("key").execute();
@@ -226,7 +226,7 @@ async function countLeft(): Promise<Left> {
   return { rows: rows.length, unanswered: unanswered.length };
 }
 
-function report({ rows, unanswered }: Left): void {
+function report({ rows, unanswered }: LeftRows): void {
   const isUnknown = ({ answer }: Call) => answer === "outcome_unknown";
   const isAnswered = ({ answer }: Call) => answer?.startsWith("{") ?? false;
   const cutCalls = calls.filter(({ isCut }) => isCut);

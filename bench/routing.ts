@@ -45,7 +45,7 @@ const perSecond = 200;
 const agents = 50;
 const capacity = 10;
 const log = { debug() {}, info() {}, warn() {}, error: console.error };
-const Created = z.object({ data: z.object({ id: z.string() }) });
+const CreatedAnswer = z.object({ data: z.object({ id: z.string() }) });
 
 interface Run {
   readonly name: string;
@@ -149,7 +149,7 @@ interface Service {
 async function measureStrategy(service: Service, run: Run, index: number) {
   const { database, organization, call, receiveMessage } = service;
   const users = await createAgents(database, organization, index);
-  const { data: team } = Created.parse(await call("create_team", { name: run.name, is_active: true }));
+  const { data: team } = CreatedAnswer.parse(await call("create_team", { name: run.name, is_active: true }));
   for (const user_id of users) {
     const member = { id: team.id, user_id, role: "member", max_concurrent_chats: capacity };
     await call("add_team_member", member);
@@ -158,7 +158,7 @@ async function measureStrategy(service: Service, run: Run, index: number) {
   const newPolicy = { name: run.name, strategy: run.strategy, settings: { weights } };
   const target = { target_type: "team", target_id: team.id };
   const created = await call("create_routing_policy", { ...newPolicy, ...target });
-  const { data: policy } = Created.parse(created);
+  const { data: policy } = CreatedAnswer.parse(created);
   await analyze(database.queries);
   const ended = new AbortController();
   const options = { database, team: team.id, handleMs: run.handleMs, signal: ended.signal };

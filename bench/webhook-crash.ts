@@ -95,7 +95,7 @@ async function write(): Promise<void> {
       headers: { "x-api-key": key, "content-type": "application/json" },
       body: JSON.stringify({ from, text: "Is my order on its way?" }),
     })
-      .then(async (response) => (response.ok ? ((await response.json()) as Inbound) : undefined))
+      .then(async (response) => (response.ok ? ((await response.json()) as InboundEvent) : undefined))
       .catch(() => undefined);
     if (answer) {
       acknowledged.add(answer.data.message_id);
@@ -105,7 +105,7 @@ async function write(): Promise<void> {
   }
 }
 
-interface Inbound {
+interface InboundEvent {
   readonly data: { readonly message_id: string };
 }
 

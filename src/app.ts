@@ -25,7 +25,7 @@ import type { Database } from "./database/database.ts";
 import { migrate } from "./database/migrate.ts";
 import { createServer } from "./http/server.ts";
 import { gaugeSources } from "./jobs/gauges.ts";
-import type { Enqueue } from "./jobs/job.ts";
+import type { Enqueuer } from "./jobs/job.ts";
 import type { RunningJobs } from "./jobs/jobs.ts";
 import { createMcpHttpHandler } from "./mcp/http.ts";
 import { createToolFilters, executeToolName, searchToolsName, tools } from "./mcp/tool-list/index.ts";
@@ -203,7 +203,7 @@ async function openPlatform(base: Base) {
 function openPorts(
   { options, database, clock: { now }, secrets, webs }: Base,
   callbacks: Callbacks,
-  enqueue: Enqueue,
+  enqueue: Enqueuer,
 ) {
   const { config, replaceAuthority } = options;
   const { channels, authorities, routes, jobs } = openChannels({

@@ -4,8 +4,8 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { type Choice, choose } from "../scripts/mutate/choose.ts";
-import { parseTables, readColumns } from "../scripts/mutate/find/columns.ts";
+import { choose, type MutationChoice } from "../scripts/mutate/choose.ts";
+import { parseTables, readColumnKinds } from "../scripts/mutate/find/columns.ts";
 import { findMutations } from "../scripts/mutate/find/index.ts";
 import { parseSource } from "../scripts/mutate/find/source.ts";
 import { readModules } from "../scripts/mutate/modules.ts";
@@ -257,9 +257,9 @@ test("the program is built for tests that import what starts it, also for those 
 describe("the choice of 60", () => {
   const modules = readModules(".");
   const sources = [...modules.values()].flat();
-  const tables = readColumns(".");
+  const tables = readColumnKinds(".");
   const all = sources.flatMap((source) => findMutations(source, tables));
-  const chooseFrom = (found: readonly Mutation[], choice: Partial<Choice> = {}) =>
+  const chooseFrom = (found: readonly Mutation[], choice: Partial<MutationChoice> = {}) =>
     choose(found, { seed: 1, count: 60, ...choice }).map(({ id }) => id);
   const chosen = choose(all, { seed: 1, count: 60 });
 

@@ -3,7 +3,7 @@ import { z } from "zod";
 import {
   all,
   allScopes,
-  Deleted,
+  DeletionResult,
   type ErrorEntry,
   errorEntry,
   id,
@@ -78,7 +78,7 @@ export const apiKeys = {
     title: "Delete API key",
     description: "Revoke an API key immediately: the next request that uses it fails.",
     input: z.object({ id: id("Key", "list_api_keys") }),
-    output: one(Deleted),
+    output: one(DeletionResult),
   }),
 };
 

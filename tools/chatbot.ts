@@ -26,7 +26,7 @@ const Configuration = z.object({
 });
 
 /** What an answer is from: a passage of a document, or a QA pair with its question. */
-export const Source = z.object({
+export const AnswerSource = z.object({
   type: z.enum(["chunk", "qa_pair"]),
   document_id: z.string().nullable(),
   document_name: z.string().nullable(),
@@ -62,9 +62,9 @@ export const chatbot = {
         response: z.string(),
         /** The node that answered; "(extractive)" follows it if the answer is quoted. */
         agent_used: z.string(),
-        sources: z.array(Source),
+        sources: z.array(AnswerSource),
         /** What the search found, best first. */
-        found: z.array(Source),
+        found: z.array(AnswerSource),
         /** Whether a person was asked to go on, which is done only with hand_off. */
         handed_off: z.boolean(),
         /** Whether a person is needed; `response` then says so. */
@@ -168,6 +168,6 @@ export const BotInConversation = z.object({
   reason: z.string().nullable(),
   /** For the person who goes on: why, what was asked, and what the search found. */
   handed_off: z
-    .object({ reason: z.string(), question: untrusted(z.string()), found: z.array(Source) })
+    .object({ reason: z.string(), question: untrusted(z.string()), found: z.array(AnswerSource) })
     .nullable(),
 });

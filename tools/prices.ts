@@ -1,6 +1,14 @@
 /** What a message costs: rate tables, one for each currency, which the operator may replace. No tool is derived from it. */
 import { z } from "zod";
-import { all, Deleted, type ErrorEntry, errorEntry, one, operation, timestamp } from "./contract/index.ts";
+import {
+  all,
+  DeletionResult,
+  type ErrorEntry,
+  errorEntry,
+  one,
+  operation,
+  timestamp,
+} from "./contract/index.ts";
 import { money } from "./money.ts";
 import { currency } from "./organization.ts";
 
@@ -122,7 +130,7 @@ export const prices = {
     description:
       "Delete the operator's rate table of a currency. The bundled one applies again; without one, messages have no price in this currency.",
     input: z.object({ currency }),
-    output: one(Deleted),
+    output: one(DeletionResult),
     tools: {},
   }),
 };

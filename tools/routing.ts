@@ -1,7 +1,7 @@
 /** Routing: the policies that assign waiting conversations to agents. */
 import { z } from "zod";
 import {
-  Deleted,
+  DeletionResult,
   type ErrorEntry,
   errorEntry,
   id,
@@ -173,7 +173,7 @@ export const routing = {
     title: "Delete routing policy",
     description: "Delete a routing policy. Assigned conversations keep their agents.",
     input: z.object({ id: policyId }),
-    output: one(Deleted),
+    output: one(DeletionResult),
   }),
 
   simulate_routing: operation({

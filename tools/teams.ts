@@ -1,7 +1,7 @@
 /** Teams: groups of agents, with the capacity and skills of each member. */
 import { z } from "zod";
 import {
-  Deleted,
+  DeletionResult,
   type ErrorEntry,
   errorEntry,
   id,
@@ -146,7 +146,7 @@ export const teams = {
     description:
       "Delete a team. Its conversations keep their agents. Fails while a routing policy targets it.",
     input: z.object({ id: teamId }),
-    output: one(Deleted),
+    output: one(DeletionResult),
   }),
 
   add_team_member: operation({
@@ -212,7 +212,7 @@ export const teams = {
     title: "Remove team member",
     description: "Remove a user from a team. The user's conversations stay assigned.",
     input: z.object({ id: teamId, member_id: memberId }),
-    output: one(Deleted),
+    output: one(DeletionResult),
   }),
 };
 

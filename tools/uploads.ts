@@ -1,7 +1,7 @@
 /** Uploads: stored files for messages, templates and imports. */
 import { z } from "zod";
 import {
-  Deleted,
+  DeletionResult,
   type ErrorEntry,
   errorEntry,
   id,
@@ -129,7 +129,7 @@ export const uploads = {
     description:
       "Delete an uploaded file. Links to it stop working, also in messages. This can't be undone; a CDN may keep a copy.",
     input: z.object({ id: uploadId }),
-    output: one(Deleted),
+    output: one(DeletionResult),
   }),
 };
 

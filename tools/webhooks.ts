@@ -1,7 +1,7 @@
 /** Webhooks: subscriptions that send signed message events to an organization's addresses. */
 import { z } from "zod";
 import {
-  Deleted,
+  DeletionResult,
   type ErrorEntry,
   errorEntry,
   id,
@@ -136,7 +136,7 @@ export const webhooks = {
     title: "Delete webhook",
     description: "Delete a webhook subscription. Events stop immediately.",
     input: z.object({ id: webhookId }),
-    output: one(Deleted),
+    output: one(DeletionResult),
   }),
 
   get_webhook: operation({

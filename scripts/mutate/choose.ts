@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { type Mutation, type OperatorName, operators } from "./mutation.ts";
 
-export interface Choice {
+export interface MutationChoice {
   readonly seed: number;
   readonly count: number;
 }
@@ -12,7 +12,7 @@ export interface Choice {
  * mutation, in the order of the seed; after that the largest modules come first in each round. A module's turn goes to the
  * operator that has been used least so far and is possible there. No function has two mutations.
  */
-export function choose(all: readonly Mutation[], { seed, count }: Choice): Mutation[] {
+export function choose(all: readonly Mutation[], { seed, count }: MutationChoice): Mutation[] {
   const ranked = new Map<string, Mutation[]>();
   for (const mutation of sortBy(all, ({ id }) => rank(seed, id))) {
     ranked.set(mutation.module, [...(ranked.get(mutation.module) ?? []), mutation]);

@@ -64,7 +64,11 @@ export function diffOf(text: string, edit: Edit): string {
 }
 
 /** Short and without spaces, so that it can be given to a command. */
-export function idOf(operator: OperatorName, file: string, ...place: readonly (string | number)[]): string {
+export function mutationId(
+  operator: OperatorName,
+  file: string,
+  ...place: readonly (string | number)[]
+): string {
   const hash = createHash("sha256").update(JSON.stringify(place)).digest("hex");
   return `${operator}:${file}:${hash.slice(0, 8)}`;
 }

@@ -31,7 +31,7 @@ scripts/mutate/reasons.json: { "ID": "why no test can or should fail" }.
 Exit code: 0; 1 if one survived without a reason, or the tests of a module fail without a mutation;
 2 for a wrong option; 3 if time ran out first; 130 after Ctrl+C.`;
 
-export class UsageError extends Error {}
+export class OptionsError extends Error {}
 
 /** @throws UsageError */
 export function readOptions(args: readonly string[]): Options {
@@ -63,14 +63,14 @@ function parse(args: readonly string[]) {
     });
     return values;
   } catch (error) {
-    throw new UsageError(`${error instanceof Error ? error.message : String(error)} See --help.`);
+    throw new OptionsError(`${error instanceof Error ? error.message : String(error)} See --help.`);
   }
 }
 
 function readNumber(name: string, text: string, least: number): number {
   const number = Number(text);
   if (!/^\d+$/.test(text) || !Number.isSafeInteger(number) || number < least) {
-    throw new UsageError(`--${name} must be a whole number of at least ${least}, not "${text}".`);
+    throw new OptionsError(`--${name} must be a whole number of at least ${least}, not "${text}".`);
   }
   return number;
 }

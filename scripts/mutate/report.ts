@@ -3,9 +3,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { diffOf, type Mutation } from "./mutation.ts";
-import type { Outcome, Result } from "./results.ts";
+import type { MutationOutcome, Result } from "./results.ts";
 
-const outcomes: readonly Outcome[] = ["killed", "survived", "timed out"];
+const outcomes: readonly MutationOutcome[] = ["killed", "survived", "timed out"];
 
 export type Reasons = ReadonlyMap<string, string>;
 

@@ -12,7 +12,7 @@ const resultSchema = z.object({
 });
 
 export type Result = z.infer<typeof resultSchema>;
-export type Outcome = Result["outcome"];
+export type MutationOutcome = Result["outcome"];
 
 /**
  * By id; of several lines of one mutation the last counts.

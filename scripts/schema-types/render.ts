@@ -58,7 +58,7 @@ function fieldOf(column: Column, { members }: Declarations): string {
   }
   const value = members.get(nameOf(column))?.type ?? plain;
   const kinds = [
-    ...(column.is_computed ? ["Computed"] : []),
+    ...(column.is_computed ? ["ComputedColumn"] : []),
     ...(column.has_default && !column.is_computed ? ["Generated"] : []),
     ...(/^jsonb?$/.test(column.type) ? ["Json"] : []),
   ];

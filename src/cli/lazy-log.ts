@@ -1,7 +1,7 @@
 /** A log that loads its library with the first entry: most runs of `tidings mcp` log nothing. */
 import type { Log } from "../ports/telemetry/log.ts";
 
-type Load = () => Promise<Pick<typeof import("../adapters/log/pino.ts"), "createLog">>;
+type LogLoader = () => Promise<Pick<typeof import("../adapters/log/pino.ts"), "createLog">>;
 
 /**
  * If the library can't be loaded, for example because an update has replaced it while the program runs, the messages of
@@ -10,7 +10,7 @@ type Load = () => Promise<Pick<typeof import("../adapters/log/pino.ts"), "create
 export function createLazyLog(
   level: string,
   secrets: readonly string[],
-  load: Load = () => import("../adapters/log/pino.ts"),
+  load: LogLoader = () => import("../adapters/log/pino.ts"),
 ): Log {
   let loading: Promise<Log> | undefined;
   const write = (method: keyof Log) => (facts: object, message: string) => {

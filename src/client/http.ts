@@ -9,12 +9,12 @@ import { writeRequest } from "./request.ts";
 /** Hands requests to a service. */
 export interface Transport {
   /** Sends a request once. @throws Error when there is no response. */
-  send(request: OperationRequest, attempt: Attempt): Promise<OperationResponse>;
+  send(request: OperationRequest, attempt: TransportAttempt): Promise<OperationResponse>;
   /** Closes the connections, if it has any. */
   close?(): Promise<void>;
 }
 
-export interface Attempt {
+export interface TransportAttempt {
   /** The credential of this call. If undefined, the transport uses its own. */
   readonly key: string | undefined;
   readonly deadline: Deadline;

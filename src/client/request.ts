@@ -4,13 +4,13 @@ import type { OperationRequest } from "../ports/transport/operation-request.ts";
 import { CallFailure } from "./failure.ts";
 import { writeMultipart } from "./multipart.ts";
 
-export interface HttpRequest extends Pick<OperationRequest, "method" | "headers"> {
+export interface WrittenRequest extends Pick<OperationRequest, "method" | "headers"> {
   readonly path: string;
   /** A function opens the stream again for each attempt. */
   readonly body: string | null | (() => Readable);
 }
 
-export function writeRequest({ method, path, headers, fields, file }: OperationRequest): HttpRequest {
+export function writeRequest({ method, path, headers, fields, file }: OperationRequest): WrittenRequest {
   const rest: Record<string, unknown> = { ...fields };
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
     delete rest[name];

@@ -46,7 +46,7 @@ function isServiceUrl(text: string): boolean {
 export const serviceKey = z.string().regex(/^[!-~]+$/, expected("a key without spaces"));
 
 /** A country by its two-letter code. */
-export const country = z
+export const countryCode = z
   .string()
   .transform((text) => text.toUpperCase())
   .refine(isCountry, expected("a two-letter country code (ISO 3166), for example DE"));

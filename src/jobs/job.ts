@@ -139,7 +139,7 @@ export interface Jobs {
    */
   whenIdle(): Promise<Date | undefined>;
   /** Adds jobs in the caller's transaction, in order, in one statement; the worker is woken when it commits. */
-  enqueue: Enqueue;
+  enqueue: Enqueuer;
   /**
    * The statement that adds jobs, to be made part of another statement of `tx`; the worker is woken when it commits.
    * None of the jobs may be deduplicated.
@@ -157,4 +157,4 @@ export interface Jobs {
   resume(tx: DatabaseTransaction, lane: string, waitingUntil: Date): Promise<void>;
 }
 
-export type Enqueue = (tx: DatabaseTransaction, jobs: readonly NewJob[]) => Promise<void>;
+export type Enqueuer = (tx: DatabaseTransaction, jobs: readonly NewJob[]) => Promise<void>;

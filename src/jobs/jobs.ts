@@ -17,7 +17,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/telemetry/log.ts";
 import { findDue, findUnknownNames, nextDueAt, setPace } from "./claim/index.ts";
 import { jobInsertion, withoutDuplicates } from "./enqueue.ts";
-import type { Enqueue, JobDefinition, Jobs, Priority } from "./job.ts";
+import type { Enqueuer, JobDefinition, Jobs, Priority } from "./job.ts";
 import { storedLanes } from "./priority.ts";
 import type { Processes } from "./processes/index.ts";
 import { insertSchedules, nextRun } from "./schedule.ts";
@@ -90,7 +90,7 @@ export function createJobs(options: JobsOptions): RunningJobs {
     return jobInsertion(jobs, now());
   });
 
-  const enqueue: Enqueue = async (tx, jobs) => {
+  const enqueue: Enqueuer = async (tx, jobs) => {
     const added = await withoutDuplicates(tx, jobs, now());
     if (added.length > 0) {
       const statement = await insertion(tx, added);

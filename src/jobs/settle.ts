@@ -6,7 +6,7 @@ import { together } from "../database/transaction.ts";
 import type { ClaimedJob } from "./claim/index.ts";
 
 /** A job's next time; ignored if another process has claimed the job since. */
-export interface Reschedule {
+export interface RescheduledJob {
   readonly id: string;
   /** Its `claims` when this process claimed it. */
   readonly claimed: number;
@@ -15,7 +15,7 @@ export interface Reschedule {
 }
 
 /** The end of a run: the row is rescheduled, or deleted. */
-export type Settlement = Reschedule | { readonly id: string; readonly run_at?: undefined };
+export type Settlement = RescheduledJob | { readonly id: string; readonly run_at?: undefined };
 
 /**
  * Deletes and reschedules any number of jobs, in one statement each. A finished job is deleted even if another
@@ -30,7 +30,10 @@ export async function settleJobs(tx: DatabaseTransaction, settlements: readonly 
   );
 }
 
-async function rescheduleJobs(tx: DatabaseTransaction, rescheduled: readonly Reschedule[]): Promise<void> {
+async function rescheduleJobs(
+  tx: DatabaseTransaction,
+  rescheduled: readonly RescheduledJob[],
+): Promise<void> {
   // Later jobs of the same key can't start before it. Rescheduled with it, they are not examined in every claim.
   // "is true" keeps the planner from other indexes than the key's, which look as good while the table is empty.
   await sql`
@@ -42,7 +45,10 @@ async function rescheduleJobs(tx: DatabaseTransaction, rescheduled: readonly Res
   `.execute(tx);
 }
 
-export async function renewLeases(tx: DatabaseTransaction, renewals: readonly Reschedule[]): Promise<void> {
+export async function renewLeases(
+  tx: DatabaseTransaction,
+  renewals: readonly RescheduledJob[],
+): Promise<void> {
   if (renewals.length > 0) {
     await updateRunAt(renewals, sql``).execute(tx);
   }
@@ -53,12 +59,12 @@ const changeColumns = {
   claimed: columnOf("jobs", "claims"),
 };
 
-const updateRunAt = (changes: readonly Reschedule[], otherColumns: RawBuilder<unknown>) => sql`
+const updateRunAt = (changes: readonly RescheduledJob[], otherColumns: RawBuilder<unknown>) => sql`
   update jobs set ${otherColumns} run_at = change.run_at, attempts = change.attempts
   from ${recordset("change", changeColumns, changes)}
   where ${matchesKey("jobs.id", "change.id", idsOf(changes))} and jobs.claims = change.claimed`;
 
-const idsOf = (changes: readonly Reschedule[]) => changes.map(({ id }) => id);
+const idsOf = (changes: readonly RescheduledJob[]) => changes.map(({ id }) => id);
 
 interface Resumption {
   /** As they are stored. */

@@ -5,7 +5,7 @@ import { fail } from "../../tools/errors.ts";
 import { catalogue } from "../../tools/index.ts";
 import type { Database } from "../database/database.ts";
 import { NoAnswerError } from "../database/outage.ts";
-import type { Enqueue, JobDefinition, Jobs } from "../jobs/job.ts";
+import type { Enqueuer, JobDefinition, Jobs } from "../jobs/job.ts";
 import { createJobs, type RunningJobs } from "../jobs/jobs.ts";
 import { Processes, type SharedUse } from "../jobs/processes/index.ts";
 import type { ChannelCallbacks } from "../ports/channel.ts";
@@ -149,7 +149,7 @@ export interface PlatformParts
   /** Opens the channels and the payment processor. They report to `callbacks` and may have jobs of their own. */
   openChannels(
     callbacks: Callbacks,
-    enqueue: Enqueue,
+    enqueue: Enqueuer,
   ): Pick<World, "channels" | "templateAuthorities" | "payments"> & {
     readonly jobs: readonly JobDefinition[];
   };

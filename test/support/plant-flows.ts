@@ -4,7 +4,7 @@ import { flows } from "../../tools/flows/index.ts";
 import type { TestApp } from "./app.ts";
 import { openPhone } from "./simulator.ts";
 
-interface Planting {
+interface PlantingContext {
   readonly app: TestApp;
   call<Op extends Operation>(operation: Op, input: InputOf<Op>): Promise<OutputOf<Op>>;
   readonly number: string;
@@ -12,7 +12,7 @@ interface Planting {
 }
 
 export async function plantFlows(
-  { app, call, number, marked }: Planting,
+  { app, call, number, marked }: PlantingContext,
   conversation_id: string,
 ): Promise<void> {
   const trigger = { trigger_type: "keyword", trigger_keyword: "survey", end_action_type: "none" } as const;

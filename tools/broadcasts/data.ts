@@ -64,10 +64,13 @@ export const Stats = z.object({
   failed: z.int(),
 });
 
-export const Metrics = Stats.extend({ pending: z.int(), execution_status: z.enum(executionStatuses) });
+export const BroadcastMetrics = Stats.extend({
+  pending: z.int(),
+  execution_status: z.enum(executionStatuses),
+});
 
 /** The counted reasons. */
-const Excluded = z.partialRecord(z.enum(exclusionReasons), z.int());
+const ExclusionCounts = z.partialRecord(z.enum(exclusionReasons), z.int());
 
 const attribute = z
   .string()
@@ -110,14 +113,14 @@ export const Broadcast = z.object({
   failure_reason: z.string().nullable(),
   recipient_count: z.int(),
   stats: Stats,
-  excluded: Excluded,
+  excluded: ExclusionCounts,
   started_at: timestamp.nullable(),
   completed_at: timestamp.nullable(),
   created_at: timestamp,
   updated_at: timestamp,
 });
 
-export const Recipient = z.object({
+export const BroadcastRecipient = z.object({
   contact_id: z.string(),
   /** Null once the contact has been erased. */
   to: z.string().nullable(),
@@ -134,9 +137,9 @@ export const Recipient = z.object({
 });
 
 /** What would happen if the broadcast were executed now. */
-export const Estimate = z.object({
+export const BroadcastEstimate = z.object({
   recipient_count: z.int(),
-  excluded: Excluded,
+  excluded: ExclusionCounts,
   category: z.enum(templateCategories),
   currency: z.string(),
   /** Null: there are no prices in the currency. */

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { Contact } from "../contacts.ts";
 import {
-  Deleted,
+  DeletionResult,
   type ErrorEntry,
   errorEntry,
   id,
@@ -219,7 +219,7 @@ export const cohorts = {
     title: "Delete cohort",
     description: "Delete a cohort. Its contacts stay. This can't be undone.",
     input: z.object({ id: cohortId }),
-    output: one(Deleted),
+    output: one(DeletionResult),
     tier: "extended",
   }),
 };

@@ -6,14 +6,14 @@ import { describeIssue, maxDetails } from "./issues.ts";
 import { describeRule, type ScopeRule, scopesOf } from "./scopes.ts";
 
 /** The facts of one failure: they fill in the message and are sent beside the code. */
-export interface FailureDetail extends Readonly<Partial<Record<Reserved, never>>> {
+export interface FailureDetail extends Readonly<Partial<Record<ReservedField, never>>> {
   readonly param?: string;
   readonly details?: readonly ErrorDetail[];
   readonly [fact: string]: unknown;
 }
 
 /** Members of the body that a fact must not overwrite. */
-type Reserved = Exclude<keyof (typeof ErrorBody)["shape"]["error"]["shape"], "param" | "details">;
+type ReservedField = Exclude<keyof (typeof ErrorBody)["shape"]["error"]["shape"], "param" | "details">;
 
 /** In characters. `value` is what the caller sent; lists of known names are longer. */
 const limits = { value: 100, param: 200, field: 200, message: 400, other: 2_000 } as const;

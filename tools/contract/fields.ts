@@ -134,10 +134,10 @@ export const actorTypes = ["api_key", "user", "flow", "bot", "system"] as const;
 export type ActorType = (typeof actorTypes)[number];
 
 /** Who did something; `system` is the service itself. */
-export const Actor = z.object({ type: z.enum(actorTypes), id: z.string(), name: z.string() });
+export const RecordedActor = z.object({ type: z.enum(actorTypes), id: z.string(), name: z.string() });
 
 /** The data of a delete response. */
-export const Deleted = z.object({ deleted: z.literal(true) });
+export const DeletionResult = z.object({ deleted: z.literal(true) });
 
 /** A response with one object. */
 export function one<Data extends z.ZodType>(data: Data) {

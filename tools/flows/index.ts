@@ -1,6 +1,6 @@
 /** Automation flows: graphs of steps that answer contacts by themselves. */
 import { z } from "zod";
-import { Deleted, id, inboxId, jsonObject, one, operation, paged, paging } from "../contract/index.ts";
+import { DeletionResult, id, inboxId, jsonObject, one, operation, paged, paging } from "../contract/index.ts";
 import {
   endActions,
   Flow,
@@ -16,7 +16,7 @@ import {
   triggerTypes,
 } from "./data.ts";
 import { describeFlowNodes } from "./describe.ts";
-import { rehearseFlow } from "./rehearsal.ts";
+import { rehearsalOperation } from "./rehearsal.ts";
 import { scheduleTime, scheduleTimeZone } from "./time-zone.ts";
 
 export * from "./data.ts";
@@ -172,7 +172,7 @@ export const flows = {
     title: "Delete flow",
     description: "Delete a flow and cancel its runs. To stop only new runs, use toggle_flow.",
     input: z.object({ id: flowId }),
-    output: one(Deleted),
+    output: one(DeletionResult),
     tier: "extended",
   }),
 
@@ -194,7 +194,7 @@ export const flows = {
     hints: acts,
   }),
 
-  rehearse_flow: rehearseFlow,
+  rehearse_flow: rehearsalOperation,
 
   toggle_flow: operation({
     method: "PATCH",

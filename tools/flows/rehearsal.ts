@@ -201,7 +201,7 @@ export const FlowRehearsal = z.object({
   ),
 });
 
-export const rehearseFlow = operation({
+export const rehearsalOperation = operation({
   method: "POST",
   path: "/v1/automation/flows/rehearse",
   scope: "inbox:read",

@@ -65,7 +65,7 @@ export const Document = z.object({
 });
 
 export const name = z.string().trim().min(1).max(255).describe("Name");
-export const sourceUrl = z
+export const documentSourceUrl = z
   .url({ protocol: /^https?$/ })
   .max(2048)
   .describe("Address or storage_url");
@@ -78,7 +78,7 @@ export const NewDocument = z
   .object({
     name,
     source_type: z.enum(sourceTypes).describe("Type"),
-    source_url: sourceUrl.optional(),
+    source_url: documentSourceUrl.optional(),
     upload_id: uploadId.optional(),
     content: content.optional(),
   })
@@ -100,10 +100,10 @@ export const QaPair = z.object({
 
 export const question = z.string().trim().min(1).max(2000).describe("Question, as customers ask it");
 export const answer = z.string().trim().min(1).max(8000).describe("Answer to give");
-export const tags = z.array(z.string().min(1).max(64)).max(50).describe("Tags");
+export const documentTags = z.array(z.string().min(1).max(64)).max(50).describe("Tags");
 
 /** A qa_pair has question and answer; a chunk has document_id and content. */
-export const Retrieved = z.object({
+export const RetrievedPassage = z.object({
   type: z.enum(retrievalTypes),
   /**
    * Above 0, up to 1, best first. Above 0.9: a QA pair whose question matches. Otherwise 0.9 for the best by words and by

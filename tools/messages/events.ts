@@ -3,7 +3,7 @@ import { z } from "zod";
 import { timestamp } from "../contract/index.ts";
 import { MessageError, messageStatuses, storedTypes } from "./message.ts";
 
-const Received = z.object({
+const ReceivedMessage = z.object({
   message_id: z.string(),
   conversation_id: z.string(),
   from: z.string(),
@@ -20,7 +20,10 @@ const Reaction = z.object({
   timestamp,
 });
 
-const Edited = Received.extend({ edited_at: timestamp.nullable(), deleted_at: timestamp.nullable() });
+const EditedMessage = ReceivedMessage.extend({
+  edited_at: timestamp.nullable(),
+  deleted_at: timestamp.nullable(),
+});
 
 const Progress = z.object({
   message_id: z.string(),
@@ -39,11 +42,11 @@ const Progress = z.object({
 });
 
 export const messageEvents = {
-  "message.received": { scope: "inbox:read", data: Received },
+  "message.received": { scope: "inbox:read", data: ReceivedMessage },
   "message.sent": { scope: "inbox:read", data: Progress },
   "message.delivered": { scope: "inbox:read", data: Progress },
   "message.read": { scope: "inbox:read", data: Progress },
   "message.failed": { scope: "inbox:read", data: Progress },
   "message.reaction": { scope: "inbox:read", data: Reaction },
-  "message.edited": { scope: "inbox:read", data: Edited },
+  "message.edited": { scope: "inbox:read", data: EditedMessage },
 } as const;

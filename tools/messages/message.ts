@@ -1,6 +1,6 @@
 /** The message resource. */
 import { z } from "zod";
-import { Actor, timestamp, untrusted } from "../contract/index.ts";
+import { RecordedActor, timestamp, untrusted } from "../contract/index.ts";
 import { mediaHeaderTypes, templateCategories } from "../templates/index.ts";
 
 export const messageTypes = [
@@ -101,7 +101,7 @@ export const Message = z.object({
   deleted_at: timestamp.nullable(),
   status: z.enum(messageStatuses),
   /** Who sent it; null for inbound messages and in older records. */
-  sent_by: Actor.nullable(),
+  sent_by: RecordedActor.nullable(),
   error: MessageError.nullable(),
   /** Null: the message is not queued, or has not been tried yet. */
   delay: Delay.nullable(),

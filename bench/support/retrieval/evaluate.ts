@@ -49,9 +49,9 @@ export async function evaluateRetrieval(
   }
 }
 
-type Found = Awaited<ReturnType<typeof searchKnowledge>>["results"][number];
+type FoundResult = Awaited<ReturnType<typeof searchKnowledge>>["results"][number];
 
-export function isRight(set: QuestionSet, { answers }: Question, found: Found): boolean {
+export function isRight(set: QuestionSet, { answers }: Question, found: FoundResult): boolean {
   return answers.some((answer) => {
     if ("qa" in answer) {
       return (

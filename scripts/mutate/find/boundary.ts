@@ -1,16 +1,16 @@
 /** Moves a boundary: `<` and `<=`, `>` and `>=` (also in SQL), or a limit by one. */
 import { type ESTree, Visitor } from "vite";
 import type { Edit } from "../mutation.ts";
-import { type Source, stringOf } from "./source.ts";
+import { type ParsedSource, stringOf } from "./source.ts";
 import { findSql } from "./sql.ts";
 
 const neighbours: Readonly<Record<string, string>> = { "<": "<=", "<=": "<", ">": ">=", ">=": ">" };
 
-export function findBoundaries(source: Source): Edit[] {
+export function findBoundaries(source: ParsedSource): Edit[] {
   return [...findComparisons(source), ...findSqlComparisons(source), ...findLimits(source)];
 }
 
-function findComparisons({ program, text }: Source): Edit[] {
+function findComparisons({ program, text }: ParsedSource): Edit[] {
   const edits: Edit[] = [];
   new Visitor({
     BinaryExpression({ operator, left }) {
@@ -32,7 +32,7 @@ function findComparisons({ program, text }: Source): Edit[] {
   return edits;
 }
 
-function findSqlComparisons(source: Source): Edit[] {
+function findSqlComparisons(source: ParsedSource): Edit[] {
   return findSql(source).flatMap(({ text, start: offset }) =>
     [...text.matchAll(/(?<=\s)[<>]=?(?=\s)/g)].map((match) => {
       const [operator] = match;
@@ -47,7 +47,7 @@ const limitName = /^(?:max|min)[A-Z_]|(?:Limit|Length|Count|Attempts|_limit|_len
 const isUnobservable = (name: string, limit: number) =>
   /(?:Ms|Seconds|_ms|_seconds)$/.test(name) || limit > 10_000;
 
-function findLimits({ program, text }: Source): Edit[] {
+function findLimits({ program, text }: ParsedSource): Edit[] {
   const edits: Edit[] = [];
   const add = (name: string, node: ESTree.Node | null | undefined) => {
     if (node?.type === "Literal" && typeof node.value === "number" && Number.isInteger(node.value)) {

@@ -5,17 +5,17 @@ import { type ESTree, Visitor } from "vite";
 import { parseSource } from "./source.ts";
 
 /** By table, the kind of each column that has one. */
-export type Columns = ReadonlyMap<string, ReadonlyMap<string, string>>;
+export type ColumnKinds = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
 const folder = "src/database/schema";
 
-export function readColumns(root: string): Columns {
+export function readColumnKinds(root: string): ColumnKinds {
   const files = readdirSync(join(root, folder)).map((name) => join(folder, name));
   return new Map(files.flatMap((file) => [...parseTables(file, readFileSync(join(root, file), "utf8"))]));
 }
 
 /** The tables of the interfaces that are named `…Tables`. */
-export function parseTables(file: string, text: string): Columns {
+export function parseTables(file: string, text: string): ColumnKinds {
   const { program } = parseSource(file, text);
   const interfaces = new Map<string, readonly ESTree.TSSignature[]>();
   new Visitor({
@@ -47,7 +47,7 @@ export function parseTables(file: string, text: string): Columns {
 }
 
 /** The column that is named instead of this one: of its kind, the most similar one, or else the next in the table. */
-export function confusedWith(columns: Columns, table: string, column: string): string | undefined {
+export function confusedWith(columns: ColumnKinds, table: string, column: string): string | undefined {
   const kinds = columns.get(table);
   const kind = kinds?.get(column);
   if (kinds === undefined || kind === undefined) {

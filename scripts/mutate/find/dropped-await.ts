@@ -4,17 +4,17 @@
  */
 import { type ESTree, Visitor } from "vite";
 import type { Edit } from "../mutation.ts";
-import { contains, type Range, type Source, unwrap } from "./source.ts";
+import { contains, type ParsedSource, type Range, withoutParentheses } from "./source.ts";
 
-export function findAwaits({ program }: Source): Edit[] {
+export function findAwaits({ program }: ParsedSource): Edit[] {
   const edits: Edit[] = [];
   const functions: Range[] = [];
   const tries: Range[] = [];
   const returns: ESTree.AwaitExpression[] = [];
   const addFunction = (node: Range) => void functions.push(node);
   const addTest = (test: ESTree.Expression) => {
-    const node = unwrap(test);
-    const operand = node.type === "UnaryExpression" ? unwrap(node.argument) : node;
+    const node = withoutParentheses(test);
+    const operand = node.type === "UnaryExpression" ? withoutParentheses(node.argument) : node;
     if (operand.type === "AwaitExpression") {
       edits.push(dropAwait(operand));
     }

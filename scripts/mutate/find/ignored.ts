@@ -1,10 +1,10 @@
 /** The parts of a source in which a changed expression is no defect, or none that a test should find. */
 import { type ESTree, Visitor } from "vite";
-import { type Range, type Source, unwrap } from "./source.ts";
+import { type ParsedSource, type Range, withoutParentheses } from "./source.ts";
 
 const levels = new Set(["debug", "info", "warn", "error"]);
 
-export function findIgnored({ program, text }: Source): Range[] {
+export function findIgnored({ program, text }: ParsedSource): Range[] {
   const found: Range[] = [];
   new Visitor({
     CallExpression(node) {
@@ -49,7 +49,7 @@ function isMessageOfError({ test }: ESTree.ConditionalExpression, text: string):
 /** The result of a comparison function, for which it does not matter how equal values are ordered. */
 function isOrder({ consequent, alternate }: ESTree.ConditionalExpression): boolean {
   return [consequent, alternate].some((node) => {
-    const value = unwrap(node);
+    const value = withoutParentheses(node);
     return value.type === "UnaryExpression" && value.operator === "-" && isOne(value.argument);
   });
 }

@@ -1,6 +1,6 @@
 /** Chains of method calls, as Kysely's builder is used: `tx.selectFrom("contacts").where("id", "=", id).execute()`. */
 import { type ESTree, Visitor } from "vite";
-import { type Source, stringOf, unwrap } from "./source.ts";
+import { type ParsedSource, stringOf, withoutParentheses } from "./source.ts";
 
 export interface Link {
   readonly name: string;
@@ -10,7 +10,7 @@ export interface Link {
 }
 
 /** Each chain once, from its first call to its last. */
-export function findChains({ program }: Source): Link[][] {
+export function findChains({ program }: ParsedSource): Link[][] {
   const seen = new Set<ESTree.CallExpression>();
   const chains: Link[][] = [];
   new Visitor({
@@ -32,7 +32,7 @@ export function findChains({ program }: Source): Link[][] {
 }
 
 function linksOf(expression: ESTree.Expression): Link[] {
-  const node = unwrap(expression);
+  const node = withoutParentheses(expression);
   if (node.type !== "CallExpression") {
     return [];
   }

@@ -1,6 +1,6 @@
 /** The SQL of templates with the tag `sql` or `rowsOf(…)`, with every expression, comment and text replaced by characters of the same number. */
 import { type ESTree, Visitor } from "vite";
-import type { Source } from "./source.ts";
+import type { ParsedSource } from "./source.ts";
 
 export interface SqlText {
   /** A value is `${`, characters U+0001 and `}`. */
@@ -12,7 +12,7 @@ export interface SqlText {
 /** A value in a `SqlText`, as a part of a regular expression. */
 export const value = String.raw`\$\{\x01*\}`;
 
-export function findSql({ program, text }: Source): SqlText[] {
+export function findSql({ program, text }: ParsedSource): SqlText[] {
   const found: SqlText[] = [];
   new Visitor({
     TaggedTemplateExpression({ tag, quasi }) {

@@ -6,10 +6,10 @@
  */
 import type { Edit } from "../mutation.ts";
 import { findChains, type Link } from "./kysely.ts";
-import { type Source, stringOf, unwrap } from "./source.ts";
+import { type ParsedSource, stringOf, withoutParentheses } from "./source.ts";
 import { findSql, type SqlText, value } from "./sql.ts";
 
-export function findTenantConditions(source: Source): Edit[] {
+export function findTenantConditions(source: ParsedSource): Edit[] {
   const built = findChains(source).flatMap((chain) => [
     ...findInChain(chain, source.text),
     ...findBeginning(chain, source.text),
@@ -36,7 +36,7 @@ function findInChain(chain: readonly Link[], text: string): Edit[] {
 /** `ofOrganization(db, organization)` at the beginning of a chain becomes `db`. */
 function findBeginning(chain: readonly Link[], text: string): Edit[] {
   const [first] = chain;
-  const begin = first && unwrap(first.object);
+  const begin = first && withoutParentheses(first.object);
   if (begin?.type !== "CallExpression" || begin.callee.type !== "Identifier") {
     return [];
   }

@@ -17,7 +17,7 @@ export interface Execution {
   readonly signal: AbortSignal;
 }
 
-export interface Executed {
+export interface MutationResults {
   readonly results: readonly Result[];
   /** The files that fail without a mutation: of their modules nothing was run. */
   readonly failing: readonly string[];
@@ -26,7 +26,7 @@ export interface Executed {
 }
 
 /** The copy and its databases are removed however this ends. */
-export async function execute({ root, tasks, signal, ...execution }: Execution): Promise<Executed> {
+export async function execute({ root, tasks, signal, ...execution }: Execution): Promise<MutationResults> {
   if (tasks.length === 0) {
     return { results: [], failing: [], isTimeUp: false };
   }

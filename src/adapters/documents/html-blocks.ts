@@ -20,7 +20,7 @@ interface OpenTable {
 }
 
 /** Where a block stands: in the main content as the page marks it, in an article outside of it, or elsewhere. */
-export type Place = "main" | "article" | "rest";
+export type BlockPlace = "main" | "article" | "rest";
 
 export interface CollectedBlocks {
   readonly main: DocumentBlock[];
@@ -35,12 +35,12 @@ export class BlockCollector {
   readonly #tables: OpenTable[] = [];
   /** Pieces, because a text of very many would be copied for each. */
   #text: string[] = [];
-  #place: Place = "rest";
+  #place: BlockPlace = "rest";
   #isItem = false;
   #preformatted = 0;
 
   /** An element opens, and what follows is at this place. */
-  open(name: string, place: Place): void {
+  open(name: string, place: BlockPlace): void {
     const table = this.#tables.at(-1);
     if (blockElements.has(name) && !(table && isInCell(table) && name !== "table")) {
       this.#flush();
@@ -69,7 +69,7 @@ export class BlockCollector {
   }
 
   /** An element closes, and what follows is at this place. */
-  close(name: string, place: Place): void {
+  close(name: string, place: BlockPlace): void {
     const table = this.#tables.at(-1);
     if (table && !table.isLayout && isTablePart(name)) {
       this.#closeInTable(table, name);

@@ -8,7 +8,7 @@
  */
 import { Parser } from "htmlparser2";
 import type { DocumentBlock } from "../../ports/files/document-reader.ts";
-import { BlockCollector, type CollectedBlocks, type Place } from "./html-blocks.ts";
+import { BlockCollector, type BlockPlace, type CollectedBlocks } from "./html-blocks.ts";
 import { type DocumentLimits, maxDepth, tooComplex, UnreadableError } from "./limits.ts";
 
 const words = (text: string) => new Set(text.split(" "));
@@ -36,7 +36,7 @@ type Attributes = Readonly<Record<string, string>>;
 interface OpenElement {
   readonly name: string;
   readonly isSkipped: boolean;
-  readonly place: Place;
+  readonly place: BlockPlace;
 }
 
 export function readHtml(text: string, { elements }: Pick<DocumentLimits, "elements">): DocumentBlock[] {
@@ -91,7 +91,7 @@ export function readHtml(text: string, { elements }: Pick<DocumentLimits, "eleme
   return chooseContent(collector.end());
 }
 
-function placeOf(name: string, { role }: Attributes, outer: Place = "rest"): Place {
+function placeOf(name: string, { role }: Attributes, outer: BlockPlace = "rest"): BlockPlace {
   if (name === "main" || role === "main" || outer === "main") {
     return "main";
   }
@@ -102,7 +102,7 @@ function isHeading(name: string): boolean {
   return /^h[1-6]$/.test(name);
 }
 
-function isLeftOut(name: string, attributes: Attributes, outer: Place = "rest"): boolean {
+function isLeftOut(name: string, attributes: Attributes, outer: BlockPlace = "rest"): boolean {
   const { role = "", class: className = "", id = "" } = attributes;
   return (
     // The header of an article is its title.

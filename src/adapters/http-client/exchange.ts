@@ -7,7 +7,7 @@ import type { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
 import type { Deadline } from "../../time/deadline.ts";
 
-export interface HttpRequest {
+export interface ClientRequest {
   readonly method: Dispatcher.HttpMethod;
   readonly url: string | URL;
   readonly headers: Readonly<Record<string, string>>;
@@ -17,8 +17,8 @@ export interface HttpRequest {
 }
 
 /** An answer whose headers have arrived. */
-export type HttpAnswer = Dispatcher.ResponseData;
-export type HttpHeaders = HttpAnswer["headers"];
+export type ClientAnswer = Dispatcher.ResponseData;
+export type HttpHeaders = ClientAnswer["headers"];
 
 /**
  * undici, loaded with the first request because that takes long. By its default export: a bundler knows no named exports
@@ -34,9 +34,9 @@ export async function loadClient() {
  * @throws the errors of undici and of `read`, and the reason of the deadline's signal.
  */
 export async function exchange<Result>(
-  request: HttpRequest,
+  request: ClientRequest,
   deadline: Deadline,
-  read: (answer: HttpAnswer) => Promise<Result>,
+  read: (answer: ClientAnswer) => Promise<Result>,
 ): Promise<Result> {
   const answer = await openAnswer(request, deadline);
   try {
@@ -47,14 +47,14 @@ export async function exchange<Result>(
 }
 
 /** Sends a request. The caller reads the body of the answer, or destroys it. */
-export function openAnswer(request: HttpRequest, deadline: Deadline): Promise<HttpAnswer> {
+export function openAnswer(request: ClientRequest, deadline: Deadline): Promise<ClientAnswer> {
   return deadline.within(send(request, deadline));
 }
 
 async function send(
-  { url, open, ...request }: HttpRequest,
+  { url, open, ...request }: ClientRequest,
   { signal, throwIfEnded }: Deadline,
-): Promise<HttpAnswer> {
+): Promise<ClientAnswer> {
   const undici = await loadClient();
   const dispatcher = await open?.();
   throwIfEnded();

@@ -2,9 +2,9 @@
 import type { z } from "zod";
 import { collectBytes } from "../../streams/bytes.ts";
 import type { Deadline } from "../../time/deadline.ts";
-import { exchange, type HttpHeaders, type HttpRequest } from "./exchange.ts";
+import { type ClientRequest, exchange, type HttpHeaders } from "./exchange.ts";
 
-export interface JsonRequest extends HttpRequest {
+export interface JsonRequest extends ClientRequest {
   /** Sent as the body. */
   readonly json?: unknown;
   /** The limit of the answer's body. */

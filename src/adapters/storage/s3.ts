@@ -7,7 +7,7 @@
 import { createReadStream } from "node:fs";
 import { AwsV4Signer } from "aws4fetch";
 import type { ByteRange, FileMetadata, Storage } from "../../ports/files/storage.ts";
-import { type HttpAnswer, loadClient, repeatAfterErrors } from "../http-client/index.ts";
+import { type ClientAnswer, loadClient, repeatAfterErrors } from "../http-client/index.ts";
 import { requireStorageKey } from "./key.ts";
 import { createSpool, type SpooledFile } from "./spool.ts";
 
@@ -76,7 +76,7 @@ interface S3Request extends S3RequestOptions {
 }
 
 /** Retries errors of the network and of the store (5xx). @throws when the last attempt fails. */
-async function requestWithRetries(settings: S3Settings, s3Request: S3Request): Promise<HttpAnswer> {
+async function requestWithRetries(settings: S3Settings, s3Request: S3Request): Promise<ClientAnswer> {
   const { method } = s3Request;
   const answer = await repeatAfterErrors(firstWaitMs, async () => {
     const attempt = await requestOnce(settings, s3Request);
@@ -87,7 +87,7 @@ async function requestWithRetries(settings: S3Settings, s3Request: S3Request): P
 }
 
 /** @throws Error without the URL and the body: both may contain secrets. */
-async function reject({ statusCode, body }: HttpAnswer, method: Method): Promise<never> {
+async function reject({ statusCode, body }: ClientAnswer, method: Method): Promise<never> {
   await body.dump();
   throw new Error(`the store answered ${statusCode} to ${method}`);
 }

@@ -9,10 +9,10 @@ import type { DataFolder } from "./data-folder.ts";
 import { proofPath, signNonce } from "./key-proof.ts";
 
 /** Returns the address of a proven server; undefined if it can't be reached or does not prove itself. */
-export type Verify = (address: string) => Promise<string | undefined>;
+export type Verifier = (address: string) => Promise<string | undefined>;
 
 /** Writes one line on stderr for a program that does not prove itself. */
-export function createVerifier({ path, credential }: Pick<DataFolder, "path" | "credential">): Verify {
+export function createVerifier({ path, credential }: Pick<DataFolder, "path" | "credential">): Verifier {
   const proven = new Map<string, string>();
   let reported: string | undefined;
 

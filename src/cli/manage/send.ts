@@ -18,10 +18,10 @@ import { UsageError } from "./usage-error.ts";
 const commandsPath = "/data-folder/commands/";
 
 /** Sends a command and returns its data. @throws if the service rejects it; UsageError for an invalid input. */
-export type Send = (command: string, input: object) => Promise<unknown>;
+export type CommandSender = (command: string, input: object) => Promise<unknown>;
 
 /** Opens the service, passes on how to send commands to it, and closes it. */
-export async function withService<Result>(work: (send: Send) => Promise<Result>): Promise<Result> {
+export async function withService<Result>(work: (send: CommandSender) => Promise<Result>): Promise<Result> {
   const { config } = readConfig();
   if (config.upstream) {
     throw new Error("This command works on the machine of the service: unset TIDINGS_BASE_URL.");

@@ -22,7 +22,7 @@ export interface EmbeddedOptions {
   onFailure(error: Error): void;
 }
 
-export interface Embedded extends AsyncDisposable {
+export interface EmbeddedEngine extends AsyncDisposable {
   /** The settings of the pool: one connection, because the engine has one session. */
   readonly settings: pg.PoolConfig;
 }
@@ -30,7 +30,11 @@ export interface Embedded extends AsyncDisposable {
 /** Closing takes some 50 ms; after this the thread is terminated, and the next start runs crash recovery. */
 const closeTimeoutMs = 5_000;
 
-export async function startEmbedded({ dataDir, ownership, onFailure }: EmbeddedOptions): Promise<Embedded> {
+export async function startEmbedded({
+  dataDir,
+  ownership,
+  onFailure,
+}: EmbeddedOptions): Promise<EmbeddedEngine> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const lost = new AbortController();
   const claimed = ownership ? undefined : await claimOrFail(dataDir, { onLost: () => lost.abort() });
@@ -53,7 +57,7 @@ export async function startEmbedded({ dataDir, ownership, onFailure }: EmbeddedO
 async function start(
   data: string,
   { onFailure, lost }: Pick<EmbeddedOptions, "onFailure"> & { readonly lost: AbortSignal },
-): Promise<Embedded> {
+): Promise<EmbeddedEngine> {
   const thread = startThread({ data, archive: fileURLToPath(new URL(archiveName(), import.meta.url)) });
   lost.addEventListener("abort", () => void thread.terminate());
   await waitUntilReady(thread, data);

@@ -122,13 +122,13 @@ types.setTypeParser(timeList, (text) => readTimes(text).map((time) => time.toISO
 
 const rolledBack = { command: "ROLLBACK", rowCount: 0, rows: [] };
 
-interface Shared {
+interface SharedState {
   readonly generation: Generation;
   readonly counts: Counts;
   readonly canCancel: boolean;
 }
 
-function wrap(client: pg.PoolClient, { generation, counts, canCancel }: Shared): Connection {
+function wrap(client: pg.PoolClient, { generation, counts, canCancel }: SharedState): Connection {
   const send = createSender(client, counts, canCancel);
   const names = new Set<string>();
   const place = { release() {} };

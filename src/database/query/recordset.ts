@@ -5,7 +5,7 @@
  * number of rows.
  */
 import { type RawBuilder, type SelectType, sql } from "kysely";
-import { type Sealed, type SqlType, sqlTypes, type Tables } from "../schema/index.ts";
+import { type SealedText, type SqlType, sqlTypes, type Tables } from "../schema/index.ts";
 
 declare const value: unique symbol;
 
@@ -24,7 +24,7 @@ interface Values extends Record<SqlType, unknown> {
   readonly boolean: boolean;
   readonly integer: number;
   readonly smallint: number;
-  readonly text: string | Sealed;
+  readonly text: string | SealedText;
   readonly "text[]": readonly string[];
   readonly timestamptz: string;
 }

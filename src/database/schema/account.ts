@@ -1,5 +1,5 @@
 /** Columns of organizations, their users, credentials and configuration. */
-import type { Actor, JsonOrSealed, Sealed } from "./columns.ts";
+import type { JsonOrSealed, SealedText, StoredActor } from "./columns.ts";
 
 /** Why an inbox can't send. */
 export type InboxHealth = {
@@ -14,7 +14,7 @@ export type InboxHealth = {
 };
 
 /** What the provider says of an inbox's number. */
-export type NumberLimits = {
+export type InboxNumberLimits = {
   /** How many people may be written to outside their windows in 24 hours; null: any number, or not known. */
   readonly messaging_limit: number | null;
   readonly quality: "green" | "yellow" | "red" | null;
@@ -52,17 +52,17 @@ export interface AccountColumns {
   };
   /** Calls to third parties that have no response yet. */
   outward_calls: {
-    actor: Actor;
+    actor: StoredActor;
   };
   inboxes: {
     settings: Record<string, unknown>;
     /** Why it can't send; null if it can. */
     health: InboxHealth;
-    limits: NumberLimits;
+    limits: InboxNumberLimits;
   };
   inbox_accounts: {
     /** The access token, the app's secret and the verify token, as JSON. */
-    secrets: Sealed;
+    secrets: SealedText;
   };
   teams: {
     settings: Record<string, unknown>;

@@ -1,12 +1,12 @@
 /** Columns of cohorts and of broadcasts to them. */
-import type { Actor } from "./columns.ts";
-import type { TemplateContent } from "./templates.ts";
+import type { StoredActor } from "./columns.ts";
+import type { StoredTemplateContent } from "./templates.ts";
 
 /** An approved template as a broadcast sends it. */
 export type BroadcastTemplate = {
   readonly name: string;
   readonly language: string;
-  readonly version: TemplateContent;
+  readonly version: StoredTemplateContent;
 };
 
 export interface BroadcastColumns {
@@ -16,7 +16,7 @@ export interface BroadcastColumns {
     /** The approved template as it was at the execution. */
     template: BroadcastTemplate;
     /** Who executed it. */
-    executed_by: Actor;
+    executed_by: StoredActor;
     /** Of the recipients, those that are excluded not counted. */
     total: number;
     /** Those that were handed to the delivery. */

@@ -14,20 +14,20 @@ export type Json<Value> = ColumnType<Value, string, string>;
 export type GeneratedJson<Value> = ColumnType<Value, string | undefined, string>;
 
 /** A column that PostgreSQL computes from others. */
-export type Computed<Value> = ColumnType<Value, never, never>;
+export type ComputedColumn<Value> = ColumnType<Value, never, never>;
 
 declare const isSealed: unique symbol;
 
 /** A text that `seal` encrypted. Not a string to the compiler, so that it can't be stored in another column. */
-export interface Sealed {
+export interface SealedText {
   readonly [isSealed]: true;
 }
 
-/** Of a JSON column that holds, in some rows, a `Sealed` text as a JSON string. */
+/** Of a JSON column that holds, in some rows, a `SealedText` text as a JSON string. */
 export type JsonOrSealed = unknown;
 
 /** Who did something. */
-export interface Actor {
+export interface StoredActor {
   readonly type: "api_key" | "user" | "flow" | "bot" | "system";
   readonly id: string;
   readonly name: string;

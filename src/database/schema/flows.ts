@@ -1,5 +1,5 @@
 /** Columns of automation flows. */
-import type { Sealed } from "./columns.ts";
+import type { SealedText } from "./columns.ts";
 
 /** A node of a flow, as it was sent, with its defaults. */
 export type FlowNode = {
@@ -12,7 +12,7 @@ export type FlowNode = {
   readonly sort_order: number;
 };
 
-export type EndActionConfig = {
+export type StoredEndActionConfig = {
   readonly team_id?: string | undefined;
   readonly user_id?: string | undefined;
   /** A time or a duration. */
@@ -81,13 +81,13 @@ export interface FlowColumns {
   flow_versions: {
     nodes: readonly FlowNode[];
     end_action_type: "none" | "assign" | "resolve" | "snooze" | "unassign" | "handoff_chatbot";
-    end_action_config: EndActionConfig;
+    end_action_config: StoredEndActionConfig;
   };
   /** The values of secret headers. */
   flow_secrets: {
     /** In lower case. */
     header: string;
-    value: Sealed;
+    value: SealedText;
   };
   flow_runs: {
     status: "running" | "waiting" | "completed" | "failed" | "cancelled";

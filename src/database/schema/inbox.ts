@@ -1,5 +1,5 @@
 /** Columns of contacts, conversations, messages, uploads and imports. */
-import type { Actor } from "./columns.ts";
+import type { StoredActor } from "./columns.ts";
 import type { ChannelPricing, MessageCharge } from "./money.ts";
 import type { SentTemplate } from "./templates.ts";
 
@@ -88,7 +88,7 @@ export interface InboxColumns {
     strategy: "round_robin" | "weighted" | "load_balanced" | "skills_based" | "sticky";
   };
   assignments: {
-    assigned_by_type: Actor["type"];
+    assigned_by_type: StoredActor["type"];
     assignment_type: "manual" | "transfer" | "routing" | "unassign";
   };
   messages: {
@@ -104,7 +104,7 @@ export interface InboxColumns {
     quota_full_at: string;
     error: MessageFailure;
     /** Null for inbound messages, and for messages of versions that did not record it. */
-    sent_by: Actor;
+    sent_by: StoredActor;
     /** Null for inbound messages, and where there are no prices. */
     charge: MessageCharge;
     /** Null: it is of no broadcast, or was replaced by a retry. */

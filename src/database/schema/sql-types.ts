@@ -885,4 +885,4 @@ export const sqlTypes: SqlTypes = {
 };
 
 /** Of the migrations and the declarations that this file was made from. */
-export const digest = "c64a5c0ba2fa6740";
+export const digest = "d34dc853bd825d41";

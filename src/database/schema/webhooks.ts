@@ -1,5 +1,5 @@
 /** Columns of events, webhooks and their deliveries. */
-import type { Sealed } from "./columns.ts";
+import type { SealedText } from "./columns.ts";
 
 export interface WebhookColumns {
   events: {
@@ -7,8 +7,8 @@ export interface WebhookColumns {
     conversation_id: string;
   };
   webhooks: {
-    secret: Sealed;
-    previous_secret: Sealed;
+    secret: SealedText;
+    previous_secret: SealedText;
     disabled_reason: "gone" | "failing";
   };
   webhook_deliveries: {

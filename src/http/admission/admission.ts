@@ -17,7 +17,7 @@ import { createBoundedMap } from "./bounded-map.ts";
 import { networkOf } from "./network.ts";
 import { createTokenBuckets, type Quota, type RateLimits } from "./token-buckets.ts";
 
-export type Caller = Awaited<ReturnType<Platform["authenticate"]>>;
+export type AdmittedCaller = Awaited<ReturnType<Platform["authenticate"]>>;
 
 /** A request and the headers of its response, in either transport. */
 export interface Exchange {
@@ -30,7 +30,7 @@ export interface Admission {
   /** Counts a request without a credential. @throws Failure `rate_limited`. */
   countAnonymous(exchange: Exchange): void;
   /** Returns the caller and counts one request. @throws Failure `credential_missing`, `credential_invalid`, `rate_limited`. */
-  identify(exchange: Exchange): Promise<Caller>;
+  identify(exchange: Exchange): Promise<AdmittedCaller>;
   /** Checks the operator's key and counts one request. @throws Failure `operator_key_required`, `rate_limited`. */
   identifyOperator(exchange: Exchange): void;
   /**
@@ -53,7 +53,7 @@ export interface MessageAdmission {
   readonly maxMessages: number;
   /** Finds the caller and counts one message; `count` counts further ones. @throws Failure as `Admission.identify`. */
   identify(): Promise<{
-    readonly caller: Caller;
+    readonly caller: AdmittedCaller;
     count(messages: number): void;
   }>;
 }
@@ -84,7 +84,7 @@ export function createAdmission({ rateLimits, platform, now, operatorKey }: Admi
   const countAnonymous = (exchange: Exchange): void =>
     applyAddressQuota(exchange, addresses.take(networkOf(exchange.address), 1));
 
-  const identify = async (exchange: Exchange): Promise<Caller> => {
+  const identify = async (exchange: Exchange): Promise<AdmittedCaller> => {
     const credential = readCredential(exchange.headers);
     if (credential === undefined) {
       countAnonymous(exchange);
@@ -128,7 +128,11 @@ function createLookUp(platform: Pick<Platform, "authenticate">, guesses: Attempt
   /** Ids by the hash of a spelling. They select a bucket; whether the credential is valid is looked up each time. */
   const knownIds = createBoundedMap<string>();
 
-  return async (exchange: Exchange, credential: string, count: (id: string) => void): Promise<Caller> => {
+  return async (
+    exchange: Exchange,
+    credential: string,
+    count: (id: string) => void,
+  ): Promise<AdmittedCaller> => {
     const spelling = createHash("sha256").update(credential).digest("base64url");
     const network = networkOf(exchange.address);
     const knownId = knownIds.get(spelling);

@@ -1,7 +1,7 @@
 /** The hook that admits every request before its body is read, and sets the caller. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Credential } from "../../../tools/contract/index.ts";
-import type { Admission, Caller, Exchange } from "./admission.ts";
+import type { Admission, AdmittedCaller, Exchange } from "./admission.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -12,7 +12,7 @@ declare module "fastify" {
   }
   interface FastifyRequest {
     /** Null on a route that requires no credential, or the operator's key. */
-    caller: Caller | null;
+    caller: AdmittedCaller | null;
     /** Whether the route requires the operator's key, and the request has it. */
     isOperator: boolean;
   }
@@ -21,7 +21,7 @@ declare module "fastify" {
 /** Who sends a request. */
 export interface RequestActor {
   /** Null without a credential, and for the operator. */
-  readonly caller: Caller | null;
+  readonly caller: AdmittedCaller | null;
   readonly isOperator: boolean;
   /** The IP address of the client. */
   readonly address: string;

@@ -59,7 +59,7 @@ export interface Claim extends Capacity {
   readonly runWhileSuspended: readonly string[];
 }
 
-interface Claimed {
+interface ClaimResult {
   readonly jobs: readonly ClaimedJob[];
   /**
    * Another transaction had locked the rate of a lane that has due jobs: the claim is to be repeated soon.
@@ -83,7 +83,7 @@ interface Claimed {
  * `is_takeover`: a process that ends an attempt sets `claimed_by` to null. A process of an older version does
  * not set `claimed_number`, so `claimed_by` counts only while `claimed_number` equals `claims`.
  */
-export async function claimJobs(tx: DatabaseTransaction, claim: Claim): Promise<Claimed> {
+export async function claimJobs(tx: DatabaseTransaction, claim: Claim): Promise<ClaimResult> {
   const leases = JSON.stringify(claim.leases);
   const { rows } = await sql<ClaimedJob | { readonly id: null }>`
     with recursive ${lanesIn({ ...rangeOf(claim.priority), after: claim.after })},

@@ -1,7 +1,7 @@
 /** The leases of the jobs that run in this process, and when each must be renewed. */
 import type { ClaimedJob } from "../claim/index.ts";
 import type { JobDefinition } from "../job.ts";
-import type { Reschedule } from "../settle.ts";
+import type { RescheduledJob } from "../settle.ts";
 
 const defaultLeaseMs = 60_000;
 
@@ -46,7 +46,7 @@ export class Leases {
   }
 
   /** The renewals that are due, the same ones again until `markRenewed` is called. */
-  renewals(now: Date): Reschedule[] {
+  renewals(now: Date): RescheduledJob[] {
     return this.#due(now).map(({ job, definition }) => {
       const run_at = leaseEnd(definition, now).toISOString();
       return { id: job.id, claimed: job.claims, run_at, attempts: job.attempts };

@@ -41,7 +41,7 @@ export interface PollResult {
   readonly waitMs: number;
 }
 
-interface Claimed {
+interface ClaimedBatch {
   readonly jobs: readonly ClaimedJob[];
   readonly isDrained: boolean;
   /** The lane behind which the next claim starts, if that has changed. */
@@ -52,7 +52,7 @@ interface Claimed {
 /** A claim of another process holds the rate of a lane for about as long. */
 const contendedMs = 10;
 
-const noJobs: Claimed = { jobs: [], isDrained: false };
+const noJobs: ClaimedBatch = { jobs: [], isDrained: false };
 
 export class Poller {
   readonly #options: PollerOptions;
@@ -94,7 +94,7 @@ export class Poller {
     return this.#options.processes?.isClockCurrent ?? true;
   }
 
-  async #transact(now: Date, capacity: Capacity): Promise<Claimed> {
+  async #transact(now: Date, capacity: Capacity): Promise<ClaimedBatch> {
     const settlements = this.#settlements.splice(0);
     const renewals = this.#leases.renewals(now);
     if (settlements.length + renewals.length + capacity.limit === 0) {
@@ -118,7 +118,7 @@ export class Poller {
     }
   }
 
-  async #claim(tx: DatabaseTransaction, capacity: Capacity): Promise<Claimed> {
+  async #claim(tx: DatabaseTransaction, capacity: Capacity): Promise<ClaimedBatch> {
     const { priority, processes } = this.#options;
     // Not the time of the poll: the wait for the connection would count as part of the second in which jobs start.
     const now = this.#options.now();

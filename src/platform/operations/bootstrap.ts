@@ -11,13 +11,13 @@ import {
   randomSecret,
 } from "../account/identity/index.ts";
 import { insertInbox } from "../account/inboxes/index.ts";
-import { insertOrganization, type NewOrganization } from "../account/organization/index.ts";
+import { insertOrganization, type NewOrganizationRow } from "../account/organization/index.ts";
 import { insertUser } from "../account/users.ts";
 import {
   type AppSecrets,
   type ResealOptions,
   resealAll,
-  type SealSecrets,
+  type SealingSecrets,
 } from "../foundation/sealing/index.ts";
 import { insertSetting, readSetting } from "../foundation/settings.ts";
 
@@ -58,7 +58,7 @@ export interface BootstrapOptions {
  *
  * @throws if no secret opens some of the stored values.
  */
-export async function bootstrap(database: Database, options: BootstrapOptions): Promise<SealSecrets> {
+export async function bootstrap(database: Database, options: BootstrapOptions): Promise<SealingSecrets> {
   const { owner, localKey, now } = options;
   const generatedSecret = await loadOrCreateSecret(database);
   const secrets = {
@@ -125,7 +125,7 @@ async function createFirstOrganization(
 /** Creates an organization with a simulated inbox, so that it can send and receive at once. */
 export async function createOrganization(
   tx: DatabaseTransaction,
-  organization: NewOrganization,
+  organization: NewOrganizationRow,
 ): Promise<void> {
   await insertOrganization(tx, organization);
   await insertInbox(tx, {

@@ -12,7 +12,7 @@ import {
 } from "../../../database/query/index.ts";
 import type { Tables } from "../../../database/schema/index.ts";
 import { together } from "../../../database/transaction.ts";
-import { type Enqueue, newJob } from "../../../jobs/job.ts";
+import { type Enqueuer, newJob } from "../../../jobs/job.ts";
 import {
   type LedgerMessage,
   type LedgerStatus,
@@ -26,7 +26,7 @@ type Message = Selectable<Tables["simulator_messages"]> & LedgerMessage;
 
 export interface LedgerParts {
   readonly database: Database;
-  readonly enqueue: Enqueue;
+  readonly enqueue: Enqueuer;
 }
 
 export function createSimulatorStore(parts: LedgerParts): SimulatorStore {

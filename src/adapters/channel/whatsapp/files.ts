@@ -7,7 +7,7 @@ import type { ChannelProvider } from "../../../ports/channel.ts";
 import { limitBytes } from "../../../streams/bytes.ts";
 import { withDeadline } from "../../../time/deadline.ts";
 import { exchange } from "../../http-client/index.ts";
-import { ask, parseAnswer, segment, tooLong, type WhatsAppSettings } from "./http.ts";
+import { askGraph, parseAnswer, segment, tooLong, type WhatsAppSettings } from "./http.ts";
 
 const Location = z.object({ url: z.url({ protocol: /^https?$/ }) });
 
@@ -19,7 +19,7 @@ const unknownObject = 100;
 export function createFetchFile(settings: WhatsAppSettings): ChannelProvider["fetchFile"] {
   return async ({ access_token: token, phone_number_id }, { id, signal }, read) => {
     const path = `/${segment(id)}?phone_number_id=${segment(phone_number_id)}`;
-    const answer = await ask({ settings, token, signal }, { method: "GET", path });
+    const answer = await askGraph({ settings, token, signal }, { method: "GET", path });
     if (answer.outcome === "rejected") {
       if (answer.error.code === unknownObject) {
         return undefined;

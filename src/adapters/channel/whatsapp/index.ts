@@ -7,7 +7,7 @@ import { createFetchFile } from "./files.ts";
 import type { WhatsAppSettings } from "./http.ts";
 import { readLimits } from "./number-limits.ts";
 import { createSend } from "./sending/index.ts";
-import { createTemplateAuthority } from "./templates/index.ts";
+import { createWhatsAppAuthority } from "./templates/index.ts";
 import { answerHandshake, readRequest } from "./webhook/index.ts";
 
 /** Where Meta serves the files of received messages. */
@@ -35,5 +35,5 @@ export function openWhatsApp(address: WhatsAppAddress, now: Clock): OpenWhatsApp
       fetchFile: createFetchFile(settings),
     },
   };
-  return { channel, authority: createTemplateAuthority(settings) };
+  return { channel, authority: createWhatsAppAuthority(settings) };
 }

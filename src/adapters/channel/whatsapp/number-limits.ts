@@ -1,7 +1,7 @@
 /** What Meta says of a number: the messaging limit of its business, its quality rating and its throughput. */
 import { z } from "zod";
 import type { ChannelAccount, NumberLimits } from "../../../ports/channel.ts";
-import { ask, parseAnswer, segment, type WhatsAppSettings } from "./http.ts";
+import { askGraph, parseAnswer, segment, type WhatsAppSettings } from "./http.ts";
 
 const text = z.string().nullish().catch(null);
 
@@ -31,7 +31,7 @@ export async function readLimits(
   signal: AbortSignal,
 ): Promise<NumberLimits | undefined> {
   const path = `/${segment(phone_number_id)}?fields=${fields}`;
-  const answer = await ask({ settings, token, signal }, { method: "GET", path });
+  const answer = await askGraph({ settings, token, signal }, { method: "GET", path });
   if (answer.outcome === "rejected") {
     return undefined;
   }

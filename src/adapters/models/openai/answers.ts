@@ -26,7 +26,7 @@ type ReadAnswer =
 /** Answers that another attempt may improve at once; 529 is a busy service. */
 const transient: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504, 529]);
 
-export function readAnswer(
+export function readModelAnswer(
   prefix: SettingsPrefix,
   { status, headers, value }: Pick<JsonAnswer, "status" | "headers" | "value">,
 ): ReadAnswer {

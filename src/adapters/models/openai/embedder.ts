@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Embedder, Embeddings } from "../../../ports/models/embedder.ts";
 import type { ModelFailure } from "../../../ports/models/language-model.ts";
 import { unreadable } from "./answers.ts";
-import { callEndpoint, type Endpoint, type EndpointSettings, type Wait } from "./endpoint.ts";
+import { callEndpoint, type Delay, type Endpoint, type EndpointSettings } from "./endpoint.ts";
 
 export interface EmbedderSettings extends EndpointSettings {
   /** Asks the model for vectors of this length; undefined: the model's own. */
@@ -21,7 +21,7 @@ const EmbeddingsAnswer = z.object({
   data: z.array(z.object({ index: z.int().min(0), embedding: z.array(z.number()).min(1) })),
 });
 
-export function createEmbedder(settings: EmbedderSettings, wait?: Wait): Embedder {
+export function createEmbedder(settings: EmbedderSettings, wait?: Delay): Embedder {
   const endpoint = { ...settings, prefix: "TIDINGS_EMBEDDINGS", ...(wait ? { wait } : {}) } as const;
   const { model, dimensions } = settings;
   // Known after the first answer, unless it is set.

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { ModelFailure } from "../../../ports/models/language-model.ts";
 import { type Deadline, withDeadline } from "../../../time/deadline.ts";
 import { fetchJson, waitAfter } from "../../http-client/index.ts";
-import { type Refusal, readAnswer, type SettingsPrefix, unreachable, unreadable } from "./answers.ts";
+import { type Refusal, readModelAnswer, type SettingsPrefix, unreachable, unreadable } from "./answers.ts";
 
 export interface EndpointSettings {
   /** The base URL, for example `https://api.openai.com/v1`, without a slash at its end. */
@@ -24,10 +24,10 @@ export interface Endpoint extends EndpointSettings {
   /** The prefix of the settings, for messages to the operator. */
   readonly prefix: SettingsPrefix;
   /** Waits between attempts; a test replaces it. */
-  readonly wait?: Wait;
+  readonly wait?: Delay;
 }
 
-export type Wait = (ms: number, signal: AbortSignal) => Promise<void>;
+export type Delay = (ms: number, signal: AbortSignal) => Promise<void>;
 
 export interface EndpointRequest {
   /** After the base URL. */
@@ -113,7 +113,7 @@ async function exchange(
   const answer = await fetchJson(request, deadline);
   return answer.isTooLong
     ? { failure: unreadable("is too large"), isTransient: false }
-    : readAnswer(prefix, answer);
+    : readModelAnswer(prefix, answer);
 }
 
 function timedOut({ prefix, timeoutMs }: Endpoint): ModelFailure {

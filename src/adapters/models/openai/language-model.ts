@@ -8,7 +8,7 @@ import type {
   ModelFailureReason,
 } from "../../../ports/models/language-model.ts";
 import { type Refusal, unreadable } from "./answers.ts";
-import { callEndpoint, type EndpointSettings, type Wait } from "./endpoint.ts";
+import { callEndpoint, type Delay, type EndpointSettings } from "./endpoint.ts";
 
 /** Far more than any answer: 4,096 tokens are about 20 kB. */
 const maxAnswerBytes = 2_000_000;
@@ -33,7 +33,7 @@ const ChatAnswer = z.object({
 /** Parameters that some models refuse, and what is sent instead. */
 type Parameter = "max_tokens" | "temperature";
 
-export function createLanguageModel(settings: EndpointSettings, wait?: Wait): LanguageModel {
+export function createLanguageModel(settings: EndpointSettings, wait?: Delay): LanguageModel {
   const endpoint = { ...settings, prefix: "TIDINGS_LLM", ...(wait ? { wait } : {}) } as const;
   // Those that this model has refused: they are not sent to it again.
   const refused = new Set<Parameter>();

@@ -14,7 +14,7 @@ export const Order = z.object({
 
 export const OrderList = z.object({ items: z.array(Order) });
 
-export const Payment = z
+export const PaymentEntity = z
   .object({
     id: z.string().min(1).max(255),
     order_id: z.string().nullish(),
@@ -36,4 +36,4 @@ export const Payment = z
     }),
   );
 
-export const PaymentList = z.object({ items: z.array(Payment) });
+export const PaymentList = z.object({ items: z.array(PaymentEntity) });

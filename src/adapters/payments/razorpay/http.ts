@@ -37,7 +37,7 @@ const ErrorAnswer = z.object({
 });
 
 /** @throws Error if the processor could not be asked, or if its answer is of no known shape. */
-export async function ask(
+export async function askRazorpay(
   settings: RazorpaySettings,
   request: ApiRequest,
   signal: AbortSignal,

@@ -16,8 +16,8 @@ import type {
 import { parseForm, repeatAfterErrors } from "../../http-client/index.ts";
 import { checkoutMessage, isSignature } from "../signature.ts";
 import { readWebhook } from "../webhook.ts";
-import { Order, OrderList, Payment, PaymentList } from "./entities.ts";
-import { type ApiAnswer, type ApiRequest, ask, type RazorpaySettings } from "./http.ts";
+import { Order, OrderList, PaymentEntity, PaymentList } from "./entities.ts";
+import { type ApiAnswer, type ApiRequest, askRazorpay, type RazorpaySettings } from "./http.ts";
 
 export type { RazorpaySettings } from "./http.ts";
 
@@ -42,7 +42,7 @@ export function createRazorpay(settings: RazorpaySettings): PaymentProcessor {
     capture: (payment, signal) => capture(settings, payment, signal),
     async refund({ payment_id, amount, receipt }, signal) {
       const path = `/payments/${segment(payment_id)}/refund`;
-      accept(await ask(settings, { method: "POST", path, body: { amount, receipt } }, signal));
+      accept(await askRazorpay(settings, { method: "POST", path, body: { amount, receipt } }, signal));
     },
     isSignedByCheckout: ({ order_id, payment_id, signature }) =>
       isSignature(settings.keySecret, checkoutMessage(order_id, payment_id), signature),
@@ -72,7 +72,7 @@ async function postOrder(settings: RazorpaySettings, order: NewOrder, signal: Ab
   const { organization_id, receipt, amount, currency } = order;
   const body = { amount, currency, receipt, notes: { organization_id } };
   const post = (more: object) =>
-    ask(settings, { method: "POST", path: "/orders", body: { ...body, ...more } }, signal);
+    askRazorpay(settings, { method: "POST", path: "/orders", body: { ...body, ...more } }, signal);
   const answer = await post({ unique_receipt: true });
   // Accounts of some countries do not know the field, and refuse every field that they do not know.
   const isUnknownField = answer.outcome === "refused" && answer.reason.includes("unique_receipt");
@@ -86,7 +86,7 @@ async function findOrder(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const path = `/orders?receipt=${encodeURIComponent(receipt)}`;
-  const { items } = parse(OrderList, accept(await ask(settings, { method: "GET", path }, signal)));
+  const { items } = parse(OrderList, accept(await askRazorpay(settings, { method: "GET", path }, signal)));
   return items.find((one) => one.receipt === receipt && one.amount === amount && one.currency === currency)
     ?.id;
 }
@@ -97,7 +97,7 @@ async function findPayment(
   signal: AbortSignal,
 ): Promise<ProcessorPayment | undefined> {
   const answer = await read(settings, `/payments/${segment(payment_id)}`, signal);
-  return answer.outcome === "refused" ? undefined : parse(Payment, answer.value);
+  return answer.outcome === "refused" ? undefined : parse(PaymentEntity, answer.value);
 }
 
 /** Another process may capture it at the same time: then the request is refused, and the payment is captured. */
@@ -116,9 +116,9 @@ async function capture(
     if (before && before.status !== "authorized") {
       return before;
     }
-    const answer = await ask(settings, request, signal);
+    const answer = await askRazorpay(settings, request, signal);
     if (answer.outcome === "accepted") {
-      return parse(Payment, answer.value);
+      return parse(PaymentEntity, answer.value);
     }
     const after = await findPayment(settings, payment_id, signal);
     if (!after || after.status === "authorized") {
@@ -130,7 +130,7 @@ async function capture(
 }
 
 function read(settings: RazorpaySettings, path: string, signal: AbortSignal): Promise<ApiAnswer> {
-  return repeatAfterErrors(firstWaitMs, () => ask(settings, { method: "GET", path }, signal), signal);
+  return repeatAfterErrors(firstWaitMs, () => askRazorpay(settings, { method: "GET", path }, signal), signal);
 }
 
 function accept(answer: ApiAnswer): unknown {

@@ -10,7 +10,7 @@ import { type ControlRoute, createRouteFactory } from "../../channel/simulator/i
 import { checkoutMessage, isSignature, sign } from "../signature.ts";
 import { readWebhook, writeWebhook } from "../webhook.ts";
 import { addRefund, type ControlParts, pay, refundOrder, type SimulatedProcessorParts } from "./controls.ts";
-import { insertOrder, lockOrder, readPayments, updatePayment } from "./store.ts";
+import { insertOrder, lockSimulatedOrder, readPayments, updatePayment } from "./store.ts";
 
 export type { SimulatedProcessorParts } from "./controls.ts";
 
@@ -69,7 +69,7 @@ function createSimulatedProcessor(
     async refund({ organization_id, payment_id, amount }) {
       const { order_id } = await get({ organization_id, payment_id });
       await database.transaction(async (tx) => {
-        await lockOrder(tx, organization_id, order_id ?? "");
+        await lockSimulatedOrder(tx, organization_id, order_id ?? "");
         const [payment] = await readPayments(tx, { organization_id, payment_id });
         if (!payment || payment.amount_refunded + amount > payment.amount) {
           throw new Error("The simulated processor refuses to refund more than was paid.");

@@ -30,7 +30,7 @@ export async function insertOrder(
 }
 
 /** Locks the order, so that its payments are changed one after the other. */
-export function lockOrder(
+export function lockSimulatedOrder(
   tx: DatabaseTransaction,
   organization_id: string,
   id: string,

@@ -10,10 +10,10 @@ export const accessTokenSeconds = 15 * 60;
 const issuer = "tidings";
 const audience = "tidings:access";
 
-type Signing = AppSecrets & Pick<World, "now">;
+type SigningContext = AppSecrets & Pick<World, "now">;
 
 export async function signAccessToken(
-  world: Signing,
+  world: SigningContext,
   { organization_id, user_id, session_version, family_id }: Session,
 ): Promise<string> {
   const now = Math.floor(world.now().getTime() / 1000);
@@ -29,7 +29,7 @@ export async function signAccessToken(
 
 /** @throws Failure `credential_invalid` if the token is forged, expired or not an access token. */
 export async function readAccessToken(
-  world: Signing,
+  world: SigningContext,
   token: string,
 ): Promise<Session & { readonly expires_at: string }> {
   try {

@@ -2,10 +2,10 @@
 import { z } from "zod";
 import type { Queries } from "../../../database/database.ts";
 import { ofOrganization } from "../../../database/query/index.ts";
-import type { Sealed } from "../../../database/schema/index.ts";
+import type { SealedText } from "../../../database/schema/index.ts";
 import type { ChannelAccount } from "../../../ports/channel.ts";
 import type { Transaction } from "../../foundation/kernel/index.ts";
-import { type SealedColumn, type SealSecrets, seal, tryUnseal } from "../../foundation/sealing/index.ts";
+import { type SealedColumn, type SealingSecrets, seal, tryUnseal } from "../../foundation/sealing/index.ts";
 
 /** An inbox whose secrets are lost can't send or receive until its credentials are sent again. */
 export const sealedAccounts: SealedColumn = {
@@ -20,13 +20,13 @@ export const StoredAccount = z.object({
   phone_number_id: z.string(),
   waba_id: z.string(),
   app_id: z.string(),
-  secrets: z.custom<Sealed>((value) => typeof value === "string"),
+  secrets: z.custom<SealedText>((value) => typeof value === "string"),
 });
 export type StoredAccount = z.infer<typeof StoredAccount>;
 
 const Secrets = z.object({ access_token: z.string(), app_secret: z.string(), verify_token: z.string() });
 
-export function sealAccount(secrets: SealSecrets, account: ChannelAccount): StoredAccount {
+export function sealAccount(secrets: SealingSecrets, account: ChannelAccount): StoredAccount {
   const { phone_number_id, waba_id, app_id, access_token, app_secret, verify_token } = account;
   const text = JSON.stringify({ access_token, app_secret, verify_token });
   return { phone_number_id, waba_id, app_id, secrets: seal(secrets, text) };
@@ -34,7 +34,7 @@ export function sealAccount(secrets: SealSecrets, account: ChannelAccount): Stor
 
 /** Undefined if no secret of this service opens it. */
 export function openAccount(
-  world: SealSecrets,
+  world: SealingSecrets,
   { phone_number_id, waba_id, app_id, secrets }: StoredAccount,
 ): ChannelAccount | undefined {
   const opened = tryUnseal(world, secrets);
@@ -58,7 +58,7 @@ export async function findAccount(db: Queries, { organization_id, inbox_id }: In
 /** The account of an inbox; undefined if it has none. */
 export async function readAccount(
   db: Queries,
-  world: SealSecrets,
+  world: SealingSecrets,
   name: InboxName,
 ): Promise<ChannelAccount | undefined> {
   const row = await findAccount(db, name);

@@ -4,7 +4,7 @@ import type { ChannelName, InboxSettings } from "../../../../tools/inboxes.ts";
 import type { DatabaseTransaction, Queries } from "../../../database/database.ts";
 import { newId } from "../../../database/id.ts";
 import { ofOrganization } from "../../../database/query/index.ts";
-import type { NumberLimits } from "../../../database/schema/index.ts";
+import type { InboxNumberLimits } from "../../../database/schema/index.ts";
 
 /** The platform on which contacts see the inbox. */
 const platformOf: Readonly<Record<ChannelName, string>> = { simulator: "whatsapp", whatsapp: "whatsapp" };
@@ -24,7 +24,7 @@ export async function insertInbox(
     readonly channel: ChannelName;
     readonly phone_number: string;
     readonly settings: InboxSettings;
-    readonly limits?: NumberLimits | undefined;
+    readonly limits?: InboxNumberLimits | undefined;
     readonly now: Date;
   },
 ) {

@@ -8,7 +8,7 @@
 import type { Selectable } from "kysely";
 import { z } from "zod";
 import { ofOrganization } from "../../../database/query/index.ts";
-import type { InboxHealth, Sealed, Tables } from "../../../database/schema/index.ts";
+import type { InboxHealth, SealedText, Tables } from "../../../database/schema/index.ts";
 import { newJob } from "../../../jobs/job.ts";
 import type { ChannelFailure } from "../../../ports/channel.ts";
 import type { Log } from "../../../ports/telemetry/log.ts";
@@ -33,7 +33,7 @@ export async function recordHealth(
 interface SendFailure {
   readonly failure: ChannelFailure;
   /** The secrets of the account that can't send, as they were stored; null if the inbox had none. */
-  readonly secrets: Sealed | null;
+  readonly secrets: SealedText | null;
 }
 
 /**
@@ -135,13 +135,17 @@ const logStatus: Readonly<Record<Status, (log: Log, details: object) => void>> =
   unreachable: (log, details) => log.error(details, "The channel of an inbox can't be reached"),
 };
 
-const Waiting = z.object({ organization_id: z.string(), inbox_id: z.string(), waiting_until: z.string() });
-type Waiting = z.infer<typeof Waiting>;
+const ResumePayload = z.object({
+  organization_id: z.string(),
+  inbox_id: z.string(),
+  waiting_until: z.string(),
+});
+type ResumePayload = z.infer<typeof ResumePayload>;
 
 /** Makes those messages due that read the stop before it ended, but began to wait after that. */
-export const resumeJob = defineJob({
+export const resumeInboxJob = defineJob({
   name: "inbox.resume",
-  payload: Waiting,
+  payload: ResumePayload,
 
   async run({ inbox_id, waiting_until }, world) {
     await world.database.transaction((tx) =>
@@ -153,11 +157,11 @@ export const resumeJob = defineJob({
 
 async function resumeMessages(
   { tx, world }: { readonly tx: Transaction; readonly world: World },
-  waiting: Waiting,
+  waiting: ResumePayload,
 ): Promise<void> {
   const runAt = new Date(world.now().getTime() + rescheduledMs);
   await world.jobs.resume(tx, laneOf(waiting.inbox_id), new Date(waiting.waiting_until));
-  await tx.enqueue([newJob(resumeJob, waiting, { runAt })]);
+  await tx.enqueue([newJob(resumeInboxJob, waiting, { runAt })]);
 }
 
 /** Until when the inbox's messages wait; undefined if they need not. */

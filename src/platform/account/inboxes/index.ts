@@ -3,7 +3,7 @@ import { inboxes as contract } from "../../../../tools/inboxes.ts";
 import { ofOrganization } from "../../../database/query/index.ts";
 import { implement } from "../../foundation/kernel/index.ts";
 import { sealedAccounts } from "./accounts.ts";
-import { resumeJob } from "./health.ts";
+import { resumeInboxJob } from "./health.ts";
 import { readAllLimitsJob, readLimitsJob } from "./limits.ts";
 import { createInbox, updateInbox } from "./save.ts";
 import { serializeInbox } from "./serialize.ts";
@@ -18,7 +18,7 @@ export { callbackPath } from "./serialize.ts";
 export const inboxes = implement(contract, {
   tables: ["inboxes", "inbox_accounts"],
   sealed: [sealedAccounts],
-  jobs: [readLimitsJob, readAllLimitsJob, resumeJob],
+  jobs: [readLimitsJob, readAllLimitsJob, resumeInboxJob],
   operations: {
     async list_inboxes(_, { db, world, organization }) {
       const rows = await ofOrganization(db, organization)

@@ -5,7 +5,7 @@
 import { z } from "zod";
 import { InboxSettings } from "../../../../tools/inboxes.ts";
 import { ofOrganization } from "../../../database/query/index.ts";
-import type { NumberLimits } from "../../../database/schema/index.ts";
+import type { InboxNumberLimits } from "../../../database/schema/index.ts";
 import { newJob } from "../../../jobs/job.ts";
 import type { ChannelAccount } from "../../../ports/channel.ts";
 import {
@@ -31,18 +31,18 @@ interface Account {
 export async function fetchLimits(
   world: World,
   { channel, account }: Account,
-): Promise<NumberLimits | undefined> {
+): Promise<InboxNumberLimits | undefined> {
   return world.channels[channel]?.provider?.readLimits(account, AbortSignal.timeout(timeoutMs));
 }
 
 /** Sets the rate of an inbox's messages: its setting, its number's, or the channel's. */
-export async function setPace(
+export async function setInboxPace(
   { tx, world }: { readonly tx: Transaction; readonly world: World },
   inbox: {
     readonly id: string;
     readonly channel: string;
     readonly settings: Record<string, unknown>;
-    readonly limits: NumberLimits | null;
+    readonly limits: InboxNumberLimits | null;
   },
 ): Promise<void> {
   const { messages_per_second } = InboxSettings.parse(inbox.settings);
@@ -73,7 +73,7 @@ export const readLimitsJob = defineJob({
 interface FetchedLimits {
   /** The number that has them. */
   readonly phone_number_id: string;
-  readonly limits: NumberLimits;
+  readonly limits: InboxNumberLimits;
 }
 
 /** Does nothing if the inbox has another number by now. */
@@ -94,7 +94,7 @@ async function storeLimits(
       .where("id", "=", inbox_id)
       .returning(["id", "channel", "settings", "limits"])
       .executeTakeFirstOrThrow();
-    await setPace({ tx, world }, inbox);
+    await setInboxPace({ tx, world }, inbox);
   });
 }
 

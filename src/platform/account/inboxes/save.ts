@@ -11,14 +11,14 @@ import {
   type WhatsAppCredentials,
 } from "../../../../tools/inboxes.ts";
 import { ofOrganization } from "../../../database/query/index.ts";
-import type { NumberLimits } from "../../../database/schema/index.ts";
+import type { InboxNumberLimits } from "../../../database/schema/index.ts";
 import { freshId, type OutwardContext, outward, type Transaction } from "../../foundation/kernel/index.ts";
 import { requireBelowQuota } from "../organization/index.ts";
 import { requireCountry } from "../phone/index.ts";
 import { openAccount, StoredAccount, sealAccount, storeAccount } from "./accounts.ts";
 import { getInbox, insertInbox } from "./find.ts";
 import { changeHealth } from "./health.ts";
-import { fetchLimits, setPace } from "./limits.ts";
+import { fetchLimits, setInboxPace } from "./limits.ts";
 import { normalizePhone } from "./phone-region.ts";
 import { serializeInbox } from "./serialize.ts";
 
@@ -80,7 +80,7 @@ export const createInbox = outward({
     if (account) {
       await storeAccount(tx, { organization_id: organization, inbox_id: inbox.id }, { account, now });
     }
-    await setPace({ tx, world }, created);
+    await setInboxPace({ tx, world }, created);
     return { data: serializeInbox(world, created) };
   },
 });
@@ -138,7 +138,7 @@ export const updateInbox = outward({
       .returningAll()
       .executeTakeFirstOrThrow();
     if (settings || limits) {
-      await setPace({ tx, world }, changed);
+      await setInboxPace({ tx, world }, changed);
     }
     return { data: serializeInbox(world, changed) };
   },
@@ -152,15 +152,15 @@ async function requireNewNumber(tx: Transaction, organization: string, phone_num
   }
 }
 
-interface Connected {
-  readonly limits?: NumberLimits | undefined;
+interface ConnectedNumber {
+  readonly limits?: InboxNumberLimits | undefined;
 }
 
 /** @throws Failure `credentials_rejected`, `channel_unreachable`. */
 async function connect(
   { account: stored, channel, phone_number }: Target,
   { world }: OutwardContext,
-): Promise<Connected> {
+): Promise<ConnectedNumber> {
   const provider = world.channels[channel]?.provider;
   if (!stored || !provider) {
     return {};

@@ -90,7 +90,7 @@ export async function changeCreditLimit(
 }
 
 /** A new organization. Without a value, a setting has its default. */
-export interface NewOrganization {
+export interface NewOrganizationRow {
   readonly id: string;
   readonly name: string;
   readonly time_zone?: string | undefined;
@@ -101,7 +101,7 @@ export interface NewOrganization {
 
 export async function insertOrganization(
   tx: DatabaseTransaction,
-  { now, ...values }: NewOrganization,
+  { now, ...values }: NewOrganizationRow,
 ): Promise<void> {
   await tx
     .insertInto("organizations")

@@ -29,12 +29,12 @@ export async function requireReadyCohort(tx: Transaction, organization: string, 
 }
 
 /** What a stored broadcast sends. */
-export function contentOf(broadcast: BroadcastRow): Content {
+export function broadcastContent(broadcast: BroadcastRow): Content {
   // Stored from a validated input.
   return { ...broadcast, variable_mapping: broadcast.variable_mapping as VariableMapping };
 }
 
-export interface Prepared {
+export interface PreparedContent {
   readonly template: ApprovedTemplate & { readonly inbox_id: string };
   /** By the names of the variables. */
   readonly mapping: VariableMapping;
@@ -53,7 +53,7 @@ export async function prepareContent(
   organization: string,
   { inbox_id, template_id, variable_mapping, header_media_url }: Content,
   { isDraft }: Requirements = { isDraft: false },
-): Promise<Prepared> {
+): Promise<PreparedContent> {
   const template = await requireApprovedById(tx, organization, template_id);
   const { name, language, version } = template;
   if (inbox_id !== undefined && inbox_id !== template.inbox_id) {

@@ -98,13 +98,13 @@ export async function readHistory(
     .limit(maxHistory)
     .execute();
   return rows.reverse().flatMap(({ direction, content }) => {
-    const text = textOf(content);
+    const text = messageTextOf(content);
     return text === "" ? [] : [{ from: direction === "inbound" ? "contact" : "business", text }];
   });
 }
 
 /** What a message says: its text, its caption, or the choice that it makes. */
-export function textOf({ text, media, reply }: Selectable<Tables["messages"]>["content"]): string {
+export function messageTextOf({ text, media, reply }: Selectable<Tables["messages"]>["content"]): string {
   return (text?.body ?? media?.caption ?? reply?.title ?? "").trim();
 }
 

@@ -6,10 +6,10 @@ import { getPhoneRegion } from "../../account/inboxes/index.ts";
 import type { PhoneRegion } from "../../account/phone/index.ts";
 import type { Transaction, World } from "../../foundation/kernel/index.ts";
 import { type ContactInput, findContactIds, upsertContacts } from "../../inbox/contacts/index.ts";
-import { type Batch, type Columns, RejectedRowError, readContact } from "../imports/index.ts";
+import { type Batch, type ImportColumns, RejectedRowError, readContact } from "../imports/index.ts";
 
 /** The payload of the job that builds a cohort. */
-export const BuildCohort = z.object({
+export const CohortBuild = z.object({
   organization_id: z.string(),
   cohort_id: z.string(),
   /** The file, if it was uploaded. */
@@ -19,7 +19,7 @@ export const BuildCohort = z.object({
   /** Whether they may create contacts. */
   may_create: z.boolean(),
 });
-export type BuildCohort = z.infer<typeof BuildCohort>;
+export type CohortBuild = z.infer<typeof CohortBuild>;
 
 /** More rejected lines are counted, but not listed. */
 const maxErrors = 1_000;
@@ -31,7 +31,7 @@ interface Line {
 }
 
 /** @throws Error if another run of the job has committed these lines. */
-export async function commitLines(payload: BuildCohort, world: World, { columns, rows, start }: Batch) {
+export async function commitLines(payload: CohortBuild, world: World, { columns, rows, start }: Batch) {
   const { organization_id, cohort_id } = payload;
   const region = await getPhoneRegion(world.database.queries, organization_id);
   const lines = rows.map(
@@ -83,7 +83,7 @@ const unknownNumber =
 /** The ids by number. Existing contacts are not changed; a new one has only its number and name. */
 async function findOrCreate(
   tx: Transaction,
-  { organization_id, may_create }: BuildCohort,
+  { organization_id, may_create }: CohortBuild,
   contacts: readonly ContactInput[],
   now: Date,
 ): Promise<ReadonlyMap<string, string>> {
@@ -100,7 +100,7 @@ async function findOrCreate(
 /** How many were not members before. */
 async function addMembers(
   tx: Transaction,
-  { organization_id, cohort_id }: BuildCohort,
+  { organization_id, cohort_id }: CohortBuild,
   ids: readonly string[],
 ): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
@@ -112,7 +112,7 @@ async function addMembers(
 }
 
 function readOrReason(
-  columns: Columns,
+  columns: ImportColumns,
   cells: readonly string[],
   region: PhoneRegion,
 ): ContactInput | string {

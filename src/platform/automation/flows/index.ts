@@ -11,10 +11,10 @@ import { automationIn } from "../../inbox/messages/index.ts";
 import { flowAnswers } from "../chatbot/index.ts";
 import { cohortWithdrawn } from "../cohorts/index.ts";
 import { callJob } from "./calls/index.ts";
-import { findWarnings } from "./checks/warnings.ts";
+import { findFlowWarnings } from "./checks/warnings.ts";
 import { type FlowWithVersion, getFlow, lockFlow, selectFlows, serializeFlow } from "./definitions/find.ts";
 import { createFlow, inspectChanged, inspectNew, toggleFlow, updateFlow } from "./definitions/save.ts";
-import { sealedSecrets } from "./definitions/secrets.ts";
+import { sealedFlowSecrets } from "./definitions/secrets.ts";
 import { checkFlowsOf, switchOffJob } from "./definitions/switch-off.ts";
 import { cancelRunsOfErased, eraseVariables } from "./erase.ts";
 import { rehearseFlow } from "./rehearse/index.ts";
@@ -42,7 +42,7 @@ const deleteOldRunsJob = defineRetentionJob({
 });
 
 export const flows = implement(contract, {
-  sealed: sealedSecrets,
+  sealed: sealedFlowSecrets,
   tables: [
     "flows",
     "flow_versions",
@@ -151,5 +151,5 @@ export const flows = implement(contract, {
 });
 
 async function showSaved({ tx, now }: WriteContext, flow: FlowWithVersion) {
-  return { ...serializeFlow(flow), warnings: [...(await findWarnings(tx, flow, now))] };
+  return { ...serializeFlow(flow), warnings: [...(await findFlowWarnings(tx, flow, now))] };
 }

@@ -7,14 +7,14 @@ import type { PhoneRegion } from "../../account/phone/index.ts";
 import type { World } from "../../foundation/kernel/index.ts";
 import { type ContactInput, type UpsertOutcome, upsertContacts } from "../../inbox/contacts/index.ts";
 import type { CsvRow } from "./csv.ts";
-import { type Columns, RejectedRowError, readContact } from "./row.ts";
+import { type ImportColumns, RejectedRowError, readContact } from "./row.ts";
 
 /** Identifies an import; the payload of its job. */
 export const ImportId = z.object({ organization_id: z.string(), import_id: z.string() });
 export type ImportId = Readonly<z.infer<typeof ImportId>>;
 
 export interface Batch {
-  readonly columns: Columns;
+  readonly columns: ImportColumns;
   readonly rows: readonly CsvRow[];
   /** The number of rows before the batch. */
   readonly start: number;
@@ -96,7 +96,7 @@ function listErrors(
 }
 
 function readContactOrReason(
-  columns: Columns,
+  columns: ImportColumns,
   cells: readonly string[],
   region: PhoneRegion,
 ): ContactInput | string {

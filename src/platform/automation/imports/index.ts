@@ -18,7 +18,7 @@ import { runImportJob } from "./run.ts";
 import { maySetTags, requireTagScope } from "./tags.ts";
 
 export type { Batch } from "./batch.ts";
-export { type Columns, RejectedRowError, readContact, readHeader } from "./row.ts";
+export { type ImportColumns, RejectedRowError, readContact, readHeader } from "./row.ts";
 export { commitRows, explainFileError, fetchCsv } from "./rows.ts";
 
 /** An import that has not ended has no such time. */

@@ -10,7 +10,7 @@ import type { Outcome } from "../../../jobs/job.ts";
 import { commitUpload, getUpload } from "../../content/uploads/index.ts";
 import { defineJob, type World } from "../../foundation/kernel/index.ts";
 import { commitBatch, ImportId } from "./batch.ts";
-import { type Columns, readHeader } from "./row.ts";
+import { type ImportColumns, readHeader } from "./row.ts";
 import { commitRows, explainFileError, fetchCsv } from "./rows.ts";
 import { rejectTags } from "./tags.ts";
 
@@ -65,7 +65,7 @@ async function importFile(payload: ImportJob, world: World): Promise<Outcome> {
 }
 
 /** @throws UnreadableFileError; Failure `tags_not_permitted`. */
-function readColumns(cells: readonly string[], { may_set_tags }: ImportJob): Columns {
+function readColumns(cells: readonly string[], { may_set_tags }: ImportJob): ImportColumns {
   const columns = readHeader(cells);
   if (!may_set_tags) {
     rejectTags(columns);

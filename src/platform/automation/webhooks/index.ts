@@ -4,7 +4,7 @@ import { fail, failField } from "../../../../tools/errors.ts";
 import { scopesOfEvents } from "../../../../tools/events.ts";
 import { webhooks as contract } from "../../../../tools/webhooks.ts";
 import { ofOrganization, readPage } from "../../../database/query/index.ts";
-import type { Sealed } from "../../../database/schema/index.ts";
+import type { SealedText } from "../../../database/schema/index.ts";
 import { newJob } from "../../../jobs/job.ts";
 import { countLocked } from "../../account/organization/index.ts";
 import {
@@ -30,7 +30,7 @@ import { readEvents } from "./list-events.ts";
 import { recordEvents } from "./record-events.ts";
 import { deleteOldEventsJob, recoverableDays } from "./retention.ts";
 import { newSigningSecret } from "./sign.ts";
-import { getWebhook, requireAllowedUrl, sealedSecrets, serializeWebhook } from "./subscriptions.ts";
+import { getWebhook, requireAllowedUrl, sealedWebhookSecrets, serializeWebhook } from "./subscriptions.ts";
 import { testWebhook } from "./test-webhook.ts";
 
 export { newSigningSecret, signDelivery } from "./sign.ts";
@@ -39,7 +39,7 @@ const day = 24 * 3_600_000;
 
 export const webhooks = implement(contract, {
   tables: ["webhooks", "events", "webhook_deliveries"],
-  sealed: sealedSecrets,
+  sealed: sealedWebhookSecrets,
   operations: {
     async create_webhook({ url, events, description = null }, context) {
       const { tx, world, organization, caller, now } = context;
@@ -165,8 +165,8 @@ type Changes = Partial<{
   is_active: boolean;
   disabled_reason: null;
   failing_since: null;
-  secret: Sealed;
-  previous_secret: Sealed;
+  secret: SealedText;
+  previous_secret: SealedText;
   previous_secret_until: string;
 }>;
 

@@ -18,7 +18,7 @@ export type SealedSecrets = Pick<WebhookRow, "secret" | "previous_secret" | "pre
  * A webhook whose secret is lost gets a new one, which no receiver knows: its deliveries fail until the secret is
  * rotated, and are then retried.
  */
-export const sealedSecrets: readonly SealedColumn[] = [
+export const sealedWebhookSecrets: readonly SealedColumn[] = [
   { table: "webhooks", column: "secret", key: ["organization_id", "id"], whenLost: newSigningSecret },
   {
     table: "webhooks",

@@ -46,7 +46,7 @@ export async function getTemplateInbox(
 }
 
 /** The columns of a state, as they are written. */
-export function toColumns({
+export function toTemplateColumns({
   template_data,
   variables,
   submitted,
@@ -70,7 +70,7 @@ export async function storeState(
 ) {
   return ofOrganization(tx, organization_id)
     .updateTable("templates")
-    .set({ ...toColumns(state), revision: sql<number>`revision + 1`, updated_at: now.toISOString() })
+    .set({ ...toTemplateColumns(state), revision: sql<number>`revision + 1`, updated_at: now.toISOString() })
     .where("id", "=", id)
     .returningAll()
     .executeTakeFirstOrThrow();

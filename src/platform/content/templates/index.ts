@@ -8,7 +8,14 @@ import { getOrganization, lockOrganization, requireBelowQuota } from "../../acco
 import { freshId, implement, type Transaction, type WriteContext } from "../../foundation/kernel/index.ts";
 import { toMediaContent } from "../media.ts";
 import { getAccessibleUploadAt } from "../uploads/index.ts";
-import { getTemplate, lockTemplate, selectTemplates, stateOf, storeState, toColumns } from "./find.ts";
+import {
+  getTemplate,
+  lockTemplate,
+  selectTemplates,
+  stateOf,
+  storeState,
+  toTemplateColumns,
+} from "./find.ts";
 import {
   deleteTemplate,
   requireLanguage,
@@ -30,7 +37,6 @@ export {
   isTemplateSendable,
   requireApproved,
   requireApprovedById,
-  type SentTemplate,
   suggestTemplates,
   variableNames,
 } from "./sending/index.ts";
@@ -59,7 +65,7 @@ export const templates = implement(contract, {
           inbox_id: inbox.id,
           name,
           language,
-          ...toColumns(createState({ category, template_data, variables })),
+          ...toTemplateColumns(createState({ category, template_data, variables })),
           created_at: now.toISOString(),
           updated_at: now.toISOString(),
         })

@@ -5,7 +5,7 @@
  * authority would reject it, or needs a person to see why. The limits are WhatsApp's.
  */
 import type { TemplateData, TemplateWarning, Variable } from "../../../../tools/templates/index.ts";
-import { placesOf, withoutPlaceholders } from "./placeholders.ts";
+import { variableTextsOf, withoutPlaceholders } from "./placeholders.ts";
 
 interface Draft {
   readonly template_data: TemplateData;
@@ -33,7 +33,7 @@ const rules: readonly Rule[] = [
   {
     code: "variable_gap",
     check: ({ template_data }) =>
-      placesOf(template_data).flatMap(({ field, numbers }) =>
+      variableTextsOf(template_data).flatMap(({ field, numbers }) =>
         problem(
           numbers.some((number, index) => number !== index + 1),
           field,
@@ -64,7 +64,7 @@ const rules: readonly Rule[] = [
   {
     code: "variables_adjacent",
     check: ({ template_data }) =>
-      placesOf(template_data).flatMap(({ field, text }) =>
+      variableTextsOf(template_data).flatMap(({ field, text }) =>
         problem(/\}\}\s*\{\{/.test(text), field, "Put text between two variables."),
       ),
   },
@@ -84,7 +84,7 @@ const rules: readonly Rule[] = [
   {
     code: "too_many_variables",
     check: ({ template_data }) =>
-      placesOf(template_data).flatMap(({ component, field, numbers }) =>
+      variableTextsOf(template_data).flatMap(({ component, field, numbers }) =>
         problem(
           component !== "BODY" && numbers.length > 1,
           field,
@@ -203,7 +203,7 @@ const rules: readonly Rule[] = [
     code: "little_text",
     isAdvice: true,
     check: ({ template_data: { body } }) => {
-      const [place] = placesOf({ body });
+      const [place] = variableTextsOf({ body });
       const count = place?.numbers.length ?? 0;
       const words = withoutPlaceholders(body)
         .split(/[^\p{L}\p{N}]+/u)

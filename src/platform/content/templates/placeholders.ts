@@ -4,7 +4,7 @@ import type { TemplateData, Variable } from "../../../../tools/templates/index.t
 type Component = Variable["component"];
 
 /** A text of a template that has variables. */
-export interface Place {
+export interface VariableText {
   readonly component: Component;
   /** Of a button. */
   readonly button_index?: number;
@@ -40,7 +40,7 @@ export function withoutPlaceholders(text: string): string {
 }
 
 /** The texts that may have variables, in the order in which `variables` names these: header, body, buttons. */
-export function placesOf({ header, body, buttons = [] }: TemplateData): readonly Place[] {
+export function variableTextsOf({ header, body, buttons = [] }: TemplateData): readonly VariableText[] {
   const place = (component: Component, field: string, text: string) => ({
     component,
     field,

@@ -1,7 +1,7 @@
 /** The variables of a template: one for each placeholder, named by the caller or after its number. */
 import { failField } from "../../../../tools/errors.ts";
 import type { TemplateData, Variable } from "../../../../tools/templates/index.ts";
-import { type Place, placesOf } from "./placeholders.ts";
+import { type VariableText, variableTextsOf } from "./placeholders.ts";
 import { matchPlaceholders } from "./renumbered.ts";
 
 /** What a change replaces. */
@@ -20,7 +20,7 @@ export function resolveVariables(
   given: readonly Variable[] = [],
   earlier?: Earlier,
 ): Variable[] {
-  const places = placesOf(data);
+  const places = variableTextsOf(data);
   const owners = given.map((variable) => places.find((place) => isAt(variable, place, places)));
   const misplaced = given.filter((_, index) => owners[index] === undefined);
   requireCount(misplaced, { component: misplaced[0]?.component ?? "", expected: 0 });
@@ -36,8 +36,11 @@ export function resolveVariables(
 }
 
 /** What was given for the variables of the place earlier, by their place among its numbers. */
-function keepNames(place: Place, { template_data, variables }: Earlier): readonly (Given | undefined)[] {
-  const places = placesOf(template_data);
+function keepNames(
+  place: VariableText,
+  { template_data, variables }: Earlier,
+): readonly (GivenVariable | undefined)[] {
+  const places = variableTextsOf(template_data);
   const former = places.find(
     ({ component, button_index }) => component === place.component && button_index === place.button_index,
   );
@@ -51,15 +54,19 @@ function keepNames(place: Place, { template_data, variables }: Earlier): readonl
   });
 }
 
-type Given = Partial<Pick<Variable, "name" | "example">>;
+type GivenVariable = Partial<Pick<Variable, "name" | "example">>;
 
 /** Without a name after its number, which belongs to the number, and without an example that is only the name. */
-function givenOf({ name, example }: Variable, byNumber: string): Given {
+function givenOf({ name, example }: Variable, byNumber: string): GivenVariable {
   return { ...(name !== byNumber && { name }), ...(example !== name && { example }) };
 }
 
 /** A variable of a button without an index is that of the first url button with a placeholder. */
-function isAt({ component, button_index }: Variable, place: Place, places: readonly Place[]): boolean {
+function isAt(
+  { component, button_index }: Variable,
+  place: VariableText,
+  places: readonly VariableText[],
+): boolean {
   const isFirst = place === places.find((one) => one.component === component && one.numbers.length > 0);
   return (
     component === place.component &&
@@ -83,12 +90,12 @@ function requireCount(
   }
 }
 
-function nameOf({ component, button_index }: Place): string {
+function nameOf({ component, button_index }: VariableText): string {
   return button_index === undefined ? component : `button ${button_index}`;
 }
 
 /** Names of header and button variables differ from those of the body, so that a value is sent to one place. */
-function defaultName({ component, button_index }: Place, number: number): string {
+function defaultName({ component, button_index }: VariableText, number: number): string {
   const names = {
     HEADER: `header_${number}`,
     BODY: String(number),
@@ -97,7 +104,7 @@ function defaultName({ component, button_index }: Place, number: number): string
   return names[component];
 }
 
-function toVariable(place: Place, number: number, given: Given | undefined): Variable {
+function toVariable(place: VariableText, number: number, given: GivenVariable | undefined): Variable {
   const { component, button_index } = place;
   const name = given?.name ?? defaultName(place, number);
   const at = button_index === undefined ? { component } : { component, button_index };

@@ -10,7 +10,7 @@ import { fail } from "../../../../tools/errors.ts";
 import { maxUploadBytes } from "../../../../tools/uploads.ts";
 import type { FileKind } from "./kinds.ts";
 import { scanSignatures } from "./signatures.ts";
-import { checkText } from "./text-check.ts";
+import { createTextCheck } from "./text-check.ts";
 
 /** The detector needs a few kilobytes, and more for some containers. */
 const headBytes = 64 * 1024;
@@ -25,7 +25,7 @@ export interface Inspection {
 export function inspectFile(kind: FileKind, limit = maxUploadBytes): Inspection {
   const hash = createHash("sha256");
   const signatures = scanSignatures(kind.contentRule);
-  const text = kind.contentRule.isText ? checkText() : undefined;
+  const text = kind.contentRule.isText ? createTextCheck() : undefined;
   let size = 0;
   const inspect = (chunk: Uint8Array) => {
     size += chunk.length;

@@ -15,7 +15,7 @@ export interface TextCheck {
   end(): void;
 }
 
-export function checkText(): TextCheck {
+export function createTextCheck(): TextCheck {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   let head = "";
   const read = (chunk: Uint8Array | undefined) => {

@@ -30,7 +30,7 @@ export interface World extends Ports, OperatorLimits {
   /** What the modules do in each other's transactions. */
   readonly hooks: HookHandlers;
   /** How each module erases a record. */
-  readonly erasers: readonly Erase[];
+  readonly erasers: readonly ErasureSteps[];
   /** The names of the jobs that also run for an erased record. */
   readonly jobsKeptByErasure: readonly string[];
   /** Every tool that is offered, by name, with the operation that it calls. */
@@ -111,7 +111,7 @@ export interface OrganizationChange extends Change {
 }
 
 /** How a module erases the personal data of a record from its own tables. `Erased` names the record. */
-export interface Erase<Erased = never> {
+export interface ErasureSteps<Erased = never> {
   /** The ids of its rows that other modules refer to, and that are locked until the commit. */
   find?(tx: Transaction, record: Erased): Promise<readonly string[]>;
   /** In the transaction that erases the record: rows that an index finds and that are few. */

@@ -19,7 +19,7 @@ export {
 } from "./actor.ts";
 export {
   type Change,
-  type Erase,
+  type ErasureSteps,
   freshId,
   type OrganizationChange,
   type OutwardContext,

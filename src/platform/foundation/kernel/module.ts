@@ -11,7 +11,7 @@ import type { HttpRoute } from "../../../ports/transport/http-route.ts";
 import type { SealedColumn } from "../sealing/index.ts";
 import type {
   DelegatedContext,
-  Erase,
+  ErasureSteps,
   OpenContext,
   OutwardContext,
   PrepareContext,
@@ -114,7 +114,7 @@ export interface Module {
   readonly recordEvents: EventRecorder | undefined;
   readonly tables: readonly (keyof Tables)[];
   readonly sealed: readonly SealedColumn[];
-  readonly erase: Erase;
+  readonly erase: ErasureSteps;
   readonly hooks: readonly HookHandler[];
 }
 
@@ -131,7 +131,7 @@ export function implement<Contract extends Readonly<Record<string, Operation>>>(
     readonly sealed?: readonly SealedColumn[];
     readonly jobs?: readonly ModuleJob[];
     readonly routes?: readonly ModuleRoute[];
-    readonly erase?: Erase;
+    readonly erase?: ErasureSteps;
     /** Its part in the hooks of modules below. */
     readonly hooks?: readonly HookHandler[];
     /** Records the events of each transaction, in that transaction. */

@@ -16,7 +16,7 @@ export interface Forms {
   readonly time?: Expression | undefined;
 }
 
-export interface Compared extends Forms {
+export interface ComparedValue extends Forms {
   readonly shape: Shape;
 }
 
@@ -61,7 +61,7 @@ export const listOfValues: Shape = {
 type ValueOperator = Exclude<PositiveCondition["operator"], "exists" | "has_any" | "has_all">;
 
 type Test<Operator extends ValueOperator> = (
-  value: Compared,
+  value: ComparedValue,
   operand: Condition<Operator>["value"],
   now: Date,
 ) => Predicate;
@@ -84,7 +84,7 @@ const tests: { readonly [Operator in ValueOperator]: Test<Operator> } = {
 
 /** Whether the value meets the condition. */
 export function compareValue(
-  value: Compared,
+  value: ComparedValue,
   { operator, value: operand }: PositiveCondition,
   now: Date,
 ): Predicate {
@@ -93,7 +93,7 @@ export function compareValue(
   }
   // The operand's type follows from the operator, which TypeScript does not connect here.
   const test = tests[operator as ValueOperator] as (
-    value: Compared,
+    value: ComparedValue,
     operand: unknown,
     now: Date,
   ) => Predicate;
@@ -105,7 +105,7 @@ export function compareValue(
  * question is stored as text. An order exists for numbers and times alone, so `isOrdered` and `isBetween`
  * compare numbers as numbers.
  */
-function isOneOf({ shape, text, time }: Compared, operands: readonly Value[]): Predicate {
+function isOneOf({ shape, text, time }: ComparedValue, operands: readonly Value[]): Predicate {
   const times = operands.flatMap((operand) => (operand instanceof Date ? operand.toISOString() : []));
   const texts = operands.flatMap((operand) => (operand instanceof Date ? [] : String(operand)));
   const matches = [
@@ -115,11 +115,11 @@ function isOneOf({ shape, text, time }: Compared, operands: readonly Value[]): P
   return sql<boolean>`(${sql.join(matches, sql` or `)})`;
 }
 
-function isOrdered(operand: number | Date, comparison: Expression, value: Compared): Predicate {
+function isOrdered(operand: number | Date, comparison: Expression, value: ComparedValue): Predicate {
   return value.shape.isOrdered(parameter(operand), comparison, formFor(operand, value));
 }
 
-function isBetween(value: Compared, [low, high]: readonly [number | Date, number | Date]): Predicate {
+function isBetween(value: ComparedValue, [low, high]: readonly [number | Date, number | Date]): Predicate {
   return value.shape.isBetween(formFor(low, value), parameter(low), parameter(high));
 }
 

@@ -8,12 +8,12 @@ import { sql } from "kysely";
 import type { QueryOperator } from "../../../../tools/cohorts/index.ts";
 import { negate, type Predicate } from "./predicate.ts";
 import { type Condition, opposites, type PositiveCondition, type Query } from "./query.ts";
-import type { Related, Source, SourceContext, Sources } from "./source.ts";
+import type { RelatedRows, Source, SourceContext, Sources } from "./source.ts";
 
 export interface CompileContext extends SourceContext {
   /** By attribute, as in the attributes with which the query was parsed. */
   readonly sources: Sources;
-  readonly related: Related;
+  readonly related: RelatedRows;
 }
 
 /** A part of a query that is met on its own, and the places of its conditions in the query. */

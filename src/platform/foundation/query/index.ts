@@ -19,7 +19,7 @@ export { attributesOf, type PositiveCondition, type Query, type ValueType } from
 export { removeAccents } from "./remove-accents.ts";
 export {
   jsonSource,
-  type Related,
+  type RelatedRows,
   type Source,
   type SourceContext,
   type Sources,

@@ -26,9 +26,9 @@ interface QueryNode {
   readonly depth: number;
 }
 
-type Read = (node: QueryNode, state: ParseState) => Query;
+type NodeReader = (node: QueryNode, state: ParseState) => Query;
 
-const groups: Readonly<Record<Exclude<Query["kind"], "condition">, Read>> = {
+const groups: Readonly<Record<Exclude<Query["kind"], "condition">, NodeReader>> = {
   and: (node, state) => ({ kind: "and", queries: readEach(node, state) }),
   or: (node, state) => ({ kind: "or", queries: readEach(node, state) }),
   not: (node, state) => ({ kind: "not", query: readNode(node, state) }),

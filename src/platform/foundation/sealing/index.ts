@@ -2,7 +2,7 @@
 export { type ResealOptions, resealAll, type SealedColumn } from "./reseal.ts";
 export {
   type AppSecrets,
-  type SealSecrets,
+  type SealingSecrets,
   seal,
   sealSecretsOf,
   secretsOf,

@@ -9,9 +9,9 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "../../../database/database.ts";
 import { recordset } from "../../../database/query/index.ts";
-import type { Sealed, Tables } from "../../../database/schema/index.ts";
+import type { SealedText, Tables } from "../../../database/schema/index.ts";
 import type { Log } from "../../../ports/telemetry/log.ts";
-import { type SealSecrets, seal, tryUnseal } from "./seal.ts";
+import { type SealingSecrets, seal, tryUnseal } from "./seal.ts";
 
 const batchSize = 500;
 
@@ -31,7 +31,7 @@ export interface SealedColumn {
 
 export interface ResealOptions {
   readonly columns: readonly SealedColumn[];
-  readonly secrets: SealSecrets;
+  readonly secrets: SealingSecrets;
   /** Whether values that no secret opens are given up. */
   readonly isSecretLost: boolean;
   readonly now: Date;
@@ -92,7 +92,7 @@ function describeLost(counts: readonly { column: SealedColumn; lost: number }[])
 
 interface SealedRow {
   readonly row_key: Readonly<Record<string, string>>;
-  readonly value: Sealed;
+  readonly value: SealedText;
 }
 
 /** Reads the values by primary key. */
@@ -124,7 +124,7 @@ async function writeBatch(
   { queries }: Database,
   { table, column, key, isJson = false, whenLost }: SealedColumn,
   batch: readonly SealedRow[],
-  secrets: SealSecrets,
+  secrets: SealingSecrets,
 ): Promise<void> {
   const replacement = typeof whenLost === "function" ? () => seal(secrets, whenLost()) : () => null;
   const changes = batch.flatMap(({ row_key, value: old }) => {
@@ -155,6 +155,6 @@ async function writeBatch(
   }
 }
 
-function textOf(column: string, isJson: boolean): RawBuilder<Sealed> {
-  return isJson ? sql<Sealed>`${sql.ref(column)} #>> '{}'` : sql<Sealed>`${sql.ref(column)}`;
+function textOf(column: string, isJson: boolean): RawBuilder<SealedText> {
+  return isJson ? sql<SealedText>`${sql.ref(column)} #>> '{}'` : sql<SealedText>`${sql.ref(column)}`;
 }

@@ -115,7 +115,10 @@ const stateColumns = {
 } as const;
 
 /** One statement for all, because the members stay locked until the commit and other transactions wait for them. */
-async function writeUpdates({ tx, now }: Change, updates: readonly ConversationUpdate[]): Promise<Written> {
+async function writeUpdates(
+  { tx, now }: Change,
+  updates: readonly ConversationUpdate[],
+): Promise<WrittenChanges> {
   const rows = updates.map(({ conversation: { organization_id, id }, state }) => {
     return { organization_id, id, ...state, is_done: isDone(state) };
   });
@@ -140,7 +143,7 @@ async function writeUpdates({ tx, now }: Change, updates: readonly ConversationU
   };
 }
 
-interface Written {
+interface WrittenChanges {
   readonly updated: ReadonlyMap<string, ConversationRow>;
   /** Those in whose organization a flow may react to the change. */
   readonly listening: ReadonlySet<string>;

@@ -44,7 +44,7 @@ export {
   requireConversation,
   type Subject,
 } from "./find.ts";
-export { conversationsTaken, heldByBot, type Taken, takesMessage } from "./hooks.ts";
+export { conversationsTaken, heldByBot, type TakenConversations, takesMessage } from "./hooks.ts";
 export { conversationSources, conversationsOfContact } from "./query-sources.ts";
 export { requestRouting } from "./route.ts";
 export { allowedStatuses } from "./states.ts";

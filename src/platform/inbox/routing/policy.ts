@@ -1,7 +1,7 @@
 /** The rows that routing works with: a policy with its settings complete, and a conversation. */
 import type { Selectable } from "kysely";
 import type { Tables } from "../../../database/schema/index.ts";
-import { type PolicySettings, readSettings } from "./settings.ts";
+import { type PolicySettings, readPolicySettings } from "./settings.ts";
 
 export type ConversationRow = Selectable<Tables["conversations"]>;
 
@@ -16,7 +16,7 @@ export interface Policy
 }
 
 export function toPolicy(row: PolicyRow): Policy {
-  return { ...row, settings: readSettings(row.settings) };
+  return { ...row, settings: readPolicySettings(row.settings) };
 }
 
 /** The policy of a team that has none: the agent with the lowest load. */
@@ -29,6 +29,6 @@ export function defaultPolicy(organization_id: string, { id, name }: { id: strin
     target_type: "team",
     target_id: id,
     conditions: {},
-    settings: readSettings({}),
+    settings: readPolicySettings({}),
   };
 }

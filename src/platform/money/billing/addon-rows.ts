@@ -62,7 +62,7 @@ export async function changeAddon(
   await recordTransfers(tx, transfers, now);
   return ofOrganization(tx, organization)
     .updateTable("chatbot_addons")
-    .set(toColumns(state))
+    .set(toAddonColumns(state))
     .where("id", "=", row.id)
     .returningAll()
     .executeTakeFirstOrThrow();
@@ -85,7 +85,7 @@ export function toState(row: AddonRow): AddonState {
   };
 }
 
-export function toColumns(state: AddonState) {
+export function toAddonColumns(state: AddonState) {
   return {
     status: state.status,
     trial_units_remaining: state.trialUnits,

@@ -5,7 +5,14 @@ import { fromMicros, toMicros } from "../../../../tools/money.ts";
 import { ofOrganization } from "../../../database/query/index.ts";
 import { freshId, type Transaction, type World } from "../../foundation/kernel/index.ts";
 import { failInsufficient, lockWallet, readAvailable, recordTransfers } from "../wallet/index.ts";
-import { type AddonRow, changeAddon, findAddon, realMoney, toColumns, toTransfer } from "./addon-rows.ts";
+import {
+  type AddonRow,
+  changeAddon,
+  findAddon,
+  realMoney,
+  toAddonColumns,
+  toTransfer,
+} from "./addon-rows.ts";
 import { cancelAddon, chargeFee, feeDue, hasEnded, startAddon } from "./addon-states.ts";
 import { findMinimumPrice } from "./minimum-prices.ts";
 
@@ -93,7 +100,7 @@ async function insert(
       currency,
       cost_per_unit: prices.costPerUnit,
       monthly_fee: prices.monthlyFee,
-      ...toColumns(state),
+      ...toAddonColumns(state),
     })
     .returningAll()
     .executeTakeFirstOrThrow();

@@ -1,11 +1,11 @@
 /** Moves the money of payments in the ledger: the only place where a payment changes a wallet. */
 import { lockWallet, recordTransfers, walletCredited } from "../wallet/index.ts";
 import { minorToMicros } from "./amounts.ts";
-import type { Settling } from "./orders.ts";
+import type { SettlementContext } from "./orders.ts";
 import type { PaymentRow } from "./states.ts";
 
 /** The reference names the payment, so that it counts once. */
-export async function creditPayment(settling: Settling, payment: PaymentRow): Promise<void> {
+export async function creditPayment(settling: SettlementContext, payment: PaymentRow): Promise<void> {
   const { tx, world, now } = settling;
   const { organization_id, processor_payment_id: id, amount } = payment;
   const accounts = { type: "top_up", from_account: "top_ups", to_account: "wallet" } as const;
@@ -19,7 +19,7 @@ export async function creditPayment(settling: Settling, payment: PaymentRow): Pr
 
 /** Takes refunds out of the wallet, which may fall below zero: from one total of a payment's refunds to the next. */
 export async function debitRefund(
-  settling: Settling,
+  settling: SettlementContext,
   payment: PaymentRow,
   { from, to }: { readonly from: number; readonly to: number },
 ): Promise<void> {
@@ -30,7 +30,7 @@ export async function debitRefund(
 }
 
 /** An amount of a payment, in the smallest unit of its currency, as a transfer has it. */
-function moved({ world }: Settling, { organization_id, currency }: PaymentRow, minor: number) {
+function moved({ world }: SettlementContext, { organization_id, currency }: PaymentRow, minor: number) {
   const amount = minorToMicros(minor, currency);
   // Only payments of the processor in use are settled.
   return { organization_id, currency, amount, message_id: null, simulated: world.payments.isSimulated };

@@ -5,7 +5,7 @@ import type { Transaction, World } from "../../foundation/kernel/index.ts";
 import type { OrderRow } from "./states.ts";
 
 /** What code that changes an order and its payments needs. */
-export interface Settling {
+export interface SettlementContext {
   readonly tx: Transaction;
   readonly world: World;
   readonly now: Date;

@@ -11,7 +11,7 @@ import { type JobType, newJob } from "../../../jobs/job.ts";
 import type { ProcessorPayment } from "../../../ports/payments.ts";
 import type { World } from "../../foundation/kernel/index.ts";
 import { creditPayment, debitRefund } from "./credit.ts";
-import { lockOrder, nextCheckOf, type OrderKey, type Settling } from "./orders.ts";
+import { lockOrder, nextCheckOf, type OrderKey, type SettlementContext } from "./orders.ts";
 import { disposeOf, mergeState, type OrderRow, type PaymentRow } from "./states.ts";
 
 const ReturnedPayment = z.object({
@@ -43,7 +43,7 @@ export async function settlePayment(
 }
 
 async function storePayment(
-  { tx, now }: Settling,
+  { tx, now }: SettlementContext,
   { organization_id, id: order_id, processor_order_id }: OrderRow,
   payment: ProcessorPayment,
 ): Promise<PaymentRow> {
@@ -80,7 +80,7 @@ async function storePayment(
 }
 
 function updatePayment(
-  { tx, now }: Pick<Settling, "tx" | "now">,
+  { tx, now }: Pick<SettlementContext, "tx" | "now">,
   { organization_id, id }: PaymentRow,
   changes: Partial<
     Pick<PaymentRow, "status" | "is_captured" | "amount_refunded" | "amount_debited" | "disposition">
@@ -96,7 +96,7 @@ function updatePayment(
 
 /** Decides about a payment that was captured now. */
 async function decide(
-  settling: Settling,
+  settling: SettlementContext,
   order: OrderRow,
   { stored, payment }: { readonly stored: PaymentRow; readonly payment: ProcessorPayment },
 ): Promise<PaymentRow> {
@@ -119,7 +119,7 @@ async function decide(
   return decided;
 }
 
-async function markPaid({ tx, now }: Settling, order: OrderRow, { id }: PaymentRow): Promise<void> {
+async function markPaid({ tx, now }: SettlementContext, order: OrderRow, { id }: PaymentRow): Promise<void> {
   const paid_at = now.toISOString();
   await ofOrganization(tx, order.organization_id)
     .updateTable("payment_orders")
@@ -134,7 +134,7 @@ async function markPaid({ tx, now }: Settling, order: OrderRow, { id }: PaymentR
     .execute();
 }
 
-async function debitRefunds(settling: Settling, payment: PaymentRow): Promise<PaymentRow> {
+async function debitRefunds(settling: SettlementContext, payment: PaymentRow): Promise<PaymentRow> {
   const { amount_refunded: to, amount_debited: from } = payment;
   if (to === from) {
     return payment;

@@ -3,7 +3,7 @@ import type { JobDefinition } from "../../../../jobs/job.ts";
 import type { ChannelFailure, OutboundMessage } from "../../../../ports/channel.ts";
 import type { TemplateAuthority, TemplateAuthorityCallbacks } from "../../../../ports/template-authority.ts";
 import type { ControlRoute } from "../control-route.ts";
-import { createTemplateAuthority } from "./authority.ts";
+import { createAuthority } from "./authority.ts";
 import { createTemplateControls } from "./controls.ts";
 import { type AuthorityParts, createReviewJobs } from "./decide.ts";
 import { findRefusal } from "./refusal.ts";
@@ -27,7 +27,7 @@ export function createSimulatedAuthority({
   ...parts
 }: SimulatedAuthorityOptions): SimulatedAuthority {
   return {
-    authority: createTemplateAuthority(parts),
+    authority: createAuthority(parts),
     findRefusal: (message) => findRefusal(parts.database.queries, message),
     routes: createTemplateRoutes(createTemplateControls(parts)),
     jobs: createReviewJobs(parts, callbacks),

@@ -9,7 +9,7 @@ import type { Transaction, World } from "../../../foundation/kernel/index.ts";
 import { allCountries, type Rates, readRates } from "../../../money/prices/index.ts";
 import { paymentOf, readAvailable } from "../../../money/wallet/index.ts";
 import { type BroadcastRow, requireState } from "../find.ts";
-import { contentOf, type Prepared, prepareContent, requireReadyCohort } from "../prepare.ts";
+import { broadcastContent, type PreparedContent, prepareContent, requireReadyCohort } from "../prepare.ts";
 import { type DailyLimit, leftToday, selectCandidates, startable } from "../sending/index.ts";
 
 interface EstimateContext {
@@ -23,7 +23,7 @@ export async function estimateBroadcast(context: EstimateContext, broadcast: Bro
   const { tx, world, now } = context;
   requireState(broadcast, { allowed: startable, action: "estimated" });
   const { organization_id: organization } = broadcast;
-  const prepared = await prepareContent(tx, organization, contentOf(broadcast));
+  const prepared = await prepareContent(tx, organization, broadcastContent(broadcast));
   const rates = await readRates(tx, organization, allCountries);
   const groups = await groupCandidates(context, broadcast, { prepared, rates });
   const included = groups.filter(({ reason }) => reason === null);
@@ -51,7 +51,7 @@ export async function estimateBroadcast(context: EstimateContext, broadcast: Bro
 }
 
 interface Basis {
-  readonly prepared: Prepared;
+  readonly prepared: PreparedContent;
   readonly rates: Rates;
 }
 
@@ -77,7 +77,7 @@ const costOf = ({ country, count, cost }: Group) => ({
   cost: fromMicros(cost ?? 0),
 });
 
-interface Sending {
+interface SendingPlan {
   readonly inbox: { readonly settings: Record<string, unknown> };
   readonly recipient_count: number;
   /** Null: there is no limit of 24 hours. */
@@ -87,7 +87,7 @@ interface Sending {
 const daySeconds = 24 * 3_600;
 
 /** By the limits of the inbox and of its number; the channel itself may take longer. */
-function estimateTime({ inbox, recipient_count, today }: Sending) {
+function estimateTime({ inbox, recipient_count, today }: SendingPlan) {
   const { messages_per_second: rate } = InboxSettings.parse(inbox.settings);
   const { left = recipient_count, limit = 0 } = today ?? {};
   const waiting = Math.max(0, recipient_count - left);

@@ -4,7 +4,7 @@ import { normalizePhone } from "../../../account/inboxes/index.ts";
 import type { WriteContext } from "../../../foundation/kernel/index.ts";
 import { sendMessage } from "../../../inbox/messages/index.ts";
 import { getBroadcast } from "../find.ts";
-import { contentOf, prepareContent } from "../prepare.ts";
+import { broadcastContent, prepareContent } from "../prepare.ts";
 import { selectValues } from "../sending/index.ts";
 
 /** What a contact lacks, also a number that is no contact yet, is shown as the name of the variable in brackets. */
@@ -14,7 +14,7 @@ export async function sendTest(
 ): Promise<{ readonly message_id: string; readonly conversation_id: string }> {
   const { tx, organization } = context;
   const broadcast = await getBroadcast(tx, organization, id);
-  const { template, mapping } = await prepareContent(tx, organization, contentOf(broadcast));
+  const { template, mapping } = await prepareContent(tx, organization, broadcastContent(broadcast));
   const phone_number = await normalizePhone(tx, organization, {
     text: to,
     field: "to",

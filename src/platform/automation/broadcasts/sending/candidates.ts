@@ -7,7 +7,7 @@ import type { ExclusionReason, VariableMapping } from "../../../../../tools/broa
 import { priceOf, type Rates } from "../../../money/prices/index.ts";
 import { type Cohort, cohortMembers } from "../../cohorts/index.ts";
 
-export interface Candidate {
+export interface RecipientCandidate {
   readonly contact_id: string;
   readonly to: string | null;
   readonly country: string | null;
@@ -29,11 +29,11 @@ interface Selection {
 }
 
 /** One statement, so that all are of one moment. Call `normalizeContacts` before. */
-export function selectCandidates(selection: Selection): RawBuilder<Candidate> {
+export function selectCandidates(selection: Selection): RawBuilder<RecipientCandidate> {
   const { organization, cohort, mapping, now } = selection;
   const names = Object.keys(mapping);
   const values = Object.values(mapping).map(valueFor);
-  return sql<Candidate>`
+  return sql<RecipientCandidate>`
     select contact_id, "to", country, ${priceIn(selection)} as price,
       jsonb_object(${names}::text[], "values") as variables,
       case

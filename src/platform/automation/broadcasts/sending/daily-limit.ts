@@ -2,7 +2,7 @@
 import { InboxSettings } from "../../../../../tools/inboxes.ts";
 import { lowestId } from "../../../../database/id.ts";
 import { onlyRow, rowsOf } from "../../../../database/query/index.ts";
-import type { NumberLimits } from "../../../../database/schema/index.ts";
+import type { InboxNumberLimits } from "../../../../database/schema/index.ts";
 import type { Transaction } from "../../../foundation/kernel/index.ts";
 
 const dayMs = 24 * 3_600_000;
@@ -11,7 +11,7 @@ interface LimitedInbox {
   readonly organization_id: string;
   readonly id: string;
   readonly settings: Record<string, unknown>;
-  readonly limits: NumberLimits | null;
+  readonly limits: InboxNumberLimits | null;
 }
 
 export interface DailyLimit {

@@ -12,7 +12,7 @@ const excludedColumns = {
   reason: typed<ExclusionReason>("text"),
 };
 
-type Excluded = RowOf<typeof excludedColumns>;
+type ExcludedRecipient = RowOf<typeof excludedColumns>;
 
 interface ExcludeContext {
   readonly tx: Transaction;
@@ -23,7 +23,7 @@ interface ExcludeContext {
 /** The recipients must be pending, and locked. */
 export async function excludeRecipients(
   { tx, now, broadcast }: ExcludeContext,
-  recipients: readonly Excluded[],
+  recipients: readonly ExcludedRecipient[],
 ): Promise<void> {
   const { organization_id, id } = broadcast;
   if (recipients.length === 0) {
@@ -51,7 +51,7 @@ export async function excludePending(context: ExcludeContext, reason: ExclusionR
 
 async function recordExcluded(
   { tx, now, broadcast }: ExcludeContext,
-  recipients: readonly Excluded[],
+  recipients: readonly ExcludedRecipient[],
 ): Promise<void> {
   const { organization_id, id, currency, simulated } = broadcast;
   const added: Record<string, number> = {};

@@ -16,7 +16,7 @@ import {
 } from "../../../money/wallet/index.ts";
 import { recordCount } from "../../cohorts/index.ts";
 import type { BroadcastRow } from "../find.ts";
-import { type Prepared, requireReadyCohort } from "../prepare.ts";
+import { type PreparedContent, requireReadyCohort } from "../prepare.ts";
 import { selectCandidates } from "./candidates.ts";
 
 export interface FreezeContext {
@@ -29,7 +29,7 @@ export interface FreezeContext {
 type Counts = Partial<Record<ExclusionReason, number>>;
 
 /** What the recipients are in numbers. */
-export interface Frozen {
+export interface FreezeResult {
   readonly total: number;
   readonly excluded: Counts;
   readonly currency: string | null;
@@ -43,9 +43,9 @@ export interface Frozen {
  */
 export async function freezeRecipients(
   context: FreezeContext,
-  { template, mapping }: Prepared,
+  { template, mapping }: PreparedContent,
   { allowPartial }: { readonly allowPartial: boolean },
-): Promise<Frozen> {
+): Promise<FreezeResult> {
   const { tx, now, broadcast } = context;
   const { organization_id: organization, id } = broadcast;
   const cohort = await requireReadyCohort(tx, organization, broadcast.cohort_id);

@@ -100,14 +100,17 @@ const personalFailures = ["recipient_erased", "contact_blocked", "marketing_opt_
 /** The template was paused, disabled or removed. */
 const templateCodes = [132_001, 132_015, 132_016];
 
-interface Failing {
+interface FailingBroadcast {
   readonly organization: string;
   readonly id: string;
   readonly failures: readonly BroadcastProgress[];
   readonly now: Date;
 }
 
-async function pauseIfFailing(tx: Transaction, { organization, id, failures, now }: Failing): Promise<void> {
+async function pauseIfFailing(
+  tx: Transaction,
+  { organization, id, failures, now }: FailingBroadcast,
+): Promise<void> {
   const codes = failures.map(({ error }) => error?.channel_code ?? 0);
   const hard = failures.filter(
     ({ error }) =>

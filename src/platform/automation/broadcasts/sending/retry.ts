@@ -60,13 +60,17 @@ export async function retryBroadcast(
   return startDispatch({ ...context, broadcast: changed });
 }
 
-interface Taken {
+interface RetryTotals {
   readonly count: number;
   /** In millionths of the currency's unit. */
   readonly cost: number;
 }
 
-async function takeFailed(tx: Transaction, broadcast: BroadcastRow, onlyRetryable: boolean): Promise<Taken> {
+async function takeFailed(
+  tx: Transaction,
+  broadcast: BroadcastRow,
+  onlyRetryable: boolean,
+): Promise<RetryTotals> {
   const { organization_id, id } = broadcast;
   const messages = await replaceBroadcastMessages(tx, {
     organization: organization_id,
@@ -84,7 +88,7 @@ async function takeFailed(tx: Transaction, broadcast: BroadcastRow, onlyRetryabl
 }
 
 /** Their variables were kept. */
-async function takeCancelled(tx: Transaction, { organization_id, id }: BroadcastRow): Promise<Taken> {
+async function takeCancelled(tx: Transaction, { organization_id, id }: BroadcastRow): Promise<RetryTotals> {
   return sumOf(
     await rowsOf(columnsOf("broadcast_recipients", "price"))`
       update broadcast_recipients set status = 'pending', reason = null
@@ -94,10 +98,10 @@ async function takeCancelled(tx: Transaction, { organization_id, id }: Broadcast
   );
 }
 
-interface Priced {
+interface PricedRecipient {
   readonly price: number | null;
 }
 
-function sumOf({ rows }: { readonly rows: readonly Priced[] }): Taken {
+function sumOf({ rows }: { readonly rows: readonly PricedRecipient[] }): RetryTotals {
   return { count: rows.length, cost: rows.reduce((sum, { price }) => sum + (price ?? 0), 0) };
 }

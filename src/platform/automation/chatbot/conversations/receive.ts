@@ -11,7 +11,7 @@ import { getOrDefaultInbox } from "../../../account/inboxes/index.ts";
 import { defineHook, defineJob, freshId } from "../../../foundation/kernel/index.ts";
 import { lockConversationSubject } from "../../../inbox/conversations/index.ts";
 import { readConsent } from "../../../inbox/messages/index.ts";
-import { insertTurn, textOf } from "../turns.ts";
+import { insertTurn, messageTextOf } from "../turns.ts";
 import { answerJob } from "./answer.ts";
 import { isActive } from "./state.ts";
 
@@ -82,7 +82,7 @@ export const receiveJob = defineJob<Payload>({
           .executeTakeFirst(),
       );
       const turn = { id: freshId({ now }, "turn"), conversation_id, contact_id: parties.contact.id };
-      const question = textOf(message.content);
+      const question = messageTextOf(message.content);
       if (
         !isTaken.includes(true) &&
         answer === undefined &&

@@ -15,7 +15,7 @@ import {
   type ConversationRow,
   openIfPending,
   requestRouting,
-  type Taken,
+  type TakenConversations,
 } from "../../../inbox/conversations/index.ts";
 
 /** Why the bot's part ended. */
@@ -135,7 +135,7 @@ export async function findHeldByBot(
 
 export async function endWhenTaken(
   { tx, now }: Change,
-  { organization, assigned = [], closed = [], answered = [] }: Taken,
+  { organization, assigned = [], closed = [], answered = [] }: TakenConversations,
 ): Promise<void> {
   if (assigned.length > 0) {
     await endStatement(organization, assigned, { reason: "assigned", now }).execute(tx);

@@ -19,7 +19,7 @@ export interface TurnFacts {
 
 export type ConditionField = keyof TurnFacts;
 
-export interface Condition {
+export interface TurnCondition {
   readonly field: ConditionField;
   readonly operator: string;
   readonly value: boolean | number | string;
@@ -33,7 +33,7 @@ export const comparisons = {
   message: { type: "string", operators: ["eq", "contains", "starts_with"] },
 } as const satisfies Record<ConditionField, { readonly type: string; readonly operators: readonly string[] }>;
 
-export const shorthands: Readonly<Record<string, Condition>> = {
+export const shorthands: Readonly<Record<string, TurnCondition>> = {
   found: { field: "found", operator: "eq", value: true },
   not_found: { field: "found", operator: "eq", value: false },
   answered: { field: "answered", operator: "eq", value: true },
@@ -53,7 +53,7 @@ const compare: Readonly<Record<string, Compare>> = {
 };
 
 /** A validated condition has an operator of the table. */
-export function isMet({ field, operator, value }: Condition, facts: TurnFacts): boolean {
+export function isMet({ field, operator, value }: TurnCondition, facts: TurnFacts): boolean {
   return compare[operator]?.(facts[field], value) ?? false;
 }
 

@@ -9,7 +9,7 @@ export const defaultMaxTokens = 800;
 /** The passages that a search takes at most. */
 export const maxTopK = 20;
 
-export const nodeTypes = {
+export const chatbotNodeTypes = {
   /** Answers from the passages of a retrieve node before it, or else from its own search. */
   llm: {
     config: z.strictObject({
@@ -41,4 +41,4 @@ export const nodeTypes = {
 } as const;
 
 /** What else a type may be called. */
-export const typeAliases: Readonly<Record<string, keyof typeof nodeTypes>> = { router: "condition" };
+export const typeAliases: Readonly<Record<string, keyof typeof chatbotNodeTypes>> = { router: "condition" };

@@ -6,10 +6,10 @@
  */
 import { type Answer, answerGreeting, type Passage } from "../responders/index.ts";
 import { isMet, type TurnFacts } from "./conditions.ts";
-import type { ChatbotGraph, ChatbotNode, NodeConfig, NodeType } from "./graph.ts";
+import type { ChatbotGraph, ChatbotNode, ChatbotNodeConfig, ChatbotNodeType } from "./graph.ts";
 
 /** A run of more nodes is a circle without an end. */
-export const maxSteps = 25;
+export const maxChatbotSteps = 25;
 
 /** Passages of a search without a retrieve node. */
 const defaultTopK = 10;
@@ -19,7 +19,7 @@ export interface GraphPorts {
   /** The best passages for a message, best first. */
   retrieve(limit: number): Promise<readonly Passage[]>;
   /** Answers from the passages. */
-  respond(passages: readonly Passage[], config: NodeConfig<"llm">): Promise<Answer>;
+  respond(passages: readonly Passage[], config: ChatbotNodeConfig<"llm">): Promise<Answer>;
 }
 
 export interface Handoff {
@@ -51,13 +51,13 @@ interface State {
   readonly handoff: Handoff | null;
 }
 
-type Enter<Type extends NodeType> = (
+type Enter<Type extends ChatbotNodeType> = (
   node: Extract<ChatbotNode, { readonly type: Type }>,
   state: State,
   ports: GraphPorts,
 ) => Promise<State> | State;
 
-const handlers: { readonly [Type in NodeType]: Enter<Type> } = {
+const handlers: { readonly [Type in ChatbotNodeType]: Enter<Type> } = {
   async llm({ config, ...node }, state, ports) {
     const passages = state.passages ?? (await ports.retrieve(defaultTopK));
     const answer = await ports.respond(passages, config);
@@ -99,11 +99,11 @@ export async function runGraph(
     if (!node) {
       break;
     }
-    if (steps === maxSteps) {
+    if (steps === maxChatbotSteps) {
       return finish({ ...state, handoff: { reason: "step_limit", text: null, team_id: null } }, graph);
     }
     // The table has the handler of this type; TypeScript does not connect the two.
-    state = await (handlers[node.type] as Enter<NodeType>)(node as never, state, ports);
+    state = await (handlers[node.type] as Enter<ChatbotNodeType>)(node as never, state, ports);
     next = state.handoff ? undefined : follow(graph, node.id, factsOf(state, message));
   }
   const isSilent = state.handoff === null && state.texts.length === 0;

@@ -7,7 +7,7 @@ import type { FlowNode } from "../../../../database/schema/index.ts";
 import { type FlowRow, selectFlows } from "../definitions/find.ts";
 import { type Graph, toGraph } from "../graph/index.ts";
 
-interface Acting extends Pick<FlowRow, "trigger_type" | "trigger_event_type" | "cohort_id"> {
+interface ActingFlow extends Pick<FlowRow, "trigger_type" | "trigger_event_type" | "cohort_id"> {
   readonly nodes: readonly FlowNode[];
 }
 
@@ -17,7 +17,7 @@ const ownScope: Scope = "inbox:write";
 export async function requiredScopes(
   db: Queries,
   organization: string,
-  { nodes, ...trigger }: Acting,
+  { nodes, ...trigger }: ActingFlow,
 ): Promise<readonly Scope[]> {
   const graphs = [toGraph(nodes), ...(await findStarted(db, organization, nodes))];
   const isSending = graphs.some((graph) =>
@@ -32,7 +32,7 @@ export function scopesOfNodes({ nodes }: Graph): readonly Scope[] {
 
 /** A contact's event reads contacts. A cohort is the audience of a broadcast, also where a flow writes to it. */
 function scopesOfTrigger(
-  { trigger_event_type: event, cohort_id }: Omit<Acting, "nodes">,
+  { trigger_event_type: event, cohort_id }: Omit<ActingFlow, "nodes">,
   isSending: boolean,
 ): readonly Scope[] {
   const reading = event !== null && events[event].scope === "contacts:read" ? ["contacts:read" as const] : [];

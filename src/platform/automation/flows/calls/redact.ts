@@ -32,13 +32,13 @@ const maxParts = 20;
 /** Of all secrets of a call: the time to search a response, during which the process does nothing else, grows with it. */
 const maxPartsOfCall = 100;
 
-export interface Redact {
+export interface Redactor {
   (text: string): string;
   /** Also hides the beginning of a secret at the end of a text that was cut. */
   cut(text: string): string;
 }
 
-export function createRedact(secrets: readonly string[]): Redact {
+export function createRedactor(secrets: readonly string[]): Redactor {
   const limit = Math.min(maxParts, Math.floor(maxPartsOfCall / secrets.length));
   const parts = [...new Set(secrets.flatMap((secret) => partsOf(secret, limit)))];
   const forms = [...new Set(parts.flatMap(formsOf))];

@@ -1,7 +1,7 @@
 /** Reads the result of a call: what a run keeps of a response, or the code of the error. */
 import type { FlowCallResult } from "../../../../database/schema/index.ts";
 import type { FailedRequest, ForbiddenRequest, WebResponse } from "../../../../ports/web.ts";
-import { createRedact, type Redact } from "./redact.ts";
+import { createRedactor, type Redactor } from "./redact.ts";
 
 /** A longer body is cut, and so is text. */
 export const maxResponseBytes = 65_536;
@@ -15,7 +15,7 @@ export function toCallResult(response: WebResponse, secrets: readonly string[]):
     return { error: response.outcome === "failed" ? failureCode(response) : forbiddenCode(response) };
   }
   const { status, headers } = response;
-  return { status, body: readBody(response, headers["content-type"] ?? "", createRedact(secrets)) };
+  return { status, body: readBody(response, headers["content-type"] ?? "", createRedactor(secrets)) };
 }
 
 function failureCode({ reason }: FailedRequest): string {
@@ -30,7 +30,7 @@ function forbiddenCode({ reason }: ForbiddenRequest): string {
 function readBody(
   { body, isCut }: Extract<WebResponse, { readonly outcome: "answered" }>,
   type: string,
-  redact: Redact,
+  redact: Redactor,
 ): unknown {
   const text = new TextDecoder().decode(body);
   if (text.trim() === "") {
@@ -69,7 +69,7 @@ function toStorable(text: string): string {
   return text.replaceAll("\0", "").toWellFormed();
 }
 
-function redactValue(value: unknown, redact: Redact): unknown {
+function redactValue(value: unknown, redact: Redactor): unknown {
   if (typeof value === "string") {
     return redact(toStorable(value));
   }

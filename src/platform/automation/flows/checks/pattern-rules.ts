@@ -6,7 +6,7 @@ import { type Graph, type Problem, toGraph } from "../graph/index.ts";
 import { handlerOf } from "../nodes/index.ts";
 import { readEdgeKeyword } from "../texts/keywords.ts";
 import { inTurn } from "../texts/patterns.ts";
-import { configField, readConfig } from "./validate.ts";
+import { configField, readNodeConfig } from "./validate.ts";
 
 /** By expression. */
 export type Inspections = ReadonlyMap<string, PatternInspection>;
@@ -49,7 +49,7 @@ export function patternsOf({
   return nodes.flatMap((node) => {
     const { match, keyword } = readEdgeKeyword(node.connection_value ?? "");
     const isEdge = node.connection_type === "keyword" && match === "regex" && keyword !== "";
-    const { config } = readConfig(node);
+    const { config } = readNodeConfig(node);
     const own = config === undefined ? [] : (handlerOf(node.node_type).patterns?.(config) ?? []);
     return [
       ...(isEdge ? [{ pattern: keyword, field: `nodes[${node.index}].connection_value` }] : []),

@@ -89,7 +89,7 @@ const rules = {
   validConfigs({ nodes }) {
     const problems: Problem[] = [];
     for (const node of nodes) {
-      problems.push(...readConfig(node).problems);
+      problems.push(...readNodeConfig(node).problems);
       if (problems.length >= maxProblems) {
         return problems;
       }
@@ -163,7 +163,7 @@ const rules = {
 
   nodeChecks: ({ nodes }) =>
     nodes.flatMap((node) => {
-      const { config } = readConfig(node);
+      const { config } = readNodeConfig(node);
       return config === undefined ? [] : (handlerOf(node.node_type).check?.(config, configField(node)) ?? []);
     }),
 
@@ -171,7 +171,7 @@ const rules = {
     const variables = savedVariables(graph);
     const problems: Problem[] = [];
     for (const node of graph.nodes) {
-      const { config } = readConfig(node);
+      const { config } = readNodeConfig(node);
       const texts = config === undefined ? {} : (handlerOf(node.node_type).texts?.(config) ?? {});
       for (const [field, text] of Object.entries(texts)) {
         problems.push(...checkText(text ?? "", `${configField(node)}.${field}`, variables));
@@ -240,7 +240,7 @@ function edgesBelow(graph: Graph, node: GraphNode): readonly ConnectionType[] {
 function savedVariables({ nodes }: Graph): SavedNames {
   return createSavedNames(
     nodes.flatMap((node) => {
-      const { config } = readConfig(node);
+      const { config } = readNodeConfig(node);
       // The name in a config with another error is not an error as well.
       const { save_as } = node.action_config;
       const named = typeof save_as === "string" ? [save_as, `${save_as}.<path>`] : [];
@@ -258,7 +258,7 @@ interface ReadConfig {
 const configs = new WeakMap<GraphNode, ReadConfig>();
 
 /** The parsed action_config of a node; undefined if it is not valid. */
-export function readConfig(node: GraphNode): ReadConfig {
+export function readNodeConfig(node: GraphNode): ReadConfig {
   const read = configs.get(node) ?? parseConfig(node);
   configs.set(node, read);
   return read;

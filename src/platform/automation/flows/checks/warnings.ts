@@ -10,10 +10,10 @@ import { type Problem, toGraph } from "../graph/index.ts";
 import { handlerOf } from "../nodes/index.ts";
 import { splitKeywords } from "../texts/keywords.ts";
 import { referencesOf } from "./references.ts";
-import { configField, readConfig } from "./validate.ts";
+import { configField, readNodeConfig } from "./validate.ts";
 
 /** Of a flow that is saved. */
-export async function findWarnings(
+export async function findFlowWarnings(
   db: Queries,
   flow: FlowWithVersion,
   now: Date,
@@ -32,7 +32,7 @@ export async function findWarnings(
 
 function findNodeWarnings(flow: FlowWithVersion): readonly Problem[] {
   return toGraph(flow.nodes).nodes.flatMap((node) => {
-    const { config } = readConfig(node);
+    const { config } = readNodeConfig(node);
     return config === undefined
       ? []
       : (handlerOf(node.node_type).warnings?.(config, configField(node)) ?? []);
@@ -73,7 +73,7 @@ async function findMissingPolicies(db: Queries, flow: FlowWithVersion): Promise<
 /** Templates that can't be sent: their nodes fail until they are approved. */
 async function findUnsendableTemplates(db: Queries, flow: FlowWithVersion): Promise<readonly Problem[]> {
   const wanted = toGraph(flow.nodes).nodes.flatMap((node) => {
-    const { config } = node.node_type === "send_template" ? readConfig(node) : {};
+    const { config } = node.node_type === "send_template" ? readNodeConfig(node) : {};
     return config === undefined ? [] : [{ ...nodes.send_template.config.parse(config), node }];
   });
   if (wanted.length === 0) {

@@ -5,7 +5,7 @@ import {
   EndActionConfig as EndActionConfigSchema,
 } from "../../../../../tools/flows/index.ts";
 import { ofOrganization } from "../../../../database/query/index.ts";
-import type { EndActionConfig, FlowNode } from "../../../../database/schema/index.ts";
+import type { FlowNode, StoredEndActionConfig } from "../../../../database/schema/index.ts";
 import { getOrDefaultInbox } from "../../../account/inboxes/index.ts";
 import { requireBelowQuota } from "../../../account/organization/index.ts";
 import {
@@ -227,7 +227,7 @@ function keywordsOf({
 }
 
 /** @throws Failure `flow_invalid`. */
-export function readEndAction(value: unknown): EndActionConfig {
+export function readEndAction(value: unknown): StoredEndActionConfig {
   const parsed = parsePart(EndActionConfigSchema, value, "end_action_config");
   if ("problems" in parsed) {
     throw failGraph("flow_invalid", parsed.problems);
@@ -236,7 +236,9 @@ export function readEndAction(value: unknown): EndActionConfig {
 }
 
 /** What each end action takes. */
-const endActionFields: Readonly<Record<Version["end_action_type"], readonly (keyof EndActionConfig)[]>> = {
+const endActionFields: Readonly<
+  Record<Version["end_action_type"], readonly (keyof StoredEndActionConfig)[]>
+> = {
   none: [],
   assign: ["team_id", "user_id"],
   resolve: [],

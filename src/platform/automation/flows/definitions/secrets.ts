@@ -4,16 +4,16 @@
  */
 
 import { ofOrganization } from "../../../../database/query/index.ts";
-import type { FlowNode, Sealed } from "../../../../database/schema/index.ts";
+import type { FlowNode, SealedText } from "../../../../database/schema/index.ts";
 import { freshId, type Transaction, type WriteContext } from "../../../foundation/kernel/index.ts";
 import { type SealedColumn, seal, unseal } from "../../../foundation/sealing/index.ts";
-import { configField, readConfig } from "../checks/validate.ts";
+import { configField, readNodeConfig } from "../checks/validate.ts";
 import type { Graph, GraphNode, Problem } from "../graph/index.ts";
 import { handlerOf } from "../nodes/index.ts";
 import type { FlowRow, FlowWithVersion, VersionRow } from "./find.ts";
 
 /** Calls whose secret is lost fail until the flow is saved with its value again. */
-export const sealedSecrets: readonly SealedColumn[] = [
+export const sealedFlowSecrets: readonly SealedColumn[] = [
   { table: "flow_secrets", column: "value", key: ["organization_id", "id"], whenLost: "delete" },
 ];
 
@@ -21,7 +21,7 @@ export interface NodeSecret {
   readonly node_id: string;
   /** In lower case. */
   readonly header: string;
-  readonly value: Sealed;
+  readonly value: SealedText;
 }
 
 type VersionKey = Pick<VersionRow, "organization_id" | "flow_id" | "version">;
@@ -106,7 +106,7 @@ async function readSecrets(
 }
 
 function secretsOf(node: GraphNode) {
-  const { config } = readConfig(node);
+  const { config } = readNodeConfig(node);
   const secrets = config === undefined ? {} : (handlerOf(node.node_type).secrets?.(config) ?? {});
   return Object.entries(secrets).map(([name, value]) => ({ node, name, value }));
 }

@@ -19,4 +19,4 @@ export {
   isInteractive,
   toGraph,
 } from "./graph.ts";
-export { answerOf, chosen, type Edge, nextNodes, type Reply } from "./next.ts";
+export { answerOf, type ContactReply, chosen, type Edge, nextNodes } from "./next.ts";

@@ -11,7 +11,7 @@ import type { MatchPattern } from "../texts/patterns.ts";
 import { choicesOf, type Graph, type GraphNode } from "./graph.ts";
 
 /** A message of the contact. */
-export interface Reply {
+export interface ContactReply {
   readonly message_id: string;
   /** The text, the caption, or the title of the choice. */
   readonly text: string | null;
@@ -23,7 +23,7 @@ export interface Reply {
 export type Edge =
   | { readonly type: "done" }
   | { readonly type: "condition"; readonly isTrue: boolean }
-  | { readonly type: "reply"; readonly reply: Reply; readonly matches: MatchPattern }
+  | { readonly type: "reply"; readonly reply: ContactReply; readonly matches: MatchPattern }
   | { readonly type: "timeout" }
   | { readonly type: "error" };
 
@@ -92,13 +92,16 @@ function matchesReply(
 }
 
 /** The text of a reply as an answer: what was written, or the title of the button or row. */
-export function answerOf(node: Pick<GraphNode, "action_config">, { button, text }: Reply): string {
+export function answerOf(node: Pick<GraphNode, "action_config">, { button, text }: ContactReply): string {
   const title = choicesOf(node).find(({ id }) => id === button)?.title;
   return (text ?? title ?? "").trim();
 }
 
 /** The id of the choice: of the button, or of the one whose title was typed. */
-export function chosen(node: Pick<GraphNode, "action_config">, { button, text }: Reply): string | null {
+export function chosen(
+  node: Pick<GraphNode, "action_config">,
+  { button, text }: ContactReply,
+): string | null {
   const written = button === null && text !== null ? normalize(text) : undefined;
   return button ?? choicesOf(node).find(({ title }) => normalize(title) === written)?.id ?? null;
 }

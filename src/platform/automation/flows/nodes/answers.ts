@@ -10,9 +10,9 @@ interface Question extends Validation {
 }
 
 /** The value of an answer; undefined for one that is not valid. */
-type Read = (text: string, question: Question) => string | number | undefined;
+type AnswerReader = (text: string, question: Question) => string | number | undefined;
 
-const readers: Readonly<Record<AnswerType, Read>> = {
+const readers: Readonly<Record<AnswerType, AnswerReader>> = {
   text: (text, question) => (isWithin(text.length, question) ? text : undefined),
 
   number(text, question) {

@@ -6,7 +6,7 @@ import { durationMs, type NodeConfig } from "../../../../../tools/flows/index.ts
 import type { Problem } from "../graph/index.ts";
 import { hasPlaceholder, renderText } from "../texts/placeholders.ts";
 import { bodyEncoder, contentTypeOf, findUnencoded, headerEncoder } from "./http-encoding.ts";
-import { done, type NodeContext, type NodeHandlers, type Outcome } from "./node.ts";
+import { done, type NodeContext, type NodeHandlers, type NodeOutcome } from "./node.ts";
 
 type Config = NodeConfig<"http_request">;
 
@@ -56,7 +56,7 @@ export const httpHandlers: NodeHandlers<"http_request"> = {
 };
 
 /** An error if a part of the request becomes too long, or its path leads up. */
-function createRequest(config: Config, context: NodeContext): Outcome {
+function createRequest(config: Config, context: NodeContext): NodeOutcome {
   const { url: template, timeout, headers = {}, secret_headers = {} } = config;
   const url = context.render(template, { encode: encodeURIComponent, maxLength: maxUrlLength });
   const body = fillBody(config, context);

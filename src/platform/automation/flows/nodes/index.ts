@@ -5,7 +5,7 @@
  * of the outside adds it to `Actions` (`node.ts`), which `run/actions.ts` implements, as does the rehearsal.
  */
 import { type NodeType, nodes } from "../../../../../tools/flows/index.ts";
-import { answerOf, type Graph, type GraphNode, type Reply } from "../graph/index.ts";
+import { answerOf, type ContactReply, type Graph, type GraphNode } from "../graph/index.ts";
 import { keywordTests, readEdgeKeyword } from "../texts/keywords.ts";
 import type { PatternTest } from "../texts/patterns.ts";
 import { answerTest } from "./answers.ts";
@@ -13,11 +13,19 @@ import { changeHandlers } from "./changes.ts";
 import { controlHandlers } from "./control.ts";
 import { httpHandlers } from "./http.ts";
 import { messageHandlers } from "./messages.ts";
-import type { NodeContext, NodeHandler, NodeHandlers, Outcome, WaitEnd } from "./node.ts";
+import type { NodeContext, NodeHandler, NodeHandlers, NodeOutcome, WaitEnd } from "./node.ts";
 
 export { targetsOf } from "./changes.ts";
 export { flowAttributes } from "./control.ts";
-export type { Actions, AssignTarget, NodeContext, Outcome, Outgoing, Reference, WaitEnd } from "./node.ts";
+export type {
+  Actions,
+  AssignTarget,
+  NodeContext,
+  NodeOutcome,
+  OutgoingMessage,
+  Reference,
+  WaitEnd,
+} from "./node.ts";
 
 const handlers: NodeHandlers = { ...messageHandlers, ...controlHandlers, ...changeHandlers, ...httpHandlers };
 
@@ -33,7 +41,7 @@ interface ReplyTest extends PatternTest {
 }
 
 /** The regular expressions that a reply is matched with: the node's own, and those of the edges below it. */
-export function replyTests(graph: Graph, node: GraphNode, reply: Reply): readonly ReplyTest[] {
+export function replyTests(graph: Graph, node: GraphNode, reply: ContactReply): readonly ReplyTest[] {
   const config: unknown = nodes[node.node_type].config.parse(node.action_config);
   const own = handlerOf(node.node_type).patterns?.(config) ?? [];
   return [
@@ -47,7 +55,11 @@ export function replyTests(graph: Graph, node: GraphNode, reply: Reply): readonl
 }
 
 /** Runs a node, or continues it after a wait. The action_config was validated when it was saved. */
-export async function runNode(node: GraphNode, context: NodeContext, end: WaitEnd | null): Promise<Outcome> {
+export async function runNode(
+  node: GraphNode,
+  context: NodeContext,
+  end: WaitEnd | null,
+): Promise<NodeOutcome> {
   const handler = handlerOf(node.node_type);
   const config: unknown = nodes[node.node_type].config.parse(node.action_config);
   if (end?.type === "response") {

@@ -8,11 +8,11 @@ import type { ConversationStatus } from "../../../../../tools/conversations.ts";
 import type { NodeConfig, NodeType } from "../../../../../tools/flows/index.ts";
 import type { messages } from "../../../../../tools/messages/index.ts";
 import type { FlowCallRequest, FlowCallResult } from "../../../../database/schema/index.ts";
-import type { Edge, GraphNode, Problem, Reply } from "../graph/index.ts";
+import type { ContactReply, Edge, GraphNode, Problem } from "../graph/index.ts";
 import type { MatchPattern } from "../texts/patterns.ts";
 import type { Filling } from "../texts/placeholders.ts";
 
-export type Outgoing = Omit<InputOf<typeof messages.send_message>, "to" | "inbox_id">;
+export type OutgoingMessage = Omit<InputOf<typeof messages.send_message>, "to" | "inbox_id">;
 
 export interface AssignTarget {
   readonly team_id?: string | undefined;
@@ -24,7 +24,7 @@ export interface AssignTarget {
 /** What a node may do. A Failure that one of these throws is the result of the node. */
 export interface Actions {
   /** Returns the id of the message. */
-  send(message: Outgoing): Promise<string>;
+  send(message: OutgoingMessage): Promise<string>;
   sendTemplate(template: Readonly<NodeConfig<"send_template">>): Promise<string>;
   assign(target: AssignTarget): Promise<void>;
   unassign(): Promise<void>;
@@ -48,7 +48,7 @@ export interface Actions {
 /** Why a wait ended. */
 export type WaitEnd =
   | { readonly type: "timeout" }
-  | { readonly type: "reply"; readonly reply: Reply; readonly matches: MatchPattern }
+  | { readonly type: "reply"; readonly reply: ContactReply; readonly matches: MatchPattern }
   | { readonly type: "response"; readonly result: FlowCallResult };
 
 /** What a node is run with. */
@@ -68,7 +68,7 @@ export interface NodeContext {
 }
 
 /** What a node resulted in. */
-export type Outcome =
+export type NodeOutcome =
   | {
       readonly kind: "next";
       readonly edge: Exclude<Edge, { readonly type: "error" }>;
@@ -119,15 +119,15 @@ export interface NodeHandler<Config> {
   /** Its headers whose values are stored apart, sealed; null: as before. */
   secrets?(config: Config): Readonly<Record<string, string | null>>;
   /** Runs the node. */
-  enter(config: Config, context: NodeContext): Promise<Outcome> | Outcome;
+  enter(config: Config, context: NodeContext): Promise<NodeOutcome> | NodeOutcome;
   /** Continues after a wait. */
   resume?(
     config: Config,
     context: NodeContext,
     end: Exclude<WaitEnd, { readonly type: "response" }>,
-  ): Promise<Outcome> | Outcome;
+  ): Promise<NodeOutcome> | NodeOutcome;
   /** Continues after a call. */
-  receive?(config: Config, result: FlowCallResult): Outcome;
+  receive?(config: Config, result: FlowCallResult): NodeOutcome;
 }
 
 export type NodeHandlers<Type extends NodeType = NodeType> = {
@@ -135,7 +135,7 @@ export type NodeHandlers<Type extends NodeType = NodeType> = {
 };
 
 /** The node is done. */
-export const done = (message_id?: string): Outcome => ({
+export const done = (message_id?: string): NodeOutcome => ({
   kind: "next",
   edge: { type: "done" },
   ...(message_id === undefined ? {} : { message_id }),

@@ -9,7 +9,7 @@ import { requireBot } from "../../chatbot/index.ts";
 import { nextOpening, nextTimeOfDay } from "../business-hours.ts";
 import { getFlow } from "../definitions/find.ts";
 import { type Choice, choicesOf } from "../graph/index.ts";
-import type { Actions, Outgoing } from "../nodes/index.ts";
+import type { Actions, OutgoingMessage } from "../nodes/index.ts";
 import { addressMessage, changeAttribute, nameTemplate, requireStartable } from "../run/index.ts";
 import { rehearseAssignment } from "./assign.ts";
 import { record, type Stage, show, type Transcript } from "./stage.ts";
@@ -17,7 +17,7 @@ import { record, type Stage, show, type Transcript } from "./stage.ts";
 export function createRehearsalActions(stage: Stage): Actions {
   const { db, world, organization, inbox } = stage;
 
-  async function send(message: Outgoing): Promise<string> {
+  async function send(message: OutgoingMessage): Promise<string> {
     const { contact, conversation, held, choices } = stage.scene;
     const input = addressMessage(message, { contact, conversation });
     const composed = await composeMessage(input, stage, { contact, inbox, conversation });
@@ -108,12 +108,12 @@ export function createRehearsalActions(stage: Stage): Actions {
 }
 
 type Content = Awaited<ReturnType<typeof composeMessage>>["content"];
-type Shown = Pick<Transcript[number], "text" | "buttons" | "media_url"> & {
+type ShownContent = Pick<Transcript[number], "text" | "buttons" | "media_url"> & {
   readonly choices: readonly Choice[];
 };
 
 /** A message as the transcript shows it. */
-function describeContent({ text, interactive, template, media }: Content): Shown {
+function describeContent({ text, interactive, template, media }: Content): ShownContent {
   if (interactive) {
     // Validated by `NewMessage`.
     const { header, body, footer } = interactive as Partial<Interactive>;

@@ -10,7 +10,7 @@ import type { Actions } from "../nodes/index.ts";
 import {
   beginRun,
   clearWork,
-  type EndAction,
+  type EndActionWithConfig,
   endWait,
   evaluateNext,
   type InboundText,
@@ -30,7 +30,7 @@ const answerMs = 5_000;
 
 interface Plan {
   readonly graph: Graph;
-  readonly endAction: EndAction;
+  readonly endAction: EndActionWithConfig;
   readonly actions: Actions;
   readonly script: Script;
   /** What calls result in, by the id of the node. */

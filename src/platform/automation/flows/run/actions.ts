@@ -21,7 +21,7 @@ import {
 import { sendMessage } from "../../../inbox/messages/index.ts";
 import { startBot } from "../../chatbot/index.ts";
 import { nextOpening, nextTimeOfDay } from "../business-hours.ts";
-import type { Actions, AssignTarget, Outgoing } from "../nodes/index.ts";
+import type { Actions, AssignTarget, OutgoingMessage } from "../nodes/index.ts";
 import type { RunRow } from "./rows.ts";
 import { findOpenQuestion } from "./subject.ts";
 
@@ -35,7 +35,7 @@ export function createActions(
   const { id } = conversation;
   const update = { id, add_tags: [], remove_tags: [] };
 
-  async function send(message: Outgoing): Promise<string> {
+  async function send(message: OutgoingMessage): Promise<string> {
     return (await sendMessage(addressMessage(message, { contact, conversation }), change)).id;
   }
 
@@ -94,7 +94,7 @@ export function createActions(
 }
 
 /** A message of a flow to its contact. @throws Failure `contact_unreachable`, `flow_message_invalid`. */
-export function addressMessage(message: Outgoing, { contact, conversation }: Subject) {
+export function addressMessage(message: OutgoingMessage, { contact, conversation }: Subject) {
   const to = requireAddress(contact);
   // What was filled in may have made a text blank or too long.
   const parsed = NewMessage.safeParse({ ...message, to, inbox_id: conversation.inbox_id });
@@ -109,7 +109,7 @@ export async function nameTemplate(
   db: Queries,
   organization: string,
   { template_id, name, language, variables, header_media_url }: Parameters<Actions["sendTemplate"]>[0],
-): Promise<Outgoing> {
+): Promise<OutgoingMessage> {
   const named =
     template_id === undefined ? { name, language } : await requireApprovedById(db, organization, template_id);
   const { name: wanted = "", language: wantedLanguage = "" } = named;

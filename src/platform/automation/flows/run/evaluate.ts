@@ -9,7 +9,7 @@ import {
   type Actions,
   flowAttributes,
   type NodeContext,
-  type Outcome,
+  type NodeOutcome,
   replyTests,
   runNode,
   type WaitEnd,
@@ -19,16 +19,16 @@ import { renderJson, renderText } from "../texts/placeholders.ts";
 import { doEndAction } from "./end-action.ts";
 import { applyOutcome, clearWork, nextOf, type RunState } from "./machine.ts";
 import type { NewStep } from "./rows.ts";
-import { createReader, type InboundText, readFacts, type Sources } from "./subject.ts";
+import { createReader, type InboundText, type RunSources, readRunFacts } from "./subject.ts";
 
 /** The type and the config of the end action. */
-export type EndAction = Parameters<typeof doEndAction>[1];
+export type EndActionWithConfig = Parameters<typeof doEndAction>[1];
 
 interface Evaluation {
   readonly state: RunState;
   readonly now: Date;
   readonly actions: Actions;
-  readonly endAction: EndAction;
+  readonly endAction: EndActionWithConfig;
   /** What the step has failed with already: it is not run again. Null: it is run. */
   readonly failureCode: string | null;
 }
@@ -36,7 +36,7 @@ interface Evaluation {
 interface NodeEvaluation extends Evaluation {
   readonly graph: Graph;
   readonly node: GraphNode;
-  readonly sources: Omit<Sources, "variables">;
+  readonly sources: Omit<RunSources, "variables">;
   /** Knows those on `testsOfNext`. */
   readonly verdicts: Verdicts;
   /** The id of the contact's latest message, of which only a later one is a reply. */
@@ -75,7 +75,7 @@ async function evaluateNode(evaluation: NodeEvaluation): Promise<StepResult> {
   const { message } = evaluation.sources;
   const missing: string[] = [];
   const end = before.wait ? endOf(before.wait, message, verdicts.matches) : null;
-  const outcome: Outcome =
+  const outcome: NodeOutcome =
     failureCode === null
       ? limitVariables(before, await runNode(node, createContext(evaluation, missing), end))
       : { kind: "error", code: failureCode };
@@ -105,7 +105,7 @@ async function evaluateNode(evaluation: NodeEvaluation): Promise<StepResult> {
 const maxVariables = 262_144;
 
 /** An error if the variables of the run would be too large; then nothing is saved. */
-function limitVariables({ variables }: RunState, outcome: Outcome): Outcome {
+function limitVariables({ variables }: RunState, outcome: NodeOutcome): NodeOutcome {
   const save = "save" in outcome ? outcome.save : undefined;
   const isTooLarge = save && JSON.stringify({ ...variables, ...save }).length > maxVariables;
   return isTooLarge ? { kind: "error", code: "variables_too_large" } : outcome;
@@ -165,7 +165,7 @@ function createContext(
     matches: (query) =>
       matchesQuery(
         parseQuery(query, { field: "query", attributes: flowAttributes }),
-        readFacts(sources),
+        readRunFacts(sources),
         now,
       ),
   };

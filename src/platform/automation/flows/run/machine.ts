@@ -15,7 +15,7 @@
  */
 import type { FlowCallResult, FlowStepDetail, FlowWait } from "../../../../database/schema/index.ts";
 import { type Edge, type Graph, type GraphNode, nextNodes } from "../graph/index.ts";
-import type { Outcome } from "../nodes/index.ts";
+import type { NodeOutcome } from "../nodes/index.ts";
 
 /** A run that takes more steps is in an endless loop. */
 export const maxSteps = 100;
@@ -91,9 +91,9 @@ function isEndedBy({ episode }: RunState, wait: FlowWait, event: WaitEvent): boo
 }
 
 /** A node that has run, with its outcome. */
-interface NodeResult<Kind extends Outcome["kind"] = Outcome["kind"]> {
+interface NodeResult<Kind extends NodeOutcome["kind"] = NodeOutcome["kind"]> {
   readonly node: GraphNode;
-  readonly outcome: Extract<Outcome, { readonly kind: Kind }>;
+  readonly outcome: Extract<NodeOutcome, { readonly kind: Kind }>;
   /**
    * The id of the contact's latest message if the node waits for a reply, which must be newer; otherwise
    * null.
@@ -131,13 +131,13 @@ interface StepDraft {
 }
 
 /** `left` is the state of the run once it has left the node. */
-type OutcomeHandler<Kind extends Outcome["kind"]> = (
+type OutcomeHandler<Kind extends NodeOutcome["kind"]> = (
   graph: Graph,
   left: RunState,
   result: NodeResult<Kind>,
 ) => StepDraft;
 
-const handlersByKind: { readonly [Kind in Outcome["kind"]]: OutcomeHandler<Kind> } = {
+const handlersByKind: { readonly [Kind in NodeOutcome["kind"]]: OutcomeHandler<Kind> } = {
   next(graph, left, { node, outcome: { edge, save, message_id = null } }) {
     const { next, state } = follow(graph, left, { node, edge });
     // The end action is next, and completes the run with this reason.
@@ -194,7 +194,9 @@ const handlersByKind: { readonly [Kind in Outcome["kind"]]: OutcomeHandler<Kind>
 };
 
 // The handler of a kind gets results of that kind only; TypeScript does not connect the two.
-const outcomeHandlers = handlersByKind as Readonly<Record<Outcome["kind"], OutcomeHandler<Outcome["kind"]>>>;
+const outcomeHandlers = handlersByKind as Readonly<
+  Record<NodeOutcome["kind"], OutcomeHandler<NodeOutcome["kind"]>>
+>;
 
 /** Adds the nodes that follow on this edge, before the pending nodes. */
 function follow(graph: Graph, left: RunState, { node, edge }: { node: GraphNode; edge: Edge }) {

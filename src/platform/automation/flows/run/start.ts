@@ -53,7 +53,7 @@ export function requireStartable(
 export async function startRun(
   change: OrganizationChange,
   newRun: NewRun,
-): Promise<{ readonly run_id: string } | Skipped> {
+): Promise<{ readonly run_id: string } | SkippedStart> {
   const inserted = await insertRun(change, newRun);
   if ("skipped" in inserted) {
     return inserted;
@@ -62,7 +62,7 @@ export async function startRun(
   return inserted;
 }
 
-interface Skipped {
+interface SkippedStart {
   readonly skipped: SkipReason;
   /** The run that is active. */
   readonly run_id?: string;
@@ -72,7 +72,7 @@ interface Skipped {
 export async function insertRun(
   { tx, now, organization }: OrganizationChange,
   { flow: found, conversation, trigger_type, trigger_key, message_id }: NewRun,
-): Promise<RunKey | Skipped> {
+): Promise<RunKey | SkippedStart> {
   const { contact_id, id: conversation_id } = conversation;
   const [flow, hasTooMany, active] = await together(
     lockVersion(tx, found),

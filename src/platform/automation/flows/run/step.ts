@@ -10,14 +10,14 @@ import type { OrganizationChange, Transaction, World } from "../../../foundation
 import { lockSubject, type Subject } from "../../../inbox/conversations/index.ts";
 import { createSwitchOffJob, heldScopes, lostScopes } from "../authority/index.ts";
 import { type Graph, toGraph } from "../graph/index.ts";
-import type { Attempt, Verdicts } from "../texts/patterns.ts";
+import type { VerdictAttempt, Verdicts } from "../texts/patterns.ts";
 import { createActions } from "./actions.ts";
 import { evaluateNext, testsOfNext } from "./evaluate.ts";
 import { callJobType, resumeJobType } from "./job-types.ts";
 import { clearWork, type RunState } from "./machine.ts";
 import { insertSteps, keyOf, lockRun, type NewStep, type RunKey, type RunRow, storeRun } from "./rows.ts";
 import { startOtherFlow } from "./start-other.ts";
-import { type InboundText, latestInbound, readInbound, readRunVersion } from "./subject.ts";
+import { type InboundText, latestInbound, readInboundText, readRunVersion } from "./subject.ts";
 
 export interface StepsOptions {
   readonly world: World;
@@ -56,7 +56,7 @@ export class StepFailure extends Error {
  *
  * @throws StepFailure
  */
-export async function runSteps(tx: Transaction, options: StepsOptions): Promise<Attempt<Progress>> {
+export async function runSteps(tx: Transaction, options: StepsOptions): Promise<VerdictAttempt<Progress>> {
   const { world, key, limit, verdicts, failure } = options;
   const begun = await begin(tx, world, key);
   if (!begun) {
@@ -91,7 +91,7 @@ function progressOf({ status, steps }: RunState): Progress {
 }
 
 /** What the steps of a transaction need. */
-interface Begun extends Subject {
+interface BegunStep extends Subject {
   readonly run: RunRow;
   readonly version: NonNullable<Awaited<ReturnType<typeof readRunVersion>>>;
   /** The message that started the run, or the latest reply that it got. */
@@ -103,7 +103,7 @@ interface Begun extends Subject {
  * Locks a run with its contact and its conversation; undefined if there is nothing to run, because it waits or has ended. A run
  * that may not go on is cancelled.
  */
-async function begin(tx: Transaction, world: World, key: RunKey): Promise<Begun | undefined> {
+async function begin(tx: Transaction, world: World, key: RunKey): Promise<BegunStep | undefined> {
   const [{ contact, conversation }, run] = await together(lockSubject(tx, key), lockRun(tx, key));
   if (run?.status !== "running") {
     return undefined;
@@ -112,7 +112,7 @@ async function begin(tx: Transaction, world: World, key: RunKey): Promise<Begun 
   const now = world.now();
   const [version, message] = await together(
     readRunVersion(tx, run),
-    readInbound(tx, organization, message_id),
+    readInboundText(tx, organization, message_id),
   );
   const cancel = async (reason: string) => {
     await storeRun({ tx, now }, run, { ...clearWork(run), status: "cancelled", reason });
@@ -153,7 +153,7 @@ async function rereadSubject(tx: Transaction, key: RunKey): Promise<Subject> {
 
 /** Runs the next node, or the end action. @throws StepFailure */
 async function runStep(
-  { run, version, message, change, contact, conversation }: Begun,
+  { run, version, message, change, contact, conversation }: BegunStep,
   state: RunState,
   { graph, verdicts, failure }: Pick<StepsOptions, "verdicts" | "failure"> & { readonly graph: Graph },
 ) {
@@ -179,7 +179,7 @@ async function runStep(
 }
 
 /** Stores the run and its steps with the commit. If the run waits, enqueues the job for the wait. */
-async function store({ change, run }: Begun, state: RunState, steps: readonly NewStep[]): Promise<void> {
+async function store({ change, run }: BegunStep, state: RunState, steps: readonly NewStep[]): Promise<void> {
   const { tx } = change;
   tx.sendWithCommit(() => storeRun(change, run, state));
   if (steps.length > 0) {

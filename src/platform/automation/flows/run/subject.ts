@@ -15,7 +15,7 @@ import type { ContactRow } from "../../../inbox/contacts/index.ts";
 import type { ConversationRow } from "../../../inbox/conversations/index.ts";
 import { factsOf } from "../../../inbox/routing/index.ts";
 import { creatorRole } from "../definitions/find.ts";
-import type { Reply } from "../graph/index.ts";
+import type { ContactReply } from "../graph/index.ts";
 import { normalize, splitKeywords } from "../texts/keywords.ts";
 import type { RunRow } from "./rows.ts";
 
@@ -40,12 +40,12 @@ export async function lockReachable(
   return new Set(contacts.map(({ id }) => id));
 }
 
-export interface InboundText extends Reply {
+export interface InboundText extends ContactReply {
   readonly type: string;
 }
 
 /** A message of the contact. */
-export async function readInbound(
+export async function readInboundText(
   tx: Transaction,
   organization: string,
   id: string | null,
@@ -119,7 +119,7 @@ export async function findOpenQuestion(
 }
 
 /** What the texts and conditions of a run are filled in and evaluated with. */
-export interface Sources {
+export interface RunSources {
   readonly contact: ContactRow;
   readonly conversation: ConversationRow;
   readonly message: InboundText | undefined;
@@ -127,7 +127,7 @@ export interface Sources {
 }
 
 /** What conditions are evaluated with. */
-export function readFacts({ contact, conversation, message, variables }: Sources) {
+export function readRunFacts({ contact, conversation, message, variables }: RunSources) {
   const facts = factsOf(conversation, { contact, message });
   return {
     get: (attribute: string) => readVariable(variables, attribute) ?? readFact(facts, attribute),
@@ -135,7 +135,7 @@ export function readFacts({ contact, conversation, message, variables }: Sources
 }
 
 /** The value of a placeholder. */
-export function createReader({ contact, message, variables }: Sources): (name: string) => unknown {
+export function createReader({ contact, message, variables }: RunSources): (name: string) => unknown {
   const { name, phone_number, username, metadata } = contact;
   const country = countryOf(phone_number);
   const values = { contact: { name, phone_number, username, country, metadata }, message };

@@ -85,12 +85,14 @@ export async function inTurn<Result>(work: () => Promise<Result>): Promise<Resul
 }
 
 /** What a transaction results in, or the tests whose verdicts it needs first. */
-export type Attempt<Result> = { readonly result: Result } | { readonly unknown: readonly PatternTest[] };
+export type VerdictAttempt<Result> =
+  | { readonly result: Result }
+  | { readonly unknown: readonly PatternTest[] };
 
 export async function transactWithVerdicts<Result>(
   { database }: Pick<World, "database">,
   verdicts: Verdicts,
-  work: (tx: Transaction) => Promise<Attempt<Result>>,
+  work: (tx: Transaction) => Promise<VerdictAttempt<Result>>,
 ): Promise<Result> {
   for (;;) {
     const attempt = await database.transaction(work);

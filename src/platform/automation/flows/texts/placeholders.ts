@@ -37,14 +37,14 @@ export interface Filling {
   readonly maxLength: number;
 }
 
-export interface Rendered {
+export interface RenderedText {
   /** Undefined if it is longer than `maxLength`: it is not filled in further. */
   readonly text: string | undefined;
   /** The placeholders without a value or a default: nothing is filled in. */
   readonly missing: readonly string[];
 }
 
-export function renderText(template: string, filling: Filling): Rendered {
+export function renderText(template: string, filling: Filling): RenderedText {
   const missing = new Set<string>();
   const text = join(partsOfText(template, toParts(filling, missing)), filling.maxLength);
   return { text, missing: [...missing].slice(0, maxMissing) };
@@ -54,7 +54,7 @@ export function renderText(template: string, filling: Filling): Rendered {
  * Fills in the texts of a JSON value, and returns its JSON. A text that is one placeholder becomes its value, of any type
  * and length; null without a value or a default.
  */
-export function renderJson(template: unknown, filling: Omit<Filling, "encode">): Rendered {
+export function renderJson(template: unknown, filling: Omit<Filling, "encode">): RenderedText {
   const missing = new Set<string>();
   const text = join(partsOfJson(template, toParts(filling, missing)), filling.maxLength);
   return { text, missing: [...missing].slice(0, maxMissing) };

@@ -25,9 +25,9 @@ export interface ContactSource {
   readonly tags?: string[];
 }
 
-export type Source = ConversationSource | ContactSource;
+export type TriggerSource = ConversationSource | ContactSource;
 
-type ReadSource<Name extends TriggerEvent> = (event: Event<Name>) => Source;
+type ReadSource<Name extends TriggerEvent> = (event: Event<Name>) => TriggerSource;
 
 const sources: { readonly [Name in TriggerEvent]: ReadSource<Name> } = {
   "message.received": ({ data: { conversation_id, message_id } }) => ({ conversation_id, message_id }),
@@ -43,15 +43,15 @@ const sources: { readonly [Name in TriggerEvent]: ReadSource<Name> } = {
   "window.expiring": ({ data }) => ({ ...data, message_id: null }),
 };
 
-function inConversation({ data }: { readonly data: { readonly conversation_id: string } }): Source {
+function inConversation({ data }: { readonly data: { readonly conversation_id: string } }): TriggerSource {
   return { conversation_id: data.conversation_id, message_id: null };
 }
 
 /** Undefined for an event that starts nothing. */
-export function sourceOf(event: Event): Source | undefined {
+export function sourceOf(event: Event): TriggerSource | undefined {
   // The table has the function for this event; TypeScript does not connect the two.
   const read = Object.hasOwn(sources, event.type)
-    ? (sources[event.type as TriggerEvent] as (event: Event) => Source)
+    ? (sources[event.type as TriggerEvent] as (event: Event) => TriggerSource)
     : undefined;
   return read?.(event);
 }

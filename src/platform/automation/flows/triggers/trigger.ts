@@ -23,13 +23,18 @@ import {
   endWait,
   keyOf,
   type RunRow,
-  readInbound,
+  readInboundText,
   recordTimeout,
   selectActiveRuns,
   storeRun,
 } from "../run/index.ts";
 import { readComparedText } from "../texts/keywords.ts";
-import { type Attempt, createVerdicts, transactWithVerdicts, type Verdicts } from "../texts/patterns.ts";
+import {
+  createVerdicts,
+  transactWithVerdicts,
+  type VerdictAttempt,
+  type Verdicts,
+} from "../texts/patterns.ts";
 import { findEnabled, isForInbox, logSkipped, matchingOf, start, testsOfTrigger } from "./matching.ts";
 
 const Payload = z.object({
@@ -95,7 +100,7 @@ async function react(
   change: OrganizationChange,
   subject: Subject,
   { payload, verdicts }: Reaction,
-): Promise<Attempt<void>> {
+): Promise<VerdictAttempt<void>> {
   const { tx, organization } = change;
   const { conversation, contact } = subject;
   if (contact.blocked_at !== null) {
@@ -108,7 +113,7 @@ async function react(
     return { result: undefined };
   }
   const [message, enabled] = await together(
-    readInbound(tx, organization, payload.message_id),
+    readInboundText(tx, organization, payload.message_id),
     findEnabled(tx, organization),
   );
   const text = message?.text ?? null;

@@ -85,7 +85,7 @@ interface Passage {
   readonly content: string;
 }
 
-export async function findWarnings(
+export async function findDocumentWarnings(
   blocks: readonly DocumentBlock[],
   passages: readonly Passage[],
   emptyPages: number,

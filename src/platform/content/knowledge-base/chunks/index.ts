@@ -10,7 +10,7 @@ import { pause } from "../../../../time/pauses.ts";
 import { chunkSize, splitTable, splitText } from "./split.ts";
 
 export { divideBlocks } from "./blocks.ts";
-export { cleanBlocks, cleanText, findWarnings } from "./clean.ts";
+export { cleanBlocks, cleanText, findDocumentWarnings } from "./clean.ts";
 export { chunkSize } from "./split.ts";
 
 export interface Chunk {

@@ -12,10 +12,18 @@ import { z } from "zod";
 import { newJob, type Outcome } from "../../../../jobs/job.ts";
 import { pause } from "../../../../time/pauses.ts";
 import { defineJob, type World, type WriteContext } from "../../../foundation/kernel/index.ts";
-import { type Chunk, cleanBlocks, divideBlocks, findWarnings, toChunks } from "../chunks/index.ts";
+import { type Chunk, cleanBlocks, divideBlocks, findDocumentWarnings, toChunks } from "../chunks/index.ts";
 import { recordReadingTime, requireReadingTime } from "./reading-time.ts";
 import { IngestionError, readSource } from "./source.ts";
-import { beginRun, endFailed, endUnchanged, publish, type Run, SupersededError, type Text } from "./store.ts";
+import {
+  beginIngestion,
+  endFailed,
+  endUnchanged,
+  type IngestionRun,
+  publish,
+  SupersededError,
+  type Text,
+} from "./store.ts";
 import { storeChunks } from "./store-chunks.ts";
 
 const IngestJob = z.object({ organization_id: z.string(), document_id: z.string() });
@@ -32,7 +40,7 @@ export const ingestJob = defineJob({
   leaseMs: 30_000,
 
   async run(payload, world): Promise<Outcome> {
-    const run = await beginRun(payload, world);
+    const run = await beginIngestion(payload, world);
     if (!run) {
       return undefined;
     }
@@ -54,7 +62,7 @@ export const ingestJob = defineJob({
   },
 
   async exhausted(payload, world) {
-    const run = await beginRun(payload, world);
+    const run = await beginIngestion(payload, world);
     if (run) {
       const message = "An internal error occurred. Refresh the document to try again.";
       await endFailed(run, world, new IngestionError("internal", message));
@@ -77,7 +85,7 @@ export async function requestIngestion(
   ]);
 }
 
-async function ingest(run: Run, world: World): Promise<void> {
+async function ingest(run: IngestionRun, world: World): Promise<void> {
   const text = await readText(run, world);
   if (run.generation !== null && run.content_hash === text.hash) {
     await endUnchanged(run, world);
@@ -88,7 +96,7 @@ async function ingest(run: Run, world: World): Promise<void> {
 }
 
 /** @throws IngestionError */
-async function readText(run: Run, world: World): Promise<Text> {
+async function readText(run: IngestionRun, world: World): Promise<Text> {
   const { organization_id } = run;
   await requireReadingTime(organization_id, world);
   const file = await readSource(run, world);
@@ -110,7 +118,7 @@ async function readText(run: Run, world: World): Promise<Text> {
   return {
     chunks,
     pages: document.pages,
-    warnings: await findWarnings(blocks, chunks, document.emptyPages),
+    warnings: await findDocumentWarnings(blocks, chunks, document.emptyPages),
     hash: await hashOf(chunks),
   };
 }

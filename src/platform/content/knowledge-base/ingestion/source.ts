@@ -21,7 +21,7 @@ export class IngestionError extends Error {
 
 export type SourceType = "pdf" | "markdown" | "url";
 
-export interface Source {
+export interface DocumentSource {
   readonly organization_id: string;
   readonly source_type: SourceType;
   readonly source_url: string | null;
@@ -36,7 +36,7 @@ const fetchTimeoutMs = 60_000;
 const maxRedirects = 5;
 
 /** @throws IngestionError */
-export async function readSource(source: Source, world: World): Promise<DocumentFile> {
+export async function readSource(source: DocumentSource, world: World): Promise<DocumentFile> {
   if (source.content !== null) {
     return { format: "markdown", bytes: new TextEncoder().encode(source.content) };
   }
@@ -49,7 +49,7 @@ export async function readSource(source: Source, world: World): Promise<Document
   throw new IngestionError("no_content", "It has no content. Update it with content or source_url.");
 }
 
-async function readUpload({ organization_id }: Source, id: string, world: World) {
+async function readUpload({ organization_id }: DocumentSource, id: string, world: World) {
   const upload = await findUpload(world.database.queries, organization_id, id);
   const body = upload && (await world.storage.read(upload.key));
   if (!body) {
@@ -59,7 +59,7 @@ async function readUpload({ organization_id }: Source, id: string, world: World)
   return { format, bytes: await collect(body) };
 }
 
-type Fetched = DocumentFile | { readonly location: string };
+type FetchedSource = DocumentFile | { readonly location: string };
 
 /** Follows redirects itself, so that each address is checked as the first one is. */
 async function fetchDocument(type: SourceType, address: string, world: World): Promise<DocumentFile> {
@@ -80,7 +80,7 @@ async function fetchDocument(type: SourceType, address: string, world: World): P
   throw new IngestionError("too_many_redirects", message);
 }
 
-async function fetchOne(type: SourceType, url: string, world: World): Promise<Fetched> {
+async function fetchOne(type: SourceType, url: string, world: World): Promise<FetchedSource> {
   const download = await world.web.download(
     {
       method: "GET",
@@ -106,7 +106,10 @@ async function fetchOne(type: SourceType, url: string, world: World): Promise<Fe
 }
 
 /** @throws IngestionError */
-async function readResponse(type: SourceType, { status, headers, body }: IncomingResponse): Promise<Fetched> {
+async function readResponse(
+  type: SourceType,
+  { status, headers, body }: IncomingResponse,
+): Promise<FetchedSource> {
   if ([301, 302, 303, 307, 308].includes(status)) {
     return { location: headers.location ?? "" };
   }

@@ -6,10 +6,10 @@ import type { Transaction, World } from "../../../foundation/kernel/index.ts";
 import { recordChange, sortWords } from "../base.ts";
 import type { Chunk } from "../chunks/index.ts";
 import { requestEmbeddings } from "../embed.ts";
-import type { IngestionError, Source } from "./source.ts";
+import type { DocumentSource, IngestionError } from "./source.ts";
 
 /** A run of the ingestion of a document. */
-export interface Run extends Source {
+export interface IngestionRun extends DocumentSource {
   readonly id: string;
   /** The generation of the chunks that it stores. */
   readonly attempt: number;
@@ -32,10 +32,10 @@ export class SupersededError extends Error {
 }
 
 /** Undefined if there is nothing to ingest: another run has done it, or the document was deleted. */
-export async function beginRun(
+export async function beginIngestion(
   { organization_id, document_id }: { readonly organization_id: string; readonly document_id: string },
   { database, now }: World,
-): Promise<Run | undefined> {
+): Promise<IngestionRun | undefined> {
   return ofOrganization(database.queries, organization_id)
     .updateTable("knowledge_documents")
     .set((row) => ({ attempt: row("attempt", "+", 1), progress: 0, updated_at: now().toISOString() }))
@@ -56,7 +56,10 @@ export async function beginRun(
 }
 
 /** Locks the document until the commit. @throws SupersededError unless the run is its latest. */
-export async function requireCurrent(tx: Transaction, { organization_id, id, attempt }: Run): Promise<void> {
+export async function requireCurrent(
+  tx: Transaction,
+  { organization_id, id, attempt }: IngestionRun,
+): Promise<void> {
   const current = await ofOrganization(tx, organization_id)
     .selectFrom("knowledge_documents")
     .select("attempt")
@@ -71,7 +74,7 @@ export async function requireCurrent(tx: Transaction, { organization_id, id, att
 
 /** The chunks of the run are found from the commit on, and all others of the document are deleted. */
 export async function publish(
-  run: Run,
+  run: IngestionRun,
   world: World,
   { chunks, pages, warnings, hash }: Text,
 ): Promise<void> {
@@ -102,7 +105,7 @@ export async function publish(
 }
 
 /** The source has the same text as before: nothing is stored again. */
-export async function endUnchanged(run: Run, world: World): Promise<void> {
+export async function endUnchanged(run: IngestionRun, world: World): Promise<void> {
   const now = world.now().toISOString();
   await world.database.transaction(async (tx) => {
     await requireCurrent(tx, run);
@@ -119,7 +122,11 @@ export async function endUnchanged(run: Run, world: World): Promise<void> {
 }
 
 /** What was found before the run stays. */
-export async function endFailed(run: Run, world: World, { reason, message }: IngestionError): Promise<void> {
+export async function endFailed(
+  run: IngestionRun,
+  world: World,
+  { reason, message }: IngestionError,
+): Promise<void> {
   await world.database.transaction(async (tx) => {
     await requireCurrent(tx, run);
     await deleteOtherChunks(tx, run, run.generation);
@@ -137,7 +144,7 @@ type Changes = Updateable<Tables["knowledge_documents"]>;
 
 async function updateDocument(
   tx: Transaction,
-  { organization_id, id }: Run,
+  { organization_id, id }: IngestionRun,
   changes: Changes,
 ): Promise<void> {
   await ofOrganization(tx, organization_id)
@@ -148,7 +155,11 @@ async function updateDocument(
 }
 
 /** Deletes the chunks of all generations but one, those of runs that did not end included. */
-async function deleteOtherChunks(tx: Transaction, { organization_id, id }: Run, generation: number | null) {
+async function deleteOtherChunks(
+  tx: Transaction,
+  { organization_id, id }: IngestionRun,
+  generation: number | null,
+) {
   await ofOrganization(tx, organization_id)
     .deleteFrom("knowledge_chunks")
     .where("document_id", "=", id)
@@ -156,7 +167,7 @@ async function deleteOtherChunks(tx: Transaction, { organization_id, id }: Run, 
     .execute();
 }
 
-async function hasAllVectors(tx: Transaction, { organization_id, id, attempt }: Run, model: string) {
+async function hasAllVectors(tx: Transaction, { organization_id, id, attempt }: IngestionRun, model: string) {
   const missing = await ofOrganization(tx, organization_id)
     .selectFrom("knowledge_chunks")
     .select("position")

@@ -111,7 +111,7 @@ export async function searchKnowledge(world: World, search: KnowledgeSearch): Pr
 }
 
 /** Fuses the rankings; without words or without meaning, there is one. Results that are worth nothing are left out. */
-function rank(words: readonly WordMatch[] | undefined, nearest: MeaningMatches | undefined): Ranked[] {
+function rank(words: readonly WordMatch[] | undefined, nearest: MeaningMatches | undefined): RankedResult[] {
   const byWords = words?.map(({ key: id, rank: score }) => ({ id, score }));
   const byMeaning = nearest?.matches.map(({ key: id, similarity: score }) => ({ id, score }));
   const fused = fuseRankings([
@@ -138,7 +138,7 @@ function rank(words: readonly WordMatch[] | undefined, nearest: MeaningMatches |
     .sort((one, other) => other.score - one.score);
 }
 
-interface Ranked extends Relevance {
+interface RankedResult extends Relevance {
   readonly key: string;
   readonly isDirect: boolean;
 }
@@ -181,7 +181,7 @@ type ChunkRow = RowOf<typeof chunkColumns>;
 async function readResults(
   { database: { queries } }: World,
   organization: string,
-  ranked: readonly Ranked[],
+  ranked: readonly RankedResult[],
 ): Promise<KnowledgeResult[]> {
   const places = ranked.flatMap(({ key }) => readChunkKey(key) ?? []);
   const [pairs, chunks] = await Promise.all([

@@ -17,7 +17,7 @@ const text = z.string().transform((value) =>
     .toWellFormed(),
 );
 
-const Described = z.object({
+const DescribedTemplate = z.object({
   external_id: z.string().min(1).max(128),
   name: templateName,
   // Notices and some lists write en-US.
@@ -34,5 +34,5 @@ const Described = z.object({
 
 /** Undefined if it can't be stored. A version that breaks a limit of this service, such as ten buttons, is null. */
 export function readTemplate(described: ReviewedTemplate): ReviewedTemplate | undefined {
-  return Described.safeParse(described).data;
+  return DescribedTemplate.safeParse(described).data;
 }

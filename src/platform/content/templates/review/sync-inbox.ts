@@ -10,7 +10,7 @@ import { newId } from "../../../../database/id.ts";
 import { ofOrganization } from "../../../../database/query/index.ts";
 import type { ReviewedTemplate, TemplateInbox } from "../../../../ports/template-authority.ts";
 import type { Transaction, World } from "../../../foundation/kernel/index.ts";
-import { stateOf, storeState, toColumns } from "../find.ts";
+import { stateOf, storeState, toTemplateColumns } from "../find.ts";
 import {
   applyReview,
   createState,
@@ -95,7 +95,7 @@ async function readSnapshot({ database, now }: World, { inbox, name }: Target): 
   };
 }
 
-interface Applied {
+interface AppliedTemplate {
   readonly id: string;
   readonly status: TemplateRow["status"];
   readonly isChanged: boolean;
@@ -111,9 +111,9 @@ async function applyPage(
   tx: Transaction,
   { inbox }: Target,
   { snapshot, templates }: Page,
-): Promise<readonly Applied[]> {
+): Promise<readonly AppliedTemplate[]> {
   const rows = await lockNamed(tx, inbox, templates);
-  const applied: Applied[] = [];
+  const applied: AppliedTemplate[] = [];
   for (const reviewed of templates) {
     const row = rows.get(keyOf(reviewed));
     applied.push(
@@ -150,7 +150,7 @@ async function applyOne(
   tx: Transaction,
   snapshot: Snapshot,
   { row, reviewed }: { readonly row: TemplateRow; readonly reviewed: ReviewedTemplate },
-): Promise<Applied> {
+): Promise<AppliedTemplate> {
   const { id, status } = row;
   const state = stateOf(row);
   const isSkipped = !isCurrent(row, snapshot);
@@ -174,7 +174,7 @@ async function addTemplate(
   tx: Transaction,
   { organization_id, id: inbox_id }: TemplateInbox,
   { reviewed, snapshot: { keys, now } }: { readonly reviewed: ReviewedTemplate; readonly snapshot: Snapshot },
-): Promise<readonly Applied[]> {
+): Promise<readonly AppliedTemplate[]> {
   const { name, language, version } = reviewed;
   // One of the snapshot was deleted since: the page may be older than the deletion.
   if (version === null || keys.has(keyOf(reviewed))) {
@@ -194,7 +194,7 @@ async function addTemplate(
       inbox_id,
       name,
       language,
-      ...toColumns(state),
+      ...toTemplateColumns(state),
       created_at: now.toISOString(),
       updated_at: now.toISOString(),
     })
@@ -204,7 +204,7 @@ async function addTemplate(
   return [{ id, status: state.status, isChanged: added !== undefined, isSkipped: false }];
 }
 
-interface Missing {
+interface MissingTemplates {
   readonly snapshot: Snapshot;
   /** Ids. */
   readonly missing: readonly string[];
@@ -213,7 +213,7 @@ interface Missing {
 async function markAllMissing(
   tx: Transaction,
   { inbox }: Target,
-  { snapshot, missing }: Missing,
+  { snapshot, missing }: MissingTemplates,
 ): Promise<number> {
   const rows =
     missing.length === 0

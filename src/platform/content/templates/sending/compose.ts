@@ -1,16 +1,13 @@
 /** Composes a message from a template: its texts with the values of the variables, and what the channel needs. */
 
-import type { Selectable } from "kysely";
 import { fail } from "../../../../../tools/errors.ts";
 import type { TemplateContent } from "../../../../../tools/messages/index.ts";
 import type { Queries } from "../../../../database/database.ts";
-import type { Tables } from "../../../../database/schema/index.ts";
+import type { SentTemplate } from "../../../../database/schema/index.ts";
 import { toMediaContent } from "../../media.ts";
-import { fillIn, type Place, placesOf } from "../placeholders.ts";
+import { fillIn, type VariableText, variableTextsOf } from "../placeholders.ts";
 import type { TemplateValues, Version } from "../version.ts";
 import { readValues } from "./values.ts";
-
-export type SentTemplate = NonNullable<Selectable<Tables["messages"]>["content"]["template"]>;
 
 /** A template that can be sent. */
 export interface ApprovedTemplate {
@@ -60,11 +57,11 @@ type HeaderFile = Extract<SentTemplate["header"], { readonly media: unknown }>;
 function compose(template: ApprovedTemplate, values: TemplateValues, file: HeaderFile | null): SentTemplate {
   const { id, name, language, version } = template;
   const { header, body, footer = null } = version.template_data;
-  const filled = placesOf(version.template_data).map((place) => ({
+  const filled = variableTextsOf(version.template_data).map((place) => ({
     place,
     values: textsAt(template, place, values),
   }));
-  const valuesOf = (component: Place["component"]) =>
+  const valuesOf = (component: VariableText["component"]) =>
     filled.find(({ place }) => place.component === component)?.values ?? [];
   const sent: SentTemplate = {
     id,
@@ -88,14 +85,18 @@ function compose(template: ApprovedTemplate, values: TemplateValues, file: Heade
   return sent;
 }
 
-type Filled = readonly { readonly place: Place; readonly values: readonly string[] }[];
+type FilledTexts = readonly { readonly place: VariableText; readonly values: readonly string[] }[];
 
-function buttonValues(filled: Filled, index: number): readonly string[] {
+function buttonValues(filled: FilledTexts, index: number): readonly string[] {
   return filled.find(({ place }) => place.button_index === index)?.values ?? [];
 }
 
 /** The values of one place, which are in the order of the variables. */
-function textsAt({ version }: ApprovedTemplate, place: Place, { texts }: TemplateValues): readonly string[] {
+function textsAt(
+  { version }: ApprovedTemplate,
+  place: VariableText,
+  { texts }: TemplateValues,
+): readonly string[] {
   return texts.filter((_, index) => {
     const variable = version.variables[index];
     return variable?.component === place.component && variable.button_index === place.button_index;

@@ -1,7 +1,7 @@
 /** Reads the values of a template's variables: by name or number, or as components in the channel's form. */
 import type { TemplateContent } from "../../../../../tools/messages/index.ts";
 import { mediaHeaderTypes } from "../../../../../tools/templates/index.ts";
-import { placesOf } from "../placeholders.ts";
+import { variableTextsOf } from "../placeholders.ts";
 import type { TemplateValues, Version } from "../version.ts";
 import { readComponents } from "./components.ts";
 
@@ -63,7 +63,7 @@ export function variableNames(version: Version, keys: readonly string[]) {
 
 /** The names of the body's variables by their numbers. */
 function numberedNames({ template_data, variables }: Version): ReadonlyMap<string, string> {
-  const numbers = placesOf(template_data).find(({ component }) => component === "BODY")?.numbers ?? [];
+  const numbers = variableTextsOf(template_data).find(({ component }) => component === "BODY")?.numbers ?? [];
   const inBody = variables.filter(({ component }) => component === "BODY");
   return new Map(inBody.map(({ name }, index) => [String(numbers[index]), name]));
 }

@@ -11,9 +11,9 @@ import { type ExpressionBuilder, sql } from "kysely";
 import { Failure } from "../../../../../tools/contract/index.ts";
 import { fail } from "../../../../../tools/errors.ts";
 import type { Queries } from "../../../../database/database.ts";
-import type { Sealed, Tables } from "../../../../database/schema/index.ts";
+import type { SealedText, Tables } from "../../../../database/schema/index.ts";
 import { together } from "../../../../database/transaction.ts";
-import { type SealedColumn, type SealSecrets, seal, sealSecretsOf, unseal } from "../../sealing/index.ts";
+import { type SealedColumn, type SealingSecrets, seal, sealSecretsOf, unseal } from "../../sealing/index.ts";
 import type { IdempotencyKey } from "../actor.ts";
 import { defineRetentionJob } from "../retention.ts";
 import type { Transaction } from "../transaction.ts";
@@ -48,11 +48,11 @@ export const plainCodec: ResponseCodec = {
 };
 
 /** Encrypts responses that show a secret. */
-export function createSealedCodec(secrets: SealSecrets): ResponseCodec {
+export function createSealedCodec(secrets: SealingSecrets): ResponseCodec {
   return {
     encode: (body) => JSON.stringify(seal(secrets, JSON.stringify(body))),
     // What `encode` wrote.
-    decode: (stored) => JSON.parse(unseal(secrets, stored as Sealed)),
+    decode: (stored) => JSON.parse(unseal(secrets, stored as SealedText)),
   };
 }
 
@@ -69,7 +69,7 @@ export const sealedResponses: SealedColumn = {
 /**
  * Hashes a request's content under each secret, the one in use first. The order of members does not matter. Keyed, because a request may hold a password, which could be guessed from a plain hash.
  */
-export function hashRequest(secrets: SealSecrets, ...content: unknown[]): readonly string[] {
+export function hashRequest(secrets: SealingSecrets, ...content: unknown[]): readonly string[] {
   const text = JSON.stringify(content, sortMembers);
   return sealSecretsOf(secrets).map((secret) =>
     createHmac("sha256", `request:${secret}`).update(text).digest("base64url"),

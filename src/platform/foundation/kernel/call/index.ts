@@ -24,7 +24,7 @@ import {
   createTenantContext,
   type OperationCall,
   prepareHandler,
-  respond,
+  runHandler,
 } from "./operation-call.ts";
 import { parseInput } from "./parse-input.ts";
 import { createDelegatedRunner } from "./run-delegated.ts";
@@ -129,7 +129,7 @@ function toOperationCall(world: World, { operation, handler }: BoundOperation, r
 
 async function runRead(call: OperationCall): Promise<CallResponse> {
   const db = call.context.world.database.queries;
-  return respond(call, createTenantContext(call, { db }));
+  return runHandler(call, createTenantContext(call, { db }));
 }
 
 async function runWrite(call: OperationCall): Promise<CallResponse> {

@@ -66,7 +66,7 @@ export async function prepareHandler(
 }
 
 /** Runs the handler in this context, and returns its result as the response. */
-export async function respond(
+export async function runHandler(
   call: OperationCall<Caller | null>,
   context: PublicContext,
 ): Promise<CallResponse> {

@@ -6,7 +6,7 @@ import type { Caller } from "../actor.ts";
 import type { DelegatedContext, World } from "../context.ts";
 import { createToolLists } from "./delegated-tools.ts";
 import type { CallResponse } from "./idempotency.ts";
-import { type OperationCall, respond } from "./operation-call.ts";
+import { type OperationCall, runHandler } from "./operation-call.ts";
 
 /** A request for one of the other operations, with the parts of the outer request that it keeps. */
 interface InnerRequest extends Pick<OperationCall["context"], "address" | "signal"> {
@@ -44,6 +44,6 @@ export function createDelegatedRunner(
       },
     };
     const delegated: DelegatedContext = { ...context, caller, tools };
-    return { ...(await respond(outer, delegated)), isReplay };
+    return { ...(await runHandler(outer, delegated)), isReplay };
   };
 }

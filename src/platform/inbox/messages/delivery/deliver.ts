@@ -10,13 +10,14 @@
 import { z } from "zod";
 import { fail } from "../../../../../tools/errors.ts";
 import { ofOrganization } from "../../../../database/query/index.ts";
+import type { SentTemplate } from "../../../../database/schema/index.ts";
 import { type Attempt, newJob, type Outcome } from "../../../../jobs/job.ts";
 import type { Channel, ChannelFailure, OutboundMessage, SendResult } from "../../../../ports/channel.ts";
 import type { MessageContent, TemplateMessage } from "../../../../ports/message-content.ts";
 import { type Deadline, withDeadline } from "../../../../time/deadline.ts";
 import { recordHealth, recordSendFailure, recordUnreachable } from "../../../account/inboxes/index.ts";
 import { type MediaTarget, toChannelMedia } from "../../../content/media.ts";
-import { requestSync, type SentTemplate } from "../../../content/templates/index.ts";
+import { requestSync } from "../../../content/templates/index.ts";
 import { defineJob, type World } from "../../../foundation/kernel/index.ts";
 import { isBsuid } from "../../contacts/index.ts";
 import { type DeliveryError, internalFailures, toDeliveryError } from "../failures.ts";
@@ -178,7 +179,7 @@ async function reportUnreachable(
   }
 }
 
-interface Send {
+interface SendAttempt {
   readonly channel: Channel;
   readonly claim: ClaimedMessage;
   readonly message: OutboundMessage;
@@ -194,7 +195,7 @@ class ClaimEndedError extends Error {
 /** What is not sent before the deadline returns to the queue; another process may have sent it by then. */
 async function sendInTime(
   world: World,
-  { channel, claim, message, attempt, deadline }: Send,
+  { channel, claim, message, attempt, deadline }: SendAttempt,
 ): Promise<SendResult> {
   const { signal } = deadline;
   let answerMs = 0;

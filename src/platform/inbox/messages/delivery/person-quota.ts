@@ -13,27 +13,27 @@ import { lowestId } from "../../../../database/id.ts";
 const intervalMs = 6_000;
 const burst = 45;
 
-export type Place =
+export type QuotaPlace =
   /** The message may be sent; the quota is unused again at this time. */
   | { readonly quotaRestoredAt: number }
   /** There is no place before this time. */
   | { readonly waitUntil: number };
 
 /** Times are in ms. `restoredAt` is the time that the message before stored, or any time in the past. */
-export function takePlace(restoredAt: number, at: number): Place {
+export function takePlace(restoredAt: number, at: number): QuotaPlace {
   // A process with a wrong clock may have stored a later time than is possible.
   const before = Math.max(Math.min(restoredAt, at + burst * intervalMs), at);
   const waitUntil = before - (burst - 1) * intervalMs;
   return waitUntil > at ? { waitUntil } : { quotaRestoredAt: before + intervalMs };
 }
 
-export type Quotas = ReturnType<typeof createQuotas>;
+export type PersonQuotas = ReturnType<typeof createQuotas>;
 
 /** Takes places for the messages of one claim, several of which may be to one person. */
 export function createQuotas(at: number) {
   const restoredAtByConversation = new Map<string, number>();
   return {
-    take(conversation_id: string, storedAt: string | null): Place {
+    take(conversation_id: string, storedAt: string | null): QuotaPlace {
       const stored = storedAt === null ? at : Date.parse(storedAt);
       const place = takePlace(restoredAtByConversation.get(conversation_id) ?? stored, at);
       if ("quotaRestoredAt" in place) {

@@ -1,7 +1,7 @@
 /** Reads queued messages with what decides whether and how they are sent. */
 import { sql } from "kysely";
 import { byWholeKey } from "../../../../database/query/index.ts";
-import type { InboxHealth, Sealed } from "../../../../database/schema/index.ts";
+import type { InboxHealth, SealedText } from "../../../../database/schema/index.ts";
 import type { Transaction } from "../../../foundation/kernel/index.ts";
 import type { MessageRow } from "../progress.ts";
 import { selectQuotaRestoredAt } from "./person-quota.ts";
@@ -32,7 +32,7 @@ export interface UnsentMessage extends MessageRow {
   readonly phone_number_id: string | null;
   readonly waba_id: string | null;
   readonly app_id: string | null;
-  readonly secrets: Sealed | null;
+  readonly secrets: SealedText | null;
   /** When the person's quota is unused again; null without an account, or if nothing was sent lately. */
   readonly person_full_at: string | null;
 }

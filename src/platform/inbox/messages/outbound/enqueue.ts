@@ -84,7 +84,7 @@ export async function enqueueMessage(change: Change, outgoing: OutgoingMessage) 
 
 type NewMessage = Omit<MessageRow, "transaction_id">;
 
-interface Accompanying {
+interface AccompanyingStatements {
   readonly jobInsertion: RawBuilder<unknown>;
   readonly conversationUpdate: RawBuilder<unknown>;
   /** Whether the message is rejected if less than its price is available. */
@@ -98,7 +98,7 @@ interface Accompanying {
 async function insertMessage(
   change: Change,
   message: NewMessage,
-  { jobInsertion, conversationUpdate, isLimited }: Accompanying,
+  { jobInsertion, conversationUpdate, isLimited }: AccompanyingStatements,
 ): Promise<void> {
   const { tx, world, now, actor } = change;
   const { organization_id, id, charge } = message;

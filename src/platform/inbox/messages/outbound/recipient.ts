@@ -27,7 +27,7 @@ interface Address {
   readonly inbox_id: string | undefined;
 }
 
-interface Found {
+interface FoundRows {
   readonly contact: Contact | null;
   readonly inbox: Inbox | null;
   readonly conversation: OutboundConversation | null;
@@ -37,7 +37,7 @@ interface Found {
 export async function findRecipient(
   tx: Transaction,
   { organization, to, inbox_id }: Address,
-): Promise<Found> {
+): Promise<FoundRows> {
   const requested = inbox_id ?? null;
   const { rows } = await sql<FoundRow>`
     select contact.id as contact_id, contact.opted_out, contact.blocked_at,
@@ -93,7 +93,7 @@ interface FoundRow
  */
 export async function createRecipient(
   change: Change,
-  { contact, inbox, conversation }: Found,
+  { contact, inbox, conversation }: FoundRows,
   { organization, to, inbox_id }: Address,
 ): Promise<Recipient> {
   if (contact && contact.blocked_at !== null) {

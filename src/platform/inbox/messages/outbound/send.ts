@@ -18,7 +18,7 @@ import type { OrganizationChange } from "../../../foundation/kernel/index.ts";
 import { paymentOf } from "../../../money/wallet/index.ts";
 import { isBsuid } from "../../contacts/index.ts";
 import { windowOf } from "../../conversations/index.ts";
-import { type Estimate, readEstimate } from "../charge/index.ts";
+import { type PriceEstimate, readEstimate } from "../charge/index.ts";
 import type { MessageRow } from "../progress.ts";
 import { enqueueMessage } from "./enqueue.ts";
 import { createRecipient, findRecipient, type Recipient } from "./recipient.ts";
@@ -72,7 +72,7 @@ async function requireQuotable(
 }
 
 /** What the rules of sending are evaluated with. */
-type Sending = Pick<OrganizationChange, "world" | "organization" | "now" | "actor"> & {
+type SendingContext = Pick<OrganizationChange, "world" | "organization" | "now" | "actor"> & {
   readonly db: Queries;
 };
 
@@ -84,7 +84,7 @@ type Sending = Pick<OrganizationChange, "world" | "organization" | "now" | "acto
  */
 export async function composeMessage(
   input: Input,
-  sending: Sending,
+  sending: SendingContext,
   { contact, inbox, conversation }: Recipient,
 ): Promise<{ readonly content: MessageRow["content"]; readonly held: number; readonly simulated: boolean }> {
   const { db, organization } = sending;
@@ -97,15 +97,15 @@ export async function composeMessage(
   return { content, held: isLimited ? held : 0, simulated };
 }
 
-interface Checked extends Recipient {
+interface CheckedMessage extends Recipient {
   readonly content: MessageRow["content"];
-  readonly estimate: Estimate;
+  readonly estimate: PriceEstimate;
 }
 
 /** @throws Failure `contact_opted_out`, `outside_service_window`, `price_unknown`. */
 async function requireSendable(
-  sending: Sending,
-  { contact, inbox, conversation, content, estimate }: Checked,
+  sending: SendingContext,
+  { contact, inbox, conversation, content, estimate }: CheckedMessage,
 ) {
   if (contact?.opted_out && content.template?.category === "marketing") {
     throw fail("contact_opted_out", { param: "template.name" });
@@ -126,7 +126,7 @@ async function requireSendable(
 
 /** Names approved templates, which may be sent instead, to an actor that may read them. */
 async function failOutsideWindow(
-  { db, organization, now, actor }: Sending,
+  { db, organization, now, actor }: SendingContext,
   { inbox, conversation }: Pick<Recipient, "inbox" | "conversation">,
 ): Promise<Failure> {
   const suggestions = permits(actor.scopes, "templates:read")

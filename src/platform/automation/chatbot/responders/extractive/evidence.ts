@@ -5,7 +5,7 @@
 
 import { isExact, type NearWords } from "./near-words.ts";
 import type { Place } from "./places.ts";
-import type { Asked, AskedWord } from "./question.ts";
+import type { ParsedQuestion, QuestionWord } from "./question.ts";
 
 type Surroundings = Pick<Place, "own" | "above" | "before" | "passageWords">;
 
@@ -27,7 +27,7 @@ export interface Evidence {
   readonly missesExact: boolean;
 }
 
-export function weigh({ words }: Asked, place: Surroundings, near: NearWords): Evidence {
+export function weigh({ words }: ParsedQuestion, place: Surroundings, near: NearWords): Evidence {
   const found = words.map((word) => ({ ...word, ...evidenceOf(word, place, near) }));
   const sum = (part: "best" | "own") => found.reduce((total, word) => total + word.share * word[part], 0);
   const largest = (some: typeof found) => Math.max(0, ...some.map(({ share }) => share));
@@ -41,7 +41,7 @@ export function weigh({ words }: Asked, place: Surroundings, near: NearWords): E
   };
 }
 
-function evidenceOf({ stem }: AskedWord, place: Surroundings, near: NearWords) {
+function evidenceOf({ stem }: QuestionWord, place: Surroundings, near: NearWords) {
   const others = near.get(stem) ?? new Set();
   const inside = (words: ReadonlySet<string>) =>
     words.has(stem) ? 1 : [...others].some((other) => words.has(other)) ? nearFactor : 0;

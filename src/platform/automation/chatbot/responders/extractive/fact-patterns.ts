@@ -16,7 +16,7 @@ export function pattern(texts: TemplateStringsArray, ...parts: readonly RegExp[]
   return new RegExp(String.raw(texts, ...sources));
 }
 
-export const number = anyOf(
+export const numberPattern = anyOf(
   /\d+(?:[.,:]\d+)*/,
   oneOf(
     "half one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen eighteen twenty " +
@@ -32,7 +32,7 @@ const currencyName = oneOf(
 );
 
 /** A percentage counts as an amount: "a fee of two percent". */
-export const money = anyOf(
+export const moneyPattern = anyOf(
   // € 20, 20 €
   /[$€£¥₹]\s?\d/,
   /\d\s?[$€£¥₹%]/,
@@ -53,7 +53,7 @@ const partOfYearOrDay = oneOf(
   "noon midnight daily weekdays? weekends? holidays? mornings? evenings? afternoons? nights? spring summer autumn winter dawn dusk",
 );
 
-export const time = anyOf(
+export const timePattern = anyOf(
   /\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b/,
   pattern`\b${monthName}\b`,
   // The month, not the verb.
@@ -73,20 +73,20 @@ const unitOfTime = oneOf(
   "seconds? minutes? mins? hours? days? weeks? months? years? fortnight weekends? quarters? terms? seasons? nights?",
 );
 
-export const duration = anyOf(
+export const durationPattern = anyOf(
   // two days, 3 working days, two-week
-  pattern`\b${number}[\s-](?:[a-z]+[\s-])?${unitOfTime}\b`,
+  pattern`\b${numberPattern}[\s-](?:[a-z]+[\s-])?${unitOfTime}\b`,
   /\b(?:immediately|overnight|at once|same day|indefinitely|unlimited|lifetime)\b/,
 );
 
-export const length = measure(
+export const lengthPattern = measure(
   "mm cm m km met(?:er|re)s? kilomet(?:er|re)s? centimet(?:er|re)s? feet ft inch(?:es)? miles?",
 );
-export const weight = measure("g kg grams? kilos? kilograms? tonnes? tons? lbs? pounds?");
+export const weightPattern = measure("g kg grams? kilos? kilograms? tonnes? tons? lbs? pounds?");
 
 function measure(units: string): RegExp {
   return pattern`\d\s?${oneOf(units)}(?![a-z])`;
 }
 
-export const phoneNumber = /\+?\d[\d\s/-]{4,}\d/;
-export const mailAddress = /\S@\S/;
+export const phoneNumberPattern = /\+?\d[\d\s/-]{4,}\d/;
+export const mailAddressPattern = /\S@\S/;

@@ -12,7 +12,7 @@ import { type Evidence, weigh } from "./evidence.ts";
 import { findNearWords, type NearWords } from "./near-words.ts";
 import { findPair, findSameQuestion } from "./pairs.ts";
 import { formsOf, type Place, placesOf } from "./places.ts";
-import { type Asked, readQuestion } from "./question.ts";
+import { type ParsedQuestion, readQuestion } from "./question.ts";
 
 export { findSameQuestion } from "./pairs.ts";
 
@@ -61,7 +61,11 @@ interface Candidate extends Evidence {
   readonly score: number;
 }
 
-async function quoteSentence(passages: readonly Passage[], asked: Asked, near: NearWords): Promise<Answer> {
+async function quoteSentence(
+  passages: readonly Passage[],
+  asked: ParsedQuestion,
+  near: NearWords,
+): Promise<Answer> {
   const chunks = passages.filter((passage) => passage.type === "chunk");
   const candidates: Candidate[] = [];
   for (const [rank, passage] of chunks.entries()) {
@@ -88,7 +92,7 @@ async function quoteSentence(passages: readonly Passage[], asked: Asked, near: N
   return { outcome: "answered", text: place.text, sources: [place.passage], ...quoted };
 }
 
-function isAnswer({ coverage, own, missing, replaced, place }: Candidate, { kind }: Asked): boolean {
+function isAnswer({ coverage, own, missing, replaced, place }: Candidate, { kind }: ParsedQuestion): boolean {
   const isCovered =
     coverage >= floors.coverage && own >= floors.own && missing <= floors.missing && replaced <= maxReplaced;
   return isCovered && (kind?.has(place.text) ?? true);
@@ -96,7 +100,7 @@ function isAnswer({ coverage, own, missing, replaced, place }: Candidate, { kind
 
 function toCandidate(
   place: Place,
-  { asked, near, rank }: { readonly asked: Asked; readonly near: NearWords; readonly rank: number },
+  { asked, near, rank }: { readonly asked: ParsedQuestion; readonly near: NearWords; readonly rank: number },
 ): Candidate {
   const evidence = weigh(asked, place, near);
   // What the sentence says counts more than what stands around it; then the order of the search.

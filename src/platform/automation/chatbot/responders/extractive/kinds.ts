@@ -4,15 +4,15 @@
  */
 import {
   anyOf,
-  duration,
-  length,
-  mailAddress,
-  money,
-  number,
+  durationPattern,
+  lengthPattern,
+  mailAddressPattern,
+  moneyPattern,
+  numberPattern,
   pattern,
-  phoneNumber,
-  time,
-  weight,
+  phoneNumberPattern,
+  timePattern,
+  weightPattern,
 } from "./fact-patterns.ts";
 
 export interface FactKind {
@@ -37,13 +37,13 @@ const rules: readonly KindRule[] = [
   {
     // What is your phone number?
     question: anyOf(/\b(?:phone|telephone|mobile|hotline) number\b/, /\bwhat number\b.*\bcall\b/),
-    fact: phoneNumber,
+    fact: phoneNumberPattern,
     asking: "number call",
   },
   {
     // What is your email address?
     question: /\be-?mail address\b/,
-    fact: mailAddress,
+    fact: mailAddressPattern,
     asking: "address",
   },
   {
@@ -53,7 +53,7 @@ const rules: readonly KindRule[] = [
       /\bhow much (?:time|notice)\b/,
       /\b(?:period|duration)\b/,
     ),
-    fact: anyOf(duration, time),
+    fact: anyOf(durationPattern, timePattern),
     asking: "long quick quickly fast soon time take takes last period duration",
   },
   {
@@ -63,7 +63,7 @@ const rules: readonly KindRule[] = [
       /\b(?:what|which)\b.*\b(?:costs?|prices?|fees?|fares?|charges?|charged?|pay|owe|fines?|rent|rates?|deposits?)\b/,
       /^(?:the )?(?:price|cost|fee)s?\b/,
     ),
-    fact: money,
+    fact: moneyPattern,
     asking:
       "much expensive cost costs price prices fee fees fare charge charges charged pay owe amount total",
   },
@@ -76,19 +76,19 @@ const rules: readonly KindRule[] = [
   {
     // How deep is it?
     question: /\bhow (?:deep|high|tall|wide|far)\b/,
-    fact: length,
+    fact: lengthPattern,
     asking: "",
   },
   {
     // How heavy is it?
     question: anyOf(/\bhow heavy\b/, /\bweigh/),
-    fact: weight,
+    fact: weightPattern,
     asking: "",
   },
   {
     // How many are there?
     question: anyOf(/\bhow (?:many|old|large|big|often)\b/, /\bwhat (?:age|size)\b/),
-    fact: anyOf(pattern`\b${number}\b`, /\b(?:every|daily|weekly|monthly|yearly|unlimited)\b/),
+    fact: anyOf(pattern`\b${numberPattern}\b`, /\b(?:every|daily|weekly|monthly|yearly|unlimited)\b/),
     asking: "many number age old",
   },
   {
@@ -101,17 +101,22 @@ const rules: readonly KindRule[] = [
       /\b(?:how late|until when|opening hours|opening times)\b/,
     ),
     fact: anyOf(
-      time,
+      timePattern,
       // two days before, within two days
-      pattern`${duration}.{0,15}\b(?:before|after|later)\b`,
-      pattern`\b(?:within|after|in|every)\b.{0,15}${duration}`,
+      pattern`${durationPattern}.{0,15}\b(?:before|after|later)\b`,
+      pattern`\b(?:within|after|in|every)\b.{0,15}${durationPattern}`,
     ),
     asking: "time date day late take place",
   },
   {
     // Who is it? A name, a role or a way to reach somebody.
     question: anyOf(/^who\b/, /[,;.?!] who\b/),
-    fact: anyOf(/\b(?:Mr|Mrs|Ms|Dr)\b/, /[a-z,] [A-Z][a-z]+ [A-Z][a-z]+/, phoneNumber, mailAddress),
+    fact: anyOf(
+      /\b(?:Mr|Mrs|Ms|Dr)\b/,
+      /[a-z,] [A-Z][a-z]+ [A-Z][a-z]+/,
+      phoneNumberPattern,
+      mailAddressPattern,
+    ),
     asking: "call contact",
     isCased: true,
   },

@@ -3,7 +3,7 @@ import type { Embedder } from "../../../../../ports/models/embedder.ts";
 import { pause } from "../../../../../time/pauses.ts";
 
 /** The words of a text by their stems, each in the form in which it stands there. */
-export type Forms = ReadonlyMap<string, string>;
+export type WordForms = ReadonlyMap<string, string>;
 
 /** For the stem of a word, the stems that may stand for it. */
 export type NearWords = ReadonlyMap<string, ReadonlySet<string>>;
@@ -33,8 +33,8 @@ const maxNear = 100;
 
 /** Words are compared by their vectors only if the model is made for single words. */
 export async function findNearWords(
-  asked: Forms,
-  others: Forms,
+  asked: WordForms,
+  others: WordForms,
   { embedder, signal }: { readonly embedder: Embedder; readonly signal: AbortSignal },
 ): Promise<NearWords> {
   const open = [...asked].filter(([, word]) => !isExact(word));

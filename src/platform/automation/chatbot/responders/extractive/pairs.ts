@@ -5,7 +5,7 @@ import type { Passage } from "../answer.ts";
 import { subjectForms, subjectWords, wordsOf } from "../words.ts";
 import { weigh } from "./evidence.ts";
 import type { NearWords } from "./near-words.ts";
-import type { Asked } from "./question.ts";
+import type { ParsedQuestion } from "./question.ts";
 
 type Pair = Extract<Passage, { type: "qa_pair" }>;
 
@@ -16,7 +16,7 @@ const sameQuestion = 0.95;
 const margin = 0.1;
 
 export interface PairSearch {
-  readonly asked: Asked;
+  readonly asked: ParsedQuestion;
   readonly near: NearWords;
   /** From which cosine two questions may be the same if most words are; undefined: only the words say so. */
   readonly nearQuestions: number | undefined;

@@ -2,23 +2,23 @@
 import type { Question } from "../answer.ts";
 import { stem, subjectForms, wordsOf } from "../words.ts";
 import { type FactKind, findKind } from "./kinds.ts";
-import type { Forms } from "./near-words.ts";
+import type { WordForms } from "./near-words.ts";
 
-export interface AskedWord {
+export interface QuestionWord {
   readonly word: string;
   readonly stem: string;
   /** The share of all words of the question, rare words counting more. */
   readonly share: number;
 }
 
-export interface Asked {
-  readonly words: readonly AskedWord[];
-  readonly forms: Forms;
+export interface ParsedQuestion {
+  readonly words: readonly QuestionWord[];
+  readonly forms: WordForms;
   /** Undefined: any sentence may answer. */
   readonly kind: FactKind | undefined;
 }
 
-export function readQuestion({ text, terms }: Pick<Question, "text" | "terms">): Asked {
+export function readQuestion({ text, terms }: Pick<Question, "text" | "terms">): ParsedQuestion {
   const kind = findKind(text);
   const all = [...subjectForms(text)];
   const subject = all.filter(([, word]) => !kind?.asking.has(word));

@@ -13,7 +13,7 @@ const citation = /[ \t]*\[(\d+(?:\s*[,;]\s*\d+)*)\]/g;
 /** Words in a row that an answer and the prompt don't share by chance. */
 const sharedWords = { rules: 7, instructions: 8 } as const;
 
-type Checked =
+type CheckResult =
   | { readonly text: string; readonly sources: readonly Passage[] }
   | { readonly reason: UnknownReason };
 
@@ -30,7 +30,7 @@ interface CheckOptions {
 export async function checkAnswer(
   written: string,
   { marker, prompt, asked, passages }: CheckOptions,
-): Promise<Checked> {
+): Promise<CheckResult> {
   const answer = removeHidden(written.normalize("NFC")).trim();
   const numbers = [...answer.matchAll(citation)].flatMap(([, list = ""]) => list.split(/[,;]/).map(Number));
   const cited = [...new Set(numbers)].map((number) => passages[number - 1]);
@@ -44,7 +44,7 @@ export async function checkAnswer(
   return { text, sources: cited.filter((passage) => passage !== undefined) };
 }
 
-interface Written extends CheckOptions {
+interface WrittenAnswer extends CheckOptions {
   readonly answer: string;
   readonly text: string;
   readonly cited: readonly (Passage | undefined)[];
@@ -53,7 +53,7 @@ interface Written extends CheckOptions {
 /** In the order in which they are made. */
 const checks: readonly {
   readonly reason: UnknownReason;
-  fails(written: Written): boolean | Promise<boolean>;
+  fails(written: WrittenAnswer): boolean | Promise<boolean>;
 }[] = [
   { reason: "not_known", fails: ({ answer }) => answer.includes(unknownAnswer) },
   { reason: "answer_too_long", fails: ({ text }) => text.length > maxAnswer },
