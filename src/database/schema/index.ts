@@ -18,3 +18,4 @@ export type { DocumentWarning, StoredGraph, TurnSource } from "./knowledge-base.
 export type { ChannelPricing, MessageCharge } from "./money.ts";
 export { type SqlType, sqlTypes } from "./sql-types.ts";
 export type { Tables } from "./tables.ts";
+export type { SentTemplate } from "./templates.ts";

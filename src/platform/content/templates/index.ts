@@ -37,7 +37,6 @@ export {
   isTemplateSendable,
   requireApproved,
   requireApprovedById,
-  type SentTemplate,
   suggestTemplates,
   variableNames,
 } from "./sending/index.ts";

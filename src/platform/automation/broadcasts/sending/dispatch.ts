@@ -19,14 +19,13 @@ import {
   recordset,
   rowsOf,
 } from "../../../../database/query/index.ts";
-import type { MessageCharge } from "../../../../database/schema/index.ts";
+import type { MessageCharge, SentTemplate } from "../../../../database/schema/index.ts";
 import { newJob } from "../../../../jobs/job.ts";
 import { getOrDefaultInbox } from "../../../account/inboxes/index.ts";
 import {
   type ApprovedTemplate,
   createComposer,
   isTemplateSendable,
-  type SentTemplate,
 } from "../../../content/templates/index.ts";
 import { defineJob, type Transaction, type World } from "../../../foundation/kernel/index.ts";
 import { type BulkMessages, enqueueBulkMessages } from "../../../inbox/messages/index.ts";

@@ -3,17 +3,14 @@
  * channel.
  */
 
-import type { Selectable } from "kysely";
 import { fail } from "../../../../../tools/errors.ts";
 import type { TemplateContent } from "../../../../../tools/messages/index.ts";
 import type { Queries } from "../../../../database/database.ts";
-import type { Tables } from "../../../../database/schema/index.ts";
+import type { SentTemplate } from "../../../../database/schema/index.ts";
 import { toMediaContent } from "../../media.ts";
 import { fillIn, type VariableText, variableTextsOf } from "../placeholders.ts";
 import type { TemplateValues, Version } from "../version.ts";
 import { readValues } from "./values.ts";
-
-export type SentTemplate = NonNullable<Selectable<Tables["messages"]>["content"]["template"]>;
 
 /** A template that can be sent. */
 export interface ApprovedTemplate {

@@ -6,5 +6,5 @@ export {
   requireApprovedById,
   suggestTemplates,
 } from "./approved.ts";
-export { type ApprovedTemplate, composeTemplate, createComposer, type SentTemplate } from "./compose.ts";
+export { type ApprovedTemplate, composeTemplate, createComposer } from "./compose.ts";
 export { variableNames } from "./values.ts";

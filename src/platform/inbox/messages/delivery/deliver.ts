@@ -10,13 +10,14 @@
 import { z } from "zod";
 import { fail } from "../../../../../tools/errors.ts";
 import { ofOrganization } from "../../../../database/query/index.ts";
+import type { SentTemplate } from "../../../../database/schema/index.ts";
 import { type Attempt, newJob, type Outcome } from "../../../../jobs/job.ts";
 import type { Channel, ChannelFailure, OutboundMessage, SendResult } from "../../../../ports/channel.ts";
 import type { MessageContent, TemplateMessage } from "../../../../ports/message-content.ts";
 import { type Deadline, withDeadline } from "../../../../time/deadline.ts";
 import { recordHealth, recordSendFailure, recordUnreachable } from "../../../account/inboxes/index.ts";
 import { type MediaTarget, toChannelMedia } from "../../../content/media.ts";
-import { requestSync, type SentTemplate } from "../../../content/templates/index.ts";
+import { requestSync } from "../../../content/templates/index.ts";
 import { defineJob, type World } from "../../../foundation/kernel/index.ts";
 import { isBsuid } from "../../contacts/index.ts";
 import { type DeliveryError, internalFailures, toDeliveryError } from "../failures.ts";
