@@ -16,7 +16,7 @@ export const help = `Runs deliberate defects (mutations) of the sources, each wi
 
 npm run mutate -- [OPTIONS]
 
-  --count N       How many mutations (default 60)
+  --count N       How many mutations (default 80)
   --seed N        Another choice of mutations (default 1)
   --minutes N     Start no further mutation after this time (default 45); run again to continue
   --results FILE  One JSON line for each result; what it has is not run again
@@ -53,7 +53,7 @@ function parse(args: readonly string[]) {
       args: [...args],
       options: {
         seed: { type: "string", default: "1" },
-        count: { type: "string", default: "60" },
+        count: { type: "string", default: "80" },
         minutes: { type: "string", default: "45" },
         results: { type: "string", default: "node_modules/.cache/mutate/results.jsonl" },
         only: { type: "string", multiple: true, default: [] },

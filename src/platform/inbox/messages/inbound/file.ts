@@ -14,7 +14,7 @@ import type { MessageToStore } from "./store.ts";
 const fetchTimeoutMs = 45_000;
 
 /** Null if it can't be had or stored. @throws Error if a later attempt may succeed. */
-export async function fetchFile(
+export async function fetchReceivedFile(
   world: World,
   { organization_id, inbox_id, message }: ReportedMessage,
   attempt: Attempt,

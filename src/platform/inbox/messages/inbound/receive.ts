@@ -7,7 +7,7 @@
  */
 import { ofOrganization } from "../../../../database/query/index.ts";
 import { defineJob, type World } from "../../../foundation/kernel/index.ts";
-import { fetchFile, withFile } from "./file.ts";
+import { fetchReceivedFile, withFile } from "./file.ts";
 import { ReportedMessage } from "./reported-message.ts";
 import { storeMessage } from "./store.ts";
 
@@ -23,7 +23,7 @@ export const receiveMessageJob = defineJob({
     const { file } = reported.message;
     // A repeated report must not fetch the file again.
     if (file === null || !(await isStored(world, reported))) {
-      const fetched = file === null ? null : await fetchFile(world, reported, attempt);
+      const fetched = file === null ? null : await fetchReceivedFile(world, reported, attempt);
       await storeMessage(world, withFile(world, reported, fetched));
     }
     return undefined;
