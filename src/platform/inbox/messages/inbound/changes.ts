@@ -32,7 +32,7 @@ const messageColumns = {
 
 type Message = RowOf<typeof messageColumns>;
 
-interface Received {
+interface ChangeOfMessage {
   readonly tx: Transaction;
   readonly world: World;
   readonly message: Message;
@@ -87,7 +87,7 @@ async function lockMessage(
   return rows[0];
 }
 
-async function react({ tx, message, report }: Received): Promise<void> {
+async function react({ tx, message, report }: ChangeOfMessage): Promise<void> {
   const { contact_id } = message;
   const { change_id, occurred_at: at, change } = report;
   const reactions = message.reactions ?? [];
@@ -111,7 +111,7 @@ async function react({ tx, message, report }: Received): Promise<void> {
 }
 
 /** An edit or a deletion, which only the sender can make. What was deleted stays deleted. */
-async function changeOwn(received: Received): Promise<void> {
+async function changeOwn(received: ChangeOfMessage): Promise<void> {
   const { tx, message, report } = received;
   const { change_id, occurred_at: at } = report;
   if (message.direction !== "inbound" || message.deleted_at !== null) {
@@ -176,7 +176,7 @@ async function update(tx: Transaction, { organization_id, id }: Message, columns
 }
 
 function emitEdited(
-  { tx, message, report }: Received,
+  { tx, message, report }: ChangeOfMessage,
   changed: Pick<EventData<"message.edited">, "edited_at" | "deleted_at" | "text">,
 ): void {
   const { organization_id, id: message_id, conversation_id, type } = message;

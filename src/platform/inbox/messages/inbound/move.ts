@@ -19,11 +19,11 @@ export function keyAfter(organization_id: string, { from, to }: Pick<IdentityMov
 /** How long a move waits for what came before it, such as a file that could not be fetched. */
 const waitMs = 2_000;
 
-const Ends = z.object({ phone_number: z.string().nullable(), bsuid: z.string().nullable() });
+const PersonIds = z.object({ phone_number: z.string().nullable(), bsuid: z.string().nullable() });
 
 export const moveContactJob = defineJob({
   name: "contact.move",
-  payload: z.object({ organization_id: z.string(), occurred_at: z.string(), from: Ends, to: Ends }),
+  payload: z.object({ organization_id: z.string(), occurred_at: z.string(), from: PersonIds, to: PersonIds }),
   isKeptByErasure: true,
 
   async run({ organization_id, from, to }, world, { id }) {

@@ -1,6 +1,5 @@
 /**
- * The job of a message that a channel has reported: every received message is stored by it, or by `receive-now.ts` in its
- * place.
+ * The job of a message that a channel has reported. It stores the message, unless `receive-now.ts` has done so before.
  *
  * The provider keeps a file for a short time only. It is copied into our store first, so that it can be opened once the
  * message is reported. If that is impossible, the message is stored without it, as one of a type that is not supported.

@@ -34,7 +34,7 @@ export type MessageNames = Awaited<ReturnType<ChannelCallbacks["onMessage"]>>;
 export const storeMessage = coalesce(
   (world: World, messages: readonly MessageToStore[]) =>
     world.database.transaction(async (tx) => {
-      const stored: Stored[] = [];
+      const stored: StoredMessage[] = [];
       for (const message of messages) {
         stored.push(await storeInTransaction(tx, world, message));
       }
@@ -66,13 +66,17 @@ function keyOf({ organization_id, message, file }: MessageToStore): string {
   return file ? `${organization_id} ${message.channel_message_id}` : organization_id;
 }
 
-interface Stored {
+interface StoredMessage {
   readonly names: MessageNames;
   /** Only of a text that was not known: changes the consent if it is a stop or start word. */
   readonly applyWords?: () => Promise<void>;
 }
 
-async function storeInTransaction(tx: Transaction, world: World, stored: MessageToStore): Promise<Stored> {
+async function storeInTransaction(
+  tx: Transaction,
+  world: World,
+  stored: MessageToStore,
+): Promise<StoredMessage> {
   const { organization_id: organization, message, file } = stored;
   const { inbox, names: known } = await readTarget(tx, stored);
   if (known) {
@@ -133,7 +137,7 @@ async function readTarget(tx: Transaction, { organization_id, inbox_id, message 
   return { inbox, names: isStored ? { message_id, conversation_id } : undefined };
 }
 
-/** Of a message that another process has stored since it was looked for. It has changed the same sender. */
+/** The names of a message that another process stored after this one had looked for it, with the same changes of the sender. */
 async function requireNames(
   tx: Transaction,
   { organization_id, message, file }: MessageToStore,
