@@ -1,8 +1,9 @@
 /**
- * S5: previews of cohorts over 1 million contacts on PostgreSQL, by kind of query; and the compiler against the evaluator.
+ * S5: previews of cohorts over 1 million contacts on PostgreSQL, and the compiler against the evaluator.
  *
- * `--queries 10000` compares that many random queries in SQL and in memory, on both engines, and measures nothing.
- * `--contacts N` measures with fewer contacts. `--seed N` generates others. `--lines 100000` builds a cohort of a file.
+ * Previews are measured by kind of query. `--queries 10000` compares that many random queries in SQL and in
+ * memory, on both engines, and measures nothing. `--contacts N` measures with fewer contacts. `--seed N`
+ * generates other queries. `--lines 100000` builds a cohort from a file.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -28,7 +29,7 @@ const { values: options } = parseArgs({
     calls: { type: "string", default: "20" },
   },
 });
-/** A body of 100,000 lines is larger than the default. */
+/** A body of 100,000 lines is larger than the default limit. */
 const bodyLimit = String(32 * 1024 * 1024);
 const server = process.env.TEST_DATABASE_URL ?? "postgres://postgres@127.0.0.1:5432/postgres";
 const key = `sk_live_${"c".repeat(43)}`;
@@ -79,7 +80,7 @@ async function withApp(
   }
 }
 
-/** The 10,000 queries of the compiler's proof. */
+/** Compares the compiler with the evaluator for 10,000 queries. */
 async function compare({ database }: Running, organization: string): Promise<void> {
   const count = Number(options.queries);
   const seed = Number(options.seed);

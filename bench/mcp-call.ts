@@ -1,9 +1,9 @@
 /**
- * M3: `tools/call` over HTTP against the same REST call made directly: throughput and its ratio.
+ * M3: `tools/call` over HTTP compared with the same REST call made directly: throughput and its ratio.
  *
- * Keep-alive, 16 connections, as many calls as are answered. Three services: the built one on the embedded
- * database, and a scripted one that answers at once or after 20 ms, with the MCP server in front of it in its own
- * process. Every round measures REST and both protocols in turn. About 80 s.
+ * Keep-alive, 16 connections, as many calls as are answered. Three services: the built service on the
+ * embedded database, and scripted services that answer at once and after 20 ms, with the MCP server in front
+ * of them in its own process. Every round measures REST and both protocols in turn. About 80 s.
  */
 import { type ChildProcess, fork, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -58,7 +58,7 @@ if (role === "upstream") {
 
 interface Compared {
   readonly restMicros: number;
-  /** For the newest revision of the protocol. */
+  /** With the newest revision of the protocol. */
   readonly mcpMicros: number;
 }
 

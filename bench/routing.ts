@@ -1,10 +1,11 @@
 /**
- * R10: 5,000 conversations at 200 a second for 50 agents of 10 each: capacity, distribution, weights, waiting time.
+ * R10: routing 5,000 conversations to 50 agents: capacity, distribution, weights, waiting time.
  *
- * In one process and without HTTP: inbound messages are routed by jobs, and agents close conversations after a
- * while through the platform. Three strategies in turn; in the last one the agents are too slow, so that many
- * conversations wait. On PostgreSQL, or with `--embedded` on the embedded database; a number sets the number of
- * conversations. About 2 min with two free cores.
+ * Conversations begin at 200 a second, and each agent may have 10. In one process and without HTTP: jobs
+ * route inbound messages, and agents close conversations after a while through the platform. Three strategies
+ * in turn; with the last one the agents are too slow, so that many conversations wait. On PostgreSQL, or with
+ * `--embedded` on the embedded database; a number sets the number of conversations. About 2 min with two free
+ * cores.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -14,7 +14,7 @@ import {
   timestamp,
 } from "./contract/index.ts";
 
-/** Account scopes are granted only by a signed-in user, on the other path. */
+/** Account scopes can't be granted here: only a signed-in user grants them, on the other path. */
 const grantable = allScopes.filter((scope) => !isAdministrative(scope));
 
 const ApiKey = z.object({
@@ -29,7 +29,7 @@ const ApiKey = z.object({
   is_active: z.boolean(),
 });
 
-// The secret comes before the prefix, which could be mistaken for it.
+// The secret precedes the prefix, which could be mistaken for it.
 const CreatedApiKey = z.object({
   id: ApiKey.shape.id,
   name: ApiKey.shape.name,

@@ -29,7 +29,7 @@ import { users } from "./users.ts";
 import { wallet } from "./wallet.ts";
 import { webhooks } from "./webhooks.ts";
 
-/** Every resource under the name of its file; tools are listed in this order. */
+/** Every resource by the name of its file; tools are listed in this order. */
 export const resources = {
   contacts,
   conversations,
@@ -72,7 +72,10 @@ export const catalogue: UnionToIntersection<(typeof resources)[keyof typeof reso
   ...Object.values(resources),
 );
 
-/** The operations of the service's operator, which need its key: none of them is a tool or in the OpenAPI document. */
+/**
+ * The operations of the service's operator, which require the operator's key. None of them is a tool or in
+ * the OpenAPI document.
+ */
 export const operatorCatalogue = { ...operator, ...prices, ...clock };
 
 export type OperationName = keyof typeof catalogue;

@@ -1,15 +1,18 @@
-/** What a message costs: rate tables, one for each currency, which the operator may replace. No tool is derived from it. */
+/**
+ * The prices of messages: rate tables, one for each currency, which the operator may replace. Its operations
+ * are no tools.
+ */
 import { z } from "zod";
 import { all, Deleted, type ErrorEntry, errorEntry, one, operation, timestamp } from "./contract/index.ts";
 import { money } from "./money.ts";
 import { currency } from "./organization.ts";
 
-/** What a message is priced as. Service messages are those without a template. */
+/** The categories by which messages are priced. Messages without a template are in the category service. */
 export const priceCategories = ["marketing", "utility", "authentication", "service"] as const;
 
 export type PriceCategory = (typeof priceCategories)[number];
 
-/** The row for every country without one, and for a recipient without a country. */
+/** The row for every country without its own row, and for a recipient without a country. */
 export const otherCountries = "other";
 
 const amount = money.min(0).max(1_000_000);

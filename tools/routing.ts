@@ -60,7 +60,7 @@ export const Candidate = z.object({
   team_id: z.string().nullable(),
   current_chat_count: z.int().nullable(),
   max_concurrent_chats: z.int().nullable(),
-  /** Null for the chosen agent. */
+  /** Why this agent was skipped; null for the chosen agent. */
   passed_over: z.enum(skipReasons).nullable(),
 });
 

@@ -44,7 +44,10 @@ const TeamMember = z.object({
   updated_at: timestamp,
 });
 
-/** Something that is valid and probably not meant, such as a team without agents that gets conversations. */
+/**
+ * A warning about something that is valid but probably not intended, such as a team without agents that gets
+ * conversations.
+ */
 export const TeamWarning = z.object({
   field: z.string(),
   code: z.string(),

@@ -1,4 +1,4 @@
-/** Reads everything that a dump is compared by: what the API answers, by path. */
+/** Reads everything that a dump is compared by: the responses of the API, keyed by path. */
 import type { TestApp } from "../../test/support/app.ts";
 import { readAnswer } from "../../test/support/version-dumps.ts";
 
@@ -6,7 +6,7 @@ interface Listed {
   readonly data: readonly { readonly id: string }[];
 }
 
-/** Not what changes by reading: the last use of API keys, and the links of uploads. */
+/** Leaves out values that change by reading: the last use of API keys, and the links of uploads. */
 const lists = [
   "/v1/organization",
   "/v1/users",

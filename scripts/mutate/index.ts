@@ -1,4 +1,7 @@
-/** Runs deliberate defects of the sources, each with the tests of its module, and prints which of them no test finds. */
+/**
+ * Runs deliberate defects of the sources, each with the tests of its module, and prints the defects that no
+ * test finds.
+ */
 import { resolve } from "node:path";
 import { choose } from "./choose.ts";
 import { readColumns } from "./find/columns.ts";
@@ -85,7 +88,7 @@ function printList(mutations: readonly Mutation[]): void {
   }
 }
 
-/** Prints the results, and what is left to do. Returns the exit code. */
+/** Prints the results and the remaining work. Returns the exit code. */
 function conclude(printed: Report, { failing, isTimeUp }: Executed): number {
   printReport(printed);
   const unexplained = survivorsOf(printed).filter(({ id }) => !printed.reasons.has(id));

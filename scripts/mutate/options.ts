@@ -6,7 +6,7 @@ export interface Options {
   readonly count: number;
   readonly minutes: number;
   readonly results: string;
-  /** The mutations to run again; empty: those of the seed. */
+  /** The mutations to run again. If empty, the mutations of the seed are run. */
   readonly only: readonly string[];
   readonly isList: boolean;
   readonly isHelp: boolean;

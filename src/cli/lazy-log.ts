@@ -4,8 +4,8 @@ import type { Log } from "../ports/telemetry/log.ts";
 type Load = () => Promise<Pick<typeof import("../adapters/log/pino.ts"), "createLog">>;
 
 /**
- * If the library can't be loaded, for example because an update has replaced it while the program runs, the messages of
- * warnings and errors are printed without their facts.
+ * If the library can't be loaded, for example because an update has replaced it while the program runs,
+ * warnings and errors are printed with their message only.
  */
 export function createLazyLog(
   level: string,

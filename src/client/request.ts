@@ -1,4 +1,6 @@
-/** Writes the HTTP request of an operation: which field goes into the path, the query or the body, and how. */
+/**
+ * Writes the HTTP request of an operation: which field goes into the path, the query or the body, and how.
+ */
 import type { Readable } from "node:stream";
 import type { OperationRequest } from "../ports/transport/operation-request.ts";
 import { CallFailure } from "./failure.ts";
@@ -29,8 +31,8 @@ export function writeRequest({ method, path, headers, fields, file }: OperationR
 }
 
 /**
- * Checks that each field of the path is one segment. Dot segments are rejected: a proxy that resolves them would reach
- * another operation.
+ * Checks that each field of the path is one segment. Dot segments are rejected: a proxy that resolves them
+ * would reach another operation.
  * @throws CallFailure
  */
 export function requirePathFields({ path, fields }: Pick<OperationRequest, "path" | "fields">): void {

@@ -5,18 +5,21 @@ import { fail } from "../../tools/errors.ts";
 import type { Log } from "../ports/telemetry/log.ts";
 import { createUnavailableLog } from "./unavailable-log.ts";
 
-/** The request that failed. Fastify has no route for one that it rejects itself, so the route is read only if needed. */
+/**
+ * The request that failed. If Fastify itself rejects a request, there is no route, so the route is read only
+ * if needed.
+ */
 export interface FailedRequest {
   readonly id: string;
   readonly routeOptions: {
-    /** The path as it is declared. */
+    /** The path of the route as declared, with placeholders. */
     readonly url?: string | undefined;
     /** In bytes. */
     readonly bodyLimit: number;
   };
 }
 
-/** Returns the failure for an error, which it logs if it is ours. */
+/** Returns the failure for an error, and logs the error if it is ours. */
 export type ReportError = (error: unknown, request: FailedRequest) => Failure;
 
 export function createReportError(log: Log): ReportError {
@@ -69,7 +72,7 @@ function toFailure(error: unknown, request: FailedRequest): Failure {
   return isClientError ? fail("malformed_body", { reason: message }, error) : fail("internal", {}, error);
 }
 
-/** Requests that Fastify rejects before a handler runs. */
+/** The failures of requests that Fastify rejects before a handler runs. */
 const byFastifyCode: Readonly<Record<string, (request: FailedRequest) => Failure>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: ({ routeOptions }) => fail("body_too_large", { limit: routeOptions.bodyLimit }),
   FST_ERR_BAD_URL: () => fail("malformed_request"),

@@ -1,4 +1,4 @@
-/** The contract's vocabulary: operations, tools, fields, scopes and failures. */
+/** The building blocks of the contract: operations, tools, fields, scopes and failures. */
 
 export {
   coerceFields,

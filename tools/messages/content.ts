@@ -29,7 +29,7 @@ const components = z
   .optional()
   .describe('Instead of variables: [{"type":"body","parameters":[{"type":"text","text":"Ann"}]}]');
 
-/** More than a template can have. */
+/** More variables than a template can have. */
 const maxVariables = 100;
 
 /** The values of a template's variables, in the simple form. */
@@ -58,7 +58,7 @@ export const TemplateContent = z.object({
 });
 export type TemplateContent = z.output<typeof TemplateContent>;
 
-/** The field with the content of each type. */
+/** The field that contains the content of each type. */
 const contentOf = { text: "text", template: "template", interactive: "interactive" } as const;
 
 export const NewMessage = z

@@ -1,4 +1,4 @@
-/** The events of messages, with the shape of their data and the scope that reads it. */
+/** The events of messages, with the shape of their data and the scope that reads them. */
 import { z } from "zod";
 import { timestamp } from "../contract/index.ts";
 import { MessageError, messageStatuses, storedTypes } from "./message.ts";
@@ -16,7 +16,7 @@ const Reaction = z.object({
   message_id: z.string(),
   conversation_id: z.string(),
   from: z.string(),
-  /** Null: the reaction was removed. */
+  /** Null if the reaction was removed. */
   emoji: z.string().nullable(),
   timestamp,
 });
@@ -28,9 +28,9 @@ const Progress = z.object({
   conversation_id: z.string(),
   to: z.string(),
   type: z.enum(storedTypes),
-  /** Of a message of type template. */
+  /** Only for a message of type template. */
   template_name: z.string().optional(),
-  /** Of a message of a broadcast. */
+  /** Only for a message of a broadcast. */
   broadcast_id: z.string().optional(),
   status: z.enum(messageStatuses),
   timestamp,

@@ -25,12 +25,12 @@ export { Interactive } from "./interactive.ts";
 export { MessageError, messageStatuses, messageTypes, storedTypes } from "./message.ts";
 export { type MediaPart, mediaTypes, ReceivedContent, type TextPart } from "./parts.ts";
 
-/** A tool call that a conversation allows or not. */
+/** A tool call that a conversation may allow. */
 const Action = z.object({
   tool: z.string(),
   /** Whether the call would succeed now. */
   is_allowed: z.boolean(),
-  /** Why not, and what to do instead; null when it is allowed. */
+  /** Why the call is not allowed, and what to do instead; null if it is allowed. */
   reason: z.string().nullable(),
   /** For update_conversation: the allowed new statuses. */
   statuses: z.array(z.enum(conversationStatuses)).optional(),
@@ -47,7 +47,7 @@ export const ActiveRun = z.object({
   due_at: timestamp.nullable(),
 });
 
-/** What to know before writing to the contact, and what to do about it. */
+/** What to know before sending to the contact, and what to do about it. */
 export const ContextWarning = z.object({
   code: z.enum([
     "contact_blocked",
@@ -171,9 +171,9 @@ export const messages = {
         }),
         /** The latest assignment; null if there was none. */
         assignment: Assignment.nullable(),
-        /** Why an open conversation has no agent, as routing decided last; null if it has one. */
+        /** Why an open conversation has no agent, by the last routing decision; null if it has one. */
         waiting_reason: z.string().nullable(),
-        /** The flow that acts in the conversation; null if none does. */
+        /** The active flow run of the conversation; null if there is none. */
         flow_run: ActiveRun.nullable(),
         /** Null if the chatbot never had the conversation. */
         chatbot: BotInConversation.nullable(),

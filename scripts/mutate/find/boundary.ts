@@ -42,7 +42,10 @@ function findSqlComparisons(source: Source): Edit[] {
   );
 }
 
-/** Names of constants and members that are limits. One unit more of time or of a large number is not observed. */
+/**
+ * Names of constants and members that are limits. A change by one unit of time, or of a large number, is not
+ * observed.
+ */
 const limitName = /^(?:max|min)[A-Z_]|(?:Limit|Length|Count|Attempts|_limit|_length|_count)$|^limit$/;
 const isUnobservable = (name: string, limit: number) =>
   /(?:Ms|Seconds|_ms|_seconds)$/.test(name) || limit > 10_000;
@@ -67,7 +70,7 @@ function findLimits({ program, text }: Source): Edit[] {
     VariableDeclarator: ({ id, init }) => addNamed(id, init),
     Property: ({ key, value }) => addNamed(key, value),
     CallExpression({ callee, arguments: [limit] }) {
-      // With a limit of one, one row is all that is read.
+      // With a limit of one, the statement reads only one row anyway.
       if (callee.type === "MemberExpression" && nameOf(callee.property) === "limit" && limit) {
         add("limit", textOf(limit) === "1" ? null : limit);
       }

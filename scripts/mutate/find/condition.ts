@@ -43,7 +43,7 @@ export function findConditions({ program, text }: Source): Edit[] {
   return [...edits.values()];
 }
 
-/** The operands of a test, of which each is a condition. */
+/** The operands of a test that are conditions themselves. */
 function operandsOf(test: ESTree.Expression): ESTree.Expression[] {
   const node = unwrap(test);
   if (node.type !== "LogicalExpression" || node.operator === "??") {

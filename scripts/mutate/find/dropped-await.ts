@@ -1,6 +1,6 @@
 /**
- * Removes an `await` that the compiler does not miss: of a statement without a result, of a condition, and of a
- * `return` in a `try` block, whose `catch` then does not see the rejection.
+ * Removes an `await` whose absence the compiler does not report: of a statement without a result, of a
+ * condition, and of a `return` in a `try` block, whose `catch` then does not see the rejection.
  */
 import { type ESTree, Visitor } from "vite";
 import type { Edit } from "../mutation.ts";
@@ -42,7 +42,7 @@ function dropAwait({ start, argument }: ESTree.AwaitExpression): Edit {
   return { start, end: argument.start, replacement: "" };
 }
 
-/** Whether the node is in one of the blocks, and no function between them contains it. */
+/** Whether the node is in one of the blocks, and not in a function inside the block. */
 function isIn(blocks: readonly Range[], functions: readonly Range[], node: Range): boolean {
   return blocks.some(
     (block) => contains(block, node) && !functions.some((one) => contains(block, one) && contains(one, node)),

@@ -1,4 +1,4 @@
-/** The parts of a source in which a changed expression is no defect, or none that a test should find. */
+/** The parts of a source in which a changed expression is no defect, or no defect that a test should find. */
 import { type ESTree, Visitor } from "vite";
 import { type Range, type Source, unwrap } from "./source.ts";
 
@@ -23,7 +23,7 @@ export function findIgnored({ program, text }: Source): Range[] {
         found.push(node.test);
       }
     },
-    // A type only, though its initial values are expressions.
+    // Declares only a type, although initial values in it are expressions.
     TSDeclareFunction: (node) => void found.push(node),
     TSModuleDeclaration: (node) => void found.push(node),
   }).visit(program);
@@ -46,7 +46,9 @@ function isMessageOfError({ test }: ESTree.ConditionalExpression, text: string):
   return /^\w+ instanceof Error$/.test(text.slice(test.start, test.end));
 }
 
-/** The result of a comparison function, for which it does not matter how equal values are ordered. */
+/**
+ * Whether this is the result of a comparison function, for which the order of equal values does not matter.
+ */
 function isOrder({ consequent, alternate }: ESTree.ConditionalExpression): boolean {
   return [consequent, alternate].some((node) => {
     const value = unwrap(node);

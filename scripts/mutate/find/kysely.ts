@@ -1,11 +1,14 @@
-/** Chains of method calls, as Kysely's builder is used: `tx.selectFrom("contacts").where("id", "=", id).execute()`. */
+/**
+ * Finds chains of method calls, as with Kysely's builder: `tx.selectFrom("contacts").where("id", "=",
+ * id).execute()`.
+ */
 import { type ESTree, Visitor } from "vite";
 import { type Source, stringOf, unwrap } from "./source.ts";
 
 export interface Link {
   readonly name: string;
   readonly node: ESTree.CallExpression;
-  /** What the method is called of. */
+  /** The expression on which the method is called. */
   readonly object: ESTree.Expression;
 }
 
@@ -47,9 +50,9 @@ const tableMethods = new Set(["selectFrom", "updateTable", "deleteFrom", "insert
 const joinMethods = new Set(["innerJoin", "leftJoin", "rightJoin", "fullJoin"]);
 
 export interface ChainTables {
-  /** That of columns without a table's name. */
+  /** The table of columns without a table name. */
   readonly main: string | undefined;
-  /** By the name that the statement gives them. */
+  /** The tables by the names that the statement gives them. */
   readonly byName: ReadonlyMap<string, string>;
 }
 

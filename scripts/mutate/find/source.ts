@@ -1,4 +1,4 @@
-/** A parsed source, its functions, and what several operators need of the syntax tree. */
+/** A parsed source with its functions, and the functions on the syntax tree that several operators need. */
 import { type ESTree, parseSync, Visitor } from "vite";
 
 export interface Source {
@@ -26,7 +26,10 @@ export function parseSource(file: string, text: string): Source {
   return { file, text, program };
 }
 
-/** The functions that have a name: declared, or the value of a constant, a property or a member of a class. */
+/**
+ * The functions with a name: declared functions, and functions that are the value of a constant, a property
+ * or a class member.
+ */
 export function findFunctions({ program, text }: Source): NamedRange[] {
   const found: NamedRange[] = [];
   const add = (node: Range, name: Range | null) => {

@@ -1,4 +1,4 @@
-/** Names another column of the same table and of the same kind, such as `updated_at` for `created_at`. */
+/** Uses another column of the same table and kind, such as `updated_at` for `created_at`. */
 import type { ESTree } from "vite";
 import type { Edit } from "../mutation.ts";
 import { type Columns, confusedWith } from "./columns.ts";
@@ -62,7 +62,7 @@ function editMembers({ properties }: ESTree.ObjectExpression, replaceName: Repla
   });
 }
 
-/** The other column, with the table's name where the first has it. */
+/** The other column, with the table's name if the original has it. */
 function replace(name: string, { main, byName }: ChainTables, columns: Columns): string | undefined {
   const [column = "", alias] = name.split(".").reverse();
   const table = alias === undefined ? main : (byName.get(alias) ?? alias);
@@ -70,7 +70,10 @@ function replace(name: string, { main, byName }: ChainTables, columns: Columns):
   return other && (alias === undefined ? other : `${alias}.${other}`);
 }
 
-/** Columns that are compared, set or sorted by. One without its table's name counts if the statement has one table. */
+/**
+ * Columns that are compared, set or sorted by. A column without its table's name counts if the statement has
+ * only one table.
+ */
 function findInSql({ text, start: offset }: SqlText, columns: Columns): Edit[] {
   const named = [...text.matchAll(/\b(?:from|join|update|into)\s+(\w+)(?:\s+as\s+(\w+))?/g)]
     .filter(([, table = ""]) => columns.has(table))

@@ -16,7 +16,7 @@ export interface Run {
   readonly tasks: readonly Task[];
   /** The milliseconds of each file that passes without a mutation. */
   readonly baseline: ReadonlyMap<string, number>;
-  /** No mutation is started after it. */
+  /** The time after which no mutation is started. */
   readonly deadline: number;
   onResult(task: Task, result: Result): void;
 }
@@ -51,7 +51,7 @@ function outcomeOf({ outcome }: TestReport): Result["outcome"] {
   return outcome === "passed" ? "survived" : "killed";
 }
 
-/** Twice as long as the files take one after another, and the time of a start, with a build, on a busy machine. */
+/** Twice the time of the files one after another, plus the time of a start with a build on a busy machine. */
 function limitOf(files: readonly string[], baseline: Run["baseline"]): number {
   const total = files.reduce((sum, file) => sum + (baseline.get(file) ?? 0), 0);
   return 90_000 + 2 * total;

@@ -1,6 +1,6 @@
 /**
- * The worker thread that reads one document and ends: a hostile document can neither block the service nor use up its
- * memory.
+ * The worker thread that reads one document and ends, so that a hostile document can neither block the
+ * service nor use up its memory.
  */
 import { parentPort, workerData } from "node:worker_threads";
 import type { DocumentFile, ReadDocument, UnreadableDocument } from "../../ports/files/document-reader.ts";

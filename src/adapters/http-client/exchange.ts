@@ -1,7 +1,8 @@
 /**
  * Sends requests with undici, each within a deadline.
  *
- * Redirects are not followed, so that credentials are sent to the named host alone. Bodies are not decompressed.
+ * Redirects are not followed, so that credentials are sent only to the named host. Bodies are not
+ * decompressed.
  */
 import type { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
@@ -12,7 +13,7 @@ export interface HttpRequest {
   readonly url: string | URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array | Readable | undefined;
-  /** Opens the connections of the request; undefined: those that the adapters share. */
+  /** Opens the connections of the request. If undefined, the connections that the adapters share are used. */
   readonly open?: () => Promise<Dispatcher>;
 }
 
@@ -21,15 +22,16 @@ export type HttpAnswer = Dispatcher.ResponseData;
 export type HttpHeaders = HttpAnswer["headers"];
 
 /**
- * undici, loaded with the first request because that takes long. By its default export: a bundler knows no named exports
- * of a CommonJS module that is imported dynamically.
+ * undici, loaded with the first request because it loads slowly. Uses the default export, because a bundler
+ * finds no named exports of a CommonJS module that is imported dynamically.
  */
 export async function loadClient() {
   return (await import("undici")).default;
 }
 
 /**
- * Sends a request and passes its answer to `read`. A body that is not read to its end is dropped with its connection.
+ * Sends a request and passes its answer to `read`. A body that is not read to its end is dropped with its
+ * connection.
  *
  * @throws the errors of undici and of `read`, and the reason of the deadline's signal.
  */
@@ -46,7 +48,7 @@ export async function exchange<Result>(
   }
 }
 
-/** Sends a request. The caller reads the body of the answer, or destroys it. */
+/** Sends a request. The caller must read the body of the answer, or destroy it. */
 export function openAnswer(request: HttpRequest, deadline: Deadline): Promise<HttpAnswer> {
   return deadline.within(send(request, deadline));
 }
@@ -59,7 +61,7 @@ async function send(
   const dispatcher = await open?.();
   throwIfEnded();
   const answer = await undici.request(url, { ...request, dispatcher, signal });
-  // Readers get an error by themselves; without a reader an unhandled error event would end the process.
+  // Readers get the error themselves. Without a reader, an unhandled error event would end the process.
   answer.body.on("error", () => undefined);
   return answer;
 }

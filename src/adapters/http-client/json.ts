@@ -5,9 +5,9 @@ import type { Deadline } from "../../time/deadline.ts";
 import { exchange, type HttpHeaders, type HttpRequest } from "./exchange.ts";
 
 export interface JsonRequest extends HttpRequest {
-  /** Sent as the body. */
+  /** The value to send as the body. */
   readonly json?: unknown;
-  /** The limit of the answer's body. */
+  /** The size limit of the answer's body. */
   readonly maxBytes: number;
 }
 
@@ -44,7 +44,7 @@ function parseJson(bytes: Buffer): unknown {
   }
 }
 
-/** @throws Error that names the members of another form, without their values. */
+/** @throws Error for a value of another form. The error names the wrong members without their values. */
 export function parseForm<Schema extends z.ZodType>(
   service: string,
   schema: Schema,

@@ -1,8 +1,8 @@
 /**
  * Stores files in an S3-compatible bucket.
  *
- * A file is assembled on the local disk first: S3 requires the length in advance, a rejected or aborted upload
- * never reaches the bucket, and a failed transfer can be retried.
+ * A file is assembled on the local disk first: S3 requires the length in advance, a rejected or aborted
+ * upload never reaches the bucket, and a failed transfer can be retried.
  */
 import { createReadStream } from "node:fs";
 import { AwsV4Signer } from "aws4fetch";
@@ -12,7 +12,7 @@ import { requireStorageKey } from "./key.ts";
 import { createSpool, type SpooledFile } from "./spool.ts";
 
 export interface S3Settings {
-  /** The address of the store; undefined: Amazon's in that region. */
+  /** The address of the store. If undefined, Amazon's address in the region. */
   readonly endpoint: string | undefined;
   readonly bucket: string;
   readonly region: string;
@@ -20,9 +20,9 @@ export interface S3Settings {
   readonly secretAccessKey: string;
 }
 
-/** After the first attempt at a request. */
+/** The wait after the first attempt at a request. */
 const firstWaitMs = 400;
-/** Until the response begins, and between two chunks of it. */
+/** The time limit until the response begins, and between two of its chunks. */
 const idleTimeoutMs = 30_000;
 
 export function createS3Storage(settings: S3Settings, spoolFolder: string): Storage {
@@ -86,7 +86,7 @@ async function requestWithRetries(settings: S3Settings, s3Request: S3Request): P
   return isAnswer ? answer : reject(answer, method);
 }
 
-/** @throws Error without the URL and the body: both may contain secrets. */
+/** @throws Error without the URL and the body, because both may contain secrets. */
 async function reject({ statusCode, body }: HttpAnswer, method: Method): Promise<never> {
   await body.dump();
   throw new Error(`the store answered ${statusCode} to ${method}`);

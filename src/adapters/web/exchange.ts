@@ -1,4 +1,6 @@
-/** Runs one exchange: checks the request, sends it within the deadline, and passes the response to a reader. */
+/**
+ * Runs one exchange: checks the request, sends it within the deadline, and passes the response to a reader.
+ */
 import type { Agent } from "undici";
 import type { FailedRequest, ForbiddenRequest, ResponseHead, WebRequest } from "../../ports/web.ts";
 import { type Deadline, withDeadline } from "../../time/deadline.ts";

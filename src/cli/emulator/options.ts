@@ -74,9 +74,9 @@ function readUrl(given: EmulatorArguments, name: EmulatorOptionName): string | u
 
 type Defined<Fields> = { readonly [Name in keyof Fields]?: NonNullable<Fields[Name]> };
 
-/** An option that is not given must not replace its default. */
+/** Drops undefined options, which must not replace their defaults. */
 function withoutUndefined<Fields extends object>(fields: Fields): Defined<Fields> {
-  // The members that are left are those of the type.
+  // The remaining members have the type's values.
   return Object.fromEntries(
     Object.entries(fields).filter(([, value]) => value !== undefined),
   ) as Defined<Fields>;

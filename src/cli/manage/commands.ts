@@ -1,9 +1,9 @@
-/** The commands with which the operator manages organizations, keys and users on the machine of the service. */
+/** The commands by which the operator manages organizations, keys and users on the machine of the service. */
 
 import { type ManageOptions, type OptionName, optionTypes } from "./options.ts";
 
 export interface ManageCommand {
-  /** What it does, in a few words. */
+  /** What the command does, in a few words. */
   readonly summary: string;
   /** The names of the arguments that follow the command. */
   readonly arguments?: readonly string[];

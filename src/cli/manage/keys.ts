@@ -9,7 +9,7 @@ import { UsageError } from "./usage-error.ts";
 const dayMs = 24 * 3_600_000;
 const maxDays = 36_500;
 
-/** What the service answers. */
+/** The response of the service. */
 const CreatedKey = z.object({
   id: z.string(),
   organization_id: z.string(),

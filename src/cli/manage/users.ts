@@ -4,7 +4,7 @@ import { type ManageOptions, requireOptions } from "./options.ts";
 import { describeValues, print } from "./print.ts";
 import { withService } from "./send.ts";
 
-/** What the service answers. */
+/** The response of the service. */
 const WithPassword = z.object({
   id: z.string(),
   organization_id: z.string(),

@@ -12,13 +12,13 @@ declare const value: unique symbol;
 /** A column with the SQL type and the values of a column of a table. */
 export interface TableColumn<Value> {
   readonly type: SqlType;
-  /** Never set: for the compiler alone. */
+  /** Never set: exists only for the compiler. */
   readonly [value]?: Value;
 }
 
 type Column = SqlType | TableColumn<unknown>;
 
-/** The values of a column that is given by its SQL type alone. */
+/** The types of the values of columns that are declared only by their SQL type. */
 interface Values extends Record<SqlType, unknown> {
   readonly bigint: number;
   readonly boolean: boolean;

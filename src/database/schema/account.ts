@@ -3,19 +3,19 @@ import type { Actor, JsonOrSealed, Sealed } from "./columns.ts";
 
 /** Why an inbox can't send. */
 export type InboxHealth = {
-  /** Absent: `stopped`. */
+  /** Absent means `stopped`. */
   readonly status?: "unreachable";
   readonly channel_code: number | null;
   readonly title: string;
   readonly detail: string | null;
   readonly since: string;
-  /** Its messages wait until then. */
+  /** The inbox's messages wait until this time. */
   readonly retry_at: string;
 };
 
-/** What the provider says of an inbox's number. */
+/** What the provider reports about an inbox's number. */
 export type NumberLimits = {
-  /** How many people may be written to outside their windows in 24 hours; null: any number, or not known. */
+  /** How many people may get a message outside their windows in 24 hours; null: any number, or unknown. */
   readonly messaging_limit: number | null;
   readonly quality: "green" | "yellow" | "red" | null;
   readonly messages_per_second: number | null;
@@ -23,15 +23,15 @@ export type NumberLimits = {
 
 export interface AccountColumns {
   organizations: {
-    /** In millionths of the currency's unit; null: the setting's. */
+    /** In millionths of the currency's unit; null applies the setting. */
     credit_limit: number;
-    /** In millionths of the currency's unit; null: none. */
+    /** In millionths of the currency's unit; null: no threshold. */
     low_balance_threshold: number;
     /** Null: always open. */
     business_hours: unknown;
     /** Null: not suspended. */
     suspended_at: string;
-    /** Those that replace the limits of the settings. */
+    /** Limits that replace the limits in the settings. */
     limits: Readonly<Record<string, number>>;
   };
   users: {
@@ -42,11 +42,11 @@ export interface AccountColumns {
     /** The contacts and conversations that the body names. */
     subjects: string[];
   };
-  /** The events to which something reacts, as a trigger on it keeps them. */
+  /** The events that something reacts to. A trigger maintains this table. */
   listened_events: {
     type: string;
   };
-  /** The contacts and conversations that are being erased. */
+  /** Contacts and conversations that are being erased. */
   erasures: {
     subject: string;
   };
@@ -56,7 +56,7 @@ export interface AccountColumns {
   };
   inboxes: {
     settings: Record<string, unknown>;
-    /** Why it can't send; null if it can. */
+    /** Why the inbox can't send; null if it can. */
     health: InboxHealth;
     limits: NumberLimits;
   };

@@ -15,21 +15,21 @@ export interface BroadcastColumns {
     execution_status: "draft" | "scheduled" | "processing" | "paused" | "completed" | "cancelled" | "failed";
     /** The approved template as it was at the execution. */
     template: BroadcastTemplate;
-    /** Who executed it. */
+    /** Who executed the broadcast. */
     executed_by: Actor;
-    /** Of the recipients, those that are excluded not counted. */
+    /** The number of recipients, without excluded ones. */
     total: number;
-    /** Those that were handed to the delivery. */
+    /** Recipients for whom a message was enqueued. */
     queued: number;
     /** Includes delivered and read. */
     sent: number;
     /** Contacts of the cohort that are no recipients, by reason. */
     excluded: Readonly<Record<string, number>>;
-    /** Null: there are no prices. */
+    /** Null if there are no prices. */
     currency: string;
     /** Whether simulated money pays the current run. */
     simulated: boolean;
-    /** Rises with each execution and retry: names the hold of its price. */
+    /** Increased by each execution and retry; part of the reference of the hold of its price. */
     runs: number;
   };
   broadcast_recipients: {

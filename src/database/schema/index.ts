@@ -1,4 +1,7 @@
-/** The types of the tables for Kysely. Times are written as ISO 8601 strings and read as ISO 8601 strings in UTC. */
+/**
+ * The types of the tables for Kysely. Times are written as ISO 8601 strings and read as ISO 8601 strings in
+ * UTC.
+ */
 
 export type { InboxHealth, NumberLimits } from "./account.ts";
 export type { Sealed } from "./columns.ts";

@@ -7,7 +7,7 @@ export interface SimulatorColumns {
     content: Record<string, unknown>;
   };
   simulator_templates: {
-    /** Digits; later ones are higher. */
+    /** Digits; later messages have larger numbers. */
     external_id: string;
     category: TemplateContent["category"];
     status: "PENDING" | "APPROVED" | "REJECTED" | "PAUSED" | "DISABLED";

@@ -230,6 +230,7 @@ export const sqlTypes: SqlTypes = {
     queued_at: "timestamptz",
     policy_id: "text",
     opens_on_answer: "boolean",
+    may_be_automated: "boolean",
   },
   dead_jobs: {
     id: "text",
@@ -885,4 +886,4 @@ export const sqlTypes: SqlTypes = {
 };
 
 /** Of the migrations and the declarations that this file was made from. */
-export const digest = "c64a5c0ba2fa6740";
+export const digest = "b5fb6752f55a51c0";

@@ -72,11 +72,11 @@ export interface Tables {
     failure_reason: string | null;
     /** The approved template as it was at the execution. */
     template: Json<BroadcastTemplate> | null;
-    /** Who executed it. */
+    /** Who executed the broadcast. */
     executed_by: Json<Actor> | null;
-    /** Of the recipients, those that are excluded not counted. */
+    /** The number of recipients, without excluded ones. */
     total: Generated<number>;
-    /** Those that were handed to the delivery. */
+    /** Recipients for whom a message was enqueued. */
     queued: Generated<number>;
     /** Includes delivered and read. */
     sent: Generated<number>;
@@ -85,9 +85,9 @@ export interface Tables {
     failed: Generated<number>;
     /** Contacts of the cohort that are no recipients, by reason. */
     excluded: GeneratedJson<Readonly<Record<string, number>>>;
-    /** Null: there are no prices. */
+    /** Null if there are no prices. */
     currency: string | null;
-    /** Rises with each execution and retry: names the hold of its price. */
+    /** Increased by each execution and retry; part of the reference of the hold of its price. */
     runs: Generated<number>;
     started_at: string | null;
     completed_at: string | null;
@@ -108,15 +108,15 @@ export interface Tables {
     trial_units_remaining: number;
     activated_at: string;
     period: number;
-    /** Null: the trial lasts. */
+    /** Null during the trial. */
     first_fee_period: number | null;
-    /** -1: none yet. */
+    /** -1 before the first fee. */
     fee_charged_through: number;
-    /** Null: it is cancelled. */
+    /** Null if the add-on is cancelled. */
     next_billing_date: string | null;
-    /** Null: the wallet has paid everything. */
+    /** Null if the wallet owes nothing. */
     grace_ends_at: string | null;
-    /** Null: it is not cancelled. */
+    /** Null if the add-on is not cancelled. */
     ends_at: string | null;
   };
   chatbot_configs: {
@@ -140,7 +140,7 @@ export interface Tables {
   };
   chatbot_minimum_prices: {
     currency: string;
-    /** In millionths of the currency's unit, as the other price. */
+    /** In millionths of the currency's unit, like the other price. */
     per_message: number;
     per_session: number;
   };
@@ -163,7 +163,7 @@ export interface Tables {
     output_tokens: number | null;
     created_at: string;
     ended_at: string | null;
-    /** The most that the answer under way may use, which counts until `reserved_until`. */
+    /** The most tokens that the answer being written may use. They count until `reserved_until`. */
     reserved_tokens: number | null;
     reserved_until: string | null;
   };
@@ -218,7 +218,7 @@ export interface Tables {
     opted_out: Generated<boolean>;
     bsuid: string | null;
     username: string | null;
-    /** Null unless it is blocked. */
+    /** Null unless the contact is blocked. */
     blocked_at: string | null;
     blocked_reason: string | null;
     country: string | null;
@@ -248,8 +248,12 @@ export interface Tables {
     waiting_since: string | null;
     queued_at: string | null;
     policy_id: string | null;
-    /** Only of a pending conversation: the contact's next message opens it, unless a flow or the bot takes that. */
+    /**
+     * Only true for a pending conversation: the contact's next message opens it, unless a flow or the bot
+     * takes that message.
+     */
     opens_on_answer: Generated<boolean>;
+    may_be_automated: Generated<boolean>;
   };
   /** The dead-letter queue. */
   dead_jobs: {
@@ -266,7 +270,7 @@ export interface Tables {
     /** The id of the record whose personal data the job holds. */
     subject: string | null;
   };
-  /** The contacts and conversations that are being erased. */
+  /** Contacts and conversations that are being erased. */
   erasures: {
     organization_id: string;
     subject: string;
@@ -277,7 +281,7 @@ export interface Tables {
     type: string;
     body: string;
     order_key: string;
-    /** Null: it is of no conversation. */
+    /** Null if the event belongs to no conversation. */
     conversation_id: string | null;
     transaction_id: Generated<string>;
     created_at: string;
@@ -317,7 +321,7 @@ export interface Tables {
     trigger_key: string | null;
     is_interactive: boolean;
     message_id: string | null;
-    /** The nodes to run, the next one first. */
+    /** The nodes to run, the next node first. */
     pending: Json<readonly string[]>;
     steps: number;
     variables: Json<Readonly<Record<string, unknown>>>;
@@ -382,9 +386,9 @@ export interface Tables {
     cohort_id: string | null;
     next_run_at: string | null;
     trigger_tag: string | null;
-    /** What it needed when it was saved; null: an earlier version saved it. */
+    /** The scopes that the flow needed when it was saved; null if an earlier version saved it. */
     scopes: string[] | null;
-    /** The user within whose role it acts; null: a key that no user created. */
+    /** The user whose role limits the flow; null for a key that no user created. */
     creator_id: string | null;
   };
   idempotency: {
@@ -435,7 +439,7 @@ export interface Tables {
     settings: GeneratedJson<Record<string, unknown>>;
     created_at: string;
     updated_at: string;
-    /** Why it can't send; null if it can. */
+    /** Why the inbox can't send; null if it can. */
     health: Json<InboxHealth> | null;
     limits: Json<NumberLimits> | null;
   };
@@ -455,7 +459,7 @@ export interface Tables {
     traceparent: string | null;
     /** The id of the record whose personal data the job holds. */
     subject: string | null;
-    /** The process whose claim has not ended, if `claimed_number` is the present value of `claims`. */
+    /** The process whose claim has not ended, if `claimed_number` equals `claims`. */
     claimed_by: string | null;
     claimed_number: number | null;
   };
@@ -550,7 +554,7 @@ export interface Tables {
     created_at: string;
     simulated: boolean;
   };
-  /** The events to which something reacts, as a trigger on it keeps them. */
+  /** The events that something reacts to. A trigger maintains this table. */
   listened_events: {
     organization_id: string;
     type: string;
@@ -565,12 +569,12 @@ export interface Tables {
     currency: string;
     effective_from: string;
   };
-  /** The service's, not an organization's. */
+  /** A table of the service, without an organization. */
   message_rates: {
     currency: string;
     /** ISO 3166, or "other". */
     country: string;
-    /** In millionths of the currency, as the other rates. */
+    /** In millionths of the currency, like the other rates. */
     marketing: number;
     utility: number;
     authentication: number;
@@ -603,22 +607,25 @@ export interface Tables {
     created_at: string;
     /** The transaction that wrote the row; an xid8. */
     transaction_id: Generated<string>;
-    /** Null for inbound messages, and for messages of versions that did not record it. */
+    /** Null for inbound messages, and for messages of versions that did not record the actor. */
     sent_by: Json<Actor> | null;
-    /** Null for inbound messages, and where there are no prices. */
+    /** Null for inbound messages, and if there are no prices. */
     charge: Json<MessageCharge> | null;
-    /** Null: it is of no broadcast, or was replaced by a retry. */
+    /** Null if the message belongs to no broadcast, or a retry has replaced it. */
     broadcast_id: string | null;
-    /** The id of the message that it quotes. */
+    /** The id of the quoted message. */
     reply_to: string | null;
     reactions: Json<readonly StoredReaction[]> | null;
     edited_at: string | null;
     deleted_at: string | null;
-    /** How often the channel refused it for the time being. */
+    /** How often the channel refused the message temporarily. */
     refusals: Generated<number>;
-    /** When the recipient's quota is complete again after it; null: it was not given to a channel with a quota. */
+    /**
+     * When the recipient's quota is complete again after this message; null if it was not sent on a channel
+     * with a quota.
+     */
     quota_full_at: string | null;
-    /** Why it is still queued; null if no attempt has failed. Kept when it is sent. */
+    /** Why the message is still queued; null if no attempt has failed. Kept after the message is sent. */
     delay: Json<MessageDelay> | null;
   };
   organizations: {
@@ -634,11 +641,11 @@ export interface Tables {
     /** Null: not suspended. */
     suspended_at: string | null;
     suspension_reason: string | null;
-    /** Those that replace the limits of the settings. */
+    /** Limits that replace the limits in the settings. */
     limits: GeneratedJson<Readonly<Record<string, number>>>;
-    /** In millionths of the currency's unit; null: the setting's. */
+    /** In millionths of the currency's unit; null applies the setting. */
     credit_limit: number | null;
-    /** In millionths of the currency's unit; null: none. */
+    /** In millionths of the currency's unit; null: no threshold. */
     low_balance_threshold: number | null;
   };
   /** Calls to third parties that have no response yet. */
@@ -658,7 +665,7 @@ export interface Tables {
   paced_lanes: {
     lane: string;
     rate_per_second: number;
-    /** When each of the last jobs started, the latest last. */
+    /** When each of the last jobs started, in this order. */
     started_at: Generated<string[]>;
   };
   parked_receipts: {
@@ -672,7 +679,7 @@ export interface Tables {
   };
   payment_events: {
     organization_id: string;
-    /** The processor's. */
+    /** The processor's id of the event. */
     event_id: string;
     received_at: string;
   };
@@ -686,12 +693,15 @@ export interface Tables {
     processor_order_id: string | null;
     amount: number;
     currency: string;
-    /** creating: being created at the processor; unconfirmed: its answer was lost; then open, and paid. */
+    /**
+     * creating: is being created at the processor; unconfirmed: the processor's response was lost; then open,
+     * and paid.
+     */
     status: "creating" | "unconfirmed" | "open" | "paid";
-    /** The payment that was credited. */
+    /** The payment that was credited for the order. */
     paid_by: string | null;
     paid_at: string | null;
-    /** When its payments are read again; null: no more. */
+    /** When the payments of the order are read again; null: never. */
     next_check_at: string | null;
     created_at: string;
     updated_at: string;
@@ -709,11 +719,12 @@ export interface Tables {
     is_captured: boolean;
     amount_refunded: number;
     /**
-     * What its capture led to: credited to the wallet; surplus, since the order was paid, so it is returned to the payer;
-     * mismatched, of another amount or currency than the order. Null: none yet.
+     * What happened to the captured amount: credited to the wallet; surplus: returned to the payer, because
+     * the order was already paid; mismatched: its amount or currency differs from the order's. Null before
+     * the capture.
      */
     disposition: "credited" | "surplus" | "mismatched" | null;
-    /** Of a credited payment: how much of its refunds was taken from the wallet. */
+    /** For a credited payment: how much of its refunds was debited from the wallet. */
     amount_debited: Generated<number>;
     created_at: string;
     updated_at: string;
@@ -722,9 +733,9 @@ export interface Tables {
     id: string;
     started_at: string;
     heartbeat_at: string;
-    /** Points that each active credential used of its rate limit. */
+    /** Points of its rate limit that each active credential has used. */
     use: Json<Readonly<Record<string, number>>>;
-    /** By the clock of the database. */
+    /** When the row was written, by the clock of the database. */
     written_at: Generated<string>;
   };
   quick_replies: {
@@ -829,7 +840,7 @@ export interface Tables {
   };
   simulator_templates: {
     organization_id: string;
-    /** Digits; later ones are higher. */
+    /** Digits; later messages have larger numbers. */
     external_id: Generated<string>;
     phone_number: string;
     name: string;
@@ -855,7 +866,7 @@ export interface Tables {
     period: number;
     current_period_end: string;
   };
-  /** Whose jobs wait: the suspended ones, as a trigger on them keeps it. */
+  /** The suspended organizations, whose jobs wait. A trigger maintains this table. */
   suspended_organizations: {
     organization_id: string;
   };
@@ -921,7 +932,7 @@ export interface Tables {
     sha256: string | null;
     is_public: boolean;
     created_at: string;
-    /** The key or the user that uploaded it; null for files of earlier versions. */
+    /** The key or the user that uploaded the file; null for files of earlier versions. */
     credential_id: string | null;
   };
   users: {
@@ -947,9 +958,9 @@ export interface Tables {
   };
   wallet_states: {
     organization_id: string;
-    /** Null: what is available is not below the threshold. */
+    /** Null if the available amount is not below the threshold. */
     low_since: string | null;
-    /** As low_since, of the simulated money. */
+    /** Like low_since, for simulated money. */
     simulated_low_since: string | null;
   };
   webhook_deliveries: {

@@ -1,6 +1,6 @@
 /** Columns of message templates. */
 
-/** A version of a template: what the authority reviews. */
+/** The version of a template that the authority reviews. */
 export type TemplateContent = {
   readonly category: "authentication" | "utility" | "marketing";
   readonly template_data: {
@@ -33,7 +33,7 @@ export type TemplateContent = {
 
 type Button = NonNullable<TemplateContent["template_data"]["buttons"]>[number];
 
-/** A template in a message: the texts with the values of their variables, and these values. */
+/** A template in a message: the texts with the values of the variables, and the values themselves. */
 export type SentTemplate = {
   readonly id: string;
   readonly name: string;

@@ -3,7 +3,7 @@ import type { Sealed } from "./columns.ts";
 
 export interface WebhookColumns {
   events: {
-    /** Null: it is of no conversation. */
+    /** Null if the event belongs to no conversation. */
     conversation_id: string;
   };
   webhooks: {

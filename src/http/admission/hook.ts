@@ -5,20 +5,20 @@ import type { Admission, Caller, Exchange } from "./admission.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** The credential that a route requires; by default none. */
+    /** The credential that a route requires. Default: none. */
     readonly credential?: Credential;
     /** Whether requests without a credential are counted. Default: true. */
     readonly isRateLimited?: boolean;
   }
   interface FastifyRequest {
-    /** Null on a route that requires no credential, or the operator's key. */
+    /** Null on a route that requires the operator's key, or no credential. */
     caller: Caller | null;
     /** Whether the route requires the operator's key, and the request has it. */
     isOperator: boolean;
   }
 }
 
-/** Who sends a request. */
+/** The sender of a request. */
 export interface RequestActor {
   /** Null without a credential, and for the operator. */
   readonly caller: Caller | null;

@@ -5,7 +5,7 @@ import type { Reschedule } from "../settle.ts";
 
 const defaultLeaseMs = 60_000;
 
-/** When a lease that starts now ends. */
+/** The end of a lease that starts now. */
 export function leaseEnd({ leaseMs = defaultLeaseMs }: JobDefinition, now: Date): Date {
   return new Date(now.getTime() + leaseMs);
 }
@@ -13,7 +13,9 @@ export function leaseEnd({ leaseMs = defaultLeaseMs }: JobDefinition, now: Date)
 interface Lease {
   readonly job: ClaimedJob;
   readonly definition: JobDefinition;
-  /** After half of the lease: rarely needed, and early enough for one renewal to fail. */
+  /**
+   * After half of the lease: late enough that most jobs have ended, and early enough for one renewal to fail.
+   */
   renewAt: number;
 }
 
@@ -45,7 +47,7 @@ export class Leases {
     this.#leases.delete(job.id);
   }
 
-  /** The renewals that are due, the same ones again until `markRenewed` is called. */
+  /** The renewals that are due. They are returned again until `markRenewed` is called. */
   renewals(now: Date): Reschedule[] {
     return this.#due(now).map(({ job, definition }) => {
       const run_at = leaseEnd(definition, now).toISOString();

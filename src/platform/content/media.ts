@@ -1,4 +1,7 @@
-/** Media of messages and templates. An address of one of our uploads stands for its file, which must meet the channel's limits. */
+/**
+ * Media of messages and templates. The address of an upload stands for its file, which must meet the
+ * channel's limits.
+ */
 import { fail } from "../../../tools/errors.ts";
 import type { Queries } from "../../database/database.ts";
 import type { StoredContent } from "../../database/schema/index.ts";
@@ -45,7 +48,8 @@ interface MediaInput {
 type StoredMedia = NonNullable<StoredContent["media"]>;
 
 /**
- * Returns the media as it is stored; `upload` is the storage key if the address is that of an upload.
+ * Returns the media in the form in which it is stored; `upload` is the storage key if the address is an
+ * upload's.
  * @throws Failure `upload_not_found`, also for another tenant's upload; `media_not_sendable`.
  */
 export async function toMediaContent(db: Queries, input: MediaInput): Promise<StoredMedia> {
@@ -70,13 +74,19 @@ export async function toMediaContent(db: Queries, input: MediaInput): Promise<St
   return { url, caption, file_name: shownName, upload: upload.key };
 }
 
-/** Whom the media goes to: a channel with accounts gets the file itself, any other a link to it too. */
+/**
+ * The channel to which the media is sent: a channel with accounts gets the file itself, and any other channel
+ * also a link to it.
+ */
 export interface MediaTarget {
   readonly organization: string;
   readonly hasAccount: boolean;
 }
 
-/** Returns the media as the channel receives it. The link to an upload is signed now, because it expires. */
+/**
+ * Returns the media in the form that the channel receives. The link to an upload is signed now, because it
+ * expires.
+ */
 export async function toChannelMedia<
   Media extends { readonly url: string; readonly upload?: string | undefined },
 >(world: World, { organization, hasAccount }: MediaTarget, { upload, ...media }: Media) {

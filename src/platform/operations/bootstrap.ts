@@ -45,7 +45,7 @@ export interface BootstrapOptions {
   /** The API key that the processes of this data folder share. */
   readonly localKey: string | undefined;
   readonly now: Date;
-  /** The secrets of the configuration, and what is sealed under them. */
+  /** The secrets of the configuration, and the values that are sealed with them. */
   readonly secrets: { readonly secret: string | undefined } & Pick<AppSecrets, "previousSecret">;
   readonly sealed: Omit<ResealOptions, "secrets" | "now">;
   /** Called right after the first organization was created: its secrets cannot be read again. */
@@ -53,8 +53,8 @@ export interface BootstrapOptions {
 }
 
 /**
- * Prepares a migrated database for the app: its first organization, the local key, and the secret under which all
- * stored values are sealed.
+ * Prepares a migrated database for the app: its first organization, the local key, and the secret with which
+ * all stored values are sealed.
  *
  * @throws if no secret opens some of the stored values.
  */
@@ -66,7 +66,7 @@ export async function bootstrap(database: Database, options: BootstrapOptions): 
     previousSecret: options.secrets.previousSecret,
     generatedSecret,
   };
-  // First, so that a start with a wrong secret changes and prints nothing.
+  // Runs first, so that a start with a wrong secret changes and prints nothing.
   await resealAll(database, { ...options.sealed, secrets, now });
   const created = await createFirstOrganization(database, owner, now);
   if (created) {
@@ -84,7 +84,7 @@ async function createFirstOrganization(
   owner: OwnerOptions,
   now: Date,
 ): Promise<BootstrapResult | undefined> {
-  // Hashing a password is slow on purpose: only for the first start.
+  // Hashing a password is slow on purpose, so it is done only on the first start.
   if (await readSetting(database, "first_organization")) {
     return undefined;
   }
@@ -139,8 +139,8 @@ export async function createOrganization(
 }
 
 /**
- * Inserts the API key that the processes of this data folder share. Only once per key, so that a revoked key
- * stays revoked.
+ * Inserts the API key that the processes of this data folder share. A key is inserted only once, so that a
+ * revoked key stays revoked.
  */
 async function registerLocalKey(database: Database, secret_key: string, now: Date): Promise<void> {
   await database.transaction(async (tx) => {
@@ -163,7 +163,7 @@ async function registerLocalKey(database: Database, secret_key: string, now: Dat
   });
 }
 
-/** Returns the secret of the database; generated once and shared by every process on it. */
+/** Returns the secret of the database, which is generated once and shared by all its processes. */
 async function loadOrCreateSecret(database: Database): Promise<string> {
   const existing = await readSetting(database, "secret");
   if (existing !== undefined) {

@@ -67,7 +67,7 @@ export const changeNodes = {
     summary: "Sets a member of the contact's metadata; null removes it.",
     examples: [{ name: "email", value: "{{vars.mail}}" }],
     config: z.strictObject({
-      /** Of a member of the contact's metadata. */
+      /** The name of a member of the contact's metadata. */
       name: z
         .string()
         .max(255)
@@ -89,7 +89,7 @@ export const changeNodes = {
     config: z
       .strictObject({
         status: z.enum(conversationStatuses).exclude(["spam"]),
-        /** Of a snooze; by default until the contact writes. */
+        /** The duration of a snooze; by default until the contact writes. */
         duration: duration.optional(),
       })
       .refine(

@@ -1,9 +1,10 @@
 /**
  * The payment processor Razorpay, by its REST API.
  *
- * Orders have no idempotency key there. So each has a receipt of its own, `unique_receipt` asks for one order of a
- * receipt, and before a creation is repeated the order is looked up by it. A capture is repeated only while the payment
- * is still authorized. A refund is requested once: the caller reads the payment before it tries again.
+ * Razorpay has no idempotency keys for orders. So each order has its own receipt, `unique_receipt` requests
+ * one order per receipt, and before a creation is repeated the order is looked up by its receipt. A capture
+ * is repeated only while the payment is still authorized. A refund is requested once: the caller reads the
+ * payment before it tries again.
  */
 import type { z } from "zod";
 import type {
@@ -21,10 +22,12 @@ import { type ApiAnswer, type ApiRequest, ask, type RazorpaySettings } from "./h
 
 export type { RazorpaySettings } from "./http.ts";
 
-/** After the first attempt at a request. */
+/** The wait after the first attempt at a request. */
 const firstWaitMs = 100;
 
-/** The smallest order in rupees is one rupee; the processor itself checks the other currencies. */
+/**
+ * The smallest order in rupees is one rupee. For other currencies, the processor itself checks the amount.
+ */
 const minimums: Readonly<Record<string, number>> = { INR: 100 };
 
 export function createRazorpay(settings: RazorpaySettings): PaymentProcessor {
@@ -74,7 +77,7 @@ async function postOrder(settings: RazorpaySettings, order: NewOrder, signal: Ab
   const post = (more: object) =>
     ask(settings, { method: "POST", path: "/orders", body: { ...body, ...more } }, signal);
   const answer = await post({ unique_receipt: true });
-  // Accounts of some countries do not know the field, and refuse every field that they do not know.
+  // Accounts of some countries do not have this field, and refuse unknown fields.
   const isUnknownField = answer.outcome === "refused" && answer.reason.includes("unique_receipt");
   return isUnknownField ? post({}) : answer;
 }
@@ -100,7 +103,10 @@ async function findPayment(
   return answer.outcome === "refused" ? undefined : parse(Payment, answer.value);
 }
 
-/** Another process may capture it at the same time: then the request is refused, and the payment is captured. */
+/**
+ * Captures a payment. If another process captures it at the same time, the request is refused, but the
+ * payment is captured.
+ */
 async function capture(
   settings: RazorpaySettings,
   { payment_id, amount, currency }: PaymentKey & { readonly amount: number; readonly currency: string },
@@ -140,12 +146,12 @@ function accept(answer: ApiAnswer): unknown {
   return answer.value;
 }
 
-/** @throws Error for another form. */
+/** @throws Error if the value has another form. */
 function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   return parseForm("The payment processor", schema, value);
 }
 
-/** An id as a part of a path. @throws Error for characters that no id of the processor has. */
+/** An id as a path segment. @throws Error for characters that ids of the processor never have. */
 function segment(id: string): string {
   if (!/^[\w-]+$/.test(id)) {
     throw new Error("An id has characters that no id of the payment processor has.");

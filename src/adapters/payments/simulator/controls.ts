@@ -1,4 +1,7 @@
-/** The controls of the simulated processor: what the payer and the owner of the processor's account do. */
+/**
+ * The controls of the simulated processor: the actions of the payer, and of the owner of the processor's
+ * account.
+ */
 import { z } from "zod";
 import type { Database, DatabaseTransaction } from "../../../database/database.ts";
 import { newId } from "../../../database/id.ts";
@@ -10,7 +13,7 @@ import { insertPayment, lockOrder, readPayments, updatePayment } from "./store.t
 export interface SimulatedProcessorParts {
   readonly database: Database;
   readonly now: () => Date;
-  /** The same in every process of the database. */
+  /** The same secret in every process of the database. */
   readonly generatedSecret: string;
 }
 
@@ -43,7 +46,7 @@ export const Refund = z.strictObject(
 
 export interface ControlParts extends SimulatedProcessorParts {
   readonly keySecret: string;
-  /** Sends what the processor would send about this payment. */
+  /** Sends the notification that the processor would send about this payment. */
   notify(event: string, payment: ProcessorPayment): Promise<void>;
 }
 
@@ -82,7 +85,7 @@ const before = {
   captured: ["failed", "authorized"],
 } as const;
 
-/** Refunds a payment as the owner of the processor's account does. @throws ControlInputError */
+/** Refunds a payment like the owner of the processor's account. @throws ControlInputError */
 export async function refundOrder(
   { notify, ...parts }: ControlParts,
   { organization_id, order_id, body }: ControlInput,

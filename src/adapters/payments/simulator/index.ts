@@ -1,8 +1,9 @@
 /**
- * A simulated payment processor: orders, payments, captures and refunds as on the real one, and controls for the payer.
+ * A simulated payment processor: orders, payments, captures and refunds as on the real processor, and
+ * controls for the payer.
  *
- * It signs what checkout and the webhook send as the real one does, with secrets that are derived from the one in the
- * database. All its data is there, so it works across restarts and processes.
+ * The data of checkout and of the webhook is signed as by the real processor, with secrets derived from the
+ * secret in the database. All data is in the database, so the simulator works across restarts and processes.
  */
 import { newId } from "../../../database/id.ts";
 import type { PaymentCallbacks, PaymentKey, PaymentProcessor } from "../../../ports/payments.ts";

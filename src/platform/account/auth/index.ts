@@ -38,7 +38,10 @@ interface User {
   readonly session_version: number;
 }
 
-/** Deletes the tokens of expired families: they can no longer be refreshed, nor reuse of them detected. */
+/**
+ * Deletes the tokens of expired families: the tokens can no longer be refreshed, and their reuse need not be
+ * detected.
+ */
 const deleteExpiredSessionsJob = defineRetentionJob({
   name: "session.forget",
   schedule: "47 * * * *",
@@ -110,7 +113,8 @@ export const auth = implement(contract, {
 });
 
 /**
- * The active user with this address and password. An unknown address takes as long as a wrong password.
+ * The active user with this address and password. Checking an unknown address takes as long as checking a
+ * wrong password.
  * @throws Failure `login_failed`; `organization_suspended`, after the password was verified.
  */
 async function verifyCredentials(world: World, { email, password }: { email: string; password: string }) {
@@ -185,8 +189,8 @@ async function issueRefreshToken(
 }
 
 /**
- * Takes the lock of the user's families until the commit. Without it, a revocation misses the token that a concurrent
- * rotation has issued but not committed.
+ * Locks the token families of the user until the commit. Without the lock, a revocation misses a token that a
+ * concurrent rotation has issued but not committed.
  */
 async function lockFamilies(
   tx: Transaction,
@@ -201,8 +205,9 @@ async function lockFamilies(
 }
 
 /**
- * Marks a refresh token as used and issues the next one of its family. A token that was used before may have been
- * stolen, so the whole family is revoked, and with it its access tokens. The revocation must commit, so undefined is returned, and no failure thrown.
+ * Marks a refresh token as used and issues the next token of its family. A token that was used before may
+ * have been stolen, so the whole family is revoked, including its access tokens. The revocation must commit,
+ * so the function returns undefined and does not throw.
  */
 async function rotateRefreshToken(tx: Transaction, hash: string, now: Date) {
   const current = await tx

@@ -1,4 +1,7 @@
-/** Access tokens: JWTs signed with HS256, valid for 15 minutes; `kid` identifies the secret, `sid` the session. */
+/**
+ * Access tokens: JWTs signed with HS256, valid for 15 minutes; `kid` identifies the secret, `sid` the
+ * session.
+ */
 import { createHash, createSecretKey, type KeyObject } from "node:crypto";
 import { jwtVerify, SignJWT } from "jose";
 import { fail } from "../../../../tools/errors.ts";
@@ -51,7 +54,7 @@ export async function readAccessToken(
   }
 }
 
-/** The secret in use, or the previous one, whose tokens stay valid until they expire. */
+/** The secret in use, or the previous secret, with which tokens stay valid until they expire. */
 function findSecret(secrets: AppSecrets, kid: string | undefined): string {
   const match = secretsOf(secrets).find((secret) => kidOf(secret) === kid);
   if (match === undefined) {

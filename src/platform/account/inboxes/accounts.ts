@@ -1,4 +1,7 @@
-/** The accounts of inboxes on a real channel. Their secrets are stored sealed, and only the channel gets them. */
+/**
+ * The accounts of inboxes on a real channel. Their secrets are stored sealed, and are passed only to the
+ * channel.
+ */
 import { z } from "zod";
 import type { Queries } from "../../../database/database.ts";
 import { ofOrganization } from "../../../database/query/index.ts";
@@ -7,7 +10,7 @@ import type { ChannelAccount } from "../../../ports/channel.ts";
 import type { Transaction } from "../../foundation/kernel/index.ts";
 import { type SealedColumn, type SealSecrets, seal, tryUnseal } from "../../foundation/sealing/index.ts";
 
-/** An inbox whose secrets are lost can't send or receive until its credentials are sent again. */
+/** If the secrets of an inbox are lost, it can't send or receive until its credentials are sent again. */
 export const sealedAccounts: SealedColumn = {
   table: "inbox_accounts",
   column: "secrets",
@@ -32,7 +35,7 @@ export function sealAccount(secrets: SealSecrets, account: ChannelAccount): Stor
   return { phone_number_id, waba_id, app_id, secrets: seal(secrets, text) };
 }
 
-/** Undefined if no secret of this service opens it. */
+/** Returns undefined if no secret of this service can open the account. */
 export function openAccount(
   world: SealSecrets,
   { phone_number_id, waba_id, app_id, secrets }: StoredAccount,
@@ -46,7 +49,7 @@ export interface InboxName {
   readonly inbox_id: string;
 }
 
-/** The account of an inbox as it is stored, with the inbox's channel; undefined if it has none. */
+/** The stored account of an inbox with the inbox's channel; undefined if the inbox has no account. */
 export async function findAccount(db: Queries, { organization_id, inbox_id }: InboxName) {
   return selectAccounts(db)
     .select(["secrets", "app_id"])
@@ -55,7 +58,7 @@ export async function findAccount(db: Queries, { organization_id, inbox_id }: In
     .executeTakeFirst();
 }
 
-/** The account of an inbox; undefined if it has none. */
+/** The opened account of an inbox; undefined if the inbox has none. */
 export async function readAccount(
   db: Queries,
   world: SealSecrets,
@@ -65,7 +68,10 @@ export async function readAccount(
   return row && openAccount(world, row);
 }
 
-/** Every change of an inbox's account or health begins with this lock; what is read after it stays until the commit. */
+/**
+ * Every change of an inbox's account or health takes this lock first; what is read afterwards stays valid
+ * until the commit.
+ */
 export async function lockInbox(tx: Transaction, { organization_id, inbox_id }: InboxName) {
   return ofOrganization(tx, organization_id)
     .selectFrom("inboxes")

@@ -69,7 +69,10 @@ export async function getInbox(
     .executeTakeFirst();
 }
 
-/** The inbox with this id; without an id, the first one. @throws Failure `inbox_not_found`, `no_inbox`. */
+/**
+ * The inbox with this id; without an id, the organization's first inbox.
+ * @throws Failure `inbox_not_found`, `no_inbox`.
+ */
 export async function getOrDefaultInbox(db: Queries, organization: string, id: string | undefined) {
   const inbox = await ofOrganization(db, organization)
     .selectFrom("inboxes")
@@ -84,7 +87,10 @@ export async function getOrDefaultInbox(db: Queries, organization: string, id: s
   return inbox;
 }
 
-/** Whether free text outside the service window is rejected: always on a real channel. Otherwise it causes a warning. */
+/**
+ * Whether free text outside the service window is rejected: always on a real channel. If not, it causes a
+ * warning.
+ */
 export function isWindowStrict(inbox: { channel: string; settings: Record<string, unknown> }): boolean {
   return inbox.channel !== "simulator" || inbox.settings.service_window === "strict";
 }

@@ -1,6 +1,7 @@
 /**
- * What the provider says of a number: how many people it may write to, its quality and its rate. Read when the account is
- * connected, every day, and when the provider reports a change, which is not believed itself: it may be older than another.
+ * The limits that the provider sets for a number: how many people it may send to, its quality and its rate.
+ * They are read when the account is connected, every day, and when the provider reports a change. The report
+ * itself is not used, because it may be older than another report.
  */
 import { z } from "zod";
 import { InboxSettings } from "../../../../tools/inboxes.ts";
@@ -19,7 +20,10 @@ import { laneOf } from "./find.ts";
 
 const timeoutMs = 10_000;
 
-/** Messages in a second by channel, if neither the inbox nor its number says otherwise; without an entry, any number. */
+/**
+ * Messages per second by channel, if neither the inbox nor its number has a rate. A channel without an entry
+ * has no limit.
+ */
 const paces: Readonly<Record<string, number>> = { whatsapp: 80 };
 
 interface Account {
@@ -27,7 +31,7 @@ interface Account {
   readonly account: ChannelAccount;
 }
 
-/** Undefined if the provider does not say. */
+/** Returns undefined if the provider reports no limits. */
 export async function fetchLimits(
   world: World,
   { channel, account }: Account,
@@ -35,7 +39,10 @@ export async function fetchLimits(
   return world.channels[channel]?.provider?.readLimits(account, AbortSignal.timeout(timeoutMs));
 }
 
-/** Sets the rate of an inbox's messages: its setting, its number's, or the channel's. */
+/**
+ * Sets the rate of an inbox's messages: the setting of the inbox, or the rate of its number, or the rate of
+ * the channel.
+ */
 export async function setPace(
   { tx, world }: { readonly tx: Transaction; readonly world: World },
   inbox: {
@@ -55,7 +62,7 @@ const Payload = z.object({ organization_id: z.string(), inbox_id: z.string() });
 export const readLimitsJob = defineJob({
   name: "inbox.read-limits",
   payload: Payload,
-  // The job of the schedule tries again.
+  // Few attempts: the scheduled job tries again.
   maxAttempts: 3,
 
   async run(name, world) {
@@ -71,12 +78,12 @@ export const readLimitsJob = defineJob({
 });
 
 interface FetchedLimits {
-  /** The number that has them. */
+  /** The number that has these limits. */
   readonly phone_number_id: string;
   readonly limits: NumberLimits;
 }
 
-/** Does nothing if the inbox has another number by now. */
+/** Does nothing if the inbox has another number meanwhile. */
 async function storeLimits(
   world: World,
   { organization_id, inbox_id }: InboxName,
@@ -98,7 +105,7 @@ async function storeLimits(
   });
 }
 
-/** An inbox that waits for a read is not added again. */
+/** If a read of the inbox is queued already, no second one is added. */
 function newReadJob(payload: z.infer<typeof Payload>) {
   const key = `inbox.read-limits:${payload.inbox_id}`;
   return newJob(readLimitsJob, payload, { key, isDeduplicated: true });

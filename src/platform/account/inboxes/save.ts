@@ -1,6 +1,6 @@
 /**
- * Creates and changes inboxes. The account of a real channel is checked at its provider before it is stored: the inbox of
- * a rejected account is not created, or keeps the one that it has.
+ * Creates and changes inboxes. The account of a real channel is checked at its provider before it is stored:
+ * if the account is rejected, a new inbox is not created, and an existing inbox keeps its account.
  */
 import { z } from "zod";
 import { fail, failField } from "../../../../tools/errors.ts";
@@ -28,7 +28,7 @@ const Target = z.object({
   id: z.string(),
   channel: z.enum(channels),
   phone_number: z.string(),
-  /** Null: it has none, or keeps the one that it has. */
+  /** Null: the inbox has no account, or keeps its account. */
   account: StoredAccount.nullable(),
 });
 type Target = z.infer<typeof Target>;
@@ -69,11 +69,11 @@ export const createInbox = outward({
 
   async record({ limits }, { account, ...inbox }, context) {
     const { tx, world, organization, now } = context;
-    // Others may have been created since the first step.
+    // Other inboxes may have been created since the first step.
     await requireBelowQuota(context, "inboxes", tx.selectFrom("inboxes"));
     const created = await insertInbox(tx, { ...inbox, limits, organization, now });
     if (!created) {
-      // Another request has created it since the first step.
+      // Another request has created the inbox since the first step.
       await requireNewNumber(tx, organization, inbox.phone_number);
       throw fail("unavailable", { reason: "another request is creating this inbox." });
     }
@@ -122,7 +122,7 @@ export const updateInbox = outward({
   async record({ limits }, { id, name, settings, account }, { tx, world, organization, now }) {
     const inboxName = { organization_id: organization, inbox_id: id };
     if (account) {
-      // It works: its messages need not wait any longer.
+      // The new account works, so messages of the inbox need not wait any longer.
       await changeHealth({ tx, world }, inboxName, null);
       await storeAccount(tx, inboxName, { account, now });
     }
@@ -167,7 +167,7 @@ async function connect(
   }
   const account = openAccount(world, stored);
   if (!account) {
-    // The service has got another secret since the request whose process died.
+    // The secret of the service was replaced after a first request whose process died.
     throw failField("credentials", "credentials_rejected", { reason: "they can't be read any more." });
   }
   const signal = AbortSignal.timeout(connectTimeoutMs);
@@ -180,6 +180,6 @@ async function connect(
   if (result.outcome === "refused") {
     throw failField(`credentials.${result.field}`, "credentials_rejected", { reason: result.reason });
   }
-  // Without its limits the account works too, and they are read again every day.
+  // The account works without limits too, and they are read again every day.
   return { limits: await fetchLimits(world, { channel, account }).catch(() => undefined) };
 }

@@ -1,4 +1,4 @@
-/** An inbox as the contract shows it: without its account's secrets. */
+/** Serializes an inbox as the contract shows it, without the secrets of its account. */
 import type { Selectable } from "kysely";
 import { InboxSettings } from "../../../../tools/inboxes.ts";
 import type { Tables } from "../../../database/schema/index.ts";

@@ -93,7 +93,7 @@ export const broadcasts = implement(contract, {
       const before = await lockBroadcast(tx, organization, { id, allowed: startable, action: "changed" });
       await requireCohort(tx, organization, changes.cohort_id ?? before.cohort_id);
       await getAccessibleUploadAt(tx, caller, changes.header_media_url ?? undefined, "header_media_url");
-      // The time of one that failed has passed.
+      // The scheduled time of a failed broadcast has passed.
       const former = before.execution_status === "failed" ? null : before.scheduled_at;
       const time = scheduled_at === undefined ? former : scheduled_at;
       const content = { ...contentOf(before), ...changes, inbox_id: undefined };

@@ -1,4 +1,4 @@
-/** Adds the contacts of a batch of lines to a csv cohort, with the progress, in one transaction. */
+/** Adds the contacts of a batch of lines to a csv cohort and stores the progress, in one transaction. */
 import { sql } from "kysely";
 import { z } from "zod";
 import { ofOrganization } from "../../../database/query/index.ts";
@@ -14,19 +14,19 @@ export const BuildCohort = z.object({
   cohort_id: z.string(),
   /** The file, if it was uploaded. */
   upload_id: z.string().nullable(),
-  /** The key or the user that created the cohort: a file that is fetched belongs to them. */
+  /** The key or the user that created the cohort, and owns a file that is fetched. */
   credential_id: z.string(),
-  /** Whether they may create contacts. */
+  /** Whether the creator may create contacts. */
   may_create: z.boolean(),
 });
 export type BuildCohort = z.infer<typeof BuildCohort>;
 
-/** More rejected lines are counted, but not listed. */
+/** Further rejected lines are counted, but not listed. */
 const maxErrors = 1_000;
 
 interface Line {
   readonly line: number;
-  /** A text is the reason for which the line is rejected. */
+  /** A text is the reason why the line is rejected. */
   readonly contact: ContactInput | string;
 }
 
@@ -46,7 +46,7 @@ export async function commitLines(payload: BuildCohort, world: World, { columns,
       .forUpdate()
       .executeTakeFirst();
     if (!cohort) {
-      // Deleted: the rest of the file is read without an effect.
+      // The cohort was deleted: the rest of the file is read without an effect.
       return;
     }
     if (cohort.position !== start) {
@@ -68,7 +68,7 @@ export async function commitLines(payload: BuildCohort, world: World, { columns,
         position: start + rows.length,
         contact_count: row("contact_count", "+", added),
         rejected: cohort.rejected + errors.length,
-        // Appended in the database, because the list may be long.
+        // Appended by the database, because the list may be long.
         errors: sql<string>`errors || ${JSON.stringify(errors.slice(0, Math.max(0, maxErrors - cohort.rejected)))}::jsonb`,
         updated_at: now.toISOString(),
       }))
@@ -80,7 +80,10 @@ export async function commitLines(payload: BuildCohort, world: World, { columns,
 const unknownNumber =
   "No contact has this number, and creating contacts requires the scope contacts:write. Import the file with a key that holds it (import_contacts), and create the cohort again.";
 
-/** The ids by number. Existing contacts are not changed; a new one has only its number and name. */
+/**
+ * Returns the contact ids by phone number. Existing contacts are not changed; a new contact gets only its
+ * number and name.
+ */
 async function findOrCreate(
   tx: Transaction,
   { organization_id, may_create }: BuildCohort,
@@ -97,7 +100,7 @@ async function findOrCreate(
   return findContactIds(tx, organization_id, numbers);
 }
 
-/** How many were not members before. */
+/** Returns how many contacts are new members. */
 async function addMembers(
   tx: Transaction,
   { organization_id, cohort_id }: BuildCohort,

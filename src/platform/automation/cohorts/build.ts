@@ -1,8 +1,9 @@
 /**
  * The job that builds a csv cohort: finds or creates the contact of each line, and adds it to the cohort.
  *
- * A batch and its progress are committed together, so a crash neither loses nor repeats lines. A line without a contact is
- * reported and skipped. The file is deleted at the end, also if it can't be read further or the cohort no longer exists.
+ * A batch and its progress are committed together, so a crash neither loses nor repeats lines. A line without
+ * a contact is reported and skipped. The file is deleted at the end, also if it can't be read further or the
+ * cohort no longer exists.
  */
 import { ofOrganization } from "../../../database/query/index.ts";
 import type { Outcome } from "../../../jobs/job.ts";
@@ -57,7 +58,7 @@ async function build(payload: BuildCohort, world: World): Promise<Outcome> {
   return isComplete ? finish(world, payload, null) : { runAgainAt: world.now() };
 }
 
-/** The columns that a cohort uses: contacts are changed by imports alone. */
+/** The columns that a cohort uses. Other columns are ignored, because only imports change contacts. */
 function onlyIdentity(columns: Columns): Columns {
   return columns.map((column) => (column === "phone_number" || column === "name" ? column : undefined));
 }

@@ -31,7 +31,7 @@ import {
 import { fireJob, requireNoFlow, startBatchJob } from "./schedule/index.ts";
 import { recordTriggers, sweepWindowsJob, triggerContactJob, triggerJob } from "./triggers/index.ts";
 
-/** Ended runs go with their steps. */
+/** Deletes ended runs with their steps. */
 const deleteOldRunsJob = defineRetentionJob({
   name: "flow.forget",
   schedule: "52 * * * *",
@@ -137,7 +137,8 @@ export const flows = implement(contract, {
     flowAnswers.handledBy(hasRunFor),
     authorityChanged.handledBy(checkFlowsOf),
     cohortWithdrawn.handledBy(requireNoFlow),
-    // An agent may follow a running flow: only their own words end it.
+    // An agent who takes a conversation may let a running flow go on: only a message of the agent ends the
+    // flow.
     conversationsTaken.handledBy(async (change, { organization, answered = [] }) => {
       const reason = "person_replied";
       await together(

@@ -20,12 +20,12 @@ export interface Batch {
   readonly start: number;
 }
 
-/** More rejected rows are counted, but not listed. */
+/** Further rejected rows are counted, but not listed. */
 const maxErrors = 1_000;
 
 interface ReadRow {
   readonly line: number;
-  /** A text is the reason for which the row is rejected. */
+  /** A text is the reason why the row is rejected. */
   readonly contact: ContactInput | string;
 }
 
@@ -62,7 +62,7 @@ export async function commitBatch(id: ImportId, world: World, { columns, rows, s
         created: row("created", "+", count("created")),
         updated: row("updated", "+", count("updated")),
         rejected: rejected + errors.length,
-        // Appended in the database, because the list may be long.
+        // Appended by the database, because the list may be long.
         ...(errors.length > 0 && rejected < maxErrors
           ? {
               errors: sql<string>`errors || ${JSON.stringify(errors.slice(0, maxErrors - rejected))}::jsonb`,

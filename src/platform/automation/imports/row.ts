@@ -1,8 +1,8 @@
 /**
  * Converts a row to a contact.
  *
- * Cells are stored as text. A cell that looks like a formula is not changed: it is dangerous only when the text is
- * opened in a spreadsheet.
+ * Cells are stored as text. A cell that looks like a formula is not changed: a formula is dangerous only when
+ * a spreadsheet opens the text.
  */
 
 import { maxMetadata, tag, tagLimits } from "../../../../tools/contract/index.ts";

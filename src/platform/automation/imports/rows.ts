@@ -1,4 +1,7 @@
-/** Reads the rows of a CSV file in batches, each of which is committed with the progress; continues after a crash. */
+/**
+ * Reads the rows of a CSV file in batches. Each batch is committed with the progress, so that reading
+ * continues after a crash.
+ */
 import { Failure } from "../../../../tools/contract/index.ts";
 import { maxImportRows } from "../../../../tools/imports.ts";
 import { discardFile, fetchFile } from "../../content/uploads/index.ts";
@@ -72,7 +75,7 @@ function createBatches({ world, commit }: RowReader) {
       rows.push(row);
       return rows.length >= size;
     },
-    /** Commits the collected rows, of which the last is at `position`. */
+    /** Commits the collected rows. `position` is the place of the last row. */
     async commit(columns: Columns, position: number): Promise<void> {
       if (rows.length === 0) {
         return;
@@ -98,7 +101,7 @@ export function explainFileError(error: unknown): string | undefined {
   return undefined;
 }
 
-/** Downloads a CSV file, which is not an upload yet. @throws UnreadableFileError, Failure */
+/** Downloads a CSV file that is not an upload yet. @throws UnreadableFileError, Failure */
 export async function fetchCsv(
   world: World,
   {

@@ -20,7 +20,8 @@ export function rejectTags(columns: Columns): void {
 }
 
 /**
- * Checks the first line of an upload before its import is created. The job checks a file that is not known yet.
+ * Checks the first line of an upload before its import is created. If the file is not known yet, the job
+ * checks it.
  * @throws Failure `tags_not_permitted`.
  */
 export async function requireTagScope(world: World, { key, content_type }: UploadRow): Promise<void> {
@@ -31,7 +32,7 @@ export async function requireTagScope(world: World, { key, content_type }: Uploa
   }
 }
 
-/** Undefined for a file whose first line can't be read: its import fails, and says why. */
+/** Returns undefined for a file whose first line can't be read: its import fails with the reason. */
 async function readColumns(file: AsyncIterable<Uint8Array>): Promise<Columns | undefined> {
   try {
     for await (const { cells } of readCsv(file)) {

@@ -80,12 +80,12 @@ export const webhooks = implement(contract, {
 
     async update_webhook({ id, ...changes }, { tx, world, organization, caller, now }) {
       const { events } = serializeWebhook(await getWebhook(tx, organization, id));
-      // Also for a new address: it receives the data of the events.
+      // Also required for a new address, because it receives the data of the events.
       requireScope(caller, { all: scopesOfEvents(changes.events ?? events) });
       if (changes.url !== undefined) {
         requireAllowedUrl(world, changes.url);
       }
-      // A manual switch in either direction resets what is known of earlier failures.
+      // Switching on or off manually resets the record of earlier failures.
       const health = changes.is_active === undefined ? {} : { disabled_reason: null, failing_since: null };
       return {
         data: serializeWebhook(await updateWebhook(tx, { organization, id, now }, { ...changes, ...health })),
@@ -109,7 +109,7 @@ export const webhooks = implement(contract, {
 
     test_webhook: testWebhook,
 
-    // Queued jobs find no webhook and end; the deliveries are deleted with their events.
+    // Queued jobs find no webhook and end. The deliveries are deleted with their events.
     async delete_webhook({ id }, { tx, organization }) {
       const { numDeletedRows } = await ofOrganization(tx, organization)
         .deleteFrom("webhooks")

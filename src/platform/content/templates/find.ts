@@ -45,7 +45,7 @@ export async function getTemplateInbox(
     .executeTakeFirstOrThrow();
 }
 
-/** The columns of a state, as they are written. */
+/** Converts a state to columns. */
 export function toColumns({
   template_data,
   variables,
@@ -76,7 +76,7 @@ export async function storeState(
     .executeTakeFirstOrThrow();
 }
 
-/** The part of a row that its state consists of. */
+/** The columns of a row that are its state. */
 export function stateOf(row: TemplateRow): TemplateState {
   const { category, status, template_data, variables, submitted, review_status, raw_status } = row;
   const { rejection_reason, quality_rating, external_id, missing_at_authority } = row;

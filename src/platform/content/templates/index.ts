@@ -67,7 +67,7 @@ export const templates = implement(contract, {
         .returningAll()
         .executeTakeFirst();
       if (!template) {
-        // Another call or a sync, which adds the authority's templates, has taken the name.
+        // Another call has taken the name, or a sync that adds the authority's templates.
         const key = { organization_id: organization, inbox_id: inbox.id, name, language };
         throw fail("template_exists", { existing_id: await findNamed(tx, key), param: "name" });
       }
@@ -91,7 +91,7 @@ export const templates = implement(contract, {
     async update_template({ id, name, language, category, template_data, variables }, context) {
       const { tx, organization, caller, now } = context;
       if (name !== undefined || language !== undefined) {
-        // Before the template, as in every call that takes a name.
+        // Locked before the template, as in every call that takes a name.
         await lockOrganization(tx, organization);
       }
       const template = await lockTemplate(tx, organization, id);
@@ -136,7 +136,7 @@ const orders: Readonly<
 
 const sampleField = "template_data.header.media_url";
 
-/** The sample of a media header is one of our uploads, or a public address. */
+/** The sample of a media header must be an upload, or a public address. */
 async function requireSample(tx: Transaction, organization: string, { header }: TemplateData): Promise<void> {
   if (header?.media_url !== undefined && header.type !== "text") {
     const { type, media_url } = header;
@@ -145,7 +145,7 @@ async function requireSample(tx: Transaction, organization: string, { header }: 
 }
 
 /**
- * Changes the name or the language of a draft that the authority has never had.
+ * Changes the name or the language of a draft that was never submitted to the authority.
  * @throws Failure `template_name_fixed`, `template_exists`.
  */
 async function rename(

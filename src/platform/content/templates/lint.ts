@@ -1,8 +1,9 @@
 /**
  * The rules of the review authority that a template can be checked against before it is submitted.
  *
- * A draft may break them: each problem is a warning of the template. A submission fails for all but advice, because the
- * authority would reject it, or needs a person to see why. The limits are WhatsApp's.
+ * A draft may break them: each problem is a warning of the template. A submission fails because of every
+ * problem except advice, because the authority would reject the template, or a person would have to look for
+ * the reason. The limits are WhatsApp's.
  */
 import type { TemplateData, TemplateWarning, Variable } from "../../../../tools/templates/index.ts";
 import { placesOf, withoutPlaceholders } from "./placeholders.ts";
@@ -19,7 +20,7 @@ interface Problem {
 
 interface Rule {
   readonly code: string;
-  /** The authority may approve it all the same. */
+  /** The authority may still approve a template with this problem. */
   readonly isAdvice?: true;
   check(draft: Draft): readonly Problem[];
 }
@@ -103,7 +104,7 @@ const rules: readonly Rule[] = [
     ],
   },
   {
-    // Only of a template that was created at the authority.
+    // Only templates that were created at the authority can have this problem.
     code: "sample_missing",
     check: ({ template_data: { header } }) =>
       problem(
@@ -233,7 +234,7 @@ export interface LintResult extends TemplateWarning {
   readonly isAdvice: boolean;
 }
 
-/** Everything that is wrong with a draft, in the order of the rules. */
+/** All problems of a draft, in the order of the rules. */
 export function lintTemplate(draft: Draft): readonly LintResult[] {
   return rules.flatMap(({ code, isAdvice = false, check }) =>
     check(draft).map(({ field, message }) => ({ code, field, message, isAdvice })),
@@ -273,14 +274,14 @@ function fixedPartOf(url: string): string {
 
 function isValidUrl(url: string): boolean {
   const fixed = fixedPartOf(url);
-  // A value may not become part of the host.
+  // A value must not become part of the host.
   const isHostFixed = fixed === url || /^https?:\/\/[^/]+\//.test(fixed);
   return isHostFixed && !hasVariable(fixed) && /^https?:\/\/[^\s/]+/.test(fixed) && URL.canParse(fixed);
 }
 
 /**
- * Whether the address leads every recipient where it seems to lead. The parser drops tabs and line breaks, and writes an IP
- * address, in any notation, with a number as its last label or in brackets.
+ * Whether the address leads every recipient to the host that it shows. The parser drops tabs and line breaks,
+ * and converts an IP address in any notation to a form with a number as its last label, or with brackets.
  */
 function isSafeUrl(url: string): boolean {
   const fixed = fixedPartOf(url);

@@ -1,20 +1,23 @@
-/** Translates the review authority's words for a template's status. */
+/** Translates the review authority's values for a template's status. */
 import type { TemplateStatus } from "../../../../tools/templates/index.ts";
 
 export type ReviewStatus = Exclude<TemplateStatus, "draft">;
 
-/** WhatsApp's words (developers.facebook.com, message template status), also those of its notices. */
+/**
+ * WhatsApp's values (developers.facebook.com, message template status), including the values in its
+ * notifications.
+ */
 const statuses: Readonly<Record<string, ReviewStatus>> = {
   PENDING: "pending",
   IN_APPEAL: "pending",
   APPROVED: "approved",
   REINSTATED: "approved",
   UNARCHIVED: "approved",
-  // Its quality is low: it may be paused soon, and is sent until then.
+  // The quality is low: the template may be paused soon, but can be sent until then.
   FLAGGED: "approved",
   REJECTED: "rejected",
   PAUSED: "paused",
-  // Until its owner allows changes again.
+  // Locked until its owner allows changes again.
   LOCKED: "paused",
   DISABLED: "disabled",
   ARCHIVED: "disabled",
@@ -23,7 +26,7 @@ const statuses: Readonly<Record<string, ReviewStatus>> = {
   DELETED: "disabled",
 };
 
-/** A word that is not known leaves the status as it is; a template whose status was never known is pending. */
+/** An unknown value leaves the status unchanged. If no status was ever known, the template is pending. */
 export function toReviewStatus(raw: string, current: ReviewStatus | null): ReviewStatus {
   return statuses[raw.toUpperCase()] ?? current ?? "pending";
 }

@@ -1,18 +1,21 @@
-/** The variables of a template: one for each placeholder, named by the caller or after its number. */
+/**
+ * The variables of a template: one for each placeholder, with the caller's name or a name made from the
+ * number.
+ */
 import { failField } from "../../../../tools/errors.ts";
 import type { TemplateData, Variable } from "../../../../tools/templates/index.ts";
 import { type Place, placesOf } from "./placeholders.ts";
 import { matchPlaceholders } from "./renumbered.ts";
 
-/** What a change replaces. */
+/** The template before the change. */
 interface Earlier {
   readonly template_data: TemplateData;
   readonly variables: readonly Variable[];
 }
 
 /**
- * The variables in the order of their places: header, body, buttons. Of a component of which `given` names none, the
- * variables keep the names that they were given earlier, also if they are renumbered.
+ * The variables in the order of their texts: header, body, buttons. If `given` names no variable of a
+ * component, the component's variables keep their earlier names, even if they are renumbered.
  * @throws Failure `template_variables_mismatch`.
  */
 export function resolveVariables(
@@ -35,7 +38,7 @@ export function resolveVariables(
   });
 }
 
-/** What was given for the variables of the place earlier, by their place among its numbers. */
+/** The names and examples that the variables of a text had before, in the order of its numbers. */
 function keepNames(place: Place, { template_data, variables }: Earlier): readonly (Given | undefined)[] {
   const places = placesOf(template_data);
   const former = places.find(
@@ -53,12 +56,15 @@ function keepNames(place: Place, { template_data, variables }: Earlier): readonl
 
 type Given = Partial<Pick<Variable, "name" | "example">>;
 
-/** Without a name after its number, which belongs to the number, and without an example that is only the name. */
+/**
+ * Omits a name that was made from the number, because it belongs to the number, and an example that equals
+ * the name.
+ */
 function givenOf({ name, example }: Variable, byNumber: string): Given {
   return { ...(name !== byNumber && { name }), ...(example !== name && { example }) };
 }
 
-/** A variable of a button without an index is that of the first url button with a placeholder. */
+/** A button variable without an index belongs to the first url button with a placeholder. */
 function isAt({ component, button_index }: Variable, place: Place, places: readonly Place[]): boolean {
   const isFirst = place === places.find((one) => one.component === component && one.numbers.length > 0);
   return (
@@ -87,7 +93,10 @@ function nameOf({ component, button_index }: Place): string {
   return button_index === undefined ? component : `button ${button_index}`;
 }
 
-/** Names of header and button variables differ from those of the body, so that a value is sent to one place. */
+/**
+ * Default names in the header and in buttons differ from default names in the body, so that a value is sent
+ * to one place.
+ */
 function defaultName({ component, button_index }: Place, number: number): string {
   const names = {
     HEADER: `header_${number}`,

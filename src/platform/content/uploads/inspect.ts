@@ -1,8 +1,8 @@
 /**
  * Inspects a file while it is streamed to the store, and throws as soon as it is not allowed.
  *
- * Also computes size and hash. The type is detected from the first bytes; signatures are searched in the whole
- * file. An error aborts the write to the store, which then leaves nothing.
+ * Also computes size and hash. The type is detected from the first bytes; signatures are searched in the
+ * whole file. An error aborts the write to the store, which then deletes the file.
  */
 import { createHash } from "node:crypto";
 import { fileTypeFromBuffer } from "file-type/core";
@@ -16,7 +16,10 @@ import { checkText } from "./text-check.ts";
 const headBytes = 64 * 1024;
 
 export interface Inspection {
-  /** Yields the same bytes. @throws Failure if the file is too large, empty, unsafe, or not of its declared type. */
+  /**
+   * Yields the same bytes.
+   * @throws Failure if the file is too large, empty, unsafe, or not of its declared type.
+   */
   pass(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array>;
   /** Complete after the last byte. */
   facts(): { readonly size: number; readonly sha256: string };
@@ -84,7 +87,8 @@ async function requireHead(kind: FileKind, head: Buffer): Promise<void> {
     const content = detected === undefined ? "something else" : detected;
     throw mismatch(kind, `its content is ${content}`);
   }
-  // GIF and JPEG files that are also JavaScript: the size, or the length of the first segment, opens a comment.
+  // GIF and JPEG files that are also JavaScript: the size, or the length of the first segment, opens a
+  // comment.
   const commentAt = { "image/gif": 6, "image/jpeg": 4 }[kind.type];
   if (commentAt !== undefined && head.toString("latin1", commentAt, commentAt + 2) === "/*") {
     throw fail("file_unsafe", { value: "a script in its header", param: "file" });

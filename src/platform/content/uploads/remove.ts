@@ -1,15 +1,19 @@
-/** Deletes files from the store: those of deleted uploads, and those that never became uploads. */
+/** Deletes files from the store: files of deleted uploads, and files that never became uploads. */
 
-import { type RawBuilder, sql } from "kysely";
 import { z } from "zod";
 import { fail } from "../../../../tools/errors.ts";
 import { ofOrganization } from "../../../database/query/index.ts";
 import { newJob } from "../../../jobs/job.ts";
-import { defineJob, defineScheduledJob, type WriteContext } from "../../foundation/kernel/index.ts";
+import {
+  defineJob,
+  defineScheduledJob,
+  type Transaction,
+  type WriteContext,
+} from "../../foundation/kernel/index.ts";
 import { getAccessibleUpload } from "./access.ts";
 import { discardFile } from "./receive.ts";
 
-/** Longer than receiving any file takes. */
+/** Receiving a file never takes longer. */
 const maxReceiveMs = 3_600_000;
 
 /** @throws Failure `upload_not_found`, `insufficient_scope`. */
@@ -20,7 +24,10 @@ export async function deleteUpload(context: WriteContext, id: string): Promise<v
   }
 }
 
-/** Deletes an upload if it exists. The store is not part of the transaction, so a job deletes the file after it. */
+/**
+ * Deletes an upload if it exists. The store is not part of the transaction, so a job deletes the file after
+ * the commit.
+ */
 export async function removeUpload(
   { tx, organization }: Pick<WriteContext, "tx" | "organization">,
   id: string,
@@ -38,18 +45,27 @@ export async function removeUpload(
 }
 
 /**
- * The statement that withdraws the files with these keys, to be made part of another one. They can't be opened from then
- * on, and the job that deletes unfinished uploads deletes them.
+ * Withdraws the files with these keys: they can't be opened after the commit, and the job that deletes
+ * unfinished uploads deletes them.
  */
-export function withdrawal(organization: string, keys: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`
-    update uploads set status = 'arriving', credential_id = null
-    where organization_id = ${organization} and status = 'kept' and key in (${keys})`;
+export async function withdrawFiles(
+  tx: Transaction,
+  organization: string,
+  keys: readonly string[],
+): Promise<void> {
+  if (keys.length > 0) {
+    await ofOrganization(tx, organization)
+      .updateTable("uploads")
+      .set({ status: "arriving", credential_id: null })
+      .where("status", "=", "kept")
+      .where("key", "in", keys)
+      .execute();
+  }
 }
 
 export const removeFileJob = defineJob({
   name: "upload.remove",
-  // Version 0.1.0 stored the key alone.
+  // Version 0.1.0 stored only the key.
   payload: z.object({ organization_id: z.string().optional(), key: z.string() }),
 
   async run({ key }, world) {

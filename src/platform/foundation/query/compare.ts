@@ -1,8 +1,8 @@
 /**
  * Compares the value of an attribute with the operand of a condition.
  *
- * A value in SQL has one of two shapes: `oneValue`, or `listOfValues`, which meets a condition if any of its elements does. Each
- * operator is written once, for both shapes.
+ * A value in SQL has one of two shapes: `oneValue`, or `listOfValues`, which meets a condition if any of its
+ * elements does. Each operator is written once, for both shapes.
  */
 import { sql } from "kysely";
 import { type Expression, type Predicate, parameter } from "./predicate.ts";
@@ -10,7 +10,7 @@ import type { Condition, PositiveCondition, Value } from "./query.ts";
 
 /** A value, or a list of values, in each form in which it can be compared. */
 export interface Forms {
-  /** Normalized by `normalizeText`, as the operands are. */
+  /** Normalized by `normalizeText`, like the operands. */
   readonly text?: Expression | undefined;
   readonly number?: Expression | undefined;
   readonly time?: Expression | undefined;
@@ -25,7 +25,7 @@ interface Shape {
   /** `operands` is an array. */
   isOneOf(value: Expression, operands: Expression): Predicate;
   /**
-   * Tests `operand comparison value`: SQL allows `any(list)` on the right alone. So `gt` has the comparison
+   * Tests `operand comparison value`. SQL allows `any(list)` only on the right, so `gt` has the comparison
    * `<`.
    */
   isOrdered(operand: Expression, comparison: Expression, value: Expression): Predicate;
@@ -102,8 +102,8 @@ export function compareValue(
 
 /**
  * Equality compares times as times, and everything else as text, so that 5 equals "5": the answer to a
- * question is stored as text. An order exists for numbers and times alone, so `isOrdered` and `isBetween`
- * compare numbers as numbers.
+ * question is stored as text. Only numbers and times have an order, so `isOrdered` and `isBetween` compare
+ * numbers as numbers.
  */
 function isOneOf({ shape, text, time }: Compared, operands: readonly Value[]): Predicate {
   const times = operands.flatMap((operand) => (operand instanceof Date ? operand.toISOString() : []));

@@ -47,7 +47,7 @@ const scalar = reader<Value>(
   },
 );
 
-/** By attribute type and operator family; a missing family does not apply to the type. */
+/** The reader for each attribute type and operator family. A missing family does not apply to the type. */
 const readers: Record<ValueType, { readonly [Family in keyof Operands]?: Read<Operands[Family]> }> = {
   text: { equality: text, membership: listOf(text), part, edge: part, presence },
   number: { equality: number, membership: listOf(number), order: number, range: rangeOf(number), presence },
@@ -150,7 +150,7 @@ function readChoice(raw: RawOperand): string {
   const { values, expected = `one of: ${values.join(", ")}` } =
     attribute.type === "enum" ? attribute : { values: [] };
   const choice = typeof value === "string" ? normalizeText(value) : undefined;
-  // Lower case is the normalized form of our own names.
+  // Names of this service are normalized to lower case.
   if (choice === undefined || !values.some((known) => known.toLowerCase() === choice)) {
     throw invalidValue(raw, expected);
   }

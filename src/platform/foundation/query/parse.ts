@@ -12,7 +12,7 @@ import type { Attribute, Attributes, Condition, Query } from "./query.ts";
 /** Nested groups, conditions, and operands; each element of a list counts as an operand. */
 const limits = { levels: 5, conditions: 50, values: 1_000 } as const;
 
-/** The attributes, and what counts against the limits so far. */
+/** The attributes, and the counts that the limits apply to. */
 interface ParseState {
   readonly attributes: Attributes;
   conditions: number;

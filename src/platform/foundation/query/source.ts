@@ -1,6 +1,6 @@
 /**
- * The sources of a query: where the value of each attribute is in SQL. The modules that own the tables declare them, by
- * `valueSource`, `tagsSource` and `jsonSource`.
+ * The sources of a query: where SQL finds the value of each attribute. The modules that own the tables
+ * declare them, by `valueSource`, `tagsSource` and `jsonSource`.
  */
 import { sql } from "kysely";
 import { type Compared, compareValue, type Forms, listOfValues, oneValue } from "./compare.ts";
@@ -68,7 +68,10 @@ export function tagsSource(
   });
 }
 
-/** An attribute in JSON: one value of any type, or a list. `normalized` is the same value with normalized texts. */
+/**
+ * An attribute in JSON: one value of any type, or a list. `normalized` is the same value with normalized
+ * texts.
+ */
 export function jsonSource(
   of: Source["of"],
   { value, normalized }: { readonly value: Expression; readonly normalized: Expression },

@@ -23,12 +23,12 @@ interface Terms {
 }
 
 /**
- * The first add-on of an organization begins with the trial, a later one with its fee.
+ * The first add-on of an organization begins with the trial, and a later one with its fee.
  * @throws Failure `addon_exists`, `price_below_minimum`, `insufficient_funds`.
  */
 export async function subscribe(place: Place, terms: Terms): Promise<AddonRow> {
   const { tx, organization } = place;
-  // Of two at once, the second one sees the first.
+  // With the lock, the second of two concurrent requests sees the first.
   await lockWallet(tx, organization);
   const previous = await findAddon(tx, organization);
   if (previous && previous.status !== "cancelled") {
@@ -79,7 +79,7 @@ async function insert(
       : await readAvailable(tx, world, realMoney(organization_id));
   const started = { state: startAddon(now, { hasTrial }), prices, available, charges: [] };
   const required = feeDue(started);
-  // Without a fee too: a wallet below zero can't pay the first unit.
+  // Also checked without a fee: a wallet below zero can't pay the first unit.
   if (!hasTrial && required > available) {
     throw await failInsufficient(tx, world, { ...realMoney(organization_id), required });
   }
@@ -105,7 +105,7 @@ async function insert(
   return row;
 }
 
-/** A cancelled add-on that still works is replaced by the new one. */
+/** Ends a cancelled add-on that still works, because the new add-on replaces it. */
 async function endNow({ tx, organization, now }: Place, { id, ends_at }: AddonRow): Promise<void> {
   if (ends_at !== null && !hasEnded({ endsAt: new Date(ends_at) }, now)) {
     await ofOrganization(tx, organization)

@@ -4,7 +4,7 @@ import { minorToMicros } from "./amounts.ts";
 import type { Settling } from "./orders.ts";
 import type { PaymentRow } from "./states.ts";
 
-/** The reference names the payment, so that it counts once. */
+/** The reference names the payment, so that the payment counts once. */
 export async function creditPayment(settling: Settling, payment: PaymentRow): Promise<void> {
   const { tx, world, now } = settling;
   const { organization_id, processor_payment_id: id, amount } = payment;
@@ -17,7 +17,7 @@ export async function creditPayment(settling: Settling, payment: PaymentRow): Pr
   }
 }
 
-/** Takes refunds out of the wallet, which may fall below zero: from one total of a payment's refunds to the next. */
+/** Debits the difference between two totals of a payment's refunds. The wallet may fall below zero. */
 export async function debitRefund(
   settling: Settling,
   payment: PaymentRow,
@@ -29,7 +29,10 @@ export async function debitRefund(
   await recordTransfers(settling.tx, [transfer], settling.now);
 }
 
-/** An amount of a payment, in the smallest unit of its currency, as a transfer has it. */
+/**
+ * The part of a transfer that says which amount of a payment it moves; `minor` is in the smallest unit of its
+ * currency.
+ */
 function moved({ world }: Settling, { organization_id, currency }: PaymentRow, minor: number) {
   const amount = minorToMicros(minor, currency);
   // Only payments of the processor in use are settled.

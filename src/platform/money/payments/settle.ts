@@ -1,8 +1,9 @@
 /**
- * Applies what the processor says about a payment, exactly once.
+ * Applies what the processor reports about a payment, exactly once.
  *
- * Verification, the webhook and the reconciliation all end here, at the same time and in any order. The order's row is
- * locked first, so that one of them credits the wallet, and the credit, the payment and the order commit together.
+ * Verification, the webhook and the reconciliation all end here, at the same time and in any order. The
+ * order's row is locked first, so that only one of them credits the wallet, and the credit, the payment and
+ * the order commit together.
  */
 import { z } from "zod";
 import { newId } from "../../../database/id.ts";
@@ -20,7 +21,7 @@ const ReturnedPayment = z.object({
   processor_payment_id: z.string(),
 });
 
-/** Returns a payment that was not credited to its payer. */
+/** The job that returns a payment to its payer instead of crediting it. */
 export const returnPaymentType = {
   name: "payment.return",
   payload: ReturnedPayment,
@@ -94,7 +95,7 @@ function updatePayment(
     .executeTakeFirstOrThrow();
 }
 
-/** Decides about a payment that was captured now. */
+/** Decides whether a newly captured payment is credited or returned. */
 async function decide(
   settling: Settling,
   order: OrderRow,

@@ -1,9 +1,12 @@
-/** Holds money for what is about to be sent. Where the wallet must pay, no hold takes it below its limit. */
+/**
+ * Holds money for messages before they are sent. If the wallet has to pay, no hold takes it below its limit.
+ */
 import { type RawBuilder, sql } from "kysely";
 import type { Failure } from "../../../../tools/contract/index.ts";
 import { fail } from "../../../../tools/errors.ts";
 import { fromMicros } from "../../../../tools/money.ts";
 import type { Queries } from "../../../database/database.ts";
+import { rowsOf } from "../../../database/query/index.ts";
 import { lockOrganization } from "../../account/organization/index.ts";
 import type { Transaction, World } from "../../foundation/kernel/index.ts";
 import { creditLimit, type MoneyAccount, readAvailable, readWallet } from "./balances.ts";
@@ -13,13 +16,13 @@ type WalletWorld = Pick<World, "wallet">;
 
 /** How the messages of an inbox are paid. */
 export interface Payment {
-  /** Whether with simulated money: a real channel never spends it. */
+  /** Whether simulated money pays. A real channel never spends simulated money. */
   readonly simulated: boolean;
-  /** Whether a message is rejected that can't be paid. */
+  /** Whether a message that can't be paid is rejected. */
   readonly isLimited: boolean;
 }
 
-/** The messages of a simulated inbox are charged too, and rejected only on request. */
+/** Messages of a simulated inbox are charged too, but rejected only if the settings say so. */
 export function paymentOf(
   { wallet, channels }: Pick<World, "wallet" | "channels">,
   inbox: { readonly channel: string; readonly settings: Record<string, unknown> },
@@ -31,19 +34,49 @@ export function paymentOf(
   };
 }
 
+export type Hold = Pick<
+  Transfer,
+  "organization_id" | "reference" | "amount" | "currency" | "message_id" | "simulated"
+>;
+
+interface HoldOptions {
+  readonly now: Date;
+  readonly isLimited: boolean;
+}
+
 /**
- * Takes the lock under which the balance is compared with its limit: of two holds at once, the second one sees the first.
- * It must be executed before the statement of `holdInsertion`, and lasts until the commit.
+ * Takes the lock under which the balance is compared with its limit: of two concurrent holds, the second sees
+ * the first. Call this function before the hold; the lock lasts until the commit.
  */
 export async function lockWallet(tx: Transaction, organization: string): Promise<void> {
   await lockOrganization(tx, organization);
 }
 
-/** The statement that holds an amount. With `isLimited` it inserts nothing if less than the amount is available. */
+/**
+ * Holds an amount. With `isLimited`, call `lockWallet` before; nothing is held if less than the amount is
+ * available.
+ * @returns whether the amount is held.
+ */
+export async function holdAmount(
+  tx: Transaction,
+  world: WalletWorld,
+  hold: Hold,
+  options: HoldOptions,
+): Promise<boolean> {
+  const { rows } = await rowsOf({ reference: "text" })`
+    ${holdInsertion(world, hold, options)} returning reference
+  `.execute(tx);
+  return rows.length > 0;
+}
+
+/**
+ * The statement that holds an amount. With `isLimited` it inserts nothing if less than the amount is
+ * available.
+ */
 export function holdInsertion(
   world: WalletWorld,
-  hold: Pick<Transfer, "organization_id" | "reference" | "amount" | "currency" | "message_id" | "simulated">,
-  { now, isLimited }: { readonly now: Date; readonly isLimited: boolean },
+  hold: Hold,
+  { now, isLimited }: HoldOptions,
 ): RawBuilder<unknown> {
   const { organization_id, amount, simulated } = hold;
   const isCovered = sql<boolean>`

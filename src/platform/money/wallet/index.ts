@@ -1,4 +1,4 @@
-/** The wallet: what an organization has paid in, what is held for messages on their way, and what was spent. */
+/** The wallet: what an organization has paid in, what is held for messages being sent, and what was spent. */
 import { wallet as contract } from "../../../../tools/wallet.ts";
 import { ofOrganization } from "../../../database/query/index.ts";
 import { usesCurrency } from "../../account/organization/index.ts";
@@ -10,7 +10,7 @@ import { watchBalancesJob } from "./low-balance.ts";
 export { adjustWallet, listAdjustments } from "./adjustments.ts";
 export { holdingOrganizations, type MoneyAccount, readAvailable, readWallet } from "./balances.ts";
 export { walletCredited } from "./credited.ts";
-export { failInsufficient, holdInsertion, lockWallet, type Payment, paymentOf } from "./hold.ts";
+export { failInsufficient, holdAmount, holdInsertion, lockWallet, type Payment, paymentOf } from "./hold.ts";
 export { recordTransfers, type Transfer } from "./transfers.ts";
 
 export const wallet = implement(contract, {

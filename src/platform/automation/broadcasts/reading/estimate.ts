@@ -55,7 +55,7 @@ interface Basis {
   readonly rates: Rates;
 }
 
-/** The candidates by country and reason of their exclusion. */
+/** Counts the candidates by country and reason of exclusion. */
 async function groupCandidates(
   { tx, now }: EstimateContext,
   { organization_id: organization, cohort_id }: BroadcastRow,
@@ -80,13 +80,16 @@ const costOf = ({ country, count, cost }: Group) => ({
 interface Sending {
   readonly inbox: { readonly settings: Record<string, unknown> };
   readonly recipient_count: number;
-  /** Null: there is no limit of 24 hours. */
+  /** Null: the inbox has no limit per 24 hours. */
   readonly today: DailyLimit | null;
 }
 
 const daySeconds = 24 * 3_600;
 
-/** By the limits of the inbox and of its number; the channel itself may take longer. */
+/**
+ * Estimates the sending time by the limits of the inbox and of its number. The channel itself may take
+ * longer.
+ */
 function estimateTime({ inbox, recipient_count, today }: Sending) {
   const { messages_per_second: rate } = InboxSettings.parse(inbox.settings);
   const { left = recipient_count, limit = 0 } = today ?? {};

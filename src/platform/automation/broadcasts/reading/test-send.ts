@@ -7,7 +7,10 @@ import { getBroadcast } from "../find.ts";
 import { contentOf, prepareContent } from "../prepare.ts";
 import { selectValues } from "../sending/index.ts";
 
-/** What a contact lacks, also a number that is no contact yet, is shown as the name of the variable in brackets. */
+/**
+ * A variable for which the contact has no value is shown as its name in brackets, and so are all variables if
+ * the number belongs to no contact.
+ */
 export async function sendTest(
   { id, to }: { readonly id: string; readonly to: string },
   context: WriteContext,

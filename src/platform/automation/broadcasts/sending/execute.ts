@@ -5,7 +5,7 @@ import { contentOf, prepareContent } from "../prepare.ts";
 import { enqueueDispatch } from "./dispatch.ts";
 import { type FreezeContext, freezeRecipients } from "./freeze.ts";
 
-/** Nothing of a broadcast in these states was sent. */
+/** States in which nothing of a broadcast has been sent. */
 export const startable = ["draft", "scheduled", "failed"] as const;
 
 export interface ExecuteContext extends FreezeContext {

@@ -1,14 +1,17 @@
-/** Stores the recipients of a broadcast as they are at its execution, and holds the price of all their messages. */
+/**
+ * Stores the recipients of a broadcast as they are at its execution, and holds the price of all their
+ * messages.
+ */
 import { sql } from "kysely";
 import type { ExclusionReason } from "../../../../../tools/broadcasts/index.ts";
 import { fail } from "../../../../../tools/errors.ts";
-import { nullable, onlyRow, rowsOf, typed } from "../../../../database/query/index.ts";
+import { nullable, rowsOf, typed } from "../../../../database/query/index.ts";
 import { getOrDefaultInbox } from "../../../account/inboxes/index.ts";
 import type { Transaction, World } from "../../../foundation/kernel/index.ts";
 import { allCountries, readRates } from "../../../money/prices/index.ts";
 import {
   failInsufficient,
-  holdInsertion,
+  holdAmount,
   lockWallet,
   type Payment,
   paymentOf,
@@ -28,7 +31,7 @@ export interface FreezeContext {
 
 type Counts = Partial<Record<ExclusionReason, number>>;
 
-/** What the recipients are in numbers. */
+/** The counts of the recipients, and how they are paid. */
 export interface Frozen {
   readonly total: number;
   readonly excluded: Counts;
@@ -38,7 +41,7 @@ export interface Frozen {
 }
 
 /**
- * @param allowPartial excludes those that the wallet can't pay for.
+ * @param allowPartial excludes the recipients that the wallet can't pay for.
  * @throws Failure `insufficient_funds`, `price_unknown`, `cohort_not_found`, `cohort_not_ready`.
  */
 export async function freezeRecipients(
@@ -88,7 +91,7 @@ export async function paymentOfBroadcast({ tx, world, broadcast }: FreezeContext
   return paymentOf(world, await getOrDefaultInbox(tx, broadcast.organization_id, broadcast.inbox_id));
 }
 
-/** Holds the cost of a run, once for each. Returns false if the wallet must pay and can't. */
+/** Holds the cost of a run, once per run. Returns false if the wallet has to pay and can't. */
 export async function holdCost(
   context: FreezeContext,
   { simulated, isLimited }: Payment,
@@ -104,14 +107,10 @@ export async function holdCost(
   }
   const reference = `${id}:hold:${runs + 1}`;
   const hold = { organization_id, reference, amount, currency, message_id: null, simulated };
-  const { rows } = await rowsOf({ is_held: "boolean" })`
-    with hold as (${holdInsertion(world, hold, { now, isLimited })} returning 1)
-    select exists (select from hold) as is_held
-  `.execute(tx);
-  return onlyRow(rows).is_held;
+  return holdAmount(tx, world, hold, { now, isLimited });
 }
 
-/** Excludes the last ones by contact id, as many as are necessary for the others to be paid. */
+/** Excludes recipients, last contact id first, until the wallet can pay for the remaining ones. */
 async function excludeUnpaid({ tx, world, broadcast }: FreezeContext, { simulated }: Payment): Promise<void> {
   const { organization_id, id } = broadcast;
   const available = await readAvailable(tx, world, { organization: organization_id, simulated });

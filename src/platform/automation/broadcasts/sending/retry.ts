@@ -1,4 +1,4 @@
-/** Sends a broadcast again to recipients whose message failed, or who were left out by a cancel. */
+/** Sends a broadcast again to recipients whose message failed, or who were excluded by a cancel. */
 import { columnsOf, rowsOf } from "../../../../database/query/index.ts";
 import type { Transaction } from "../../../foundation/kernel/index.ts";
 import { replaceBroadcastMessages } from "../../../inbox/messages/index.ts";
@@ -15,7 +15,9 @@ interface RetryInput {
 
 const retryable = { allowed: ["completed", "cancelled"], action: "retried" } as const;
 
-/** @throws Failure `insufficient_funds`: what failed or was cancelled has been released. */
+/**
+ * @throws Failure `insufficient_funds`: what was held for the failed or cancelled messages has been released.
+ */
 export async function retryBroadcast(
   context: Omit<ExecuteContext, "broadcast"> & { readonly organization: string },
   { id, scope, only_retryable }: RetryInput,
@@ -83,7 +85,7 @@ async function takeFailed(tx: Transaction, broadcast: BroadcastRow, onlyRetryabl
   );
 }
 
-/** Their variables were kept. */
+/** The variables of cancelled recipients were kept. */
 async function takeCancelled(tx: Transaction, { organization_id, id }: BroadcastRow): Promise<Taken> {
   return sumOf(
     await rowsOf(columnsOf("broadcast_recipients", "price"))`

@@ -1,11 +1,12 @@
 /**
- * The conditions of edges: a closed list of comparisons with what the turn knows. Nothing is evaluated as code.
+ * The conditions of edges: a closed list of comparisons with the facts of the turn. Nothing is evaluated as
+ * code.
  *
  * A condition is one of the words of `shorthands`, or `{field, operator, value}`.
  */
 import { removeAccents } from "../../../foundation/query/index.ts";
 
-/** What conditions are compared with. */
+/** The facts that conditions are compared with. */
 export interface TurnFacts {
   /** Whether the last search found a passage that is about the message, or the message is a greeting. */
   readonly found: boolean;
@@ -25,7 +26,7 @@ export interface Condition {
   readonly value: boolean | number | string;
 }
 
-/** By field: the comparisons, and the type of the value. */
+/** For each field, its comparisons and the type of its value. */
 export const comparisons = {
   found: { type: "boolean", operators: ["eq"] },
   answered: { type: "boolean", operators: ["eq"] },

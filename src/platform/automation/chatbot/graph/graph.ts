@@ -21,7 +21,7 @@ export type ChatbotNode = { readonly [Type in NodeType]: NodeOf<Type> }[NodeType
 export interface ChatbotEdge {
   readonly source: string;
   readonly target: string;
-  /** Null: followed if no other edge of the source is. */
+  /** Null: the edge is followed if no other edge of its source is. */
   readonly condition: Condition | null;
 }
 

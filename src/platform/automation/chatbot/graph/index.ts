@@ -1,4 +1,4 @@
-/** The graph of a chatbot: what it may contain, how it is read, and how it runs. */
+/** The graph of a chatbot: its types, reading, validation and execution. */
 export type { ChatbotGraph, NodeConfig } from "./graph.ts";
 export { maxTopK } from "./node-types.ts";
 export { graphField } from "./read.ts";

@@ -1,4 +1,7 @@
-/** Reads a graph as it is sent, with other names for its fields, into its normal form. Checks each part by itself. */
+/**
+ * Reads a graph as the caller sent it, with other names for its fields, into its normal form. Checks each
+ * part by itself.
+ */
 import { z } from "zod";
 import { listNames, type Problem, parsePart, suggest } from "../../../foundation/problems.ts";
 import { type Condition, comparisons, shorthands } from "./conditions.ts";
@@ -36,12 +39,15 @@ const RawGraph = z.strictObject({
 const graphAliases = { entry: "entry_point", start: "entry_point" };
 const edgeAliases = { from: "source", to: "target" };
 
-/** The parts that could be read, with their places, and what is wrong with the others. */
+/**
+ * The parts that could be read, with their places in the input, and the problems of the parts that could not
+ * be read.
+ */
 export interface ReadGraph {
   readonly entry_point: string | undefined;
   readonly nodes: readonly { readonly node: ChatbotNode; readonly field: string }[];
   readonly edges: readonly { readonly edge: ChatbotEdge; readonly field: string }[];
-  /** Of all nodes, also of those that are not valid. */
+  /** The ids of all nodes, including invalid ones. */
   readonly ids: readonly string[];
   readonly problems: readonly Problem[];
 }
@@ -147,7 +153,10 @@ function readCondition(sent: string | Record<string, unknown> | null, field: str
   return { condition: { field: name, operator, value } as Condition };
 }
 
-/** Gives fields their first name. Both names at once stay, and are reported as unknown. */
+/**
+ * Renames aliased fields. If an alias and its field are both sent, both stay, and the alias is reported as
+ * unknown.
+ */
 function rename(sent: Readonly<Record<string, unknown>>, aliases: Readonly<Record<string, string>>) {
   const entries = Object.entries(sent).map(([name, value]) => {
     const first = Object.hasOwn(aliases, name) ? (aliases[name] ?? name) : name;
@@ -156,7 +165,7 @@ function rename(sent: Readonly<Record<string, unknown>>, aliases: Readonly<Recor
   return Object.fromEntries(entries);
 }
 
-/** A problem of a part says whose it is. */
+/** Adds to a problem the node that has it, and what its type takes. */
 function naming(
   one: Problem,
   id: unknown,

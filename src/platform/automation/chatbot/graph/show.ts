@@ -1,4 +1,6 @@
-/** The normal form of a graph as the API shows it: without what has its default or is empty, as it is mostly sent. */
+/**
+ * The normal form of a graph as the API shows it, without default and empty values, as most callers send it.
+ */
 import type { ChatbotGraph } from "./graph.ts";
 import { nodeTypes } from "./node-types.ts";
 

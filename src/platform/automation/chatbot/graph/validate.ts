@@ -4,7 +4,7 @@ import type { ChatbotGraph, ChatbotNode } from "./graph.ts";
 import { nodeTypes } from "./node-types.ts";
 import { graphField, problem, type ReadGraph, readParts } from "./read.ts";
 
-/** The graph in its normal form, or everything that is wrong with it. */
+/** Returns the graph in its normal form, or all its problems. */
 export function readGraph(
   sent: Readonly<Record<string, unknown>>,
 ): { readonly graph: ChatbotGraph } | { readonly problems: readonly Problem[] } {
@@ -12,7 +12,7 @@ export function readGraph(
   const { problems: ofParts, ids } = parts;
   const problems = [
     ...ofParts,
-    // Without nodes, every reference would be reported too.
+    // Without nodes, every reference would be reported as well.
     ...(ids.length === 0 ? [] : Object.values(rules).flatMap((rule) => rule(parts))),
   ];
   const entry_point = entryOf(parts);
@@ -101,13 +101,15 @@ const rules = {
   },
 } satisfies Record<string, Rule>;
 
-/** The node named as the first one, or else the only one without an incoming edge. */
+/** The node named as the entry point, or else the only node without an incoming edge. */
 function entryOf({ entry_point, ids, edges }: ReadGraph): string | undefined {
   const roots = ids.filter((id) => edges.every(({ edge }) => edge.target !== id));
   return entry_point ?? (roots.length === 1 ? roots[0] : undefined);
 }
 
-/** The nodes from which an end can be reached: a node of a type that ends, or one without edges. */
+/**
+ * The nodes from which an end can be reached. An end is a node of a type that ends, or a node without edges.
+ */
 function nodesThatEnd({ nodes, edges }: ReadGraph): ReadonlySet<string> {
   const ending = new Set(
     nodes.flatMap(({ node }) =>

@@ -1,4 +1,7 @@
-/** Checks the addresses and headers of nodes when they are saved. The address is checked again when it is called. */
+/**
+ * Checks the addresses and headers of nodes when they are saved. The address is checked again before each
+ * call.
+ */
 import type { World } from "../../../foundation/kernel/index.ts";
 import { configField, readConfig } from "../checks/validate.ts";
 import type { Graph, Problem } from "../graph/index.ts";

@@ -1,4 +1,4 @@
-/** Checks that what a flow refers to exists in its organization. */
+/** Checks that the things that a flow refers to exist in its organization. */
 import { type RawBuilder, sql } from "kysely";
 import type { Queries } from "../../../../database/database.ts";
 import { rowsOf } from "../../../../database/query/index.ts";
@@ -10,7 +10,7 @@ import { configField, readConfig } from "./validate.ts";
 /** What a flow can refer to. */
 interface Thing {
   readonly table: RawBuilder<unknown>;
-  /** The tool that lists it. */
+  /** The tool that lists these things. */
   readonly list: string;
 }
 
@@ -27,7 +27,7 @@ interface Referring {
   readonly end_action_config: EndActionConfig;
 }
 
-/** What the nodes and the end action name, with the place of each. */
+/** What the nodes and the end action refer to, with the place of each reference. */
 export function referencesOf({ graph, end_action_config }: Referring): readonly Reference[] {
   return [
     ...graph.nodes.flatMap((node) => {

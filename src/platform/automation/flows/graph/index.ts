@@ -1,4 +1,4 @@
-/** The graph of a flow, without what its nodes do. */
+/** The graph of a flow, without the behaviour of its nodes. */
 
 export {
   failGraph,

@@ -1,4 +1,4 @@
-/** What the nodes do that change the conversation and its contact. */
+/** The nodes that change the conversation and its contact. */
 import { maxMetadata } from "../../../../../tools/contract/index.ts";
 import { fail } from "../../../../../tools/errors.ts";
 import { durationMs } from "../../../../../tools/flows/index.ts";
@@ -63,7 +63,7 @@ export const changeHandlers: NodeHandlers<
   },
 };
 
-/** Whom a node or an end action assigns to. */
+/** The team, the user and the policy that a node or an end action assigns to. */
 export function targetsOf({
   team_id,
   user_id,

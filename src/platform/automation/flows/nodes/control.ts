@@ -1,4 +1,4 @@
-/** What the nodes do that wait, decide and lead to other nodes and flows. */
+/** The nodes that wait, decide, and lead to other nodes and flows. */
 import { Failure } from "../../../../../tools/contract/index.ts";
 import { durationMs } from "../../../../../tools/flows/index.ts";
 import { conversationAttributes, parseQuery } from "../../../foundation/query/index.ts";

@@ -1,8 +1,9 @@
 /**
- * What each type of node does.
+ * The behaviour of each type of node.
  *
- * A type is declared in `tools/flows/nodes/`; here is its handler, in a file for each group. A handler that needs something new
- * of the outside adds it to `Actions` (`node.ts`), which `run/actions.ts` implements, as does the rehearsal.
+ * A type is declared in `tools/flows/nodes/`. Its handler is here, in a file for each group. A handler that
+ * needs a new effect adds it to `Actions` (`node.ts`); `run/actions.ts` and the rehearsal implement
+ * `Actions`.
  */
 import { type NodeType, nodes } from "../../../../../tools/flows/index.ts";
 import { answerOf, type Graph, type GraphNode, type Reply } from "../graph/index.ts";
@@ -23,7 +24,8 @@ const handlers: NodeHandlers = { ...messageHandlers, ...controlHandlers, ...chan
 
 /** A handler that takes the parsed action_config of its own type. */
 export function handlerOf(type: NodeType): NodeHandler<unknown> {
-  // The table has the handler for this type; TypeScript does not connect it with the type of its action_config.
+  // The table has the handler for this type; TypeScript does not connect the handler with the type of its
+  // action_config.
   return handlers[type] as NodeHandler<unknown>;
 }
 
@@ -32,7 +34,10 @@ interface ReplyTest extends PatternTest {
   readonly node_id: string;
 }
 
-/** The regular expressions that a reply is matched with: the node's own, and those of the edges below it. */
+/**
+ * The regular expressions that a reply is matched with: the expression of the node, and the expressions of
+ * the edges below it.
+ */
 export function replyTests(graph: Graph, node: GraphNode, reply: Reply): readonly ReplyTest[] {
   const config: unknown = nodes[node.node_type].config.parse(node.action_config);
   const own = handlerOf(node.node_type).patterns?.(config) ?? [];

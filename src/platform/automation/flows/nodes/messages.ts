@@ -1,4 +1,4 @@
-/** What the nodes do that send messages and ask questions. */
+/** The nodes that send messages and ask questions. */
 import { fail } from "../../../../../tools/errors.ts";
 import { durationMs, type NodeConfig } from "../../../../../tools/flows/index.ts";
 import type { Interactive } from "../../../../../tools/messages/index.ts";
@@ -6,10 +6,10 @@ import { answerOf, choicesOf, chosen } from "../graph/index.ts";
 import { readAnswer } from "./answers.ts";
 import { done, type NodeContext, type NodeHandlers, type Outcome, type Outgoing } from "./node.ts";
 
-/** As long as WhatsApp lets a text be answered; the node that waits has no timeout of its own. */
+/** WhatsApp allows replies without a template for this long. The waiting node has no timeout of its own. */
 const buttonTimeout = "24h";
 
-/** Of the longest text that a message can have. */
+/** The longest text that a message can have. */
 const maxTextLength = 4096;
 
 export const messageHandlers: NodeHandlers<"send_message" | "send_template" | "ask" | "wait_for_reply"> = {
@@ -75,7 +75,7 @@ export const messageHandlers: NodeHandlers<"send_message" | "send_template" | "a
   },
 };
 
-/** After the retries, the node has failed. */
+/** After the allowed retries, the node fails. */
 async function askAgain(config: NodeConfig<"ask">, context: NodeContext, attempts: number): Promise<Outcome> {
   if (attempts > config.retries) {
     return { kind: "error", code: "answer_invalid" };

@@ -1,4 +1,4 @@
-/** What nodes do in a rehearsal: the rules of the real actions are applied, and what they would change is recorded. */
+/** The actions of a rehearsal: they apply the rules of the real actions, and record what would change. */
 import type { Interactive } from "../../../../../tools/messages/index.ts";
 import { getOrganization } from "../../../account/organization/index.ts";
 import { changeTags } from "../../../inbox/contacts/index.ts";
@@ -115,7 +115,7 @@ type Shown = Pick<Transcript[number], "text" | "buttons" | "media_url"> & {
 /** A message as the transcript shows it. */
 function describeContent({ text, interactive, template, media }: Content): Shown {
   if (interactive) {
-    // Validated by `NewMessage`.
+    // `NewMessage` validated it.
     const { header, body, footer } = interactive as Partial<Interactive>;
     const choices = choicesOf({ action_config: { interactive } });
     return { text: lines(header, body, footer), choices, buttons: choices.map(({ title }) => title) };

@@ -1,4 +1,7 @@
-/** Whom a rehearsal is about: a contact of the organization with the conversation, read only, or sample values. */
+/**
+ * The subject of a rehearsal: a contact of the organization with its conversation, both read only, or sample
+ * values.
+ */
 import type { z } from "zod";
 import { fail } from "../../../../../tools/errors.ts";
 import type { flows as contract } from "../../../../../tools/flows/index.ts";
@@ -10,11 +13,11 @@ import type { ConversationRow } from "../../../inbox/conversations/index.ts";
 
 type Input = z.output<typeof contract.rehearse_flow.input>;
 
-/** Of a sample contact that is given none. */
+/** The number of a sample contact if the caller gives none. */
 const samplePhone = "+12025550100";
 
 /**
- * The contact, the conversation and its inbox at `start`. `inbox_id` is the flow's.
+ * The contact, the conversation and its inbox at `start`. `inbox_id` is the inbox of the flow.
  * @throws Failure `contact_not_found`, `insufficient_scope`, `invalid_phone_number`, `no_inbox`.
  */
 export async function readSubject(
@@ -29,26 +32,7 @@ export async function readSubject(
       : await readContact(wanted.id, context);
   const found = wanted.id === undefined ? undefined : await findLatest(context, wanted.id, inbox_id);
   const inbox = await getOrDefaultInbox(db, organization, found?.inbox_id ?? inbox_id ?? undefined);
-  const at = start.toISOString();
-  const conversation: ConversationRow = found ?? {
-    organization_id: organization,
-    id: "rehearsal",
-    inbox_id: inbox.id,
-    contact_id: contact.id,
-    ...({ status: "open", snoozed_until: null, is_favorite: false, is_unread: false, tags: [] } as const),
-    last_message_at: null,
-    last_user_message_at: null,
-    last_agent_message_at: null,
-    assigned_to: null,
-    team_id: null,
-    erased_at: null,
-    waiting_since: null,
-    queued_at: null,
-    policy_id: null,
-    opens_on_answer: false,
-    created_at: at,
-    updated_at: at,
-  };
+  const conversation = found ?? sampleConversation({ contact, inbox_id: inbox.id, at: start.toISOString() });
   const { status = conversation.status, tags = conversation.tags, last_user_message_at } = values;
   const lastWritten = last_user_message_at ?? conversation.last_user_message_at;
   const snoozed_until = status === conversation.status ? conversation.snoozed_until : null;
@@ -59,7 +43,7 @@ export async function readSubject(
   };
 }
 
-/** Needs the scope of its data, which the flow's texts can show. */
+/** Requires the scope for contacts, because the flow's texts can show the contact's data. */
 async function readContact(id: string, { db, organization, caller }: ReadContext): Promise<ContactRow> {
   requireScope(caller, "contacts:read");
   const contact = await ofOrganization(db, organization)
@@ -101,6 +85,42 @@ async function sampleContact(
     normalized: null,
     normalized_at: null,
     consent_at: null,
+  };
+}
+
+/** An open conversation without messages, for a contact without a conversation. */
+function sampleConversation({
+  contact,
+  inbox_id,
+  at,
+}: {
+  readonly contact: ContactRow;
+  readonly inbox_id: string;
+  readonly at: string;
+}): ConversationRow {
+  return {
+    organization_id: contact.organization_id,
+    id: "rehearsal",
+    inbox_id,
+    contact_id: contact.id,
+    status: "open",
+    snoozed_until: null,
+    is_favorite: false,
+    is_unread: false,
+    tags: [],
+    last_message_at: null,
+    last_user_message_at: null,
+    last_agent_message_at: null,
+    assigned_to: null,
+    team_id: null,
+    erased_at: null,
+    waiting_since: null,
+    queued_at: null,
+    policy_id: null,
+    opens_on_answer: false,
+    may_be_automated: false,
+    created_at: at,
+    updated_at: at,
   };
 }
 

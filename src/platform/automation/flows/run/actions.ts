@@ -1,4 +1,7 @@
-/** What nodes do in a run: each action in the step's transaction, by the functions of its module, with the flow as actor. */
+/**
+ * The actions of a run. Each action runs in the step's transaction, by the functions of its module, with the
+ * flow as actor.
+ */
 
 import { metadata } from "../../../../../tools/contract/index.ts";
 import { fail } from "../../../../../tools/errors.ts";
@@ -25,7 +28,7 @@ import type { Actions, AssignTarget, Outgoing } from "../nodes/index.ts";
 import type { RunRow } from "./rows.ts";
 import { findOpenQuestion } from "./subject.ts";
 
-/** `startFlow` is given, because starting a run is above doing one. */
+/** `startFlow` is passed in, because starting runs depends on this file. */
 export function createActions(
   change: OrganizationChange,
   { run, contact, conversation }: Subject & { readonly run: RunRow },
@@ -96,7 +99,7 @@ export function createActions(
 /** A message of a flow to its contact. @throws Failure `contact_unreachable`, `flow_message_invalid`. */
 export function addressMessage(message: Outgoing, { contact, conversation }: Subject) {
   const to = requireAddress(contact);
-  // What was filled in may have made a text blank or too long.
+  // Filled-in placeholders may have made a text blank or too long.
   const parsed = NewMessage.safeParse({ ...message, to, inbox_id: conversation.inbox_id });
   if (!parsed.success) {
     throw fail("flow_message_invalid");
@@ -104,7 +107,7 @@ export function addressMessage(message: Outgoing, { contact, conversation }: Sub
   return parsed.data;
 }
 
-/** A message of a template, which may be named by its id. @throws Failure those of `requireApprovedById`. */
+/** A message with a template, which may be named by its id. @throws Failure of `requireApprovedById`. */
 export async function nameTemplate(
   db: Queries,
   organization: string,
@@ -117,7 +120,7 @@ export async function nameTemplate(
   return { type: "template", template: { name: wanted, language: wantedLanguage, ...values } };
 }
 
-/** The attributes after a change of one; null removes it. @throws Failure `attributes_too_large`. */
+/** The attributes after changing one; null removes the attribute. @throws Failure `attributes_too_large`. */
 export function changeAttribute(before: Subject["contact"]["metadata"], name: string, value: unknown) {
   const { [name]: _, ...others } = before;
   const changed = value === null ? others : { ...others, [name]: value };

@@ -1,4 +1,4 @@
-/** What a run does at its end. */
+/** The actions that a run can perform at its end. */
 import { duration, durationMs, type EndAction } from "../../../../../tools/flows/index.ts";
 import type { EndActionConfig } from "../../../../database/schema/index.ts";
 import type { Actions } from "../nodes/index.ts";
@@ -24,7 +24,7 @@ export function doEndAction(
   return endActions[end_action_type](actions, end_action_config, now);
 }
 
-/** Null: until the contact writes; so too for a time that has passed. */
+/** Returns null (until the contact writes) if there is no time, or the time has passed. */
 function readUntil(until: string | undefined, now: Date): Date | null {
   if (until === undefined) {
     return null;

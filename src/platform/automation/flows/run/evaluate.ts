@@ -1,6 +1,7 @@
 /**
- * What one step of a run results in: a node, or the end action. It changes nothing itself: the node acts through `actions`, and
- * the caller keeps the state. `step.ts` runs it with the real actions, the rehearsal with actions that only record.
+ * Evaluates one step of a run: a node, or the end action. Changes nothing itself: the node acts through
+ * `actions`, and the caller stores the state. `step.ts` passes the real actions; the rehearsal passes actions
+ * that only record.
  */
 import type { FlowWait } from "../../../../database/schema/index.ts";
 import { matchesQuery, parseQuery } from "../../../foundation/query/index.ts";
@@ -29,7 +30,10 @@ interface Evaluation {
   readonly now: Date;
   readonly actions: Actions;
   readonly endAction: EndAction;
-  /** What the step has failed with already: it is not run again. Null: it is run. */
+  /**
+   * The code of an error with which the step has failed: then the step is not run again. Null: the step is
+   * run.
+   */
   readonly failureCode: string | null;
 }
 
@@ -37,16 +41,16 @@ interface NodeEvaluation extends Evaluation {
   readonly graph: Graph;
   readonly node: GraphNode;
   readonly sources: Omit<Sources, "variables">;
-  /** Knows those on `testsOfNext`. */
+  /** Must know the verdicts on `testsOfNext`. */
   readonly verdicts: Verdicts;
-  /** The id of the contact's latest message, of which only a later one is a reply. */
+  /** The id of the contact's latest message. Only a later message is a reply. */
   latestMessage(): Promise<string | null>;
 }
 
-/** What the next step is evaluated with, a node or the end action. */
+/** The input of the next step, which is a node or the end action. */
 type StepEvaluation = Omit<NodeEvaluation, "node">;
 
-/** What a step results in; there is no `step` without an end action. */
+/** The result of a step. `step` is null if there is no end action. */
 interface StepResult {
   readonly state: RunState;
   readonly step: NewStep | null;
@@ -69,7 +73,7 @@ function testsOf(graph: Graph, node: GraphNode, { wait }: RunState, message: Inb
   return wait?.ended_by === "reply" && message ? replyTests(graph, node, message) : [];
 }
 
-/** A Failure that the node throws is for the caller to record, by another evaluation with its code. */
+/** Lets a Failure that the node throws pass. The caller records it by another evaluation with the code. */
 async function evaluateNode(evaluation: NodeEvaluation): Promise<StepResult> {
   const { state: before, graph, node, endAction, failureCode, verdicts } = evaluation;
   const { message } = evaluation.sources;
@@ -101,10 +105,10 @@ async function evaluateNode(evaluation: NodeEvaluation): Promise<StepResult> {
   };
 }
 
-/** As JSON, which is written with each step: several large responses of endpoints. */
+/** The size as JSON, which is written with each step. Enough for several large responses of endpoints. */
 const maxVariables = 262_144;
 
-/** An error if the variables of the run would be too large; then nothing is saved. */
+/** Returns an error if the variables of the run would be too large; then nothing is saved. */
 function limitVariables({ variables }: RunState, outcome: Outcome): Outcome {
   const save = "save" in outcome ? outcome.save : undefined;
   const isTooLarge = save && JSON.stringify({ ...variables, ...save }).length > maxVariables;
@@ -139,7 +143,7 @@ async function evaluateEnd({
   };
 }
 
-/** `missing` receives the placeholders without a value. */
+/** `missing` collects the placeholders without a value. */
 function createContext(
   { state, graph, node, now, actions, sources: facts }: NodeEvaluation,
   missing: string[],
@@ -171,7 +175,7 @@ function createContext(
   };
 }
 
-/** A reply whose message is gone counts as none. */
+/** A reply whose message was deleted counts as no reply. */
 function endOf(
   { ended_by, result }: FlowWait,
   message: InboundText | undefined,

@@ -1,4 +1,4 @@
-/** Runs of flows: started, advanced node by node, waiting, ended. */
+/** Runs of flows: start, execution node by node, waits and end. */
 
 export { addressMessage, changeAttribute, nameTemplate } from "./actions.ts";
 export { advance } from "./advance.ts";

@@ -7,8 +7,8 @@
  *
  * `pending` has the nodes to run, the next one first: the children of a node come before the siblings behind
  * the node, so each branch runs to its end before the next branch. A node that waits is in `wait` and not in
- * `pending`. After `endWait` the run is `running`, and `wait` still names the node: the run goes on with this
- * node.
+ * `pending`. After `endWait` the run is `running`, and `wait` still names the node: the run continues with
+ * this node.
  *
  * Each wait raises `episode`. A timeout or a response names its episode, and a reply must be newer than
  * `after`: so an event for an earlier wait changes nothing.
@@ -50,7 +50,7 @@ export function nextOf(graph: Graph, { status, wait, pending }: RunState): Graph
   if (status !== "running") {
     return undefined;
   }
-  // A wait that has ended: its node goes on.
+  // A wait that has ended: the run continues with the node that waited.
   const id = wait?.node_id ?? pending[0];
   // A flow is not saved with a goto to an unknown node. If it had one, the run would end here.
   return id === undefined ? "end" : (graph.byId.get(id) ?? "end");
@@ -69,7 +69,7 @@ export type WaitEvent =
 
 /**
  * Ends the wait; undefined if the event does not end this wait. The run is then `running`, and `wait` still
- * names the node, which goes on.
+ * names the node, and the run continues with this node.
  */
 export function endWait(state: RunState, event: WaitEvent): RunState | undefined {
   const { status, wait } = state;
@@ -85,7 +85,7 @@ function isEndedBy({ episode }: RunState, wait: FlowWait, event: WaitEvent): boo
     // A message from before the question does not reply to it.
     return wait.for === "reply" && (wait.after === null || wait.after < event.message_id);
   }
-  // A wait for a response ends with the response alone: the request has a time-out of its own.
+  // Only the response ends a wait for a response: the request has its own timeout.
   const expected = wait.for === "response" ? "response" : "timeout";
   return event.type === expected && event.episode === episode;
 }
@@ -95,15 +95,15 @@ interface NodeResult<Kind extends Outcome["kind"] = Outcome["kind"]> {
   readonly node: GraphNode;
   readonly outcome: Extract<Outcome, { readonly kind: Kind }>;
   /**
-   * The id of the contact's latest message if the node waits for a reply, which must be newer; otherwise
-   * null.
+   * The id of the contact's latest message if the node waits for a reply, which must be a newer message;
+   * otherwise null.
    */
   readonly latestMessage: string | null;
 }
 
 export interface Step {
   readonly state: RunState;
-  /** How the outcome is named in the steps of the run. */
+  /** The name of the outcome in the steps of the run. */
   readonly outcome: string;
   readonly detail: Omit<FlowStepDetail, "missing" | "timed_out">;
 }
@@ -122,7 +122,7 @@ export function applyOutcome(graph: Graph, before: RunState, result: NodeResult)
   };
 }
 
-/** What is particular about the step of an outcome. `applyOutcome` adds the defaults. */
+/** The differences of a step from the defaults, which `applyOutcome` adds. */
 interface StepDraft {
   readonly state: RunState;
   /** Default: the kind of the outcome. */
@@ -181,7 +181,7 @@ const handlersByKind: { readonly [Kind in Outcome["kind"]]: OutcomeHandler<Kind>
     return { state: withVariables(handled, save), detail: { next, error: code } };
   },
 
-  // Drops the pending nodes: the run goes on in one place.
+  // Drops the pending nodes: the run continues only at this node.
   goto: (_graph, left, { outcome: { node_id } }) => ({
     state: { ...left, pending: [node_id] },
     detail: { next: [node_id] },

@@ -22,7 +22,7 @@ import { type InboundText, latestInbound, readInbound, readRunVersion } from "./
 export interface StepsOptions {
   readonly world: World;
   readonly key: RunKey;
-  /** How many steps to run at most; 1 with a `failure`, which is about the next step alone. */
+  /** How many steps to run at most. With a `failure`, which belongs to the next step, the limit is 1. */
   readonly limit: number;
   readonly verdicts: Verdicts;
   /**
@@ -94,14 +94,14 @@ function progressOf({ status, steps }: RunState): Progress {
 interface Begun extends Subject {
   readonly run: RunRow;
   readonly version: NonNullable<Awaited<ReturnType<typeof readRunVersion>>>;
-  /** The message that started the run, or the latest reply that it got. */
+  /** The message that started the run, or the latest reply in it. */
   readonly message: InboundText | undefined;
   readonly change: OrganizationChange;
 }
 
 /**
- * Locks a run with its contact and its conversation; undefined if there is nothing to run, because it waits or has ended. A run
- * that may not go on is cancelled.
+ * Locks a run with its contact and its conversation. Returns undefined if there is nothing to run, because
+ * the run waits or has ended. A run that may not continue is cancelled.
  */
 async function begin(tx: Transaction, world: World, key: RunKey): Promise<Begun | undefined> {
   const [{ contact, conversation }, run] = await together(lockSubject(tx, key), lockRun(tx, key));
@@ -119,7 +119,8 @@ async function begin(tx: Transaction, world: World, key: RunKey): Promise<Begun 
     return undefined;
   };
   const isUnauthorized = version !== undefined && lostScopes(version).length > 0;
-  // Before the checks, so that the flow is switched off even if this run is cancelled for another reason.
+  // Enqueued before the other checks, so that the flow is switched off even if this run is cancelled for
+  // another reason.
   if (isUnauthorized) {
     await tx.enqueue([createSwitchOffJob(run)]);
   }
@@ -135,14 +136,15 @@ async function begin(tx: Transaction, world: World, key: RunKey): Promise<Begun 
   if (contact.blocked_at !== null) {
     return cancel("blocked");
   }
-  // No scope is lost, so these are all that the flow was saved with; none if an earlier version saved it.
+  // No scope is lost, so these are all scopes that the flow was saved with. If an earlier version saved the
+  // flow, there are none.
   const scopes = new Set(heldScopes(version));
   const actor = { type: "flow", id: flow_id, name: version.name, scopes } as const;
   const change = { tx, world, now, actor, organization };
   return { run, version, message, change, contact, conversation };
 }
 
-/** Reads contact and conversation again; they are locked since `begin`, so they exist. */
+/** Reads the contact and the conversation again. They are locked since `begin`, so they still exist. */
 async function rereadSubject(tx: Transaction, key: RunKey): Promise<Subject> {
   const { contact, conversation } = await lockSubject(tx, key);
   if (!contact || !conversation) {
@@ -158,7 +160,7 @@ async function runStep(
   { graph, verdicts, failure }: Pick<StepsOptions, "verdicts" | "failure"> & { readonly graph: Graph },
 ) {
   const current = { ...run, ...state };
-  // The scopes that the flow was saved with, or null, which says that an earlier version saved it.
+  // The scopes that the flow was saved with; null if an earlier version saved the flow.
   const startFlow = (flow_id: string) =>
     startOtherFlow(change, { flow_id, run: current, conversation, scopes: version.scopes });
   try {

@@ -1,11 +1,12 @@
 /**
- * The job that ingests a document: source → text → chunks → vectors → a new generation of chunks, which one transaction
- * puts in the place of the old one.
+ * The job that ingests a document: source → text → chunks → vectors → a new generation of chunks, which
+ * replaces the old generation in one transaction.
  *
- * A search finds the chunks of the document's generation alone, so it never sees half of a document, and a run that
- * fails leaves what was found before. Each run has a number of its own, its attempt, under which it stores its chunks; a
- * later run or a new source raises the number, and the earlier run stops. A run takes the vectors of equal texts from
- * what earlier ones stored, so that a run after a crash, or of a source that has hardly changed, computes few.
+ * A search finds only the chunks of the document's current generation, so it never sees half of a document,
+ * and if a run fails, the previous chunks are still found. Each run has a number, its attempt, under which it
+ * stores its chunks; a later run or a new source raises the number, and the earlier run stops. A run reuses
+ * vectors that earlier runs stored for equal texts, so that a run after a crash, or of a source that has
+ * hardly changed, computes few vectors.
  */
 import { createHash } from "node:crypto";
 import { z } from "zod";
@@ -20,7 +21,7 @@ import { storeChunks } from "./store-chunks.ts";
 
 const IngestJob = z.object({ organization_id: z.string(), document_id: z.string() });
 
-/** Marks a document's share of its progress that is over when its text has been read. */
+/** The progress, in percent, at which the text of a document has been read. */
 const readProgress = 20;
 
 export type { SourceType } from "./source.ts";
@@ -62,7 +63,10 @@ export const ingestJob = defineJob({
   },
 });
 
-/** Adds the job: one at a time for each organization, so that its quota is compared with what is stored. */
+/**
+ * Adds the job. The jobs of an organization run one at a time, so that the quota is compared with what is
+ * stored.
+ */
 export async function requestIngestion(
   { tx, organization }: Pick<WriteContext, "tx" | "organization">,
   document_id: string,
@@ -115,7 +119,7 @@ async function readText(run: Run, world: World): Promise<Text> {
   };
 }
 
-/** Of their JSON as one list, piece by piece. */
+/** Hashes the JSON of the chunks as one list, piece by piece. */
 async function hashOf(chunks: readonly Chunk[]): Promise<string> {
   const hash = createHash("sha256");
   let separator = "[";

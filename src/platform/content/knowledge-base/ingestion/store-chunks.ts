@@ -37,7 +37,7 @@ export async function storeChunks(run: Run, world: World, { chunks, progress }: 
   }
 }
 
-/** The jobs of an organization run one at a time, so that no other document takes the space meanwhile. */
+/** The jobs of an organization run one at a time, so no other document takes the space meanwhile. */
 async function requireSpace(run: Run, world: World, count: number): Promise<void> {
   const { organization_id: organization, id } = run;
   await world.database.transaction(async (tx) => {
@@ -51,7 +51,7 @@ async function requireSpace(run: Run, world: World, count: number): Promise<void
   });
 }
 
-/** The vectors of the document's texts, also of runs that did not end. */
+/** The vectors of the document's texts, including texts of runs that did not end. */
 async function readKnownVectors({ organization_id, id }: Run, { database, embedder }: World) {
   const rows = await ofOrganization(database.queries, organization_id)
     .selectFrom("knowledge_chunks")
@@ -65,8 +65,8 @@ async function readKnownVectors({ organization_id, id }: Run, { database, embedd
 type Vectors = ReadonlyMap<string, Uint8Array | null>;
 
 /**
- * The vectors of a batch by text. If the model's service fails, the texts are stored without: they are found by their
- * words, and a job computes the vectors later.
+ * The vectors of a batch, keyed by text. If the model's service fails, the texts are stored without vectors:
+ * their words are found, and a job computes the vectors later.
  */
 async function embedBatchOf(batch: readonly Chunk[], known: Vectors, world: World): Promise<Vectors> {
   const texts = batch.map((chunk) => textToEmbed(titleOf(chunk), chunk.content));

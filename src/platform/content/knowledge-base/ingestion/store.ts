@@ -11,9 +11,9 @@ import type { IngestionError, Source } from "./source.ts";
 /** A run of the ingestion of a document. */
 export interface Run extends Source {
   readonly id: string;
-  /** The generation of the chunks that it stores. */
+  /** The generation of the chunks that this run stores. */
   readonly attempt: number;
-  /** The generation that is found now; null: none. */
+  /** The generation that searches find now; null: none. */
   readonly generation: number | null;
   readonly content_hash: string | null;
 }
@@ -22,7 +22,7 @@ export interface Text {
   readonly chunks: readonly Chunk[];
   readonly pages: number | null;
   readonly warnings: readonly DocumentWarning[];
-  /** Of the chunks. */
+  /** The hash of the chunks. */
   readonly hash: string;
 }
 
@@ -31,7 +31,10 @@ export class SupersededError extends Error {
   override readonly name = "SupersededError";
 }
 
-/** Undefined if there is nothing to ingest: another run has done it, or the document was deleted. */
+/**
+ * Returns undefined if there is nothing to ingest, because another run has done it or the document was
+ * deleted.
+ */
 export async function beginRun(
   { organization_id, document_id }: { readonly organization_id: string; readonly document_id: string },
   { database, now }: World,
@@ -42,13 +45,20 @@ export async function beginRun(
     .where("id", "=", document_id)
     .where("status", "=", "processing")
     .returning([
-      ...(["organization_id", "id", "source_type", "source_url", "upload_id", "content"] as const),
-      ...(["attempt", "generation", "content_hash"] as const),
+      "organization_id",
+      "id",
+      "source_type",
+      "source_url",
+      "upload_id",
+      "content",
+      "attempt",
+      "generation",
+      "content_hash",
     ])
     .executeTakeFirst();
 }
 
-/** Locks the document until the commit. @throws SupersededError unless the run is its latest. */
+/** Locks the document until the commit. @throws SupersededError unless this is the document's latest run. */
 export async function requireCurrent(tx: Transaction, { organization_id, id, attempt }: Run): Promise<void> {
   const current = await ofOrganization(tx, organization_id)
     .selectFrom("knowledge_documents")
@@ -62,7 +72,10 @@ export async function requireCurrent(tx: Transaction, { organization_id, id, att
   }
 }
 
-/** The chunks of the run are found from the commit on, and all others of the document are deleted. */
+/**
+ * Publishes the chunks of the run: searches find them after the commit. All other chunks of the document are
+ * deleted.
+ */
 export async function publish(
   run: Run,
   world: World,
@@ -94,7 +107,7 @@ export async function publish(
   });
 }
 
-/** The source has the same text as before: nothing is stored again. */
+/** Ends a run whose source has the same text as before: nothing is stored again. */
 export async function endUnchanged(run: Run, world: World): Promise<void> {
   const now = world.now().toISOString();
   await world.database.transaction(async (tx) => {
@@ -111,7 +124,7 @@ export async function endUnchanged(run: Run, world: World): Promise<void> {
   });
 }
 
-/** What was found before the run stays. */
+/** Ends a failed run. Searches still find the previous chunks. */
 export async function endFailed(run: Run, world: World, { reason, message }: IngestionError): Promise<void> {
   await world.database.transaction(async (tx) => {
     await requireCurrent(tx, run);
@@ -140,7 +153,7 @@ async function updateDocument(
     .execute();
 }
 
-/** Deletes the chunks of all generations but one, those of runs that did not end included. */
+/** Deletes the chunks of all generations except one, including runs that did not end. */
 async function deleteOtherChunks(tx: Transaction, { organization_id, id }: Run, generation: number | null) {
   await ofOrganization(tx, organization_id)
     .deleteFrom("knowledge_chunks")

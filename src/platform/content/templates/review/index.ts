@@ -1,4 +1,4 @@
-/** The review of templates: submission, sync with the authority, and deletion there. */
+/** The review of templates: submission, sync with the authority, and deletion at the authority. */
 export { requireLanguage } from "./authority.ts";
 export { deleteTemplate } from "./delete.ts";
 export { submitTemplate } from "./submit.ts";

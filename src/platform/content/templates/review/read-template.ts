@@ -1,4 +1,7 @@
-/** Reads a template as the review authority describes it, which may have what this service can't store or send. */
+/**
+ * Reads a template from the review authority. The template may have parts that this service can't store or
+ * send.
+ */
 import { z } from "zod";
 import {
   Template,
@@ -8,7 +11,7 @@ import {
 } from "../../../../../tools/templates/index.ts";
 import type { ReviewedTemplate } from "../../../../ports/template-authority.ts";
 
-/** Control characters, which a database or a reader can't take, are removed. */
+/** Removes control characters, which a database or a reader can't handle. */
 const text = z.string().transform((value) =>
   value
     .replace(/\p{Cc}/gu, " ")
@@ -20,7 +23,7 @@ const text = z.string().transform((value) =>
 const Described = z.object({
   external_id: z.string().min(1).max(128),
   name: templateName,
-  // Notices and some lists write en-US.
+  // Notifications and some lists write en-US instead of en_US.
   language: z
     .string()
     .transform((value) => value.replace("-", "_"))
@@ -32,7 +35,10 @@ const Described = z.object({
   version: Template.pick({ category: true, template_data: true, variables: true }).nullable().catch(null),
 });
 
-/** Undefined if it can't be stored. A version that breaks a limit of this service, such as ten buttons, is null. */
+/**
+ * Returns undefined if the template can't be stored. A version that breaks a limit of this service, such as
+ * ten buttons, becomes null.
+ */
 export function readTemplate(described: ReviewedTemplate): ReviewedTemplate | undefined {
   return Described.safeParse(described).data;
 }

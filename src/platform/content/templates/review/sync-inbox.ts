@@ -1,9 +1,9 @@
 /**
- * Applies what the review authority says of an inbox's templates to ours, page by page.
+ * Applies the review authority's list of an inbox's templates to our templates, page by page.
  *
- * A template that has changed since the sync began is left to the next one: the page may be older than the change. So a
- * sync that is repeated, or runs twice at once, applies nothing twice. A template that is only at the authority is added.
- * One that is no longer there is marked and kept.
+ * A template that has changed since the sync began is left to the next sync, because the page may be older
+ * than the change. So repeated or concurrent syncs apply nothing twice. A template that exists only at the
+ * authority is added. A template that no longer exists there is marked and kept.
  */
 
 import { newId } from "../../../../database/id.ts";
@@ -28,7 +28,7 @@ interface Target {
 }
 
 export interface SyncedInbox {
-  /** The status of each template that the authority has and this service can send. */
+  /** The status of each template that exists at the authority and that this service can send. */
   readonly statuses: readonly TemplateRow["status"][];
   /** How many templates changed or were added. */
   readonly updated: number;
@@ -36,11 +36,11 @@ export interface SyncedInbox {
   readonly isPartial: boolean;
 }
 
-/** What is known of the inbox's templates when the sync begins. */
+/** The inbox's templates at the beginning of the sync. */
 interface Snapshot {
-  /** By id. */
+  /** Keyed by id. */
   readonly revisions: ReadonlyMap<string, number>;
-  /** By name and language. */
+  /** Name and language of each template. */
   readonly keys: ReadonlySet<string>;
   readonly now: Date;
 }
@@ -64,13 +64,16 @@ export async function syncInbox(world: World, target: Target): Promise<SyncedInb
       isPartial ||= isSkipped;
     }
   }
-  // What could not be read may be any of the others.
+  // An unreadable template may be any of the missing templates.
   const missing = isReadable ? [...snapshot.revisions.keys()].filter((id) => !seen.has(id)) : [];
   updated += await world.database.transaction((tx) => markAllMissing(tx, target, { snapshot, missing }));
   return { statuses, updated, isPartial };
 }
 
-/** A template that the authority lists twice counts once. Adds the keys of the others to `listed`. */
+/**
+ * Keeps the templates that are not in `listed` and adds their keys to it: a template that is listed twice
+ * counts once.
+ */
 function takeNew(page: readonly ReviewedTemplate[], listed: Set<string>): readonly ReviewedTemplate[] {
   return page.filter((reviewed) => {
     const isNew = !listed.has(keyOf(reviewed));
@@ -125,7 +128,10 @@ async function applyPage(
   return applied;
 }
 
-/** The inbox's templates of these names, locked in the order of their ids, by name and language. */
+/**
+ * Locks the inbox's templates with these names in the order of their ids, and returns them keyed by name and
+ * language.
+ */
 async function lockNamed(tx: Transaction, inbox: TemplateInbox, templates: readonly ReviewedTemplate[]) {
   const names = [...new Set(templates.map(({ name }) => name.toLowerCase()))];
   const rows =
@@ -162,7 +168,7 @@ async function applyOne(
   return { id, status: isChanged ? after.status : status, isChanged, isSkipped };
 }
 
-/** Not changed since the sync began, and not being submitted. */
+/** Whether the template has not changed since the sync began, and is not being submitted. */
 function isCurrent({ id, revision, submitting_since }: TemplateRow, { revisions, now }: Snapshot): boolean {
   const isSubmitting =
     submitting_since !== null && Date.parse(submitting_since) + submissionEndedMs > now.getTime();
@@ -176,7 +182,7 @@ async function addTemplate(
   { reviewed, snapshot: { keys, now } }: { readonly reviewed: ReviewedTemplate; readonly snapshot: Snapshot },
 ): Promise<readonly Applied[]> {
   const { name, language, version } = reviewed;
-  // One of the snapshot was deleted since: the page may be older than the deletion.
+  // A template of the snapshot was deleted meanwhile: the page may be older than the deletion.
   if (version === null || keys.has(keyOf(reviewed))) {
     return [];
   }
@@ -206,7 +212,7 @@ async function addTemplate(
 
 interface Missing {
   readonly snapshot: Snapshot;
-  /** Ids. */
+  /** The ids of the missing templates. */
   readonly missing: readonly string[];
 }
 

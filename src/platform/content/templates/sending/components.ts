@@ -1,4 +1,4 @@
-/** Reads the values of a template from components, the form of the WhatsApp Cloud API. */
+/** Reads the values of a template from components in the form of the WhatsApp Cloud API. */
 import { z } from "zod";
 import { failInput, fileAddress, inputMessages } from "../../../../../tools/contract/index.ts";
 import { type Place, placesOf } from "../placeholders.ts";
@@ -8,7 +8,7 @@ const text = z.string().min(1).max(1024);
 const Media = z.object({ link: fileAddress, filename: z.string().max(240).optional() });
 
 const Parameter = z.discriminatedUnion("type", [
-  // Strict: with parameter_name, the order may be another one than that of the places.
+  // Strict, because with parameter_name the order may differ from the order of the placeholders.
   z.strictObject({ type: z.literal("text"), text }),
   z.object({ type: z.literal("image"), image: Media }),
   z.object({ type: z.literal("video"), video: Media }),
@@ -92,7 +92,7 @@ function mediaOf({ parameters }: Component) {
   });
 }
 
-/** The values must be of the type that this part of the template takes. */
+/** Checks that the values have the type that this part of the template takes. */
 function typeProblems(version: Version, component: Component): readonly string[] {
   const taken = takenType(version, component);
   const isOther = component.parameters.some(({ type }) => type !== taken);

@@ -1,4 +1,7 @@
-/** Composes a message from a template: its texts with the values of the variables, and what the channel needs. */
+/**
+ * Composes a message from a template: its texts with the values of the variables, and the parameters for the
+ * channel.
+ */
 
 import type { Selectable } from "kysely";
 import { fail } from "../../../../../tools/errors.ts";
@@ -21,7 +24,7 @@ export interface ApprovedTemplate {
   readonly version: Version;
 }
 
-/** WhatsApp's limits for texts with their values. */
+/** WhatsApp's limits for texts with values filled in. */
 const limits = { body: 1024, header: 60 } as const;
 
 /**
@@ -38,7 +41,7 @@ export async function composeTemplate(
   return compose(template, values, await readHeaderFile(db, template, values));
 }
 
-/** Composes many messages of a template, which differ in their variables. The file of its header is read once. */
+/** Composes many messages of a template that differ in their variables. The header's file is read once. */
 export async function createComposer(
   db: Queries,
   template: ApprovedTemplate,
@@ -94,7 +97,7 @@ function buttonValues(filled: Filled, index: number): readonly string[] {
   return filled.find(({ place }) => place.button_index === index)?.values ?? [];
 }
 
-/** The values of one place, which are in the order of the variables. */
+/** The values of one text, in the order of its variables. */
 function textsAt({ version }: ApprovedTemplate, place: Place, { texts }: TemplateValues): readonly string[] {
   return texts.filter((_, index) => {
     const variable = version.variables[index];

@@ -1,4 +1,4 @@
-/** Messages with templates: which template is meant, and what the message contains. */
+/** Messages with templates: finding the template, and composing the message. */
 export {
   findTemplates,
   isTemplateSendable,

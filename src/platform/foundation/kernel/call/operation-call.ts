@@ -1,4 +1,7 @@
-/** A call of an operation whose caller is authorized, and how its handler and its response are made from it. */
+/**
+ * A call of an operation with an authorized caller, and the functions that run its handler and make its
+ * response.
+ */
 
 import type { Operation } from "../../../../../tools/contract/index.ts";
 import type { Form } from "../../../../ports/transport/form.ts";
@@ -7,7 +10,7 @@ import type { PrepareContext, PublicContext } from "../context.ts";
 import type { AnyOutwardHandler, Module } from "../module.ts";
 import type { CallResponse } from "./idempotency.ts";
 
-/** `Who` is null where the requested path takes no credential of an organization. */
+/** `Who` is null if the requested path takes no credential of an organization. */
 export interface OperationCall<Who extends Caller | null = Caller> {
   /** The operation's name. */
   readonly name: string;
@@ -15,7 +18,7 @@ export interface OperationCall<Who extends Caller | null = Caller> {
   readonly handler: BoundHandler;
   readonly caller: Who;
   readonly context: PublicContext;
-  /** Parsed; undefined if it arrives in `form`. */
+  /** The parsed input; undefined if the input arrives in `form`. */
   readonly input: unknown;
   /** A form that is still being received; only for a streamed operation. */
   readonly form: Form | undefined;
@@ -25,10 +28,12 @@ export interface OperationCall<Who extends Caller | null = Caller> {
   readonly route: string;
 }
 
-/** The rest of a handler after its slow work. */
+/** The second step of a handler, after its slow work. */
 type PreparedEffect = (context: PublicContext) => Promise<unknown>;
 
-/** The three forms of a handler: a function, a function in two steps, and the steps of an outward operation. */
+/**
+ * The three forms of a handler: a function, a function in two steps, and the steps of an outward operation.
+ */
 export type BoundHandler =
   | ((input: unknown, context: PublicContext) => Promise<unknown>)
   | { prepare(input: unknown, context: PrepareContext): Promise<PreparedEffect> }
@@ -52,7 +57,7 @@ export function outwardStepsOf(handler: BoundHandler): AnyOutwardHandler | undef
   return "begin" in handler ? handler : undefined;
 }
 
-/** Does a handler's slow work, which needs no transaction, and returns the rest of the handler. */
+/** Does a handler's slow work, which needs no transaction, and returns the second step of the handler. */
 export async function prepareHandler(
   { name, handler, caller, context: { world } }: OperationCall<Caller | null>,
   input: unknown,

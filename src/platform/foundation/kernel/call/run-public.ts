@@ -22,7 +22,7 @@ export async function runPublic(call: OperationCall<Caller | null>): Promise<Cal
     }
     const response = await context.world.database.transaction((tx) => runOnceStored(tx, request, effect));
     isReplay = response.isReplay;
-    // The body is what `effect` returned, now or for an earlier call with the same key.
+    // `effect` returned the body, now or in an earlier call with the same key.
     return (throwIfFailed(response).body ?? undefined) as Result;
   };
   const runOnceStored = async (

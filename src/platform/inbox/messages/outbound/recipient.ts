@@ -43,7 +43,8 @@ export async function findRecipient(
     select contact.id as contact_id, contact.opted_out, contact.blocked_at,
       inbox.id as inbox_id, inbox.channel, inbox.phone_number, inbox.settings, inbox.health,
       conversation.id as conversation_id,
-      conversation.status, conversation.snoozed_until, conversation.opens_on_answer, conversation.last_user_message_at
+      conversation.status, conversation.snoozed_until, conversation.opens_on_answer, conversation.last_user_message_at,
+      conversation.may_be_automated
     from (select 1) as request
     left join lateral (
       select id, opted_out, blocked_at from contacts

@@ -1,6 +1,9 @@
-/** Patterns of the facts that sentences have: amounts of money, times, durations, measures. In small letters. */
+/**
+ * Patterns of facts in sentences: amounts of money, times, durations, measures. The patterns match lower
+ * case.
+ */
 
-/** Matches where any of the patterns does. */
+/** Matches if any of the patterns matches. */
 export function anyOf(...patterns: readonly RegExp[]): RegExp {
   return new RegExp(`(?:${patterns.map(({ source }) => source).join("|")})`);
 }
@@ -10,7 +13,7 @@ function oneOf(words: string): RegExp {
   return new RegExp(`(?:${words.split(" ").join("|")})`);
 }
 
-/** A pattern that contains others. */
+/** A pattern that contains other patterns. */
 export function pattern(texts: TemplateStringsArray, ...parts: readonly RegExp[]): RegExp {
   const sources = parts.map(({ source }) => source);
   return new RegExp(String.raw(texts, ...sources));

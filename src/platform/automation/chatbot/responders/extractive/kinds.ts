@@ -1,6 +1,7 @@
 /**
- * What kind of fact a question asks for, by its English words: an amount of money, a time, a number and so on. A sentence that
- * has no such fact does not answer it. A question of no known kind, or in another language, is answered by any sentence.
+ * The kind of fact that a question asks for, by its English words: an amount of money, a time, a number and
+ * so on. A sentence without such a fact does not answer the question. If the kind is not known, or the
+ * question is in another language, any sentence may answer.
  */
 import {
   anyOf,
@@ -16,23 +17,23 @@ import {
 } from "./fact-patterns.ts";
 
 export interface FactKind {
-  /** Whether a sentence has such a fact. */
+  /** Whether a sentence has a fact of this kind. */
   has(sentence: string): boolean;
-  /** Words of the question that ask for it, and are not its subject. */
+  /** Words of the question that ask for this kind of fact and are not the question's subject. */
   readonly asking: ReadonlySet<string>;
 }
 
 interface KindRule {
-  /** Matches the questions that ask for the fact, in small letters. */
+  /** Matches the questions that ask for the fact, in lower case. */
   readonly question: RegExp;
-  /** Matches the sentences that have it. */
+  /** Matches the sentences that have the fact. */
   readonly fact: RegExp;
   readonly asking: string;
-  /** Whether capital letters count in the fact. */
+  /** Whether the pattern of the fact is case-sensitive. */
   readonly isCased?: true;
 }
 
-/** The first rule that a question matches gives the kind of the question. */
+/** The first rule that matches a question gives its kind. */
 const rules: readonly KindRule[] = [
   {
     // What is your phone number?
@@ -128,7 +129,7 @@ const rules: readonly KindRule[] = [
   },
 ];
 
-/** Undefined: of no known kind. */
+/** Returns undefined if the question is of no known kind. */
 export function findKind(question: string): FactKind | undefined {
   const plain = question.toLowerCase();
   const rule = rules.find((each) => each.question.test(plain));

@@ -1,4 +1,4 @@
-/** What a question asks: its words with their weights, and the kind of fact that answers it. */
+/** What a question asks: its words with their weights, and the kind of fact that would answer it. */
 import type { Question } from "../answer.ts";
 import { stem, subjectForms, wordsOf } from "../words.ts";
 import { type FactKind, findKind } from "./kinds.ts";
@@ -7,7 +7,7 @@ import type { Forms } from "./near-words.ts";
 export interface AskedWord {
   readonly word: string;
   readonly stem: string;
-  /** The share of all words of the question, rare words counting more. */
+  /** The word's share of the question. Rare words have a larger share. */
   readonly share: number;
 }
 
@@ -22,7 +22,7 @@ export function readQuestion({ text, terms }: Pick<Question, "text" | "terms">):
   const kind = findKind(text);
   const all = [...subjectForms(text)];
   const subject = all.filter(([, word]) => !kind?.asking.has(word));
-  // "What does it cost?" has no other words.
+  // For example, "What does it cost?" has no words besides the asking ones.
   const forms = new Map(subject.length > 0 ? subject : all);
   const weights = new Map(
     terms.flatMap(({ word, weight }) => wordsOf(word).map((part) => [stem(part), weight] as const)),
