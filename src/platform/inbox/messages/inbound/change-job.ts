@@ -14,8 +14,8 @@ const Change = z.discriminatedUnion("type", [
 /** Until the second attempt; each later wait is as long as all before it. */
 const firstWaitMs = 2_000;
 /**
- * Our answer to a message, or the copy of the message's file, takes seconds. A message that is unknown after an hour
- * belongs to another system.
+ * Our answer to a message, or the copy of the message's file, takes seconds. A message that is unknown after an
+ * hour belongs to another system.
  */
 const maxWaitMs = 3_600_000;
 

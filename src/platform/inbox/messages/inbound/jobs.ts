@@ -16,7 +16,7 @@ interface Receiver {
   readonly inboxes: readonly { readonly inbox_id: string; readonly phone_number_id: string }[];
 }
 
-/** In the order in which they are added: a message from a former number comes before the move to the new one. */
+/** In the order in which they are added: a message from a former number comes before the move from it. */
 export function newReportJobs(receiver: Receiver, updates: ChannelUpdates): readonly NewJob[] {
   const { organization_id, inboxes, received_at } = receiver;
   const ids = new Map(inboxes.map(({ phone_number_id, inbox_id }) => [phone_number_id, inbox_id]));

@@ -37,7 +37,7 @@ export const receiveMessageJob = defineJob({
     try {
       await storeMessage(world, withFile(world, reported, null));
     } catch (error) {
-      // If this were thrown, the job would be tried again without end, and later messages of the person would wait.
+      // If this were thrown, the job would be tried again without end, and later messages would wait.
       const { organization_id, message } = reported;
       const { channel_message_id } = message;
       world.log.error(
