@@ -1,9 +1,9 @@
 /**
  * Where a channel's provider reports messages and receipts, one address for each inbox.
  *
- * A request is answered with 200 only when everything in it is stored: receipts are applied, and each message is a job. The
- * provider repeats any other request for days. An app reports all its numbers to one address, so each part goes to the
- * inbox of its number, within the organization.
+ * A request is answered with 200 only when everything in it is stored: receipts are applied, and each message
+ * is a job. The provider repeats any other request for days. An app reports all its numbers to one address, so
+ * each part goes to the inbox of its number, within the organization.
  */
 import { fail } from "../../../../../tools/errors.ts";
 import type { ChannelAccount, ChannelProvider, ChannelUpdates } from "../../../../ports/channel.ts";
@@ -65,7 +65,7 @@ const updatesRoute: ModuleRoute = {
     if (updates === "too_many") {
       return { status: 413, body: "A request has at most 1,000 updates." };
     }
-    await store(world, target, updates);
+    await receiveUpdates(world, target, updates);
     return { status: 200, body: { received: true } };
   },
 };
@@ -87,7 +87,11 @@ async function findTarget(
   return account && provider ? { organization_id, account, provider } : undefined;
 }
 
-async function store(world: World, { organization_id, account }: Target, updates: ChannelUpdates) {
+async function receiveUpdates(
+  world: World,
+  { organization_id, account }: Target,
+  updates: ChannelUpdates,
+): Promise<void> {
   const { app_id } = account;
   const inboxes = await listAccounts(world.database.queries, { organization_id, app_id });
   const numbers = new Set(inboxes.map(({ phone_number_id }) => phone_number_id));
