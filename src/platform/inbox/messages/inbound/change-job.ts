@@ -13,10 +13,16 @@ const Change = z.discriminatedUnion("type", [
 
 /** Until the second attempt; each later wait is as long as all before it. */
 const firstWaitMs = 2_000;
-/** Our answer to a message, or the message's own file, takes seconds. After an hour it is one of another system. */
+/**
+ * Our answer to a message, or the message's own file, takes seconds. After an hour it is
+ * one of another system.
+ */
 const maxWaitMs = 3_600_000;
 
-/** With a key of the message that it is about, not the key of the person's messages: it may wait for one of them. */
+/**
+ * With a key of the message that it is about, not the key of the person's messages: it may
+ * wait for one of them.
+ */
 export const changeMessageJob = defineJob({
   name: "message.change",
   payload: z.object({

@@ -1,4 +1,7 @@
-/** The file of a received message: copied from the channel's provider, and made a part of the message's content. */
+/**
+ * The file of a received message: copied from the channel's provider, and made a part of
+ * the message's content.
+ */
 import { Failure } from "../../../../../tools/contract/index.ts";
 import { fail } from "../../../../../tools/errors.ts";
 import { maxUploadBytes } from "../../../../../tools/uploads.ts";

@@ -1,4 +1,7 @@
-/** The jobs that receive what a channel reported of persons, each by the person's number or, if it is hidden, id. */
+/**
+ * The jobs that receive what a channel reported of persons, each by the person's number or,
+ * if it is hidden, id.
+ */
 
 import { type NewJob, newJob } from "../../../../jobs/job.ts";
 import type { ChannelUpdates, InboundMessage, MessageChange } from "../../../../ports/channel.ts";
@@ -16,7 +19,10 @@ interface Receiver {
   readonly inboxes: readonly { readonly inbox_id: string; readonly phone_number_id: string }[];
 }
 
-/** In the order in which they are to be added: what a person sent from the former number comes before the move. */
+/**
+ * In the order in which they are to be added: what a person sent from the former number
+ * comes before the move.
+ */
 export function newReportJobs(receiver: Receiver, updates: ChannelUpdates): readonly NewJob[] {
   const { organization_id, inboxes, received_at } = receiver;
   const ids = new Map(inboxes.map(({ phone_number_id, inbox_id }) => [phone_number_id, inbox_id]));
@@ -73,8 +79,8 @@ export function senderOptions(organization_id: string, sender: Sender) {
 }
 
 /**
- * Of the job of a change. The times of changes have seconds only, so those of one message are applied in the order of
- * their receipt. One that waits for its message delays those of the same message only.
+ * Of the job of a change. The times of changes have seconds only, so those of one message are applied in the
+ * order of their receipt. One that waits for its message delays those of the same message only.
  */
 export function changeOptions(
   organization_id: string,

@@ -1,8 +1,8 @@
 /**
  * Receives receipts from a channel. Safe to repeat.
  *
- * A receipt may arrive before its message is known by its channel id; it is then parked until it is. Receipts of one
- * organization that arrive together are applied together.
+ * A receipt may arrive before its message is known by its channel id; it is then parked until it is. Receipts
+ * of one organization that arrive together are applied together.
  */
 import { sql } from "kysely";
 import { coalesce } from "../../../../database/coalesce.ts";
@@ -53,7 +53,10 @@ async function applyReceipts(
   return parked;
 }
 
-/** The messages may have been stored while their receipts were being parked; nothing else would apply them then. */
+/**
+ * The messages may have been stored while their receipts were being parked; nothing else
+ * would apply them then.
+ */
 async function applyParkedReceipts(
   tx: Transaction,
   world: World,

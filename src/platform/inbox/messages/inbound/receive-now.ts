@@ -1,9 +1,9 @@
 /**
  * Receives what a channel reports while its caller waits for the result, as the simulated phone does.
  *
- * The same job as that of any other report is stored first, to start a while later. The work is then done at once, by the
- * function that the job runs, in a transaction that also deletes the job. If the process dies or fails in between, a worker
- * does the work.
+ * The same job as that of any other report is stored first, to start a while later. The work is then done at
+ * once, by the function that the job runs, in a transaction that also deletes the job. If the process dies or
+ * fails in between, a worker does the work.
  */
 import { fail } from "../../../../../tools/errors.ts";
 import { coalesce } from "../../../../database/coalesce.ts";

@@ -1,9 +1,10 @@
 /**
- * The job of a message that a channel has reported: every received message is stored by it, or by `receive-now.ts` in its
- * place.
+ * The job of a message that a channel has reported: every received message is stored by it, or by
+ * `receive-now.ts` in its place.
  *
- * The provider keeps a file for a short time only. It is copied into our store first, so that it can be opened once the
- * message is reported. If that is impossible, the message is stored without it, as one of a type that is not supported.
+ * The provider keeps a file for a short time only. It is copied into our store first, so that it can be
+ * opened once the message is reported. If that is impossible, the message is stored without it, as one of a
+ * type that is not supported.
  */
 import { ofOrganization } from "../../../../database/query/index.ts";
 import { defineJob, type World } from "../../../foundation/kernel/index.ts";
@@ -29,7 +30,10 @@ export const receiveMessageJob = defineJob({
     return undefined;
   },
 
-  /** The provider does not repeat it, so it is stored even if the process died in each attempt, as while it copied the file. */
+  /**
+   * The provider does not repeat it, so it is stored even if the process died in each attempt, as
+   * while it copied the file.
+   */
   async exhausted(reported, world) {
     try {
       await storeMessage(world, withFile(world, reported, null));

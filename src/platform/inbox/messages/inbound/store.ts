@@ -30,7 +30,10 @@ export interface MessageToStore {
 /** The ids of a stored message and its conversation. */
 export type MessageNames = Awaited<ReturnType<ChannelCallbacks["onMessage"]>>;
 
-/** Stores a message with its contact and conversation; does nothing if a message with its channel id is stored. */
+/**
+ * Stores a message with its contact and conversation; does nothing if a message with its
+ * channel id is stored.
+ */
 export const storeMessage = coalesce(
   (world: World, messages: readonly MessageToStore[]) =>
     world.database.transaction(async (tx) => {
@@ -38,8 +41,8 @@ export const storeMessage = coalesce(
       for (const message of messages) {
         stored.push(await storeInTransaction(tx, world, message));
       }
-      // At the end, because a confirmation changes the wallet's balance, which sending locks after a conversation. In another
-      // order, the two could deadlock.
+      // At the end, because a confirmation changes the wallet's balance, which sending locks after a
+      // conversation. In another order, the two could deadlock.
       for (const { applyWords } of stored) {
         await applyWords?.();
       }
@@ -76,8 +79,8 @@ async function storeInTransaction(tx: Transaction, world: World, stored: Message
   const { organization_id: organization, message, file } = stored;
   const { inbox, names: known } = await readTarget(tx, stored);
   if (known) {
-    // Before anything is changed: the sender, whose contact was erased or has another number since, must not become a
-    // new contact.
+    // Before anything is changed: the sender, whose contact was erased or has another number since, must not
+    // become a new contact.
     return { names: known };
   }
   const now = world.now();
