@@ -25,8 +25,11 @@ async function list(): Promise<void> {
   }
 }
 
-/** The first sentence of the file's head comment. */
+/** The first paragraph of the file's head comment, on one line. */
 async function readSummary(file: string): Promise<string> {
   const source = await readFile(new URL(`./${file}.ts`, import.meta.url), "utf8");
-  return /^\/\*\*\s*(?:\*\s*)?(.+?)\s*(?:\*\/)?$/m.exec(source)?.[1] ?? "";
+  const [, comment = ""] = /^\/\*\*([\s\S]*?)\*\//.exec(source) ?? [];
+  const text = comment.replace(/^ ?\* ?/gm, "").trim();
+  const [paragraph = ""] = text.split("\n\n");
+  return paragraph.replace(/\s+/g, " ");
 }

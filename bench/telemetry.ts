@@ -27,7 +27,8 @@ const collector = createServer((request, response) => {
   request.once("end", () => response.end("{}"));
 }).listen(0, "127.0.0.1");
 await once(collector, "listening");
-const collectorUrl = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`; // it listens on a TCP port
+// It listens on a TCP port.
+const collectorUrl = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`;
 
 const settings: Readonly<Record<string, Record<string, string>>> = {
   off: {},

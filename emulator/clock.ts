@@ -1,6 +1,6 @@
 /**
- * The emulator's clock and its timers. Time can be moved forward: timers that become due meanwhile run in order,
- * each at its own time. A clock that does not run by itself moves only then, which is what tests use.
+ * The emulator's clock and its timers. Time can be moved forward: timers that become due meanwhile run in
+ * order, each at its own time. A clock that does not run by itself moves only then, which is what tests use.
  */
 
 export interface Clock {

@@ -1,7 +1,8 @@
 /**
  * The faults that the controls inject.
  *
- * A share needs no chance: of n cases a share of 0.25 meets every fourth, so tests that repeat get the same result.
+ * A share needs no chance: of n cases a share of 0.25 meets every fourth, so tests that repeat
+ * get the same result.
  */
 import { z } from "zod";
 

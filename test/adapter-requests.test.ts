@@ -179,7 +179,8 @@ describe("a request to the store", () => {
     ]);
   });
 
-  // 300: the status after the last success. A redirect is not followed either: the signature is for one address.
+  // 300: the status after the last success. A redirect is not followed either: the
+  // signature is for one address.
   test.each([300, 307, 403])(
     "is not repeated after a rejection, whose body is not shown: %i",
     async (status) => {

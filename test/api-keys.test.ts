@@ -1,4 +1,6 @@
-/** API keys: shown once, limited to their scopes, revoked at once, never with more scopes than their creator. */
+/**
+ * API keys: shown once, limited to their scopes, revoked at once, never with more scopes than their creator.
+ */
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { apiKeys } from "../tools/api-keys.ts";

@@ -11,8 +11,8 @@ import { readSources } from "./support/sources.ts";
 import { findTables } from "./support/tables.ts";
 
 /**
- * The domains of the platform, and the modules of each, lowest first. A module may import those before it, and read their
- * tables; it writes only its own.
+ * The domains of the platform, and the modules of each, lowest first. A module may import those before it,
+ * and read their tables; it writes only its own.
  */
 const domains: Readonly<Record<string, readonly string[]>> = {
   foundation: ["sealing", "kernel", "settings", "problems", "query"],

@@ -1,4 +1,7 @@
-/** Random sequences of everything that can happen to a broadcast: its counts, its recipients and the wallet always agree. */
+/**
+ * Random sequences of everything that can happen to a broadcast: its counts, its recipients and the
+ * wallet always agree.
+ */
 import fc from "fast-check";
 import { sql } from "kysely";
 import { beforeAll, expect, test } from "vitest";

@@ -1,4 +1,7 @@
-/** What is read of a broadcast before and while it is sent: the estimate, the test message, the wait, the list. */
+/**
+ * What is read of a broadcast before and while it is sent: the estimate, the test
+ * message, the wait, the list.
+ */
 import { describe, expect, test } from "vitest";
 import { broadcasts } from "../tools/broadcasts/index.ts";
 import { contacts } from "../tools/contacts.ts";

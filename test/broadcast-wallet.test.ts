@@ -1,4 +1,7 @@
-/** What a broadcast costs: held at its execution, settled by its messages, and refused or cut if the wallet can't pay. */
+/**
+ * What a broadcast costs: held at its execution, settled by its messages, and refused or cut if
+ * the wallet can't pay.
+ */
 import { beforeAll, describe, expect, test } from "vitest";
 import { broadcasts } from "../tools/broadcasts/index.ts";
 import { inboxes } from "../tools/inboxes.ts";

@@ -31,8 +31,8 @@ afterAll(() => app[Symbol.asyncDispose]());
 let requests = 0;
 
 /**
- * Calls an operation with its path filled by `fields` (made-up ones where there are none), each time from another
- * address, because unknown credentials are limited by address.
+ * Calls an operation with its path filled by `fields` (made-up ones where there are none), each time from
+ * another address, because unknown credentials are limited by address.
  */
 function request({ method, path }: Operation, fields: Record<string, unknown> = {}, key?: string | null) {
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => String(fields[name] ?? `no_such_${name}`));

@@ -1,4 +1,7 @@
-/** What the bot finds and answers: thresholds, greetings, pairs with one answer; and for a caller, the hand-off. */
+/**
+ * What the bot finds and answers: thresholds, greetings, pairs with one answer; and for a
+ * caller, the hand-off.
+ */
 import { beforeAll, describe, expect, test } from "vitest";
 import { modules } from "../src/platform/index.ts";
 import type { Embedder } from "../src/ports/models/embedder.ts";

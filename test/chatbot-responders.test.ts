@@ -1,4 +1,6 @@
-/** The responders: what is quoted and when nothing is, what a model gets, and which of its answers are given. */
+/**
+ * The responders: what is quoted and when nothing is, what a model gets, and which of its answers are given.
+ */
 import { describe, expect, test } from "vitest";
 import { createEnglishEmbedder } from "../src/adapters/models/english/index.ts";
 import { type Passage, type Question, respond } from "../src/platform/automation/chatbot/responders/index.ts";

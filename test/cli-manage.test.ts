@@ -1,4 +1,7 @@
-/** The commands of the operator on the machine: organizations, keys and users, beside a running service and without one. */
+/**
+ * The commands of the operator on the machine: organizations, keys and users, beside a running
+ * service and without one.
+ */
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { describe, expect, test } from "vitest";

@@ -1,4 +1,6 @@
-/** Cohort queries in SQL: they select the contacts that the evaluator in memory selects, and hold no value. */
+/**
+ * Cohort queries in SQL: they select the contacts that the evaluator in memory selects, and hold no value.
+ */
 import fc from "fast-check";
 import { beforeAll, expect, test } from "vitest";
 import { useTestApp } from "./support/app.ts";

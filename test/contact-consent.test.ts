@@ -1,4 +1,6 @@
-/** Stop and start words: a message that is one opts a contact out of marketing or in again, confirmed once. */
+/**
+ * Stop and start words: a message that is one opts a contact out of marketing or in again, confirmed once.
+ */
 import { expect, onTestFinished, test } from "vitest";
 import { contacts } from "../tools/contacts.ts";
 import { conversations } from "../tools/conversations.ts";

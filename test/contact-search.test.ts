@@ -1,5 +1,6 @@
 /**
- * Pages and totals of a search of contacts: of words that are common, rare, or in the names of the oldest contacts.
+ * Pages and totals of a search of contacts: of words that are common, rare, or in the names of
+ * the oldest contacts.
  *
  * @module-tag both
  */
@@ -10,7 +11,9 @@ import { useTestApp } from "./support/app.ts";
 
 const app = useTestApp();
 
-/** More matches than these are estimated. The newest ten times as many contacts are read without the index. */
+/**
+ * More matches than these are estimated. The newest ten times as many contacts are read without the index.
+ */
 const maxCounted = () => (app.server.database.engine === "postgres" ? 1_000 : 100);
 const perPage = 50;
 

@@ -1,4 +1,6 @@
-/** A conversation's context: its contents, and a list of allowed actions that matches what the API accepts. */
+/**
+ * A conversation's context: its contents, and a list of allowed actions that matches what the API accepts.
+ */
 import { beforeAll, expect, test } from "vitest";
 import { CallFailure } from "../src/client/index.ts";
 import { toolsOf } from "../src/platform/index.ts";

@@ -45,7 +45,8 @@ describe("the bundled table", async () => {
     expect(found.size).toBeGreaterThan(60);
     // An IPv4 address in IPv6 form, in every spelling.
     for (const address of ipv4) {
-      const [a, b, c, d] = ipaddr.IPv4.parse(address).octets as [number, number, number, number]; // it has four
+      // An IPv4 address has four.
+      const [a, b, c, d] = ipaddr.IPv4.parse(address).octets as [number, number, number, number];
       const hex = `::FFFF:${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
       const country = await countries.countryOf(address);
       expect(await countries.countryOf(`::ffff:${address}`)).toBe(country);

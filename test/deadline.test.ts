@@ -1,4 +1,7 @@
-/** Time limits of calls to third parties: they hold while the process collects garbage, and after it was frozen. */
+/**
+ * Time limits of calls to third parties: they hold while the process collects garbage, and
+ * after it was frozen.
+ */
 import { EventEmitter, once } from "node:events";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";

@@ -38,7 +38,8 @@ describe.each(pages)("%s", (page) => {
     expect(named.filter((name) => !settings.some((one) => one.name === name))).toEqual([]);
   });
 
-  // The error reference is generated from the catalogue, which also names operations that are not implemented.
+  // The error reference is generated from the catalogue, which also names operations that
+  // are not implemented.
   test.skipIf(page.startsWith("docs/reference/"))("names routes that are implemented", async () => {
     const text = await readFile(page, "utf8");
     const named = matches(text, /((?:GET|POST|PUT|PATCH|DELETE) \/v1\/[\w/{}.-]*\w\}?)/g);

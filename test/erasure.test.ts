@@ -1,4 +1,7 @@
-/** Erasure: after it, no column of any table holds the contact's number or a text that came from or to the contact. */
+/**
+ * Erasure: after it, no column of any table holds the contact's number or a text that came
+ * from or to the contact.
+ */
 import { afterEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { newJob } from "../src/jobs/job.ts";
@@ -74,7 +77,10 @@ const marker = "zq7marker";
 const marked = (text: string) => `${text} ${marker}`;
 const personal = [number, number.slice(1), marker];
 
-/** Plants the marker through every operation and every inbound content; returns the contact and the conversation. */
+/**
+ * Plants the marker through every operation and every inbound content; returns the contact
+ * and the conversation.
+ */
 async function plant() {
   const phone = openPhone(app, number);
   const { data: contact } = await call(contacts.create_contact, {
@@ -150,7 +156,10 @@ async function askChatbot(conversation_id: string): Promise<void> {
   await call(chatbot.chat_with_bot, { conversation_id, message: marked("Do you deliver?") });
 }
 
-/** Agents who are assigned with a reason, and a policy whose explanations quote the skills that a conversation needs. */
+/**
+ * Agents who are assigned with a reason, and a policy whose explanations quote the skills that
+ * a conversation needs.
+ */
 async function assignWithReasons(conversation_id: string): Promise<void> {
   const { id: team_id, users } = await createTeamWithMembers(app, {}, { Ben: {}, Cleo: {} });
   await call(routing.create_routing_policy, {

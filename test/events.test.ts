@@ -1,5 +1,6 @@
 /**
- * Events: recorded in the transaction that causes them; a job that a recorder adds runs in their order, until it succeeds.
+ * Events: recorded in the transaction that causes them; a job that a recorder adds runs in their
+ * order, until it succeeds.
  *
  * @module-tag both
  */
@@ -74,7 +75,9 @@ test("a job about an event that failed gets the same event again", async () => {
 const recorderJob = defineJob({ name: "recorder.job", payload: z.object({}), run: async () => undefined });
 const recorded: (readonly string[])[] = [];
 
-/** A module that emits events in one transaction when its route is called, and records those of a transaction. */
+/**
+ * A module that emits events in one transaction when its route is called, and records those of a transaction.
+ */
 const emitter = implement(
   {},
   {

@@ -1,4 +1,7 @@
-/** Fairness: the requests of one organization don't keep those of another waiting, and a busy database says so. */
+/**
+ * Fairness: the requests of one organization don't keep those of another waiting, and a
+ * busy database says so.
+ */
 import { expect, test, vi } from "vitest";
 import { z } from "zod";
 import { FairQueue, NoFreePlaceError, runFor } from "../src/database/fair-queue.ts";
@@ -42,7 +45,9 @@ const problemModule = implement(contract, {
 
 const app = useTestApp({ enabledModules: { ...modules, problems: problemModule } });
 
-/** A queue, its clock, and what it has served: places are given back in the order in which they were taken. */
+/**
+ * A queue, its clock, and what it has served: places are given back in the order in which they were taken.
+ */
 function createQueue(size: number, timeoutMs = 60_000) {
   const clock = { ms: 0 };
   const queue = new FairQueue({ size, timeoutMs, place: "place", now: () => clock.ms });

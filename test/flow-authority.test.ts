@@ -1,4 +1,7 @@
-/** Authority of flows: who saves or enables one needs the scope of what it does, and it acts within its creator's role. */
+/**
+ * Authority of flows: who saves or enables one needs the scope of what it does, and it acts
+ * within its creator's role.
+ */
 import { beforeAll, describe, expect, test } from "vitest";
 import { apiKeys } from "../tools/api-keys.ts";
 import { contacts } from "../tools/contacts.ts";

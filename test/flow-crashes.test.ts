@@ -1,4 +1,6 @@
-/** Crashes: at whichever transaction a process dies, each message of a flow is sent once, and the run ends. */
+/**
+ * Crashes: at whichever transaction a process dies, each message of a flow is sent once, and the run ends.
+ */
 
 import { expect, test } from "vitest";
 import { contacts } from "../tools/contacts.ts";
@@ -41,7 +43,10 @@ const twelveNodes = chain(
 );
 
 interface Crashes {
-  /** Decides which transactions of the modules fail: a third of them, in no period that one of them could fall into. */
+  /**
+   * Decides which transactions of the modules fail: a third of them, in no period that one of
+   * them could fall into.
+   */
   readonly seed: number;
   readonly when: CrashTime;
 }

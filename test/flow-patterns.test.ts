@@ -1,4 +1,7 @@
-/** Regular expressions of flows: their size and their time are limited, and they are matched on another thread. */
+/**
+ * Regular expressions of flows: their size and their time are limited, and they are
+ * matched on another thread.
+ */
 import { expect, test } from "vitest";
 import { openPatternMatcher } from "../src/adapters/patterns/index.ts";
 import { flows } from "../tools/flows/index.ts";

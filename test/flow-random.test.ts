@@ -1,4 +1,7 @@
-/** Random sequences of everything that can happen to runs of flows: their states, steps, waits and messages always agree. */
+/**
+ * Random sequences of everything that can happen to runs of flows: their states, steps, waits and
+ * messages always agree.
+ */
 import fc from "fast-check";
 import { sql } from "kysely";
 import { beforeAll, expect, test } from "vitest";

@@ -1,4 +1,7 @@
-/** The rules for the node http_request when a flow is saved: each error names the node and the field, and shows no secret. */
+/**
+ * The rules for the node http_request when a flow is saved: each error names the node and the field,
+ * and shows no secret.
+ */
 import { expect, test } from "vitest";
 import { apiKeys } from "../tools/api-keys.ts";
 import type { InputOf } from "../tools/contract/index.ts";

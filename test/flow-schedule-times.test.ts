@@ -45,11 +45,13 @@ const cases: readonly (readonly [string, string, string, readonly string[]])[] =
     ["11-01T05:30", "11-01T06:00", "11-01T06:30", "11-01T07:00"],
   ],
   ["America/New_York", "0 12 * * 0", "2026-03-02T00:00Z", ["03-08T16:00", "03-15T16:00"]],
-  // By half an hour. 4 October 2026: 02:00 becomes 02:30, at 15:30 UTC. 5 April: 02:00 becomes 01:30, at 15:00 UTC.
+  // By half an hour. 4 October 2026: 02:00 becomes 02:30, at 15:30 UTC. 5 April: 02:00 becomes
+  // 01:30, at 15:00 UTC.
   ["Australia/Lord_Howe", "15 2 * * *", "2026-10-02T16:00Z", ["10-03T15:30", "10-04T15:15"]],
   ["Australia/Lord_Howe", "45 1 * * *", "2026-04-03T15:00Z", ["04-04T14:45", "04-05T15:15"]],
   ["Australia/Lord_Howe", "0 2 * * *", "2026-10-02T16:00Z", ["10-03T15:30", "10-04T15:00"]],
-  // 4 November 2018: 00:00 becomes 01:00, at 03:00 UTC. 18 February: 00:00 becomes 23:00 of the day before, at 02:00 UTC.
+  // 4 November 2018: 00:00 becomes 01:00, at 03:00 UTC. 18 February: 00:00 becomes 23:00 of the day
+  // before, at 02:00 UTC.
   ["America/Sao_Paulo", "0 0 * * *", "2018-11-03T04:00Z", ["11-04T03:00", "11-05T02:00"]],
   ["America/Sao_Paulo", "30 23 * * *", "2018-02-17T00:00Z", ["02-17T01:30", "02-18T01:30", "02-19T02:30"]],
   ["America/Sao_Paulo", "0 0 * * *", "2018-02-17T00:00Z", ["02-17T02:00", "02-18T03:00", "02-19T03:00"]],

@@ -1,4 +1,7 @@
-/** A process that was frozen: what it had begun, another one may have taken over, so it sends nothing any more. */
+/**
+ * A process that was frozen: what it had begun, another one may have taken over, so it
+ * sends nothing any more.
+ */
 import { expect, test, vi } from "vitest";
 import { modules } from "../src/platform/index.ts";
 import { messages } from "../tools/messages/index.ts";

@@ -118,7 +118,10 @@ const wrongValues: Readonly<Record<string, (length: number) => string>> = {
   "a nested list": (length) => "[".repeat(length / 2) + "]".repeat(length / 2),
 };
 
-/** The same values, each parsed once: parsing takes most of the time of a large body, and no operation changes it. */
+/**
+ * The same values, each parsed once: parsing takes most of the time of a large body, and no
+ * operation changes it.
+ */
 const parsedWrongValues: readonly [string, unknown][] = Object.entries(wrongValues).map(([kind, write]) => [
   kind,
   JSON.parse(write(budget)),

@@ -1,4 +1,6 @@
-/** The rate of a lane whose jobs do something first: a start counts when the job begins what the rate limits. */
+/**
+ * The rate of a lane whose jobs do something first: a start counts when the job begins what the rate limits.
+ */
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import type { JobDefinition } from "../src/jobs/job.ts";

@@ -121,7 +121,10 @@ function dieInTransactions(die: () => Death): Database {
   };
 }
 
-/** A process whose clock is off by some milliseconds, and which dies now and then; another one takes its place. */
+/**
+ * A process whose clock is off by some milliseconds, and which dies now and then; another
+ * one takes its place.
+ */
 function createProcess(definition: JobDefinition, offsetMs: number, random: () => number) {
   let deaths = 0;
   const database = dieInTransactions(() => {

@@ -225,7 +225,10 @@ function claimOnce(priority: Priority) {
   );
 }
 
-/** How many rows of the jobs this session has read, by indexes and scans, as it knows before it reports its figures. */
+/**
+ * How many rows of the jobs this session has read, by indexes and scans, as it knows before it
+ * reports its figures.
+ */
 async function countReadRows(tx: DatabaseTransaction): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) as count

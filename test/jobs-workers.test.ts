@@ -1,4 +1,6 @@
-/** Several workers on one table, and workers that stop or are killed: no job is lost or runs twice at once. */
+/**
+ * Several workers on one table, and workers that stop or are killed: no job is lost or runs twice at once.
+ */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";

@@ -200,7 +200,9 @@ test("a claim prepared on the empty table uses the indexes once the table is ful
   expect(await jobs.runDue()).toBe(0);
 });
 
-/** How many rows of the table sequential scans have read, as this session knows before it reports its figures. */
+/**
+ * How many rows of the table sequential scans have read, as this session knows before it reports its figures.
+ */
 async function countScannedRows(tx: DatabaseTransaction): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select seq_tup_read as count from pg_stat_xact_user_tables where relname = 'jobs'

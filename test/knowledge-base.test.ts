@@ -1,4 +1,7 @@
-/** The knowledge base: documents are ingested, replaced and found; QA pairs precede them; tenants are separate. */
+/**
+ * The knowledge base: documents are ingested, replaced and found; QA pairs precede them;
+ * tenants are separate.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { InputOf } from "../tools/contract/index.ts";
 import { knowledgeBase } from "../tools/knowledge-base/index.ts";

@@ -1,4 +1,6 @@
-/** Crashes of ingestion, and vectors of other models: what is found is always one whole version of a document. */
+/**
+ * Crashes of ingestion, and vectors of other models: what is found is always one whole version of a document.
+ */
 
 import { expect, test } from "vitest";
 import { searchKnowledge } from "../src/platform/content/knowledge-base/index.ts";

@@ -1,4 +1,6 @@
-/** Large bodies are read one after the other, in turn for each owner, with the requests of others in between. */
+/**
+ * Large bodies are read one after the other, in turn for each owner, with the requests of others in between.
+ */
 import { expect, test } from "vitest";
 import { createLargeBodies } from "../src/http/large-bodies.ts";
 import { useTestApp } from "./support/app.ts";

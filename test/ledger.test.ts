@@ -1,4 +1,7 @@
-/** The ledger as an organization reads it: entries with their causes, what was spent, and the price on a message. */
+/**
+ * The ledger as an organization reads it: entries with their causes, what was spent, and
+ * the price on a message.
+ */
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { modules } from "../src/platform/index.ts";
 import { recordUnit } from "../src/platform/money/billing/index.ts";

@@ -1,4 +1,7 @@
-/** Requests that no HTTP client sends are the caller's mistake on every kind of route: none is answered with 5xx. */
+/**
+ * Requests that no HTTP client sends are the caller's mistake on every kind of route: none
+ * is answered with 5xx.
+ */
 import { connect } from "node:net";
 import { describe, expect, test } from "vitest";
 import { ownerKey, useTestApp } from "./support/app.ts";

@@ -15,8 +15,9 @@ type StartCall = (url: URL, call: Call, signal: AbortSignal) => Promise<unknown>
 const key = "sk_live_x";
 
 /**
- * Starts a call in each protocol revision so that the signal cancels it. A client of 2025 cancels with a
- * separate message, which on stateless HTTP can't be related to its call: there, closing the connection cancels.
+ * Starts a call in each protocol revision so that the signal cancels it. A client of 2025 cancels
+ * with a separate message, which on stateless HTTP can't be related to its call: there, closing
+ * the connection cancels.
  */
 const revisions: Readonly<Record<string, StartCall>> = {
   async "2026-07-28"(url, call, signal) {

@@ -1,4 +1,6 @@
-/** The text of a failed tool call: it passes on error responses of two known shapes, and nothing of any other. */
+/**
+ * The text of a failed tool call: it passes on error responses of two known shapes, and nothing of any other.
+ */
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { clientInfo, useMcpServer } from "./support/mcp-clients.ts";
@@ -17,7 +19,8 @@ async function textOf(answer: ScriptedResponse, name = "get_contact"): Promise<u
   const result = await client.callTool({ name, arguments: { id: "con_1" } });
   expect(result).toMatchObject({ isError: true });
   expect(result).not.toHaveProperty("structuredContent");
-  return (result as { content: { text: string }[] }).content.map(({ text }) => text).join(); // every result has texts
+  // Every result has texts.
+  return (result as { content: { text: string }[] }).content.map(({ text }) => text).join();
 }
 
 const envelope = (type: string) => ({

@@ -1,4 +1,7 @@
-/** MCP features beyond calls: tool filters, search mode, the size limit of results, resources, prompts and completion. */
+/**
+ * MCP features beyond calls: tool filters, search mode, the size limit of results, resources,
+ * prompts and completion.
+ */
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { beforeAll, describe, expect, test } from "vitest";
 import { apiKeys } from "../tools/api-keys.ts";

@@ -1,4 +1,7 @@
-/** Limits of MCP requests: how many values a message has, and how long the texts of the service's own tools are. */
+/**
+ * Limits of MCP requests: how many values a message has, and how long the texts of the
+ * service's own tools are.
+ */
 import { describe, expect, test } from "vitest";
 import { useTestApp } from "./support/app.ts";
 import { members } from "./support/places.ts";

@@ -1,4 +1,7 @@
-/** A tool call is served in the same way within the process, by /mcp of the service, as over HTTP, by a server in front of it. */
+/**
+ * A tool call is served in the same way within the process, by /mcp of the service, as over HTTP, by a
+ * server in front of it.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createRunningRequests } from "../src/http/operations/running.ts";
 import { createToolFilter, defaultToolFilterSettings, tools } from "../src/mcp/tool-list/index.ts";
@@ -51,7 +54,10 @@ function sampleOf(schema: JsonSchema): unknown {
   return values ? values[0] : anyOf?.[0] ? sampleOf(anyOf[0]) : (samples[type]?.(schema) ?? null);
 }
 
-/** Without arguments, with those that are required, with others in addition, one by one, and with one that is unknown. */
+/**
+ * Without arguments, with those that are required, with others in addition, one by one, and with
+ * one that is unknown.
+ */
 function variantsOf(schema: JsonSchema): Arguments[] {
   const { properties = {}, required = [] } = schema;
   const sampled = Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, sampleOf(one)]));
@@ -70,7 +76,10 @@ function pick(values: Arguments, names: readonly string[]): Arguments {
   return Object.fromEntries(names.map((name) => [name, values[name]]));
 }
 
-/** The response, without request ids and cursors, which differ each time. Calls with the same idempotency key have one effect. */
+/**
+ * The response, without request ids and cursors, which differ each time. Calls with the same idempotency
+ * key have one effect.
+ */
 async function call(url: string, name: string, input: Arguments, idempotencyKey: string): Promise<unknown> {
   const _meta = { "io.tidings/idempotency-key": idempotencyKey };
   const params = { name, arguments: input, _meta };

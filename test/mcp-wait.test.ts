@@ -135,7 +135,10 @@ const counts = (sent: number, failed: number, total = 20_000) => ({
   is_timed_out: true,
 });
 
-/** Answers the slice that waits, after its time. A poll of `expect`, unlike `waitUntil`, would advance the timers. */
+/**
+ * Answers the slice that waits, after its time. A poll of `expect`, unlike `waitUntil`,
+ * would advance the timers.
+ */
 async function endSlice(id: string, data: object, ms = 5_000): Promise<void> {
   await waitUntil(() => waiting.has(id));
   if (ms > 0) {
@@ -210,7 +213,8 @@ test.concurrent.each(clientKinds)("a cancelled wait ends at the service too: %s"
   const calling = callOf(client, kind)(waitCall(after), { signal: controller.signal });
   calling.catch(() => undefined);
   await vi.waitFor(() => expect(waiting.has(after)).toBe(true), { timeout: 15_000 });
-  // Over stateless HTTP a cancellation of 2025 can't be related to its call: there, closing the connection cancels.
+  // Over stateless HTTP a cancellation of 2025 can't be related to its call: there, closing
+  // the connection cancels.
   const endsByConnection = kind.endsWith("HTTP") && !kind.includes("2026");
   await (endsByConnection ? client.close() : controller.abort());
   await expect(calling).rejects.toThrow();

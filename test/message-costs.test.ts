@@ -1,4 +1,7 @@
-/** What a message costs: the waits for the database until it is accepted, the statements until it is delivered. */
+/**
+ * What a message costs: the waits for the database until it is accepted, the statements
+ * until it is delivered.
+ */
 import { beforeAll, expect, test } from "vitest";
 import { type TestApp, useTestApp } from "./support/app.ts";
 import { createBroadcastHelpers } from "./support/broadcasts.ts";
@@ -79,8 +82,8 @@ test("a message of a broadcast costs at most three statements from the execution
 });
 
 /**
- * All messages wait before the first is stored. How many of them share a transaction, and how many ends a poll, depends on
- * how fast the machine is in each moment: so the least of up to three backlogs counts.
+ * All messages wait before the first is stored. How many of them share a transaction, and how many ends a
+ * poll, depends on how fast the machine is in each moment: so the least of up to three backlogs counts.
  */
 test("a received message of a backlog costs at most nine statements, twelve of a new person", async () => {
   await using graph = await startGraphApi();

@@ -53,8 +53,9 @@ test("a database that a newer version wrote is called newer, and nothing of it c
 });
 
 /**
- * Opens an empty database of the server several times. The end of the run drops it, as it does the copies of the template:
- * it makes the server write every changed page to the disk, which takes half a minute while other tests write.
+ * Opens an empty database of the server several times. The end of the run drops it, as it does the copies
+ * of the template: it makes the server write every changed page to the disk, which takes half a minute
+ * while other tests write.
  */
 async function withInstances(count: number, use: (instances: readonly Database[]) => Promise<void>) {
   const name = `${inject("template")}_${randomBytes(6).toString("hex")}`;

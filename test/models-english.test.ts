@@ -175,7 +175,8 @@ describe("the file", async () => {
     for (const part of [content, ...vectors.map(({ buffer }) => Buffer.from(buffer))]) {
       hash.update(part);
     }
-    // Raise the version in src/adapters/models/english/index.ts when this changes: stored vectors can't be compared with new ones.
+    // Raise the version in src/adapters/models/english/index.ts when this changes: stored vectors can't be
+    // compared with new ones.
     expect([embedder.model, hash.digest("hex").slice(0, 16)]).toEqual([
       "tidings-english-1",
       "994e6fc33d4c2efc",

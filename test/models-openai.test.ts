@@ -1,4 +1,7 @@
-/** Language models behind the API of OpenAI, over HTTP to a scripted service: answers, retries, limits, and the key. */
+/**
+ * Language models behind the API of OpenAI, over HTTP to a scripted service: answers, retries,
+ * limits, and the key.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { openModels } from "../src/adapters/models/index.ts";
 import { createLanguageModel } from "../src/adapters/models/openai/index.ts";

@@ -22,7 +22,7 @@ import { describeFailure } from "../scripts/mutate/run/vitest-report.ts";
 import { readTests, testsFor } from "../scripts/mutate/tests.ts";
 import { programPath } from "./support/process.ts";
 
-// biome-ignore-start lint/suspicious/noTemplateCurlyInString: they are templates of the sources that are mutated.
+// biome-ignore-start lint/suspicious/noTemplateCurlyInString: templates of the sources that are mutated.
 
 const columns = parseTables(
   "schema.ts",
@@ -211,7 +211,7 @@ describe("wrong-column", () => {
   });
 });
 
-// biome-ignore-end lint/suspicious/noTemplateCurlyInString: they are templates of the sources that are mutated.
+// biome-ignore-end lint/suspicious/noTemplateCurlyInString: templates of the sources that are mutated.
 
 test("a mutation's id depends on its function and its line, not on the lines before them", () => {
   const idsOf = (text: string) =>

@@ -1,6 +1,6 @@
 /**
- * Outages of the database: a request is answered with 503 in a limited time, one line a second is logged, and the service
- * goes on by itself when the database is back.
+ * Outages of the database: a request is answered with 503 in a limited time, one line a second is logged, and
+ * the service goes on by itself when the database is back.
  *
  * @module-tag postgres
  */

@@ -1,4 +1,7 @@
-/** One payment that everything reports at the same time: verification, webhook, reconciliation. It is credited once. */
+/**
+ * One payment that everything reports at the same time: verification, webhook, reconciliation.
+ * It is credited once.
+ */
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { findDifferences } from "../src/platform/money/wallet/audit.ts";
@@ -22,7 +25,9 @@ async function start() {
   return { ...shop, order_id: (await shop.order(20)).order_id };
 }
 
-/** Runs the reconciliation at once. The clock stays: a call counts as interrupted when its lease has passed. */
+/**
+ * Runs the reconciliation at once. The clock stays: a call counts as interrupted when its lease has passed.
+ */
 async function reconcile(): Promise<void> {
   const { queries } = app.server.database;
   const now = app.now().toISOString();

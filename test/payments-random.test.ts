@@ -1,4 +1,6 @@
-/** Random sequences of what payers, the processor and the network do to an order: its wallet is always right. */
+/**
+ * Random sequences of what payers, the processor and the network do to an order: its wallet is always right.
+ */
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { PaymentStatus } from "../tools/payments.ts";

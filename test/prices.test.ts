@@ -1,4 +1,7 @@
-/** Prices of messages: the country of a number, the bundled table, the operator's tables, and how they are read. */
+/**
+ * Prices of messages: the country of a number, the bundled table, the operator's tables,
+ * and how they are read.
+ */
 import { getCountries } from "libphonenumber-js/min";
 import { describe, expect, test } from "vitest";
 import { bundledTables } from "../src/platform/money/prices/bundled.ts";

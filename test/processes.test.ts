@@ -1,4 +1,6 @@
-/** The table of processes: jobs of a process that died are taken over in seconds, those of a live one never. */
+/**
+ * The table of processes: jobs of a process that died are taken over in seconds, those of a live one never.
+ */
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import type { Database } from "../src/database/database.ts";

@@ -1,4 +1,7 @@
-/** Quotas: what an organization may have, by setting, also with concurrent requests; another's use does not count. */
+/**
+ * Quotas: what an organization may have, by setting, also with concurrent requests;
+ * another's use does not count.
+ */
 import { expect, test } from "vitest";
 import { apiKeys } from "../tools/api-keys.ts";
 import { cohorts } from "../tools/cohorts/index.ts";

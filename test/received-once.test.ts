@@ -1,4 +1,7 @@
-/** A simulated phone's message is received once: at whichever step a process dies, and by two processes at once. */
+/**
+ * A simulated phone's message is received once: at whichever step a process dies, and by
+ * two processes at once.
+ */
 import { expect, test } from "vitest";
 import { conversations } from "../tools/conversations.ts";
 import { messages } from "../tools/messages/index.ts";
@@ -66,8 +69,8 @@ const jobsLeft = () =>
     .execute();
 
 /**
- * Of the two transactions, the first stores the job, and the second does its work and deletes it. `isReceived`: without a
- * repetition of the request.
+ * Of the two transactions, the first stores the job, and the second does its work and deletes it.
+ * `isReceived`: without a repetition of the request.
  */
 const crashes = [
   { place: "before the commit of the job", number: 1, when: "before", isReceived: false },

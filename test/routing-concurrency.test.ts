@@ -173,7 +173,10 @@ describe("with other processes on the database", { tags: "postgres" }, () => {
     expect(await agentOf(locked)).toBe(team.users.Ada);
   });
 
-  /** Starts a second app on the same database. Its clock shows the same time, so that either runs all due jobs. */
+  /**
+   * Starts a second app on the same database. Its clock shows the same time, so that
+   * either runs all due jobs.
+   */
   async function openSecond(): Promise<TestApp> {
     const { rows } = await sql<{ name: string }>`select current_database() as name`.execute(
       app.server.database.queries,
@@ -241,7 +244,10 @@ describe("with other processes on the database", { tags: "postgres" }, () => {
 });
 
 describe("the rows of team members", { tags: "postgres" }, () => {
-  /** Locks the first member's row while `run` waits for it; returns whether the second row stays unlocked meanwhile. */
+  /**
+   * Locks the first member's row while `run` waits for it; returns whether the second row
+   * stays unlocked meanwhile.
+   */
   async function leavesSecondRowUnlocked([first, second]: readonly string[], run: () => Promise<unknown>) {
     const { database } = app.server;
     const lock = (user = "") =>

@@ -1,4 +1,7 @@
-/** The secret under which values are stored: set, rotated, and lost, with the webhooks and answers stored before. */
+/**
+ * The secret under which values are stored: set, rotated, and lost, with the webhooks and
+ * answers stored before.
+ */
 import { readFile } from "node:fs/promises";
 import { sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";

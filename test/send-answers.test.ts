@@ -1,4 +1,7 @@
-/** The answer of sending: whom the message goes to, who sent it, and what became of it while the caller waited. */
+/**
+ * The answer of sending: whom the message goes to, who sent it, and what became of it
+ * while the caller waited.
+ */
 import { beforeEach, expect, test } from "vitest";
 import { apiKeys } from "../tools/api-keys.ts";
 import { contacts } from "../tools/contacts.ts";

@@ -249,7 +249,9 @@ test("a token names its signing secret; the previous secret is still accepted, a
   await expect(readAccessToken(foreign, token)).rejects.toMatchObject({ code: "credential_invalid" });
 });
 
-/** The processor time, in microseconds: unlike the time on the clock, it does not depend on other processes. */
+/**
+ * The processor time, in microseconds: unlike the time on the clock, it does not depend on other processes.
+ */
 async function measureCpu(call: () => Promise<unknown>): Promise<number> {
   const begin = process.cpuUsage();
   await call();

@@ -1,11 +1,15 @@
-/** The clock of a process: it follows the database's, never goes back, and reports when it can't be compared. */
+/**
+ * The clock of a process: it follows the database's, never goes back, and reports when it can't be compared.
+ */
 import { describe, expect, test } from "vitest";
 import { SharedClock } from "../src/time/shared-clock.ts";
 
 const second = 1_000;
 const start = Date.parse("2026-03-01T00:00:00Z");
 
-/** A machine and a database whose clocks the test sets. A measurement takes no time unless the test says so. */
+/**
+ * A machine and a database whose clocks the test sets. A measurement takes no time unless the test says so.
+ */
 function createMachine({ aheadMs = 0 } = {}) {
   let monotonic = 5_000;
   let wall = start + aheadMs;

@@ -1,4 +1,6 @@
-/** Simulated money: an account of its own, which simulated payments credit and simulated inboxes alone spend. */
+/**
+ * Simulated money: an account of its own, which simulated payments credit and simulated inboxes alone spend.
+ */
 import { sql } from "kysely";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { World } from "../src/platform/foundation/kernel/index.ts";

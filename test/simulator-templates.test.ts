@@ -1,4 +1,6 @@
-/** The templates of the simulated review authority: submissions, changes, lists and deletions, as on WhatsApp. */
+/**
+ * The templates of the simulated review authority: submissions, changes, lists and deletions, as on WhatsApp.
+ */
 import { describe, expect, test } from "vitest";
 import { inbox, signal, submission, useSimulatedAuthority } from "./support/simulated-authority.ts";
 

@@ -15,6 +15,18 @@ describe("every file", async () => {
     expect(written.filter(({ text }) => linesOf(text) > 350).map(({ path }) => path)).toEqual([]);
   });
 
+  // The formatter breaks lines of code there, and leaves comments as they are.
+  test("has comments of at most 110 columns, unless it is generated", () => {
+    const isComment = (line: string) => /^\s*(?:\/\/|\/?\*)|\s\/\/ [^"'`]*$/.test(line);
+    const comments = written.flatMap(({ path, text }) =>
+      text
+        .split("\n")
+        .flatMap((line, index) => (isComment(line) ? [{ place: `${path}:${index + 1}`, line }] : [])),
+    );
+    expect(comments.length).toBeGreaterThan(10_000);
+    expect(comments.filter(({ line }) => [...line].length > 110).map(({ place }) => place)).toEqual([]);
+  });
+
   test("of the product has no switch", () => {
     expect(product.filter(({ text }) => /^\s*switch \(/m.test(text)).map(({ path }) => path)).toEqual([]);
   });

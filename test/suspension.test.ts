@@ -1,4 +1,7 @@
-/** Suspended organizations: every credential is rejected at once, jobs wait, and what customers write is still stored. */
+/**
+ * Suspended organizations: every credential is rejected at once, jobs wait, and what customers
+ * write is still stored.
+ */
 import { describe, expect, test } from "vitest";
 import { implement } from "../src/platform/foundation/kernel/module.ts";
 import { receiveMessage } from "../src/platform/inbox/messages/index.ts";

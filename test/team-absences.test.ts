@@ -1,4 +1,7 @@
-/** Teams that have no agent for a conversation: queues that a new member is given, absences, and what warns of both. */
+/**
+ * Teams that have no agent for a conversation: queues that a new member is given, absences,
+ * and what warns of both.
+ */
 import { describe, expect, test } from "vitest";
 import { chatbot } from "../tools/chatbot.ts";
 import { conversations } from "../tools/conversations.ts";

@@ -1,4 +1,7 @@
-/** An authority that is slow, fails or loses answers, and calls at the same time: nothing is lost or done twice. */
+/**
+ * An authority that is slow, fails or loses answers, and calls at the same time: nothing
+ * is lost or done twice.
+ */
 import { beforeEach, expect, test } from "vitest";
 import type { ReviewedTemplate } from "../src/ports/template-authority.ts";
 import { inboxes } from "../tools/inboxes.ts";

@@ -1,4 +1,6 @@
-/** The review of templates: submission, decision, change, pause and deletion, with the simulated authority. */
+/**
+ * The review of templates: submission, decision, change, pause and deletion, with the simulated authority.
+ */
 import { expect, test } from "vitest";
 import { templates } from "../tools/templates/index.ts";
 import { useTestApp } from "./support/app.ts";

@@ -37,7 +37,10 @@ const reviewOf = (raw_status: string, state: TemplateState, body?: string): Revi
   version: body === undefined ? null : versionOf(body),
 });
 
-/** A template with what is needed to check it: the time, and when changes of an approved version were accepted. */
+/**
+ * A template with what is needed to check it: the time, and when changes of an approved
+ * version were accepted.
+ */
 interface Model {
   readonly state: TemplateState;
   readonly now: Date;

@@ -1,4 +1,7 @@
-/** Thirty simulated days with daylight saving in four zones: schedules, retries and credentials keep their times. */
+/**
+ * Thirty simulated days with daylight saving in four zones: schedules, retries and
+ * credentials keep their times.
+ */
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { retryDelaysMs } from "../src/platform/automation/webhooks/schedule.ts";

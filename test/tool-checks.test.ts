@@ -1,4 +1,7 @@
-/** A tool is found, checked and its arguments are read in the same way over /mcp, over REST and by execute_tool. */
+/**
+ * A tool is found, checked and its arguments are read in the same way over /mcp, over REST
+ * and by execute_tool.
+ */
 import { beforeAll, expect, test } from "vitest";
 import { apiKeys } from "../tools/api-keys.ts";
 import { contacts } from "../tools/contacts.ts";
@@ -31,7 +34,8 @@ async function callOverMcp(params: ToolCall, mode: string): Promise<string> {
 
 async function callOverRest(json: ToolCall) {
   const answer = await app.fetch("/v1/mcp/tools/call", { method: "POST", key, json });
-  const { error } = (await answer.json()) as { error: { code: string; message: string } }; // the error envelope
+  // The error envelope.
+  const { error } = (await answer.json()) as { error: { code: string; message: string } };
   return { status: answer.status, code: error.code, message: error.message };
 }
 

@@ -158,8 +158,8 @@ const creations = Object.entries(built).filter(
 );
 
 /**
- * For the size of the list: a broadcast is cancelled and created again, an unused cohort does no harm, a flow is
- * disabled. A knowledge base is kept up by people and programs, rather than by an assistant.
+ * For the size of the list: a broadcast is cancelled and created again, an unused cohort does no harm, a flow
+ * is disabled. A knowledge base is kept up by people and programs, rather than by an assistant.
  */
 const leftOut = [
   "update_broadcast",

@@ -1,4 +1,7 @@
-/** Traces: one from a tool call to the channel, continued from the caller's, and without delays by the collector. */
+/**
+ * Traces: one from a tool call to the channel, continued from the caller's, and without
+ * delays by the collector.
+ */
 import { expect, test } from "vitest";
 import { createRazorpay } from "../src/adapters/payments/razorpay/index.ts";
 import { createInstruments, openTelemetry } from "../src/adapters/telemetry/index.ts";

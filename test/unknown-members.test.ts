@@ -1,4 +1,7 @@
-/** Members that an input does not name: rejected at every depth of a tool's arguments, and in the objects of a REST body. */
+/**
+ * Members that an input does not name: rejected at every depth of a tool's arguments, and in the
+ * objects of a REST body.
+ */
 import { describe, expect, test } from "vitest";
 import {
   Failure,

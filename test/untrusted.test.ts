@@ -8,7 +8,10 @@ import { catalogue } from "../tools/index.ts";
 import { messages } from "../tools/messages/index.ts";
 import { isOpenObject, type Place, placesOf } from "./support/places.ts";
 
-/** Written by the organization and its staff, by the service or by the channel, or validated as a phone number. */
+/**
+ * Written by the organization and its staff, by the service or by the channel, or
+ * validated as a phone number.
+ */
 const trusted = [
   "tags[]",
   "platform",

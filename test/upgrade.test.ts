@@ -1,4 +1,6 @@
-/** Databases that landed versions wrote open with this version: nothing is lost, and queued work is done once. */
+/**
+ * Databases that landed versions wrote open with this version: nothing is lost, and queued work is done once.
+ */
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createClock, startEmulator } from "../emulator/index.ts";
@@ -38,7 +40,10 @@ const names = dumpNames.filter(
   (_, index) => index === 0 || index >= dumpNames.length - iterations(2, Infinity),
 );
 
-/** The tests of a version use the same app one after the other, because opening a dump takes most of their time. */
+/**
+ * The tests of a version use the same app one after the other, because opening a dump
+ * takes most of their time.
+ */
 describe.each(names)("a database of version %s", (name) => {
   let opened: OpenedDump;
   beforeAll(async () => {

@@ -1,4 +1,6 @@
-/** The wallet of an organization: its currency, the operator's adjustments, and the event of a low balance. */
+/**
+ * The wallet of an organization: its currency, the operator's adjustments, and the event of a low balance.
+ */
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import type { Queries } from "../src/database/database.ts";

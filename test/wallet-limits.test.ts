@@ -1,4 +1,6 @@
-/** What the wallet can't pay: rejected or not, by the setting TIDINGS_WALLET, the inbox and the credit limit. */
+/**
+ * What the wallet can't pay: rejected or not, by the setting TIDINGS_WALLET, the inbox and the credit limit.
+ */
 import { beforeAll, describe, expect, test } from "vitest";
 import { inboxes } from "../tools/inboxes.ts";
 import { messages } from "../tools/messages/index.ts";

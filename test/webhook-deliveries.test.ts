@@ -1,4 +1,6 @@
-/** Webhook deliveries: retried until they succeed, in order, never lost, and independent of other webhooks. */
+/**
+ * Webhook deliveries: retried until they succeed, in order, never lost, and independent of other webhooks.
+ */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { retryDelaysMs } from "../src/platform/automation/webhooks/schedule.ts";
 import { messages } from "../tools/messages/index.ts";

@@ -1,4 +1,7 @@
-/** The requests that messages become: the structure of Meta's own examples, and what follows from each error code. */
+/**
+ * The requests that messages become: the structure of Meta's own examples, and what follows
+ * from each error code.
+ */
 import { describe, expect, test } from "vitest";
 import { errorCodes, reactionTo } from "../src/adapters/channel/whatsapp/error-codes.ts";
 import { toBody } from "../src/adapters/channel/whatsapp/sending/body.ts";

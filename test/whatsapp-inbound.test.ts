@@ -126,7 +126,10 @@ describe("a message in whose last attempt the process died", () => {
       .orderBy("died_at")
       .execute();
 
-  /** Delivers messages, the attempts at the first of which are over. Returns what has moved to the dead-letter queue. */
+  /**
+   * Delivers messages, the attempts at the first of which are over. Returns what has moved to
+   * the dead-letter queue.
+   */
   async function die(...all: readonly object[]) {
     const before = await dead();
     await postWebhook(app, inbox, { body: JSON.stringify(envelope(messagesChange({ messages: all }))) });

@@ -1,4 +1,6 @@
-/** Sending by the Cloud API: at most once, what each error means, files, and how often a person is written to. */
+/**
+ * Sending by the Cloud API: at most once, what each error means, files, and how often a person is written to.
+ */
 import { beforeEach, describe, expect, test } from "vitest";
 import { inboxes } from "../tools/inboxes.ts";
 import { messages } from "../tools/messages/index.ts";

@@ -1,4 +1,7 @@
-/** whoami: what an assistant works with, and which tools it does not have, with the reason; which messages are simulated. */
+/**
+ * whoami: what an assistant works with, and which tools it does not have, with the reason; which
+ * messages are simulated.
+ */
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { describe, expect, test } from "vitest";
 import { toolsOf } from "../src/platform/index.ts";

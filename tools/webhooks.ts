@@ -16,8 +16,8 @@ import {
 } from "./contract/index.ts";
 import { publicEvents, scopesOfEvents } from "./events.ts";
 
-/** The events of subscriptions, in the specification's order. */
-export const webhookEvents = Object.keys(publicEvents) as (keyof typeof publicEvents)[]; // the keys of a literal
+/** The events of subscriptions, in the specification's order: the keys of a literal. */
+export const webhookEvents = Object.keys(publicEvents) as (keyof typeof publicEvents)[];
 
 /** The limit for the whole exchange, from the specification. */
 export const webhookTimeoutSeconds = 30;

@@ -1,4 +1,7 @@
-/** The error codes of the Cloud API that the emulator can answer or report, from Meta's published error reference. */
+/**
+ * The error codes of the Cloud API that the emulator can answer or report, from Meta's
+ * published error reference.
+ */
 
 export interface ErrorCode {
   /** The documented status. Throttles also come with 429. */

@@ -59,7 +59,9 @@ export function titleOf(code: number): string {
   return errorCodes[code]?.title ?? "Unknown error";
 }
 
-/** Meta answers 400 for an id that does not exist, is another account's, or does not support the operation. */
+/**
+ * Meta answers 400 for an id that does not exist, is another account's, or does not support the operation.
+ */
 export function unknownObject(method: string, id: string): GraphError {
   const title = `Unsupported ${method.toLowerCase()} request. Object with ID '${id}' does not exist, cannot be loaded due to missing permissions, or does not support this operation`;
   return new GraphError(100, undefined, { subcode: 33, title });

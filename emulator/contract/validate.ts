@@ -1,4 +1,6 @@
-/** Validates requests by the schemas of Meta's OpenAPI document, and words the error as the Cloud API does. */
+/**
+ * Validates requests by the schemas of Meta's OpenAPI document, and words the error as the Cloud API does.
+ */
 import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js";
 import { GraphError, invalidParameter } from "./graph-error.ts";
 import contract from "./schemas.json" with { type: "json" };

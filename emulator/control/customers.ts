@@ -100,7 +100,10 @@ export function chooseMarketing({ world, params, body }: ControlRequest): object
 
 const NumberInput = z.strictObject({ number });
 
-/** The customer gets another number, and with it another user id. Each number that knows the customer learns it. */
+/**
+ * The customer gets another number, and with it another user id. Each number that knows
+ * the customer learns it.
+ */
 export function changeNumber({ world, params, body }: ControlRequest): object {
   const next = parse(NumberInput, body);
   const customer = requireCustomer(world, params.key ?? "");

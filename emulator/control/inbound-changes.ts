@@ -1,4 +1,6 @@
-/** A customer edits or deletes an earlier message: what the phone shows then, and what the webhook reports. */
+/**
+ * A customer edits or deletes an earlier message: what the phone shows then, and what the webhook reports.
+ */
 import { z } from "zod";
 import type { Customer } from "../state/customers.ts";
 import type { InboundRecord } from "../state/messages.ts";

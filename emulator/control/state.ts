@@ -38,7 +38,9 @@ export function getOverview({ world }: ControlRequest): object {
   };
 }
 
-/** Back to the start: no messages, templates, customers and faults, no callback address, and no more retries. */
+/**
+ * Back to the start: no messages, templates, customers and faults, no callback address, and no more retries.
+ */
 export function reset(request: ControlRequest): object {
   const { world } = request;
   resetStore(world, world.settings);

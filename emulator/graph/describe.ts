@@ -42,7 +42,10 @@ export function describe(
   return { kind: node.kind, all: describeAll(world, node) };
 }
 
-/** The fields that the query asks for, and always the id. @throws GraphError for a field that does not exist */
+/**
+ * The fields that the query asks for, and always the id.
+ * @throws GraphError for a field that does not exist
+ */
 export function selectFields(
   { kind, all }: ReturnType<typeof describe>,
   query: URLSearchParams,

@@ -1,4 +1,7 @@
-/** The HTTP server: finds out whether a request is for the Graph API, a file or the controls, and writes the answer. */
+/**
+ * The HTTP server: finds out whether a request is for the Graph API, a file or the controls,
+ * and writes the answer.
+ */
 import { randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { GraphError, newTraceId } from "../contract/graph-error.ts";
@@ -75,7 +78,10 @@ async function runGraph(world: World, request: IncomingMessage, url: URL): Promi
   });
 }
 
-/** A throttled client learns when to try again: from Retry-After in seconds, and from the other header in minutes. */
+/**
+ * A throttled client learns when to try again: from Retry-After in seconds, and from the
+ * other header in minutes.
+ */
 function toAnswer({ faults, store }: World, error: unknown): BodyAnswer {
   if (!(error instanceof GraphError)) {
     console.error(error);

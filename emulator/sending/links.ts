@@ -1,6 +1,7 @@
 /**
- * Fetches the files that messages name by a link: WhatsApp does that after it has accepted the message, and reports the
- * message as failed if it can't. A file that was fetched serves the same link for 10 minutes, as WhatsApp documents.
+ * Fetches the files that messages name by a link: WhatsApp does that after it has accepted the message, and
+ * reports the message as failed if it can't. A file that was fetched serves the same link for 10 minutes,
+ * as WhatsApp documents.
  */
 import { Agent, request } from "undici";
 import { readBytes } from "../../src/streams/bytes.ts";

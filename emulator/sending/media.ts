@@ -1,4 +1,6 @@
-/** The files of a message: an id must exist, and its file must be of the message's kind. Links are fetched. */
+/**
+ * The files of a message: an id must exist, and its file must be of the message's kind. Links are fetched.
+ */
 import { invalidParameter } from "../contract/graph-error.ts";
 import { isMediaKind, isOfKind, type MediaKind } from "../contract/media-types.ts";
 import type { Fields } from "../contract/validate.ts";
@@ -66,7 +68,9 @@ interface Reference {
   readonly kind: MediaKind;
 }
 
-/** Media objects stand under the name of their kind: in the message, in headers and in template parameters. */
+/**
+ * Media objects stand under the name of their kind: in the message, in headers and in template parameters.
+ */
 function findReferences(value: unknown, path: string): Reference[] {
   if (typeof value !== "object" || value === null) {
     return [];

@@ -15,7 +15,10 @@ export interface Recipient {
   readonly number: string | null;
 }
 
-/** `to` wins over `recipient`. A business-scoped user id in `to` is accepted, and the message is lost, as at Meta. */
+/**
+ * `to` wins over `recipient`. A business-scoped user id in `to` is accepted, and the message
+ * is lost, as at Meta.
+ */
 export function findRecipient({ store }: World, phone: Phone, { to, recipient }: Fields): Recipient {
   if (typeof to !== "string") {
     // The schema has checked that one of the two exists.

@@ -1,7 +1,8 @@
 /**
  * POST /{phone_number_id}/messages: checks a message, answers, and reports by webhooks what becomes of it.
  *
- * An answer of 200 means accepted. Free text outside the 24-hour window is accepted and then reported as failed.
+ * An answer of 200 means accepted. Free text outside the 24-hour window is accepted and
+ * then reported as failed.
  */
 
 import { errorCodes } from "../contract/error-codes.ts";

@@ -1,4 +1,7 @@
-/** Reports what became of a sent message: sent and delivered by themselves, read only when the controls say so. */
+/**
+ * Reports what became of a sent message: sent and delivered by themselves, read only when
+ * the controls say so.
+ */
 import { toUnixSeconds } from "../clock.ts";
 import { statusError } from "../contract/graph-error.ts";
 import { type Customer, threadOf } from "../state/customers.ts";

@@ -1,4 +1,7 @@
-/** The people on the other side: their number, business-scoped user id, username, and what they have with a number. */
+/**
+ * The people on the other side: their number, business-scoped user id, username, and what
+ * they have with a number.
+ */
 import { userIdOf } from "./ids.ts";
 
 export interface CustomerIndex {

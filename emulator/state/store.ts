@@ -1,4 +1,7 @@
-/** What the emulator knows: accounts, numbers, tokens, media, templates, customers and messages. All in memory. */
+/**
+ * What the emulator knows: accounts, numbers, tokens, media, templates, customers and
+ * messages. All in memory.
+ */
 import type { CustomerIndex } from "./customers.ts";
 import { newId } from "./ids.ts";
 import type { InboundRecord, SentMessage } from "./messages.ts";
@@ -40,8 +43,8 @@ export interface Phone {
   quality_rating: "GREEN" | "YELLOW" | "RED" | "UNKNOWN";
   messages_per_second: number;
   /**
-   * How many people may be written to outside their windows in 24 hours; all numbers of an account have the same. Reported,
-   * and not enforced.
+   * How many people may be written to outside their windows in 24 hours; all numbers of an account have the
+   * same. Reported, and not enforced.
    */
   messaging_limit: MessagingLimit;
   status: "CONNECTED" | "DISCONNECTED" | "FLAGGED" | "RESTRICTED";

@@ -78,7 +78,9 @@ export async function createTemplate(request: GraphRequest<Account>): Promise<An
   return json({ id: template.id, status: template.status, category: template.category });
 }
 
-/** Replaces the components, the category or how long delivery is tried; then the template is reviewed again. */
+/**
+ * Replaces the components, the category or how long delivery is tried; then the template is reviewed again.
+ */
 export async function editTemplate(request: GraphRequest<Template>): Promise<Answer> {
   const { world, node: template } = request;
   const body = await request.readJson();

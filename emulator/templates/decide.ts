@@ -1,8 +1,9 @@
 /**
- * The decisions about a template: approval, rejection, pauses, the end of a pause, disabling, quality and category.
+ * The decisions about a template: approval, rejection, pauses, the end of a pause, disabling,
+ * quality and category.
  *
- * A pause ends by itself: the first after 3 hours, the second after 6. The third disables the template. Each decision
- * voids what was scheduled before it.
+ * A pause ends by itself: the first after 3 hours, the second after 6. The third disables the template. Each
+ * decision voids what was scheduled before it.
  */
 import { toUnixSeconds } from "../clock.ts";
 import type { Category, Quality, Template, TemplateStatus } from "../state/template.ts";

@@ -16,7 +16,10 @@ interface SentComponent {
 /** A hydrated body may be longer than the template's own text, but not longer than this. */
 const maxBodyLength = 1024;
 
-/** @throws GraphError 132000 for a wrong number, 132012 for a wrong kind, 132005 for a text that becomes too long */
+/**
+ * @throws GraphError 132000 for a wrong number, 132012 for a wrong kind, 132005 for a text
+ * that becomes too long
+ */
 export function requireTemplateParameters(template: Template, message: unknown): void {
   const sent = readComponents(message);
   const find = (type: string) => sent.find((component) => component.type === type)?.parameters ?? [];

@@ -1,4 +1,6 @@
-/** The variables of a template's texts: {{1}}, {{2}} or, in templates with named parameters, {{first_name}}. */
+/**
+ * The variables of a template's texts: {{1}}, {{2}} or, in templates with named parameters, {{first_name}}.
+ */
 
 export type ParameterFormat = "POSITIONAL" | "NAMED";
 

@@ -1,4 +1,7 @@
-/** The WhatsApp emulator: which requests it accepts, which it refuses with Meta's codes, and the built command. */
+/**
+ * The WhatsApp emulator: which requests it accepts, which it refuses with Meta's codes,
+ * and the built command.
+ */
 import { describe, expect, test } from "vitest";
 import examples from "../../test/fixtures/whatsapp/meta-examples.json" with { type: "json" };
 import { startProcess } from "../../test/support/process.ts";

@@ -1,4 +1,7 @@
-/** The WhatsApp emulator's limits and injected faults: windows, throughput, the pair limit, lost and late answers. */
+/**
+ * The WhatsApp emulator's limits and injected faults: windows, throughput, the pair limit,
+ * lost and late answers.
+ */
 import { describe, expect, test } from "vitest";
 import { meanwhile } from "../../test/support/meanwhile.ts";
 import {

@@ -1,4 +1,7 @@
-/** Files of the WhatsApp emulator: upload, address, download and deletion, and files that are fetched from a link. */
+/**
+ * Files of the WhatsApp emulator: upload, address, download and deletion, and files that are
+ * fetched from a link.
+ */
 import type { RequestListener } from "node:http";
 import { fileTypeFromBuffer } from "file-type";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";

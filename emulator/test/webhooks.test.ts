@@ -1,4 +1,6 @@
-/** The WhatsApp emulator's webhooks: signatures, statuses, messages of customers, retries and the handshake. */
+/**
+ * The WhatsApp emulator's webhooks: signatures, statuses, messages of customers, retries and the handshake.
+ */
 import { describe, expect, test } from "vitest";
 import vectors from "../../test/fixtures/whatsapp/hub-signature-vectors.json" with { type: "json" };
 import {

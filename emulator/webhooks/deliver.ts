@@ -1,9 +1,9 @@
 /**
  * Sends webhooks and tries again while the receiver does not answer 200.
  *
- * A delivery is one POST with one or more changes. It is pending until the receiver answers 200. Otherwise it is tried
- * again after 1 second, 2, 4 and so on, at most an hour apart, for 7 days. Deliveries are independent: they run in
- * parallel, and a failing one delays no other, so their order is not guaranteed.
+ * A delivery is one POST with one or more changes. It is pending until the receiver answers 200. Otherwise it
+ * is tried again after 1 second, 2, 4 and so on, at most an hour apart, for 7 days. Deliveries are
+ * independent: they run in parallel, and a failing one delays no other, so their order is not guaranteed.
  */
 import { Agent, request } from "undici";
 import { type Clock, toUnixSeconds } from "../clock.ts";

@@ -40,7 +40,8 @@ const document = readYaml(file);
 for (const { op, path, value } of repairs) {
   repair(op, path, value);
 }
-const messages = read("/components/schemas/Message/discriminator/mapping") as Record<string, string>; // as published
+// The document has names of schemas there.
+const messages = read("/components/schemas/Message/discriminator/mapping") as Record<string, string>;
 const entries = {
   ...Object.fromEntries(Object.values(messages).map((ref) => [nameOf(ref), read(ref.slice(1))])),
   MarkMessageRequestPayload: read("/components/schemas/MarkMessageRequestPayload"),

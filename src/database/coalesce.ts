@@ -16,11 +16,13 @@ interface PendingItem<Item, Result> {
 }
 
 interface BatchOptions<Scope, Item> {
-  /** The largest batch. Default 128: in a larger batch, the first items would wait too long for the last item. */
+  /**
+   * The largest batch. Default 128: in a larger batch, the first items would wait too long for the last item.
+   */
   readonly maxBatchSize?: number;
   /**
-   * Called with the error of a batch: whether each item runs again, alone. Default: if the database rejected a
-   * value.
+   * Called with the error of a batch: whether each item runs again, alone. Default: if the
+   * database rejected a value.
    */
   readonly runsEachAlone?: (scope: Scope, error: unknown, items: readonly Item[]) => boolean;
 }

@@ -1,6 +1,6 @@
 /**
- * Completes arguments of prompts and resources: contacts by name or number, the latest conversations, templates and
- * cohorts by name. An argument has no completion if its caller may not call the list tool.
+ * Completes arguments of prompts and resources: contacts by name or number, the latest conversations,
+ * templates and cohorts by name. An argument has no completion if its caller may not call the list tool.
  */
 import type { CompleteRequestParams, CompleteResult } from "@modelcontextprotocol/server";
 import { type ExecuteTool, type McpCaller, visibilityOf } from "./tool-call/index.ts";

@@ -1,4 +1,6 @@
-/** Checks host and origin of MCP requests over HTTP, and sends errors that occur before the protocol begins. */
+/**
+ * Checks host and origin of MCP requests over HTTP, and sends errors that occur before the protocol begins.
+ */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { localhostAllowedHostnames, validateHostHeader } from "@modelcontextprotocol/server";
 import type { Failure } from "../../tools/contract/index.ts";

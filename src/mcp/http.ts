@@ -1,8 +1,8 @@
 /**
  * Serves MCP over HTTP: stateless, each request with its own credential.
  *
- * host and origin → credential and rate limit → body → a server for this one request. Errors before the protocol
- * begins have the envelope of REST.
+ * host and origin → credential and rate limit → body → a server for this one request. Errors before the
+ * protocol begins have the envelope of REST.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { toNodeHandler } from "@modelcontextprotocol/node";
@@ -27,7 +27,10 @@ export interface McpHttpOptions extends McpServerOptions, HostPolicy {
 export interface McpAdmission {
   /** The most messages of a batch. */
   readonly maxMessages: number;
-  /** Finds the caller and counts one message. @throws Failure `credential_missing`, `credential_invalid`, `rate_limited`. */
+  /**
+   * Finds the caller and counts one message.
+   * @throws Failure `credential_missing`, `credential_invalid`, `rate_limited`.
+   */
   identify(): Promise<McpIdentity>;
 }
 
@@ -164,9 +167,9 @@ function toCaller(auth: AuthInfo | undefined): McpCaller {
 const largeLength = 32 * 1024;
 
 /**
- * Starts batches and large messages one after the other. A large message is parsed, and the messages of a batch are
- * answered, in one turn of the event loop, so after each start the next one waits as long as that took: the requests of
- * others are served meanwhile.
+ * Starts batches and large messages one after the other. A large message is parsed, and the messages of a
+ * batch are answered, in one turn of the event loop, so after each start the next one waits as long as that
+ * took: the requests of others are served meanwhile.
  */
 function createGate() {
   let previous = Promise.resolve();

@@ -1,8 +1,8 @@
 /**
  * MCP resources: one contact, one conversation, and the reference documents.
  *
- * Contacts and conversations are read with tools, under the rules of tool calls: a caller who may not call the
- * tools is not offered the resource, and the content has the same size limit and the same notes.
+ * Contacts and conversations are read with tools, under the rules of tool calls: a caller who may not call
+ * the tools is not offered the resource, and the content has the same size limit and the same notes.
  */
 import {
   ProtocolError,

@@ -10,8 +10,9 @@ export interface JsonRpcError {
 const maxDepth = 64;
 
 /**
- * Values in a message, or in a batch of them, without those inside the arguments, which the schema of a tool limits.
- * The SDK describes each invalid one in about 250 characters; an `initialize` request has about 30 values.
+ * Values in a message, or in a batch of them, without those inside the arguments, which the schema of
+ * a tool limits. The SDK describes each invalid one in about 250 characters; an `initialize` request
+ * has about 30 values.
  */
 const maxValues = 250;
 
@@ -34,7 +35,10 @@ export function createLineTooLongError(limit: number): JsonRpcError {
   return { jsonrpc: "2.0", id: null, error: { code: -32_600, message } };
 }
 
-/** @param maxMessages as many as the rate limit allows at once. @returns undefined for what is no batch or no larger. */
+/**
+ * @param maxMessages as many as the rate limit allows at once.
+ * @returns undefined for what is no batch or no larger.
+ */
 export function validateBatch(body: unknown, maxMessages: number): JsonRpcError | undefined {
   if (!Array.isArray(body) || body.length <= maxMessages) {
     return undefined;

@@ -55,7 +55,10 @@ export type SendResult =
       readonly outcome: "busy";
       readonly retryAfterMs: number;
       readonly failure: ChannelFailure;
-      /** The channel refused this message, not all of the inbox; the number of its refusals is passed to the next attempt. */
+      /**
+       * The channel refused this message, not all of the inbox; the number of its refusals is passed
+       * to the next attempt.
+       */
       readonly isRefusal?: boolean;
       /** There was no connection to the channel. */
       readonly isUnreachable?: boolean;
@@ -71,11 +74,15 @@ export type FindResult =
 
 export interface SendOptions {
   readonly signal: AbortSignal;
-  /** To be called right before the request that the inbox's rate limits: what comes before, such as an upload, may take long. */
+  /**
+   * To be called right before the request that the inbox's rate limits: what comes before, such as an
+   * upload, may take long.
+   */
   readonly startNow: () => Promise<void>;
   /**
-   * Throws if another process may send the message by now, for example because this one was frozen. To be called after
-   * `startNow`, with no wait before the request. The error is passed on: the message was not sent.
+   * Throws if another process may send the message by now, for example because this one was frozen.
+   * To be called after `startNow`, with no wait before the request. The error is passed on: the
+   * message was not sent.
    */
   readonly requireClaim: () => void;
 }
@@ -95,7 +102,10 @@ export interface Channel {
 
 export type ConnectResult =
   | { readonly outcome: "connected" }
-  /** The account can't be used; `reason` may be shown to the caller, and `field` is the credential that is wrong. */
+  /**
+   * The account can't be used; `reason` may be shown to the caller, and `field` is the
+   * credential that is wrong.
+   */
   | { readonly outcome: "refused"; readonly field: keyof ChannelAccount; readonly reason: string }
   /** The provider does not respond or is busy: nothing is known of the account. */
   | { readonly outcome: "unavailable" };
@@ -117,7 +127,10 @@ export interface ChannelRequest {
 
 /** The provider of a channel's accounts. */
 export interface ChannelProvider {
-  /** Checks that an account works and has this number (E.164), and subscribes to what it receives. Safe to repeat. */
+  /**
+   * Checks that an account works and has this number (E.164), and subscribes to what it
+   * receives. Safe to repeat.
+   */
   connect(
     request: { readonly account: ChannelAccount; readonly phone_number: string },
     signal: AbortSignal,
@@ -134,7 +147,9 @@ export interface ChannelProvider {
     account: ChannelAccount,
     request: ChannelRequest,
   ): ChannelUpdates | "forged" | "too_many" | "unreadable";
-  /** Passes a received file to `read` while it arrives; undefined if the provider does not have it any more. */
+  /**
+   * Passes a received file to `read` while it arrives; undefined if the provider does not have it any more.
+   */
   fetchFile<Value>(
     account: ChannelAccount,
     file: { readonly id: string; readonly signal: AbortSignal },
@@ -239,7 +254,10 @@ export interface Receipt {
 export interface Identities {
   /** The phone number as the channel writes it, digits only. */
   readonly wa_id?: string | null | undefined;
-  /** The business-scoped user id: the channel's id of this person for this business, for example US.13491208655302741918. */
+  /**
+   * The business-scoped user id: the channel's id of this person for this business, for example
+   * US.13491208655302741918.
+   */
   readonly bsuid?: string | null | undefined;
   /** Chosen by the person, who can change it; another person may then take it. */
   readonly username?: string | null | undefined;

@@ -5,7 +5,10 @@ export interface OperatorLimits {
   readonly quotas: Quotas;
   readonly retention: RetentionDays;
   readonly wallet: WalletSettings;
-  /** Tokens of the language model, of input and output, that an organization may use in a calendar month; undefined: no limit. */
+  /**
+   * Tokens of the language model, of input and output, that an organization may use in a calendar month;
+   * undefined: no limit.
+   */
   readonly monthlyTokens: number | undefined;
 }
 

@@ -1,12 +1,12 @@
 /**
  * The port to the payment processor, which takes the money of wallet top-ups. Called outside any transaction.
  *
- * An order asks for an amount; a person pays it in the processor's checkout, which makes payments of the order, one
- * for each attempt. A payment is created, then authorized or failed, then captured: only then the money is ours. A
- * failed payment may be authorized later. A captured one may be refunded in parts.
+ * An order asks for an amount; a person pays it in the processor's checkout, which makes payments of the
+ * order, one for each attempt. A payment is created, then authorized or failed, then captured: only then the
+ * money is ours. A failed payment may be authorized later. A captured one may be refunded in parts.
  *
- * Amounts are in the smallest unit of the currency. If a function throws, the processor could not be asked or its answer
- * was lost: whether the call had an effect is not known.
+ * Amounts are in the smallest unit of the currency. If a function throws, the processor could not be asked or
+ * its answer was lost: whether the call had an effect is not known.
  */
 import type { PaymentStatus } from "../../tools/payments.ts";
 
@@ -50,7 +50,10 @@ export interface WebhookRequest {
   readonly body: Uint8Array;
 }
 
-/** What a webhook says: only a hint to read the payment again, since events may be late, repeated or out of order. */
+/**
+ * What a webhook says: only a hint to read the payment again, since events may be late,
+ * repeated or out of order.
+ */
 export interface PaymentEvent {
   readonly id: string;
   readonly type: string;
@@ -76,7 +79,10 @@ export interface PaymentProcessor {
     order: { readonly organization_id: string; readonly order_id: string },
     signal: AbortSignal,
   ): Promise<readonly ProcessorPayment[]>;
-  /** Takes the money of an authorized payment, if that has not happened yet, and returns the payment as it is then. */
+  /**
+   * Takes the money of an authorized payment, if that has not happened yet, and returns the
+   * payment as it is then.
+   */
   capture(
     payment: PaymentKey & { readonly amount: number; readonly currency: string },
     signal: AbortSignal,
@@ -92,7 +98,9 @@ export interface PaymentProcessor {
     readonly payment_id: string;
     readonly signature: string;
   }): boolean;
-  /** `forged` if the signature is not the processor's; undefined if the event says nothing about a payment. */
+  /**
+   * `forged` if the signature is not the processor's; undefined if the event says nothing about a payment.
+   */
   readWebhook(request: WebhookRequest): PaymentEvent | "forged" | undefined;
 }
 

@@ -1,8 +1,8 @@
 /**
  * The port to the authority that reviews templates before they may be sent. Called outside any transaction.
  *
- * Names are compared without regard to case: an authority may store them in lower case. A name may exist once for each
- * language of an inbox.
+ * Names are compared without regard to case: an authority may store them in lower case. A name may exist once
+ * for each language of an inbox.
  */
 
 import type { TemplateCategory, TemplateData, Variable } from "../../tools/templates/index.ts";
@@ -93,7 +93,10 @@ export interface TemplateAuthority {
   >;
 }
 
-/** The authority's message that something about templates changed. It may repeat, be late, or arrive out of order. */
+/**
+ * The authority's message that something about templates changed. It may repeat, be late, or
+ * arrive out of order.
+ */
 export interface TemplateNotice {
   readonly organization_id: string;
   /** The inbox's number, E.164. */

@@ -68,7 +68,10 @@ export type WebResponse =
   | ForbiddenRequest
   | FailedRequest;
 
-/** A response whose body is still being received. The body throws if it breaks, times out or exceeds `maxBytes`. */
+/**
+ * A response whose body is still being received. The body throws if it breaks, times out
+ * or exceeds `maxBytes`.
+ */
 export interface IncomingResponse extends ResponseHead {
   readonly body: AsyncIterable<Uint8Array>;
 }
@@ -83,8 +86,9 @@ export interface Web {
   check(url: string, headers?: WebRequest["headers"]): ForbiddenRequest | undefined;
   send(request: SendRequest): Promise<WebResponse>;
   /**
-   * Passes the response to `read` while it is received, and returns `read`'s value. The unread rest is discarded.
-   * If the body breaks, the outcome is `failed` whatever `read` returns. @throws the errors of `read`.
+   * Passes the response to `read` while it is received, and returns `read`'s value. The unread
+   * rest is discarded. If the body breaks, the outcome is `failed` whatever `read` returns.
+   * @throws the errors of `read`.
    */
   download<Value>(
     request: WebRequest,

@@ -1,4 +1,7 @@
-/** Conversations that are the same on the simulated channel and on WhatsApp: answers, choices, files, flows, hidden numbers. */
+/**
+ * Conversations that are the same on the simulated channel and on WhatsApp: answers, choices, files,
+ * flows, hidden numbers.
+ */
 import { describe, expect, test } from "vitest";
 import { contacts } from "../../tools/contacts.ts";
 import { conversations } from "../../tools/conversations.ts";

@@ -36,7 +36,8 @@ test("kill -9 while messages are queued: none is lost or sent twice", async () =
   await before.process.end("SIGKILL");
   await Promise.allSettled(sending);
 
-  // Its clock is ahead, so that no claim of the dead process still holds: not even on a message that was being sent.
+  // Its clock is ahead, so that no claim of the dead process still holds: not even on a message
+  // that was being sent.
   const startsAt = new Date(Date.now() + 10 * minute);
   await using after = await startTestApp({ database: processes.database, startsAt });
   for (let minutes = 0; minutes < 10; minutes += 1) {

@@ -1,4 +1,7 @@
-/** Telemetry packages are loaded only if a setting enables them, so that they cost no time or memory otherwise. */
+/**
+ * Telemetry packages are loaded only if a setting enables them, so that they cost no time
+ * or memory otherwise.
+ */
 import { resolve } from "node:path";
 import { expect, test } from "vitest";
 import { messages } from "../../tools/messages/index.ts";

@@ -52,7 +52,8 @@ test("a customer is routed by skill, escalated, transferred, reopened, and retur
   });
   expect(chosen?.explanation).toBe('The policy "French" (skills_based) chose Fay, who has the skills fr.');
 
-  // The desk is full for the next one; after the waiting time it goes to the next tier, where an agent is free.
+  // The desk is full for the next one; after the waiting time it goes to the next tier,
+  // where an agent is free.
   const second = await write("+14155550212", "Bonjour!");
   expect(second).toMatchObject({ assigned_to: null, team_id: desk.id });
   expect((await latestDecision(second.id))?.explanation).toContain("1 at capacity, 1 without the skills");

@@ -1,4 +1,7 @@
-/** A new organization begins a conversation over MCP alone: template, rejection, correction, approval, message, answer. */
+/**
+ * A new organization begins a conversation over MCP alone: template, rejection, correction,
+ * approval, message, answer.
+ */
 import { expect, test } from "vitest";
 import { ownerKey, useTestApp } from "../support/app.ts";
 import { connectAssistant } from "../support/assistant.ts";

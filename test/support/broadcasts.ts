@@ -1,4 +1,7 @@
-/** Broadcasts in a test: contacts with a tag, a cohort of them, an approved template, and what became of it all. */
+/**
+ * Broadcasts in a test: contacts with a tag, a cohort of them, an approved template, and
+ * what became of it all.
+ */
 import { sql } from "kysely";
 import { broadcasts } from "../../tools/broadcasts/index.ts";
 import { cohorts } from "../../tools/cohorts/index.ts";

@@ -1,4 +1,7 @@
-/** Bundles a program of the tests, which then starts in a third of the time that the loader of TypeScript needs. */
+/**
+ * Bundles a program of the tests, which then starts in a third of the time that the loader
+ * of TypeScript needs.
+ */
 import { rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { build } from "esbuild";

@@ -1,4 +1,6 @@
-/** The certificate of receiver.test, signed by itself and good from 2020 to 2120. Its key protects nothing. */
+/**
+ * The certificate of receiver.test, signed by itself and good from 2020 to 2120. Its key protects nothing.
+ */
 
 export const certificateKey = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg+LzsCAi1lGsbzlnx

@@ -61,7 +61,10 @@ export interface ChannelControls extends AsyncDisposable {
 
 type Reports = Pick<CustomerPhone, "write" | "quote" | "react" | "edit">;
 
-/** What a customer writes, and says about the newest message in a direction, in the form that both channels' controls take. */
+/**
+ * What a customer writes, and says about the newest message in a direction, in the form that both
+ * channels' controls take.
+ */
 export function createReports(
   write: (content: object) => Promise<void>,
   newest: (direction: "inbound" | "outbound") => Promise<string | undefined>,

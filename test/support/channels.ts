@@ -18,7 +18,9 @@ const starts: Readonly<Record<ChannelName, () => Promise<ChannelControls>>> = {
 
 export type TestChannel = ReturnType<typeof createTestChannel>;
 
-/** Starts an app with an inbox on the channel before the tests of a `describe`. Call the result during tests. */
+/**
+ * Starts an app with an inbox on the channel before the tests of a `describe`. Call the result during tests.
+ */
 export function useChannel(name: ChannelName): () => TestChannel {
   let started: ChannelControls | undefined;
   beforeAll(async () => {

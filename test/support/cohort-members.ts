@@ -161,7 +161,10 @@ export function compareMembers(
   return compareEach(queries, organization, [...oddQueries, ...random]);
 }
 
-/** The first query whose members in SQL differ from those in memory; with how many the members were neither none nor all. */
+/**
+ * The first query whose members in SQL differ from those in memory; with how many the members were
+ * neither none nor all.
+ */
 async function compareEach(
   queries: Queries,
   organization: string,

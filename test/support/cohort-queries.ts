@@ -18,8 +18,9 @@ export interface CohortFacts {
 }
 
 /**
- * The meaning of a cohort's query: `matchesQuery` for the contact, and for conversations as the documentation defines it.
- * Those conditions on conversations that stand in one `and` are about one conversation, which is empty if there is none.
+ * The meaning of a cohort's query: `matchesQuery` for the contact, and for conversations as the documentation
+ * defines it. Those conditions on conversations that stand in one `and` are about one conversation, which is
+ * empty if there is none.
  */
 export function matchesCohort(query: Query, facts: CohortFacts, now: Date): boolean {
   if (query.kind === "or") {

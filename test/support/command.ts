@@ -8,7 +8,9 @@ export interface CommandResult {
   readonly stderr: string;
 }
 
-/** As `tidings <args>` does it, without the second of processor time in which a new process loads the service. */
+/**
+ * As `tidings <args>` does it, without the second of processor time in which a new process loads the service.
+ */
 export async function runCommand(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},

@@ -1,6 +1,6 @@
 /**
- * A worker process that a test kills. It appends the payload of every job that it runs to a file, up to a limit: the
- * last of them, and those that it starts after it, do not end.
+ * A worker process that a test kills. It appends the payload of every job that it runs to a file, up to a
+ * limit: the last of them, and those that it starts after it, do not end.
  */
 import { appendFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";

@@ -1,9 +1,9 @@
 /**
  * Migrated, empty databases for tests.
  *
- * A new one is a copy of the test run's template. A copy takes 0.1 to 0.4 seconds on PostgreSQL and 3 seconds on the
- * embedded engine, so a worker empties a database that was used and uses it again, with its open connections: that
- * takes 30 ms.
+ * A new one is a copy of the test run's template. A copy takes 0.1 to 0.4 seconds on PostgreSQL and 3 seconds
+ * on the embedded engine, so a worker empties a database that was used and uses it again, with its open
+ * connections: that takes 30 ms.
  */
 import { randomBytes } from "node:crypto";
 import { cpSync } from "node:fs";
@@ -64,7 +64,10 @@ async function copyTemplate(): Promise<string> {
 const createFilesFolder = () => mkdtemp(join(inject("folder"), "app-"));
 const removeFolder = (folder: string) => rm(folder, { recursive: true, force: true });
 
-/** An open database, and its shape when it was new: a test that changed the shape leaves a database for no other test. */
+/**
+ * An open database, and its shape when it was new: a test that changed the shape leaves a
+ * database for no other test.
+ */
 interface KeptDatabase {
   readonly database: Database;
   readonly env: Settings;

@@ -3,7 +3,10 @@
 /** Runs a statement without values and returns its rows. */
 export type Query = (text: string) => Promise<readonly Record<string, unknown>[]>;
 
-/** Everything in the schema that a test might have changed: tables, columns, indexes, constraints, triggers, functions. */
+/**
+ * Everything in the schema that a test might have changed: tables, columns, indexes, constraints,
+ * triggers, functions.
+ */
 const shape = `
   select md5(string_agg(part, ',' order by part)) as shape
   from (
@@ -61,11 +64,11 @@ export async function emptyDatabase(query: Query, expectedShape: string): Promis
 }
 
 /**
- * Deletes the rows of some tables, and empties their files: statements without an order then return rows in the order in
- * which they were inserted, as from a new table.
+ * Deletes the rows of some tables, and empties their files: statements without an order then return rows in
+ * the order in which they were inserted, as from a new table.
  *
- * A truncation takes longer: it waits for the disk, once for each index. One statement deletes from all tables, so that
- * the foreign keys are checked when all rows are gone.
+ * A truncation takes longer: it waits for the disk, once for each index. One statement deletes from all
+ * tables, so that the foreign keys are checked when all rows are gone.
  */
 export async function emptyTables(query: Query, tables: readonly string[]): Promise<void> {
   const deletions = tables.map((table, place) => `deletion_${place} as (delete from ${table})`);

@@ -1,4 +1,7 @@
-/** Addresses that a customer must not be able to make the service reach, by kind, and hosts that spell such an address differently. */
+/**
+ * Addresses that a customer must not be able to make the service reach, by kind, and hosts that spell such an
+ * address differently.
+ */
 
 export const forbiddenAddresses: Readonly<Record<string, readonly string[]>> = {
   "this network": ["0.0.0.0", "0.1.2.3", "::"],

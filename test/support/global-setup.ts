@@ -1,4 +1,7 @@
-/** For the whole run: one migrated database, of which each app is given a copy, and the command as it is shipped. */
+/**
+ * For the whole run: one migrated database, of which each app is given a copy, and the
+ * command as it is shipped.
+ */
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdtemp, readdir, rm, stat } from "node:fs/promises";

@@ -1,4 +1,6 @@
-/** The fixture of the job tests: a database, a clock that the test advances, processes, and the log messages. */
+/**
+ * The fixture of the job tests: a database, a clock that the test advances, processes, and the log messages.
+ */
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
 import { openDatabase } from "../../src/database/connect.ts";
 import type { Database } from "../../src/database/database.ts";

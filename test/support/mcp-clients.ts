@@ -50,7 +50,10 @@ function respond(received: RecordedRequest): ScriptedResponse {
   );
 }
 
-/** Runs the scripted service and the MCP server during a file's tests. Each test starts with no recorded requests. */
+/**
+ * Runs the scripted service and the MCP server during a file's tests. Each test starts with
+ * no recorded requests.
+ */
 export function useMcpServer(): { readonly upstream: Upstream; readonly url: string } {
   const running: { upstream?: Upstream; endpoint?: McpEndpoint } = {};
   const requireRunning = <Part>(part: Part | undefined): Part => {

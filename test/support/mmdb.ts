@@ -1,4 +1,7 @@
-/** Files in the MaxMind DB format for tests: writes small ones, and reads them without the library of the product. */
+/**
+ * Files in the MaxMind DB format for tests: writes small ones, and reads them without the
+ * library of the product.
+ */
 
 type Value = string | number | readonly string[] | { readonly [name: string]: Value };
 
@@ -66,7 +69,10 @@ function encode(value: Value): Buffer {
   return Buffer.concat([Buffer.from([0xe0 | (members.length / 2)]), ...members]);
 }
 
-/** The `country_code` of an address in an IPv6 file with records of 24 bits, by its 16 bytes; null if it has none. */
+/**
+ * The `country_code` of an address in an IPv6 file with records of 24 bits, by its 16 bytes;
+ * null if it has none.
+ */
 export function findCountryCode(file: Buffer, address: readonly number[]): string | null {
   const about = file.lastIndexOf(marker);
   const nodeCount = readNumber(file, file.indexOf("node_count", about) + "node_count".length);

@@ -1,5 +1,6 @@
 /**
- * A scripted service with the API of OpenAI: it records requests, and answers what a test sets, else a fitting answer.
+ * A scripted service with the API of OpenAI: it records requests, and answers what a test sets,
+ * else a fitting answer.
  *
  * An embedding is made of the letters of its text, so that equal texts have equal vectors.
  */

@@ -1,4 +1,7 @@
-/** Another organization in the same app, created by the operator, with one of each resource, none of which the first may reach. */
+/**
+ * Another organization in the same app, created by the operator, with one of each resource, none of which
+ * the first may reach.
+ */
 import { sql } from "kysely";
 import { apiKeys } from "../../tools/api-keys.ts";
 import { broadcasts } from "../../tools/broadcasts/index.ts";

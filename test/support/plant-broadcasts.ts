@@ -1,4 +1,6 @@
-/** Broadcasts and templates that were sent to a contact with values of that contact, for the test of erasure. */
+/**
+ * Broadcasts and templates that were sent to a contact with values of that contact, for the test of erasure.
+ */
 import { broadcasts } from "../../tools/broadcasts/index.ts";
 import { cohorts } from "../../tools/cohorts/index.ts";
 import { contacts } from "../../tools/contacts.ts";

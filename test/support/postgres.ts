@@ -2,8 +2,8 @@
 import pg from "pg";
 
 /**
- * The address of a server where this test may create databases. Undefined on the embedded engine: vitest.config.ts runs
- * tests on PostgreSQL only if a server answers.
+ * The address of a server where this test may create databases. Undefined on the embedded engine:
+ * vitest.config.ts runs tests on PostgreSQL only if a server answers.
  */
 export const serverUrl =
   process.env.TIDINGS_TEST_ENGINE === "postgres" ? process.env.TEST_DATABASE_URL : undefined;

@@ -1,7 +1,9 @@
 /**
- * An emulator of the Razorpay API that refuses what Razorpay refuses, and fails as a network does when a test asks for it.
+ * An emulator of the Razorpay API that refuses what Razorpay refuses, and fails as a network does
+ * when a test asks for it.
  *
- * It knows orders, payments, captures and refunds. A test pays orders, changes payments, and gets signed webhooks.
+ * It knows orders, payments, captures and refunds. A test pays orders, changes payments, and
+ * gets signed webhooks.
  */
 import { createHmac, randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -16,8 +18,9 @@ export const razorpayKeys = {
 } as const;
 
 /**
- * hang: no answer. drop: the connection breaks before the request has an effect. lost: it breaks after the effect.
- * html: a gateway's error page. busy: 429. error: 500 in the documented form. odd: 200 in another form.
+ * hang: no answer. drop: the connection breaks before the request has an effect. lost: it breaks
+ * after the effect. html: a gateway's error page. busy: 429. error: 500 in the documented form. odd:
+ * 200 in another form.
  */
 export type Fault = "hang" | "drop" | "lost" | "html" | "busy" | "error" | "odd";
 

@@ -27,7 +27,10 @@ export interface Upstream extends AsyncDisposable {
   respond: Responder;
 }
 
-/** Responds from a list, whose last response repeats, or with a function of the request; by default on a free port. */
+/**
+ * Responds from a list, whose last response repeats, or with a function of the request; by
+ * default on a free port.
+ */
 export async function startUpstream(
   script: readonly ScriptedResponse[] | Responder,
   atPort = 0,

@@ -27,8 +27,8 @@ export interface SharedService extends ServedProcess {
 }
 
 /**
- * A service for the tests of a file, each of which must use data of its own. It starts with the first test that needs
- * it, and stops after the last test.
+ * A service for the tests of a file, each of which must use data of its own. It starts with the first test
+ * that needs it, and stops after the last test.
  */
 export function useService(settings?: Settings): () => Promise<SharedService> {
   let opening: Promise<Processes> | undefined;

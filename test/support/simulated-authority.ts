@@ -1,4 +1,7 @@
-/** A simulated review authority for tests: on a database, with a clock that the test advances, and its notices. */
+/**
+ * A simulated review authority for tests: on a database, with a clock that the test
+ * advances, and its notices.
+ */
 import { beforeEach } from "vitest";
 import { createSimulatedAuthority } from "../../src/adapters/channel/simulator/templates/index.ts";
 import type { RunningJobs } from "../../src/jobs/jobs.ts";

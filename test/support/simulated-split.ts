@@ -1,4 +1,7 @@
-/** What a database that an earlier version wrote should have as simulated money, found in another way than by its migration. */
+/**
+ * What a database that an earlier version wrote should have as simulated money, found in another way
+ * than by its migration.
+ */
 import { sql } from "kysely";
 import type { Queries } from "../../src/database/database.ts";
 
@@ -10,8 +13,8 @@ interface SimulatedMoney {
 }
 
 /**
- * By the entries of the earlier version: the simulated payments without the charges of simulated inboxes, but never less
- * than nothing; and of what is held for simulated inboxes, all that it covers.
+ * By the entries of the earlier version: the simulated payments without the charges of simulated inboxes, but
+ * never less than nothing; and of what is held for simulated inboxes, all that it covers.
  */
 export async function expectSimulatedMoney(queries: Queries): Promise<SimulatedMoney> {
   const { rows } = await sql<{ paid: number; spent: number; held: number }>`
@@ -49,7 +52,9 @@ export async function readSimulatedMoney(queries: Queries): Promise<SimulatedMon
   return rows[0] ?? { balance: 0, held: 0, spent: 0 };
 }
 
-/** What the real and the simulated money hold, each without what messages and recipients hold of it: nothing. */
+/**
+ * What the real and the simulated money hold, each without what messages and recipients hold of it: nothing.
+ */
 export async function readUnexplainedHolds(queries: Queries): Promise<readonly number[]> {
   const { rows } = await sql<{ unexplained: number }>`
     with hold as (
@@ -75,7 +80,10 @@ export function hasSeparateMoney(answers: Readonly<Record<string, unknown>>): bo
   return wallet?.data.simulated !== undefined;
 }
 
-/** Answers as an earlier version gave them: of the real and the simulated money together, without the entries of the split. */
+/**
+ * Answers as an earlier version gave them: of the real and the simulated money together, without the
+ * entries of the split.
+ */
 export function joinMoney(answers: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(answers).map(([path, answer]) => {

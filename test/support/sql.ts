@@ -9,8 +9,8 @@ export interface StatementTables {
 }
 
 /**
- * Every name counts as a table that is read, so that no form of SQL is overlooked, except a column after its table and a
- * name after `as`. A table is written where it follows the verb of a statement.
+ * Every name counts as a table that is read, so that no form of SQL is overlooked, except a column after its
+ * table and a name after `as`. A table is written where it follows the verb of a statement.
  * @param parts the texts of a template, between its values.
  */
 export function tablesOfSql(parts: readonly string[]): StatementTables {

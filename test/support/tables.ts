@@ -1,8 +1,9 @@
 /**
  * The tables that a source names, and the tables that it writes.
  *
- * A source may read each table that it names: in SQL, or as a string, wherever the string stands. It writes the tables of
- * its statements that change rows. A statement that gets the name of its table from a variable is reported.
+ * A source may read each table that it names: in SQL, or as a string, wherever the string stands. It writes
+ * the tables of its statements that change rows. A statement that gets the name of its table from a
+ * variable is reported.
  */
 import { type ESTree, Visitor } from "vite";
 import { contains, parseSource, type Range, stringOf } from "../../scripts/mutate/find/source.ts";
@@ -16,8 +17,8 @@ export interface TableUse {
 }
 
 /**
- * The files whose functions get the name of a table from their callers, with the functions that write the table: the call
- * of such a function must name it, and counts as a write of the caller.
+ * The files whose functions get the name of a table from their callers, with the functions that write the
+ * table: the call of such a function must name it, and counts as a write of the caller.
  */
 const namedByCallers: Readonly<Record<string, readonly string[]>> = {
   "src/database/query/insert-all.ts": ["insertAll"],
@@ -28,7 +29,8 @@ const namedByCallers: Readonly<Record<string, readonly string[]>> = {
   "src/database/query/of-organization.ts": [],
   // Every table is vacuumed.
   "src/database/embedded/maintenance.ts": [],
-  // test/architecture.test.ts compares the rules and columns that a module hands in with the tables of the module.
+  // test/architecture.test.ts compares the rules and columns that a module hands in with the
+  // tables of the module.
   "src/platform/foundation/kernel/retention.ts": [],
   "src/platform/foundation/sealing/reseal.ts": [],
 };

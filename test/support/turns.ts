@@ -2,7 +2,10 @@
 import { performance } from "node:perf_hooks";
 import { vi } from "vitest";
 
-/** The latest time that was read: as the real one, the time never goes back, also from one computation to the next. */
+/**
+ * The latest time that was read: as the real one, the time never goes back, also from one
+ * computation to the next.
+ */
 let time = 0;
 
 /** Each reading of the time is a second later, so that each pause lets the event loop go on. */

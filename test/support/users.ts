@@ -1,4 +1,7 @@
-/** Creates users with a role and signs them in, each from its own address so that rate limits do not affect other tests. */
+/**
+ * Creates users with a role and signs them in, each from its own address so that rate limits do
+ * not affect other tests.
+ */
 import type { auth } from "../../tools/auth.ts";
 import type { OutputOf } from "../../tools/contract/index.ts";
 import { users } from "../../tools/users.ts";

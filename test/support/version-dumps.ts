@@ -1,4 +1,6 @@
-/** The databases that landed versions wrote: test/fixtures/versions/NAME.sql, and what it holds in NAME.json. */
+/**
+ * The databases that landed versions wrote: test/fixtures/versions/NAME.sql, and what it holds in NAME.json.
+ */
 import { readdirSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,4 +1,7 @@
-/** The simulated money in a test, which pays the simulated inbox: sends messages, adds money, and reads the ledger. */
+/**
+ * The simulated money in a test, which pays the simulated inbox: sends messages, adds money,
+ * and reads the ledger.
+ */
 
 import { ledger } from "../../tools/ledger.ts";
 import { messages } from "../../tools/messages/index.ts";

@@ -1,4 +1,7 @@
-/** A webhook receiver written from the specification's text alone: it keeps the deliveries whose signature is right. */
+/**
+ * A webhook receiver written from the specification's text alone: it keeps the deliveries
+ * whose signature is right.
+ */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { startReceiver } from "./receiver.ts";

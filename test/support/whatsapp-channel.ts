@@ -1,4 +1,7 @@
-/** A WhatsApp inbox for journeys: an app that calls the emulator of the API, which posts its webhooks to the app. */
+/**
+ * A WhatsApp inbox for journeys: an app that calls the emulator of the API, which posts its
+ * webhooks to the app.
+ */
 import { createClock, defaults, type Emulator, startEmulator } from "../../emulator/index.ts";
 import { startTestApp, type TestApp } from "./app.ts";
 import {

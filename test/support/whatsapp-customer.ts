@@ -1,4 +1,7 @@
-/** A customer of a WhatsApp inbox whose reports a test sends as webhooks: messages, reactions, edits, deletions. */
+/**
+ * A customer of a WhatsApp inbox whose reports a test sends as webhooks: messages,
+ * reactions, edits, deletions.
+ */
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import { messages } from "../../tools/messages/index.ts";
 import { webhooks } from "../../tools/webhooks.ts";

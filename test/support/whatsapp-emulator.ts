@@ -8,7 +8,7 @@ export const { waba_id, app_id, phone_number_id, access_token, app_secret, verif
 export const customer = "14155550123";
 export const startAt = Date.parse("2026-11-22T12:00:00.000Z");
 
-// biome-ignore lint/suspicious/noExplicitAny: tests read answers of many shapes, and a wrong name fails the assertion
+// biome-ignore lint/suspicious/noExplicitAny: answers have many shapes, and a wrong name fails the assertion
 export type Json = any;
 
 export interface Answer {

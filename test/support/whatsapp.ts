@@ -78,7 +78,10 @@ export async function createWhatsAppInbox(app: TestApp, more: object = {}) {
 
 export type Inbox = Awaited<ReturnType<typeof createWhatsAppInbox>>;
 
-/** So that the jobs that run at a time of the day, some of which ask the API, run at the same step of each test run. */
+/**
+ * So that the jobs that run at a time of the day, some of which ask the API, run at the same
+ * step of each test run.
+ */
 const startsAt = new Date("2026-06-01T10:00:00Z");
 
 export async function startWhatsAppApp(graph: GraphApi, options: Parameters<typeof startTestApp>[0] = {}) {

@@ -121,7 +121,10 @@ export interface Operation<
   readonly sensitive: boolean;
   /** The member of `data` that lists tool calls, each with the tool's name in `tool`. */
   readonly offers: string | undefined;
-  /** The member of `data` that lists hidden tools (`HiddenTools`); a transport adds those that its settings hide. */
+  /**
+   * The member of `data` that lists hidden tools (`HiddenTools`); a transport adds those
+   * that its settings hide.
+   */
   readonly hides: string | undefined;
   /** The encoding of the request body; multipart also carries a file. */
   readonly encoding: Encoding;

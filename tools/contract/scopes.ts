@@ -18,9 +18,14 @@ const grants = {
 
 export type Scope = keyof typeof grants;
 
+// The keys of the literal above.
+const names = Object.keys(grants) as Scope[];
+
 /** Every scope with its description, in the specification's order. */
-export const scopes: readonly { name: Scope; grants: string }[] = (Object.keys(grants) as Scope[]) // the keys of the literal above
-  .map((name) => ({ name, grants: grants[name] }));
+export const scopes: readonly { name: Scope; grants: string }[] = names.map((name) => ({
+  name,
+  grants: grants[name],
+}));
 
 /** Every scope in the colon spelling, which is stored and compared. */
 export const allScopes: readonly Scope[] = scopes.map(({ name }) => name);

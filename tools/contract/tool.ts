@@ -71,7 +71,10 @@ export interface ToolPlace extends Pick<Tool, "name" | "scope"> {
   readonly setting: string | undefined;
 }
 
-/** The hidden ones of these tools, by resource and reason. A tool that a setting hides stands there, whatever its scope. */
+/**
+ * The hidden ones of these tools, by resource and reason. A tool that a setting hides stands
+ * there, whatever its scope.
+ */
 export function groupHiddenTools(tools: readonly ToolPlace[], held: ReadonlySet<Scope>): HiddenTools[] {
   const groups = new Map<string, ToolPlace[]>();
   for (const tool of tools) {

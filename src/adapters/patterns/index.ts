@@ -38,7 +38,8 @@ export function openPatternMatcher(changed: Partial<PatternLimits> = {}): Patter
   return {
     async inspect(pattern) {
       const answer = await run({ type: "inspect", pattern });
-      return (answer ?? { outcome: "timeout" }) as PatternInspection; // the form in which matcher-worker.ts answers
+      // The form in which matcher-worker.ts answers.
+      return (answer ?? { outcome: "timeout" }) as PatternInspection;
     },
     async match(pattern, text) {
       return ((await run({ type: "match", pattern, text })) ?? "timeout") as PatternVerdict; // as above

@@ -80,7 +80,8 @@ export function describeCommand(
   { summary, arguments: args = [], options }: ManageCommand,
 ): string {
   const rows = Object.entries(options).map(([option, meaning]): [string, string] => [
-    `--${option}${optionTypes[option as OptionName].type === "boolean" ? "" : " <text>"}`, // the keys of `options`
+    // The keys of `options` are names of options.
+    `--${option}${optionTypes[option as OptionName].type === "boolean" ? "" : " <text>"}`,
     meaning,
   ]);
   const width = Math.max(...rows.map(([option]) => option.length));

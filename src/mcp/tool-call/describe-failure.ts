@@ -47,7 +47,9 @@ function redact(text: string, key: string | undefined): string {
   return safe.replace(/\bsk_live_[\w.-]{8,}/g, "[secret]");
 }
 
-/** The invalid fields: those that the message does not mention yet, and what to send for those that it does. */
+/**
+ * The invalid fields: those that the message does not mention yet, and what to send for those that it does.
+ */
 function describeFields(
   details: unknown,
   { message: described, step }: { readonly message: string; readonly step: string },

@@ -1,8 +1,8 @@
 /**
  * Executes one tool call: idempotency key → filter → scope → arguments → the operation.
  *
- * A read is aborted when its caller cancels. A write, once started, is not: it would be unknown whether it was
- * executed.
+ * A read is aborted when its caller cancels. A write, once started, is not: it would be unknown
+ * whether it was executed.
  */
 import { randomUUID } from "node:crypto";
 import type { Operation } from "../../../tools/contract/index.ts";

@@ -1,11 +1,12 @@
 /**
  * Runs a tool call and formats its result.
  *
- * An unknown tool is a protocol error. Every other error is a result with `isError`, a text that says what to do
- * next, and no internals.
+ * An unknown tool is a protocol error. Every other error is a result with `isError`, a text that says what to
+ * do next, and no internals.
  *
- * The request's `_meta` may contain `io.tidings/idempotency-key` (1 to 255 characters; a repeated call with the
- * same key is executed once) and the W3C trace context. The result's `_meta` contains the key that was used.
+ * The request's `_meta` may contain `io.tidings/idempotency-key` (1 to 255 characters; a repeated
+ * call with the same key is executed once) and the W3C trace context. The result's `_meta` contains
+ * the key that was used.
  */
 import { type CallToolResult, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import { isRead, type ListedTool, type ToolList } from "../tool-list/index.ts";

@@ -1,6 +1,6 @@
 /**
- * Reports to a client that requested progress how far a waiting call has come: by the counts of the answer, if the
- * operation declares them, or else by the time.
+ * Reports to a client that requested progress how far a waiting call has come: by the counts of the answer,
+ * if the operation declares them, or else by the time.
  */
 import type { ProgressFields } from "../../../tools/contract/index.ts";
 
@@ -36,8 +36,8 @@ interface WaitOptions {
 }
 
 /**
- * Waits in slices, and reports the counts of each that timed out. A value must be greater than the one before, so counts
- * that have not changed are not reported.
+ * Waits in slices, and reports the counts of each that timed out. A value must be greater than the one
+ * before, so counts that have not changed are not reported.
  * @param wait waits for so many seconds.
  * @returns the last answer.
  */

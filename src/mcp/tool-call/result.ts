@@ -2,8 +2,8 @@
  * Formats a service's answer for a model: the object, the same as compact JSON, and a note that names the
  * fields that customers wrote.
  *
- * An answer over the limit is truncated: a list after an item, anything else by shortening its long texts. Its
- * member `left_out` says so, and how to get the rest.
+ * An answer over the limit is truncated: a list after an item, anything else by shortening its long texts.
+ * Its member `left_out` says so, and how to get the rest.
  */
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { ListedTool } from "../tool-list/index.ts";

@@ -100,7 +100,8 @@ function toListed({ name, operation, scope, title, description, hints, ...schema
 }
 
 function withInput(wire: WireTool, input: ToolMapping["input"]): WireTool {
-  const { properties } = toJsonSchema(input, "tool") as Pick<WireTool["inputSchema"], "properties">; // of an object
+  // The schema of an object.
+  const { properties } = toJsonSchema(input, "tool") as Pick<WireTool["inputSchema"], "properties">;
   const inputSchema = { ...wire.inputSchema, properties };
   return { ...wire, inputSchema };
 }

@@ -2,8 +2,8 @@
  * Filters tools by settings, in addition to the scopes of the credential.
  *
  * The operator's settings are one layer, the headers of a request over HTTP another. A tool is available if
- * every layer allows it, so headers can restrict the settings but not extend them. A hidden tool can't be called
- * either; the error names the setting.
+ * every layer allows it, so headers can restrict the settings but not extend them. A hidden tool can't be
+ * called either; the error names the setting.
  */
 import type { IncomingHttpHeaders } from "node:http";
 import { nearestName, type ToolMode, toolModes } from "../../../tools/contract/index.ts";
@@ -84,8 +84,8 @@ export function createToolFilter(tools: readonly ListedTool[], settings: ToolFil
 }
 
 /**
- * The layer of the operator's settings, and for tool calls over REST the setting that hides a tool by name. There the
- * mode does not apply: it chooses which tools fill an assistant's context, and disables none.
+ * The layer of the operator's settings, and for tool calls over REST the setting that hides a tool by name.
+ * There the mode does not apply: it chooses which tools fill an assistant's context, and disables none.
  * @throws ToolFilterError
  */
 export function createToolFilters(tools: readonly ListedTool[], settings: ToolFilterSettings) {

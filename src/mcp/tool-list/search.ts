@@ -1,8 +1,8 @@
 /**
  * The two tools of search mode, which replace the list: one finds tools, the other runs a tool by name.
  *
- * Both are stateless and grant nothing: only callable tools are found, and a call is checked like a direct call
- * of the named tool.
+ * Both are stateless and grant nothing: only callable tools are found, and a call is checked like a direct
+ * call of the named tool.
  */
 import type { CallToolResult, Tool as WireTool } from "@modelcontextprotocol/server";
 import { parseJson } from "../../../tools/contract/index.ts";

@@ -35,7 +35,10 @@ export const notes = implement(contract, {
   erase: erasesContact({ later: [eraseNotes] }),
 });
 
-/** Changes nothing else of the conversation: a note is no answer. @throws Failure `conversation_not_found`. */
+/**
+ * Changes nothing else of the conversation: a note is no answer.
+ * @throws Failure `conversation_not_found`.
+ */
 export async function addNote(
   { tx, organization, actor, now }: OrganizationChange,
   { conversation_id, text }: { readonly conversation_id: string; readonly text: string },

@@ -1,4 +1,6 @@
-/** The port to the reader of documents, which finds their headings and text. Called outside any transaction. */
+/**
+ * The port to the reader of documents, which finds their headings and text. Called outside any transaction.
+ */
 
 export type DocumentFormat = "pdf" | "html" | "markdown";
 
@@ -57,8 +59,8 @@ export type Reading = (ReadDocument | UnreadableDocument) & {
 
 export interface DocumentReader {
   /**
-   * Reads a document within limits of time, memory, pages and text, on another thread. The bytes must not be used
-   * afterwards. @throws the reason of `signal` when it is aborted.
+   * Reads a document within limits of time, memory, pages and text, on another thread. The bytes must not be
+   * used afterwards. @throws the reason of `signal` when it is aborted.
    */
   read(file: DocumentFile, options: { readonly signal: AbortSignal }): Promise<Reading>;
 }

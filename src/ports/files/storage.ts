@@ -22,6 +22,8 @@ export interface Storage {
   read(key: string, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | undefined>;
   /** Succeeds also if the file does not exist. */
   delete(key: string): Promise<void>;
-  /** A URL of the store itself, readable by anyone until it expires; undefined if the store has no such URLs. */
+  /**
+   * A URL of the store itself, readable by anyone until it expires; undefined if the store has no such URLs.
+   */
   presign(key: string, seconds: number): Promise<string | undefined>;
 }

@@ -36,7 +36,10 @@ export type SpanAttributes = Readonly<Record<string, string | number | boolean>>
 export interface Span {
   /** Runs `work` with this span as the current one: spans started there are its children. */
   within<Result>(work: () => Result): Result;
-  /** `failure` is an error code or the name of an error class; never a message, which may contain personal data. */
+  /**
+   * `failure` is an error code or the name of an error class; never a message, which may
+   * contain personal data.
+   */
   end(result?: { readonly attributes?: SpanAttributes; readonly failure?: string | undefined }): void;
 }
 
@@ -51,7 +54,10 @@ export interface Tracer {
 /** The lengths of the job queues, read for each scrape. */
 export interface Gauges {
   readonly lanes: readonly {
-    /** The part of the lane's name before the first colon; the rest names an inbox, an organization or an event. */
+    /**
+     * The part of the lane's name before the first colon; the rest names an inbox, an
+     * organization or an event.
+     */
     readonly group: string;
     readonly due: number;
     readonly later: number;

@@ -1,7 +1,10 @@
 /** HTTP routes that are not operations: files, webhooks of other services, pages, controls of an adapter. */
 import type { Operation, ScopeRule } from "../../../tools/contract/index.ts";
 
-/** A route. Its credential and its body decide what its handler gets; `Extra` are more arguments of the handler. */
+/**
+ * A route. Its credential and its body decide what its handler gets; `Extra` are more
+ * arguments of the handler.
+ */
 export type HttpRoute<Extra extends readonly unknown[] = []> = {
   [Body in BodyKind]: RouteWithBody<Body, Extra>;
 }[BodyKind];
@@ -33,7 +36,10 @@ interface Declaration<Body extends BodyKind> {
   readonly maxBodyBytes?: number;
   /** Default: true. */
   readonly isRateLimited?: boolean;
-  /** Whether requests that the handler rejects are limited, by the network of the client and the path. Default: false. */
+  /**
+   * Whether requests that the handler rejects are limited, by the network of the client and the
+   * path. Default: false.
+   */
   readonly limitsRejections?: boolean;
 }
 
@@ -65,7 +71,9 @@ export interface CredentialRequest<Body extends BodyKind> extends HttpRequest<Bo
   readonly organization_id: string;
 }
 
-/** An answer, or the invalid field of the request and what is wrong with it; an empty field is the whole body. */
+/**
+ * An answer, or the invalid field of the request and what is wrong with it; an empty field is the whole body.
+ */
 export type HttpAnswer =
   | {
       readonly status: number;

@@ -7,8 +7,8 @@ type Call = Node & { readonly type: "CallExpression" };
 const combinator = /^(?:Promise\.(?:all|allSettled|any|race)|together)$/;
 
 /**
- * Whether the value may be a promise, or a list of some, that is started here and that nothing observes yet. Any call may
- * start one; what is done with its result shows whether it did.
+ * Whether the value may be a promise, or a list of some, that is started here and that nothing observes yet.
+ * Any call may start one; what is done with its result shows whether it did.
  */
 export function startsPromise(source: Source, node: Node | null): boolean {
   switch (node?.type) {
@@ -75,7 +75,10 @@ export class Observer {
     return combinator.test(name) || this.#takers.has(name);
   }
 
-  /** The names of properties in which functions of this file return promises, such as `run` for `await started.run`. */
+  /**
+   * The names of properties in which functions of this file return promises, such as `run` for
+   * `await started.run`.
+   */
   #findHandedOn(): string[] {
     return this.#source.nodes.flatMap((node) => {
       if (node.type === "MemberExpression" && !node.computed && this.#isObserved(node)) {
@@ -87,7 +90,10 @@ export class Observer {
     });
   }
 
-  /** Whether the place of the expression shows that it is a promise or a list of some, and observes or returns it. */
+  /**
+   * Whether the place of the expression shows that it is a promise or a list of some, and
+   * observes or returns it.
+   */
   #isObserved(node: Node): boolean {
     const parent = this.#source.parentOf(node);
     switch (parent?.type) {

@@ -1,9 +1,9 @@
 /**
- * Rules about promises. One that fails while nothing observes it ends the process, or the run of the tests, and whether it
- * fails so early is often a matter of chance.
+ * Rules about promises. One that fails while nothing observes it ends the process, or the run of the tests,
+ * and whether it fails so early is often a matter of chance.
  *
- * Without types, these are the forms that start promises and show them to be some. A promise that is to be observed later
- * gets a handler where it is started: `promise.catch(() => undefined)`.
+ * Without types, these are the forms that start promises and show them to be some. A promise that is to be
+ * observed later gets a handler where it is started: `promise.catch(() => undefined)`.
  */
 import { Observer, startsPromise } from "./observation.ts";
 import { contains, isFunction, isLoop, type Node, namesIn, Source } from "./source.ts";
@@ -67,7 +67,9 @@ function startsAt(source: Source, node: Node): Start[] {
   }
 }
 
-/** In a loop that starts a promise each time, any `await` of the loop comes before the observation behind it. */
+/**
+ * In a loop that starts a promise each time, any `await` of the loop comes before the observation behind it.
+ */
 function findAwaitBetween(source: Source, node: Node, observation: Node): Node | undefined {
   const within = source.functionOf(node);
   const outer = source.around(node);

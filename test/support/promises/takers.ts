@@ -1,4 +1,6 @@
-/** Which functions observe a promise that they are given: those with a parameter that is declared to be one. */
+/**
+ * Which functions observe a promise that they are given: those with a parameter that is declared to be one.
+ */
 import { isFunction, type Node, type Source } from "./source.ts";
 
 /** Returns a function that names those which a file declares or imports. */

@@ -46,7 +46,8 @@ export const ListQuery = z.object({
 });
 
 /**
- * Missing input is an empty object. `unknownField` is the message for a field that a strict schema does not have.
+ * Missing input is an empty object. `unknownField` is the message for a field that a strict
+ * schema does not have.
  * @throws ControlInputError for the first invalid field.
  */
 export function parseControlInput<Schema extends z.ZodType>(

@@ -88,7 +88,9 @@ export function findInjectedFailure(
   return kind === "busy" ? { kind, failure, retryAfterMs } : { kind, failure };
 }
 
-/** A throttle has a new chance in each period of its wait; otherwise a throttled message would never be sent. */
+/**
+ * A throttle has a new chance in each period of its wait; otherwise a throttled message would never be sent.
+ */
 function hashPurpose(code: number, now: Date): string {
   const { kind, retryAfterMs } = faultCodes[code] ?? rejectedAtOnce("");
   return kind === "busy" ? `failure ${code} ${Math.floor(now.getTime() / retryAfterMs)}` : `failure ${code}`;

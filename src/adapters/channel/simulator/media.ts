@@ -1,9 +1,9 @@
 /**
- * Fetches the media of messages, as WhatsApp does after it has accepted a message: what can't be fetched, or is of another
- * type or too large, fails the message with 131053.
+ * Fetches the media of messages, as WhatsApp does after it has accepted a message: what can't be fetched, or
+ * is of another type or too large, fails the message with 131053.
  *
- * Of an address only the beginning of the answer is read, and its result is kept for ten minutes, as WhatsApp keeps the file:
- * a broadcast asks once.
+ * Of an address only the beginning of the answer is read, and its result is kept for ten minutes, as WhatsApp
+ * keeps the file: a broadcast asks once.
  */
 import type { ChannelFailure, OutboundMessage } from "../../../ports/channel.ts";
 import type { Clock } from "../../../ports/clock.ts";

@@ -2,8 +2,8 @@
 import { z } from "zod";
 
 /**
- * Digits with or without `+`, normalized to E.164. In a path the `+` may arrive as `%2B`, encoded twice, or as
- * a space, decoded as in a form.
+ * Digits with or without `+`, normalized to E.164. In a path the `+` may arrive as `%2B`, encoded twice, or
+ * as a space, decoded as in a form.
  */
 export const phoneNumber = z.string().transform((value, context) => {
   const digits = /^\+?([1-9]\d{6,14})$/.exec(value.trim().replace(/^%2b/i, "+"))?.[1];

@@ -70,7 +70,10 @@ export interface SimulatorStore {
     message: Pick<LedgerMessage, "organization_id" | "id" | "status">,
     from: readonly LedgerStatus[],
   ): Promise<void>;
-  /** Marks the delivered messages of a phone as read and enqueues their receipts. @returns how many there were. */
+  /**
+   * Marks the delivered messages of a phone as read and enqueues their receipts.
+   * @returns how many there were.
+   */
   read(
     organization_id: string,
     phone_number: string,

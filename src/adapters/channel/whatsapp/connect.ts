@@ -1,4 +1,6 @@
-/** Checks an account when an inbox gets it: the token, the number and its account, and the app's subscription. */
+/**
+ * Checks an account when an inbox gets it: the token, the number and its account, and the app's subscription.
+ */
 import { createHmac } from "node:crypto";
 import { z } from "zod";
 import type { ChannelAccount, ConnectResult } from "../../../ports/channel.ts";
@@ -59,7 +61,9 @@ const Subscriptions = z.object({
   data: z.array(z.object({ whatsapp_business_api_data: z.object({ id: z.string() }) })),
 });
 
-/** The app that has just subscribed is the token's own, and the secret is the app's: Meta checks the proof. */
+/**
+ * The app that has just subscribed is the token's own, and the secret is the app's: Meta checks the proof.
+ */
 async function checkApp(
   api: Api,
   { waba_id, app_id, app_secret, access_token }: ChannelAccount,

@@ -1,8 +1,9 @@
 /**
  * The error codes of the Cloud API, and what follows from each.
  *
- * The codes and titles are facts from Meta's page of error codes (developers.facebook.com, WhatsApp, Cloud API, support,
- * error codes; December 2025, and the changelog of 2026). What follows from a code is our own decision.
+ * The codes and titles are facts from Meta's page of error codes (developers.facebook.com, WhatsApp,
+ * Cloud API, support, error codes; December 2025, and the changelog of 2026). What follows from a code
+ * is our own decision.
  */
 import type { ChannelFailure } from "../../../ports/channel.ts";
 import type { GraphError } from "./http.ts";

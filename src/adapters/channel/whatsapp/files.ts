@@ -1,6 +1,6 @@
 /**
- * Fetches the files of received messages. Their addresses are valid for 5 minutes and need the token, which goes to the
- * API's host and Meta's media hosts alone.
+ * Fetches the files of received messages. Their addresses are valid for 5 minutes and need the token, which
+ * goes to the API's host and Meta's media hosts alone.
  */
 import { z } from "zod";
 import type { ChannelProvider } from "../../../ports/channel.ts";

@@ -1,8 +1,9 @@
 /**
  * Requests to the Graph API: the account's token, a time limit, no redirects, and answers of limited length.
  *
- * The token is sent to the configured host alone. An answer that says nothing certain, such as a gateway's error page,
- * is thrown as an error, like a broken connection. Error messages contain no text of the API and no credentials.
+ * The token is sent to the configured host alone. An answer that says nothing certain, such as a
+ * gateway's error page, is thrown as an error, like a broken connection. Error messages contain no text
+ * of the API and no credentials.
  */
 import { Readable } from "node:stream";
 import { z } from "zod";

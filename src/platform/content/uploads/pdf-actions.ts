@@ -19,7 +19,7 @@ const slash = 0x2f;
  */
 const firstBytes = new Set(Buffer.from("JL#"));
 
-// biome-ignore-start lint/suspicious/noControlCharactersInRegex: PDF has other white space, and binary data has the rest.
+// biome-ignore-start lint/suspicious/noControlCharactersInRegex: white space of PDF, and binary data.
 /** The name up to the first delimiter: long enough for the ten characters of JavaScript, each escaped. */
 const encodedName = /^[^\0\s()<>[\]{}/%]{0,30}/;
 

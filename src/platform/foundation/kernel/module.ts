@@ -100,9 +100,9 @@ export interface PreparedHandler<Op extends Operation> {
 }
 
 /**
- * A handler of a write with a step after the commit, such as a wait for an effect of the write. The response of
- * `handle` is stored under the idempotency key. The caller gets the result of `afterCommit`, also for a
- * repeated key.
+ * A handler of a write with a step after the commit, such as a wait for an effect of the write. The
+ * response of `handle` is stored under the idempotency key. The caller gets the result of `afterCommit`,
+ * also for a repeated key.
  */
 export interface FollowedHandler<Op extends Operation> {
   handle(input: z.output<Op["input"]>, context: ContextOf<Op>): Promise<z.input<Op["output"]>>;

@@ -12,8 +12,8 @@ export function requireAddress({ phone_number, bsuid }: Pick<ContactRow, "phone_
 }
 
 /**
- * A business-scoped user id, WhatsApp's substitute for a phone number that its owner hides: a country code, then letters
- * and digits; for example US.13491208655302741918.
+ * A business-scoped user id, WhatsApp's substitute for a phone number that its owner hides: a country code,
+ * then letters and digits; for example US.13491208655302741918.
  */
 const bsuidPattern = /^[A-Z]{2}\.(?:ENT\.)?[A-Za-z0-9]{1,128}$/;
 

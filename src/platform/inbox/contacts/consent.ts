@@ -1,4 +1,7 @@
-/** A contact's own choice about marketing: a stop word, a button of the channel's app, or what the channel reports. */
+/**
+ * A contact's own choice about marketing: a stop word, a button of the channel's app, or what
+ * the channel reports.
+ */
 import type { Selectable } from "kysely";
 import { ofOrganization } from "../../../database/query/index.ts";
 import type { Tables } from "../../../database/schema/index.ts";

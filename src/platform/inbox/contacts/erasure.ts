@@ -1,8 +1,8 @@
 /**
  * Erases a contact from every module.
  *
- * Rows that are few are erased in the caller's transaction. The others are erased by a job after the commit; until
- * it ends, the kernel hides the stored responses about the contact and its conversations.
+ * Rows that are few are erased in the caller's transaction. The others are erased by a job after the commit;
+ * until it ends, the kernel hides the stored responses about the contact and its conversations.
  */
 import { z } from "zod";
 import { fail } from "../../../../tools/errors.ts";
@@ -32,7 +32,9 @@ export function erasesContact(erase: ErasureSteps<ErasedContact>): ErasureSteps 
   return erase;
 }
 
-/** Erases a contact, whose row must be locked: concurrent writes for it wait, and find no contact afterwards. */
+/**
+ * Erases a contact, whose row must be locked: concurrent writes for it wait, and find no contact afterwards.
+ */
 export async function eraseContact(
   change: Change,
   named: Omit<ErasedContact, "conversation_ids">,

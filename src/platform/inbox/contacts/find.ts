@@ -1,8 +1,9 @@
 /**
- * Finds a contact by its identities (phone number, channel ids, username), or creates it, and stores new ones.
+ * Finds a contact by its identities (phone number, channel ids, username), or creates it,
+ * and stores new ones.
  *
- * An identity belongs to exactly one contact. Its unique row decides which of two concurrent creations wins. An
- * identity that belongs to another contact is not moved: contacts are never merged automatically.
+ * An identity belongs to exactly one contact. Its unique row decides which of two concurrent creations wins.
+ * An identity that belongs to another contact is not moved: contacts are never merged automatically.
  */
 import { type Selectable, sql } from "kysely";
 import { newId } from "../../../database/id.ts";
@@ -40,8 +41,8 @@ interface FoundContact {
 }
 
 /**
- * The contact that has one of these identities, the most reliable first; created if there is none. Locked until
- * the commit: an erasure waits for what this transaction writes for the contact, and erases that too.
+ * The contact that has one of these identities, the most reliable first; created if there is none. Locked
+ * until the commit: an erasure waits for what this transaction writes for the contact, and erases that too.
  */
 export async function findOrCreateContact(change: Change, lookup: ContactLookup): Promise<FoundContact> {
   const { tx } = change;
@@ -84,8 +85,8 @@ export function idOfOwner(organization: string, { kind, value }: Identity) {
 
 /**
  * The most reliable first, and always in this order, so that concurrent transactions don't deadlock. The
- * channel's own id is on every message of a person and never reassigned; a username can be given up and taken by
- * another person.
+ * channel's own id is on every message of a person and never reassigned; a username can be given up and
+ * taken by another person.
  */
 function identitiesOf({ phone_number, identities = {} }: ContactLookup): Identity[] {
   const { bsuid, wa_id, username } = identities;
@@ -130,7 +131,9 @@ function chooseOwner(
   return undefined;
 }
 
-/** Undefined if the identity is taken. One statement, so that there is never an identity without its contact. */
+/**
+ * Undefined if the identity is taken. One statement, so that there is never an identity without its contact.
+ */
 export async function createContact(
   { tx }: Change,
   lookup: ContactLookup,

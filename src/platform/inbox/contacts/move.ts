@@ -11,8 +11,8 @@ import { searchTextOf } from "./search.ts";
 type MovedIdentity = IdentityMove["from"];
 
 /**
- * The contact loses its former number and id, and gets the new ones unless another contact has them. Returns the id of
- * the contact; undefined if there is none, or if it has moved already.
+ * The contact loses its former number and id, and gets the new ones unless another contact has them. Returns
+ * the id of the contact; undefined if there is none, or if it has moved already.
  */
 export async function moveIdentities(
   { tx, world, now }: Change,

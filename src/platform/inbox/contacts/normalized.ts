@@ -1,10 +1,11 @@
 /**
- * What conditions compare of a contact, stored with it because PostgreSQL can't compute it: the country of the number, and
- * the normalized texts.
+ * What conditions compare of a contact, stored with it because PostgreSQL can't compute it: the country of
+ * the number, and the normalized texts.
  *
- * PostgreSQL lowers ASCII letters alike everywhere, but has no form of `normalizeText` that is the same in each version
- * and on both engines. So only the texts that need more are stored: names, tags and metadata with capital letters outside
- * ASCII, compatible forms or loose accents. For all other contacts `normalized` is null.
+ * PostgreSQL lowers ASCII letters alike everywhere, but has no form of `normalizeText` that is the same in
+ * each version and on both engines. So only the texts that need more are stored: names, tags and metadata
+ * with capital letters outside ASCII, compatible forms or loose accents. For all other contacts
+ * `normalized` is null.
  */
 import { sql } from "kysely";
 import { fail } from "../../../../tools/errors.ts";
@@ -20,7 +21,9 @@ export interface ComparedTexts {
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** The texts that SQL must compare in another form than it computes itself, by the column that they replace. */
+/**
+ * The texts that SQL must compare in another form than it computes itself, by the column that they replace.
+ */
 export function normalizedTexts({ name, tags, metadata }: ComparedTexts): Record<string, unknown> {
   const texts: Record<string, unknown> = {};
   if (name && !isSimple(name)) {
@@ -64,7 +67,10 @@ export function normalizedAtAfterChange(now: Date) {
 
 const batchSize = 1_000;
 
-/** How long a process trusts that an organization has no other such contacts: a process of an earlier version may run beside. */
+/**
+ * How long a process trusts that an organization has no other such contacts: a process of an earlier
+ * version may run beside.
+ */
 const trustedMs = 3_600_000;
 
 /** Of one call; what it computed stays for the next. */
@@ -73,7 +79,8 @@ const maxMs = 15_000;
 const checked = new WeakMap<Database, Map<string, number>>();
 
 /**
- * Computes the columns of the contacts that an earlier version wrote. Reads all contacts of the organization, once an hour.
+ * Computes the columns of the contacts that an earlier version wrote. Reads all contacts of the
+ * organization, once an hour.
  * @throws Failure `unavailable` if there are more than fit in the time of a call.
  */
 export async function normalizeContacts(

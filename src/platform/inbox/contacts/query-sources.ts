@@ -11,7 +11,9 @@ import {
 
 const normalized = sql`contacts.normalized`;
 
-/** A list in JSON, which needs no subquery as an array would: with one, the planner would use a single worker. */
+/**
+ * A list in JSON, which needs no subquery as an array would: with one, the planner would use a single worker.
+ */
 const normalizedTags = sql`(${normalized} -> 'tags')`;
 
 export const contactSources = {

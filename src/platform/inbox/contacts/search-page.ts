@@ -1,8 +1,8 @@
 /**
  * Reads one page of a search of contacts, and its total.
  *
- * The page of a common word is read from the newest contacts, in the order of the list and without the search index,
- * which yields every match of every organization. The index finds the matches of a rare word.
+ * The page of a common word is read from the newest contacts, in the order of the list and without the search
+ * index, which yields every match of every organization. The index finds the matches of a rare word.
  */
 import { sql } from "kysely";
 import type { Database, Queries } from "../../../database/database.ts";
@@ -11,11 +11,11 @@ import { containsTrigrams, containsWords, hasTag } from "./search.ts";
 import { selectContacts } from "./select.ts";
 
 /**
- * `newest`: the contacts that are read without the index. 10,000 take 3 ms on PostgreSQL, 1,000 take 2 ms on the embedded
- * engine.
+ * `newest`: the contacts that are read without the index. 10,000 take 3 ms on PostgreSQL, 1,000 take 2 ms on
+ * the embedded engine.
  *
- * `counted`: the matches of a rare word are counted up to this number, because each is read from the table. 1,000 take about
- * 20 ms, and on the embedded engine five times as long, during which no other query runs.
+ * `counted`: the matches of a rare word are counted up to this number, because each is read from the table.
+ * 1,000 take about 20 ms, and on the embedded engine five times as long, during which no other query runs.
  */
 const limits = {
   postgres: { newest: 10_000, counted: 1_000 },
@@ -61,7 +61,10 @@ type Ids = readonly string[];
 type Matches =
   /** Newest first. */
   | { readonly type: "all"; readonly ids: Ids }
-  /** Too many to be counted, but at least `minimum`. `newest` are the first of them, among the newest contacts. */
+  /**
+   * Too many to be counted, but at least `minimum`. `newest` are the first of them, among
+   * the newest contacts.
+   */
   | { readonly type: "many"; readonly newest: Ids; readonly minimum: number };
 
 /** Finds all matches, or those that the page up to `end` may show. */

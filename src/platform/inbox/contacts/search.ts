@@ -28,8 +28,9 @@ export function containsWords(words: readonly string[]) {
 }
 
 /**
- * Finds candidates for `containsWords` in the index: necessary but not sufficient, since the trigrams may be in different
- * places. One condition for all words, because a plan without the index computes the trigrams of a row for each.
+ * Finds candidates for `containsWords` in the index: necessary but not sufficient, since the trigrams may
+ * be in different places. One condition for all words, because a plan without the index computes the
+ * trigrams of a row for each.
  */
 export function containsTrigrams(words: readonly string[]) {
   return sql<boolean>`search_grams(search_text) @> ${words.flatMap(trigramsOf)}::text[]`;
@@ -50,7 +51,9 @@ export function searchTextAfterRename(name: string) {
   return sql<string>`${removeAccents(name)} || ' ' || coalesce(phone_number, '') || ' ' || lower(coalesce(username, ''))`;
 }
 
-/** As the SQL function `search_grams` computes them; a word of fewer than three characters is its own trigram. */
+/**
+ * As the SQL function `search_grams` computes them; a word of fewer than three characters is its own trigram.
+ */
 function trigramsOf(word: string): string[] {
   const characters = [...word];
   const count = Math.max(characters.length - 2, 1);

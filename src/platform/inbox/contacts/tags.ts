@@ -2,7 +2,9 @@
 import { normalizeTag } from "../../../../tools/contract/index.ts";
 import { fail } from "../../../../tools/errors.ts";
 
-/** Each change of a tag reads and writes the whole row, and more tags than this no longer classify anything. */
+/**
+ * Each change of a tag reads and writes the whole row, and more tags than this no longer classify anything.
+ */
 export const maxTags = 200;
 
 interface TagChange {

@@ -1,8 +1,9 @@
 /**
  * Finds or creates many contacts by phone number, with three statements for any number of contacts.
  *
- * One at a time, each contact took three statements and 100,000 contacts took three minutes. Rows are locked in
- * the order of their ids and inserted in the order of their numbers, so that concurrent calls don't deadlock.
+ * One at a time, each contact took three statements and 100,000 contacts took three minutes. Rows are
+ * locked in the order of their ids and inserted in the order of their numbers, so that concurrent
+ * calls don't deadlock.
  */
 import { sql } from "kysely";
 import { maxMetadata } from "../../../../tools/contract/index.ts";
@@ -42,7 +43,10 @@ interface Draft {
   readonly isChanged: boolean;
 }
 
-/** Returns the outcomes in the order of the inputs. Of two inputs with the same number, the second updates the first's contact. */
+/**
+ * Returns the outcomes in the order of the inputs. Of two inputs with the same number, the second updates
+ * the first's contact.
+ */
 export async function upsertContacts(
   tx: DatabaseTransaction,
   organization: string,

@@ -14,7 +14,9 @@ import {
 import { changeConversations, requireUpdated } from "./change.ts";
 import { type ConversationRow, withConversation } from "./find.ts";
 
-/** Decides again about a queued conversation when time may change the decision: one more tier, relaxed skills. */
+/**
+ * Decides again about a queued conversation when time may change the decision: one more tier, relaxed skills.
+ */
 export const escalateJob = defineJob({
   name: "conversation.escalate",
   payload: z.object({ organization_id: z.string(), conversation_id: z.string(), queued_at: z.string() }),
@@ -42,7 +44,10 @@ export interface ApplicableDecision extends DecisionRecord<PolicyDecision> {
   readonly conversation: ConversationRow;
 }
 
-/** Applies and records decisions about conversations of one organization; returns the new rows in the same order. */
+/**
+ * Applies and records decisions about conversations of one organization; returns the new
+ * rows in the same order.
+ */
 export async function applyDecisions(
   change: Change,
   records: readonly ApplicableDecision[],

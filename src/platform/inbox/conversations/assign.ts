@@ -30,7 +30,10 @@ export async function assign({ id, assigned_to, team_id, reason }: Assign, conte
   return assignTeam(context, conversation, { team, reason });
 }
 
-/** @throws Failure `user_not_found`, `user_inactive`, `already_assigned`; `wrong_agent`, naming the current agent. */
+/**
+ * @throws Failure `user_not_found`, `user_inactive`, `already_assigned`; `wrong_agent`,
+ * naming the current agent.
+ */
 export async function transfer({ id, from_agent, to_agent, reason }: Transfer, context: OrganizationChange) {
   const conversation = await requireConversation(context.tx, context.organization, id, { locks: true });
   await requireActive({ ...context, db: context.tx }, to_agent, "to_agent");
@@ -160,7 +163,9 @@ export async function requireActive({ db, organization }: Reading, id: string, f
   }
 }
 
-/** The conversation's team if the agent is in it, else the agent's active team of the lowest tier, else null. */
+/**
+ * The conversation's team if the agent is in it, else the agent's active team of the lowest tier, else null.
+ */
 export async function findTeamOf(
   { db, organization }: Reading,
   conversation: ConversationRow,

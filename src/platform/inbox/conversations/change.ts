@@ -1,8 +1,9 @@
 /**
  * Changes the status, agent or team of conversations; nothing else in the service does.
  *
- * This keeps the members' counts right: an open or pending conversation counts as load of its agent in its team.
- * The conversation is locked first, then the members. When a change frees an agent, the queue is served.
+ * This keeps the members' counts right: an open or pending conversation counts as load of its agent
+ * in its team. The conversation is locked first, then the members. When a change frees an agent,
+ * the queue is served.
  */
 import { sql } from "kysely";
 import {
@@ -43,9 +44,9 @@ export async function changeConversation(
 }
 
 /**
- * Changes conversations of one organization together with the members' counts, and returns the new rows by id.
- * The conversations must be locked. So must the members if more than one is affected, because their counts are
- * updated in no particular order.
+ * Changes conversations of one organization together with the members' counts, and returns the new rows by
+ * id. The conversations must be locked. So must the members if more than one is affected, because their
+ * counts are updated in no particular order.
  */
 export async function changeConversations(
   change: Change,
@@ -69,7 +70,10 @@ export async function changeConversations(
   return updated;
 }
 
-/** Takes the conversations of a team that is being deleted out of it. The members' counts are deleted with the team. */
+/**
+ * Takes the conversations of a team that is being deleted out of it. The members' counts are
+ * deleted with the team.
+ */
 export async function detachConversations(
   { tx }: Change,
   { organization, team_id }: { readonly organization: string; readonly team_id: string },

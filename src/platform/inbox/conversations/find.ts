@@ -33,7 +33,9 @@ export async function getConversationDetails(
   return { ...conversation, ...windowOf(conversation, now) };
 }
 
-/** The conversation; undefined if there is none or its contact was erased. `locks` locks it until the commit. */
+/**
+ * The conversation; undefined if there is none or its contact was erased. `locks` locks it until the commit.
+ */
 export async function findConversation(
   db: Queries,
   organization: string,
@@ -97,8 +99,8 @@ export interface Subject {
 }
 
 /**
- * Locks the contact and then the conversation until the commit, as an inbound message and an erasure do. Each is undefined if
- * the contact was erased.
+ * Locks the contact and then the conversation until the commit, as an inbound message and an erasure do. Each
+ * is undefined if the contact was erased.
  */
 export async function lockSubject(
   tx: Transaction,
@@ -160,7 +162,10 @@ export function toNewConversations({ contact_ids, now }: Pick<InboxContacts, "co
   return [...contact_ids].sort().map((contact_id) => ({ contact_id, id: newId("conv", now) }));
 }
 
-/** The conversations of contacts with an inbox, locked until the commit. A new one is pending until the contact answers. */
+/**
+ * The conversations of contacts with an inbox, locked until the commit. A new one is pending until
+ * the contact answers.
+ */
 export async function lockOrCreateConversations(
   tx: Transaction,
   inboxContacts: InboxContacts,

@@ -3,8 +3,8 @@ import type { Queries } from "../../../database/database.ts";
 import { type Change, defineHook } from "../../foundation/kernel/index.ts";
 
 /**
- * The conversations, of these, that a bot answers: routing looks for no agent. Not an event: routing depends on the
- * answer.
+ * The conversations, of these, that a bot answers: routing looks for no agent. Not an event: routing
+ * depends on the answer.
  */
 export const heldByBot = defineHook<
   [
@@ -15,8 +15,8 @@ export const heldByBot = defineHook<
 >();
 
 /**
- * Whether a flow that waits for a reply, or the bot, takes a message that the contact has just written. Not an event: the
- * conversation's new status depends on the answer.
+ * Whether a flow that waits for a reply, or the bot, takes a message that the contact has just written. Not
+ * an event: the conversation's new status depends on the answer.
  */
 export const takesMessage = defineHook<
   [db: Queries, conversation: { readonly organization: string; readonly conversation_id: string }],

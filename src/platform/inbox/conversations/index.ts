@@ -153,8 +153,8 @@ export async function findOrCreateConversation(
 }
 
 /**
- * Records a message from the contact: restarts the service window, reopens the conversation and requests routing.
- * A blocked contact's message starts nothing, and waits for no answer.
+ * Records a message from the contact: restarts the service window, reopens the conversation and requests
+ * routing. A blocked contact's message starts nothing, and waits for no answer.
  */
 export async function recordInbound(
   change: Change,
@@ -208,9 +208,10 @@ export type OutboundConversation = Pick<
 >;
 
 /**
- * Records a message to the contact; it does not restart the service window. The conversation is open only if a person
- * replied, and the contact has been answered only by a person's own words: a template is often sent by a program, and not
- * about what the contact wrote. A person's message ends the flows and the bot of the conversation.
+ * Records a message to the contact; it does not restart the service window. The conversation is open only
+ * if a person replied, and the contact has been answered only by a person's own words: a template is often
+ * sent by a program, and not about what the contact wrote. A person's message ends the flows and the bot
+ * of the conversation.
  * @returns the statement that stores the times, to be made part of the one that stores the message.
  */
 export async function recordOutbound(
@@ -249,8 +250,8 @@ export async function recordAnswer(
 }
 
 /**
- * The conversations of contacts with an inbox, each of which gets a message that starts nothing; by contact. A new one is
- * pending until the contact answers.
+ * The conversations of contacts with an inbox, each of which gets a message that starts nothing; by contact.
+ * A new one is pending until the contact answers.
  */
 export async function recordBulkOutbound(
   tx: Transaction,

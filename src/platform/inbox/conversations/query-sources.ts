@@ -1,4 +1,6 @@
-/** Where conditions find the attributes of conversations, as rows related to the rows of the table `contacts`. */
+/**
+ * Where conditions find the attributes of conversations, as rows related to the rows of the table `contacts`.
+ */
 import { sql } from "kysely";
 import {
   type Expression,
@@ -15,10 +17,14 @@ import {
   valueSource,
 } from "../../foundation/query/index.ts";
 
-/** The normalized form of a capital letter that compatible forms, such as the letters of formulas, contain. */
+/**
+ * The normalized form of a capital letter that compatible forms, such as the letters of formulas, contain.
+ */
 const capitals = { from: "ΥΎΫÆƎȢƐΓΠΩĦΑΒΔΕΖΗΘΙΚΛΜΝΞΟΡΣΤΦΧΨϜς", to: "υύϋæǝȣɛγπωħαβδεζηθικλμνξορστφχψϝσ" };
 
-/** Tags are stored in small letters and one Unicode form; only compatible forms have another normalized form. */
+/**
+ * Tags are stored in small letters and one Unicode form; only compatible forms have another normalized form.
+ */
 const tags = sql`array(
   select case when octet_length(tag) = length(tag) then tag collate "C"
     else lower(translate(normalize(tag, NFKC), ${capitals.from}, ${capitals.to}) collate "C") end
@@ -74,8 +80,9 @@ function existsConversation({ organization }: SourceContext, condition: Predicat
 const column = sql`conversations.last_user_message_at`;
 
 /**
- * When a contact wrote last, in any conversation; `within_last` asks for any message in that time. Most operators ask only whether there is a message after a time, which
- * an index finds; the others need the time itself.
+ * When a contact wrote last, in any conversation; `within_last` asks for any message in that time.
+ * Most operators ask only whether there is a message after a time, which an index finds; the others
+ * need the time itself.
  */
 function latestUserMessage(context: SourceContext): Source {
   const has = (condition: Predicate) => existsConversation(context, condition);

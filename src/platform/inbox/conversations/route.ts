@@ -51,9 +51,9 @@ export const routeJob = defineJob({
 });
 
 /**
- * Routes the conversations of one organization that arrive while a batch is running: they need the same members
- * and so share one lock and one commit. Returns false for a conversation that another transaction has locked, or
- * that no longer exists: waiting for a lock while holding the others of the batch could deadlock.
+ * Routes the conversations of one organization that arrive while a batch is running: they need the same
+ * members and so share one lock and one commit. Returns false for a conversation that another transaction has
+ * locked, or that no longer exists: waiting for a lock while holding the others of the batch could deadlock.
  */
 const routeBatch = coalesce(
   async (world: World, payloads: readonly RoutePayload[]): Promise<boolean[]> =>
@@ -72,7 +72,10 @@ const routeBatch = coalesce(
   ({ organization_id }) => organization_id,
 );
 
-/** Enqueues the routing of a conversation that needs an agent, unless neither a team nor a policy could find one. */
+/**
+ * Enqueues the routing of a conversation that needs an agent, unless neither a team nor a
+ * policy could find one.
+ */
 export async function requestRouting(
   change: Change,
   conversation: ConversationRow,
@@ -91,7 +94,10 @@ interface RouteItem {
   readonly trigger: Trigger;
 }
 
-/** Routes conversations of one organization, each by the first policy that matches, else by the policy of its team. */
+/**
+ * Routes conversations of one organization, each by the first policy that matches, else by
+ * the policy of its team.
+ */
 async function routeConversations(change: Change, items: readonly RouteItem[]): Promise<void> {
   const { tx, now } = change;
   const waiting = items.filter(({ conversation }) => needsAgent(conversation));
@@ -121,7 +127,10 @@ async function routeConversations(change: Change, items: readonly RouteItem[]): 
   await routeInOrder(change, organization, requests);
 }
 
-/** Routes in the order of arrival. A free agent goes to the conversations already in the queue, not to a new one. */
+/**
+ * Routes in the order of arrival. A free agent goes to the conversations already in the
+ * queue, not to a new one.
+ */
 async function routeInOrder(
   change: Change,
   organization: string,
@@ -149,7 +158,9 @@ async function routeInOrder(
   }
 }
 
-/** The queues that are not empty. Read with the members locked: the previous lock holder may have filled them. */
+/**
+ * The queues that are not empty. Read with the members locked: the previous lock holder may have filled them.
+ */
 async function findOccupiedQueues(
   { tx }: Change,
   organization: string,

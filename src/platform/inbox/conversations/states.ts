@@ -1,14 +1,15 @@
 /**
  * The status of a conversation, as a pure function of the events that happen to it.
  *
- * The statuses are open, pending (a flow or the bot handles it, or the contact's first answer is awaited), snoozed, closed
- * and spam. A user may set any status, but spam only to open or closed. A message from the contact reopens a snoozed
- * conversation, and a closed one, which becomes pending if a waiting flow or the bot takes the message. Only a snoozed
- * conversation has `snoozed_until`; null there means "until the contact writes".
+ * The statuses are open, pending (a flow or the bot handles it, or the contact's first answer is
+ * awaited), snoozed, closed and spam. A user may set any status, but spam only to open or closed. A
+ * message from the contact reopens a snoozed conversation, and a closed one, which becomes pending if a
+ * waiting flow or the bot takes the message. Only a snoozed conversation has `snoozed_until`; null there
+ * means "until the contact writes".
  *
- * A pending conversation that a broadcast or a flow began, or that reopened as pending, has `opens_on_answer`: it becomes
- * open with the first message that neither a waiting flow nor the bot takes. One that was set to pending stays pending
- * until its status is set again, or a person replies.
+ * A pending conversation that a broadcast or a flow began, or that reopened as pending, has
+ * `opens_on_answer`: it becomes open with the first message that neither a waiting flow nor the bot takes.
+ * One that was set to pending stays pending until its status is set again, or a person replies.
  */
 import type { ConversationStatus } from "../../../../tools/conversations.ts";
 

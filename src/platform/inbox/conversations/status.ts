@@ -1,4 +1,7 @@
-/** Changes a conversation's status, by hand or by an event; a reopened one keeps its agent only if they are free. */
+/**
+ * Changes a conversation's status, by hand or by an event; a reopened one keeps its agent
+ * only if they are free.
+ */
 
 import { z } from "zod";
 import { fail, failField } from "../../../../tools/errors.ts";
@@ -81,7 +84,9 @@ export function changedState(
   return isSame ? undefined : after;
 }
 
-/** Applies an event. A conversation that comes back may lose its agent; routing is requested if it needs one. */
+/**
+ * Applies an event. A conversation that comes back may lose its agent; routing is requested if it needs one.
+ */
 export async function applyEvent(
   change: Change,
   conversation: ConversationRow,
@@ -133,7 +138,10 @@ async function reopenWithAgent(
   return changeConversation(change, conversation, state);
 }
 
-/** The conversation's agent as a candidate: locked as a member of its team, or just the user if it has no team. */
+/**
+ * The conversation's agent as a candidate: locked as a member of its team, or just the
+ * user if it has no team.
+ */
 async function lockCurrentAgent({ tx, now }: Change, conversation: ConversationRow) {
   const { team_id, assigned_to: user_id } = conversation;
   if (user_id === null) {

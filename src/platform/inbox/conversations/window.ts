@@ -3,7 +3,9 @@
 /** How long after the contact's last message free text may be sent. */
 export const windowMs = 24 * 3_600_000;
 
-/** The window's state: it opens with the contact's first message and expires 24 hours after the latest one. */
+/**
+ * The window's state: it opens with the contact's first message and expires 24 hours after the latest one.
+ */
 export function windowOf(conversation: { last_user_message_at: string | null }, now: Date) {
   const { last_user_message_at } = conversation;
   if (last_user_message_at === null) {

@@ -1,6 +1,6 @@
 /**
- * Changes a contact's consent to marketing as the channel reports it: the person stopped or resumed marketing in the
- * channel's app, or the channel refused a message because of that. Nothing is sent to the contact.
+ * Changes a contact's consent to marketing as the channel reports it: the person stopped or resumed marketing
+ * in the channel's app, or the channel refused a message because of that. Nothing is sent to the contact.
  */
 import { z } from "zod";
 import { ofOrganization } from "../../../database/query/index.ts";

@@ -20,8 +20,8 @@ export interface BroadcastProgress {
 }
 
 /**
- * The delivery of messages of broadcasts has progressed. Several changes of one message are in their order. Not an
- * event: the counts must agree with the messages after a crash too.
+ * The delivery of messages of broadcasts has progressed. Several changes of one message are in their order.
+ * Not an event: the counts must agree with the messages after a crash too.
  */
 export const broadcastProgressed =
   defineHook<[tx: Transaction, world: World, changes: readonly BroadcastProgress[]]>();

@@ -1,8 +1,8 @@
 /**
  * Advances outbound messages: applies receipts, and emits an event when a status changes.
  *
- * A batch costs the same number of statements as one message. Its messages are of one organization and locked in the
- * order of their ids, then its channel ids in their order, so that two batches do not deadlock.
+ * A batch costs the same number of statements as one message. Its messages are of one organization and locked
+ * in the order of their ids, then its channel ids in their order, so that two batches do not deadlock.
  */
 import { type Selectable, sql } from "kysely";
 import { allColumnsOf, columnsOf, matchesKey, nullable, rowsOf } from "../../../database/query/index.ts";
@@ -82,8 +82,8 @@ export async function lockMessages(
 }
 
 /**
- * Applies updates, in their order, to locked messages; one of a message that is not among them is ignored. Each receipt
- * is recorded once; a status never goes back.
+ * Applies updates, in their order, to locked messages; one of a message that is not among them is ignored.
+ * Each receipt is recorded once; a status never goes back.
  */
 export async function applyUpdates(
   tx: Transaction,
@@ -158,8 +158,8 @@ function advance(
 }
 
 /**
- * Stores those of the updates that are receipts. The result tells whether an update counts: each type of receipt once,
- * everything else always.
+ * Stores those of the updates that are receipts. The result tells whether an update counts: each type of
+ * receipt once, everything else always.
  */
 async function recordReceipts(
   tx: Transaction,
@@ -209,8 +209,8 @@ async function storeProgress(tx: Transaction, messages: readonly LockedMessage[]
 }
 
 /**
- * Of a transaction that parks a receipt and one that stores the channel's id, the second waits for the first: else
- * neither would see what the other has written.
+ * Of a transaction that parks a receipt and one that stores the channel's id, the second waits for the first:
+ * else neither would see what the other has written.
  */
 export async function lockChannelIds(tx: Transaction, channelIds: readonly string[]): Promise<void> {
   const sorted = [...new Set(channelIds)].sort();
@@ -258,7 +258,9 @@ export function toStatusUpdate(
   };
 }
 
-/** The `sequence` of each status event. `failed` is below `delivered`: a failed message may yet be delivered. */
+/**
+ * The `sequence` of each status event. `failed` is below `delivered`: a failed message may yet be delivered.
+ */
 const sequences: Record<ReceiptType, number> = { sent: 1, failed: 2, delivered: 3, read: 4 };
 
 /** Emits an event for each status that is new, also for those that a receipt skipped. */

@@ -50,7 +50,9 @@ function priceOf({ price, status, currency, category, country, simulated = false
 
 type Media = NonNullable<MessageRow["content"]["media"]>;
 
-/** The link to a received file expires, so each answer has a new one. An outbound message shows what was sent. */
+/**
+ * The link to a received file expires, so each answer has a new one. An outbound message shows what was sent.
+ */
 function withFreshLink(world: World, direction: MessageRow["direction"], media: Media): Media {
   return direction === "inbound" && media.upload !== undefined
     ? { ...media, url: createLink(world, media.upload, world.now()).url }

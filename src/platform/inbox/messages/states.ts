@@ -25,8 +25,8 @@ export const successes = [
 ] as const;
 
 /**
- * What advances a message: a receipt, or the channel's acceptance, whose time is by our own clock and holds until
- * the channel's `sent` receipt arrives.
+ * What advances a message: a receipt, or the channel's acceptance, whose time is by our own clock and holds
+ * until the channel's `sent` receipt arrives.
  */
 export type StatusStep = ReceiptType | "accepted";
 
@@ -71,8 +71,8 @@ function ownTime(
 }
 
 /**
- * A status that was skipped gets the time of the next one, until its own receipt arrives. No time is later than that
- * of the next status: clocks differ, and some channels round to seconds.
+ * A status that was skipped gets the time of the next one, until its own receipt arrives. No time is later
+ * than that of the next status: clocks differ, and some channels round to seconds.
  */
 function timesAfter({ sent_at, delivered_at, read_at }: MessageProgress): Partial<MessageProgress> {
   const delivered = earliest(delivered_at, read_at);

@@ -1,4 +1,7 @@
-/** The candidates for a conversation: members of teams with their current load, and what rules each of them out. */
+/**
+ * The candidates for a conversation: members of teams with their current load, and what
+ * rules each of them out.
+ */
 import { type ExpressionBuilder, sql } from "kysely";
 import type { Queries } from "../../../database/database.ts";
 import { ofOrganization, refersTo } from "../../../database/query/index.ts";

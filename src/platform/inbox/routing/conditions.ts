@@ -1,4 +1,6 @@
-/** Matches the conditions of policies against a conversation, its contact and the contact's latest message. */
+/**
+ * Matches the conditions of policies against a conversation, its contact and the contact's latest message.
+ */
 import type { Selectable } from "kysely";
 import type { Queries } from "../../../database/database.ts";
 import { ofOrganization } from "../../../database/query/index.ts";
@@ -21,7 +23,10 @@ export function parseConditions(conditions: Readonly<Record<string, unknown>>) {
 /** What conditions are evaluated with, by conversation. */
 export type ConversationFacts = ReadonlyMap<string, Readonly<Record<string, unknown>>>;
 
-/** The policies whose conditions the conversation meets, in their order. `facts` are those of the conversation. */
+/**
+ * The policies whose conditions the conversation meets, in their order. `facts` are those
+ * of the conversation.
+ */
 export function matchPolicies(
   facts: ConversationFacts,
   {

@@ -1,4 +1,6 @@
-/** Decides which agent gets a conversation, and explains it; the conversations module applies the decision. */
+/**
+ * Decides which agent gets a conversation, and explains it; the conversations module applies the decision.
+ */
 import type { z } from "zod";
 import type { Candidate, RoutingStrategy, routingOutcomes } from "../../../../tools/routing.ts";
 import type { Queries } from "../../../database/database.ts";

@@ -1,8 +1,8 @@
 /**
  * The teams that a policy can use: its target, then the higher tiers.
  *
- * The longer a conversation waits for a team, the more teams are tried: after each `escalate_after_seconds` the
- * next higher active tier is added. A policy without a target uses every active team at once.
+ * The longer a conversation waits for a team, the more teams are tried: after each `escalate_after_seconds`
+ * the next higher active tier is added. A policy without a target uses every active team at once.
  */
 import type { Selectable } from "kysely";
 import type { Queries } from "../../../database/database.ts";
@@ -45,7 +45,10 @@ export async function readEscalationPath(
   };
 }
 
-/** The tiers that are tried after this wait, and the wait after which one more is tried; null if there is none. */
+/**
+ * The tiers that are tried after this wait, and the wait after which one more is tried;
+ * null if there is none.
+ */
 export function tiersAfter({ tiers, higherTiers, stepMs }: EscalationPath, waitedMs: number) {
   const steps = Math.floor(waitedMs / stepMs);
   return {

@@ -1,4 +1,6 @@
-/** Explains a decision in one sentence, for the people who look up why a conversation was assigned as it was. */
+/**
+ * Explains a decision in one sentence, for the people who look up why a conversation was assigned as it was.
+ */
 import type { Team } from "./escalation-path.ts";
 import type { Policy } from "./policy.ts";
 import type { AgentChoice, PassedOverReason } from "./strategies.ts";

@@ -1,4 +1,6 @@
-/** Routing: policies, simulated decisions and recorded decisions; the conversations module applies decisions. */
+/**
+ * Routing: policies, simulated decisions and recorded decisions; the conversations module applies decisions.
+ */
 
 import { fail, failField } from "../../../../tools/errors.ts";
 import { routing as contract } from "../../../../tools/routing.ts";
@@ -127,7 +129,9 @@ interface PolicyInput {
   readonly target_id: string | null;
 }
 
-/** @throws Failure for an invalid condition or setting, an unknown target, and a user target without an id. */
+/**
+ * @throws Failure for an invalid condition or setting, an unknown target, and a user target without an id.
+ */
 async function requirePolicy(
   tx: Transaction,
   organization: string,

@@ -6,7 +6,9 @@ import { type ConversationFacts, matchPolicies, readFacts } from "./conditions.t
 import { defaultPolicy, type Policy, type RoutedConversation, toPolicy } from "./policy.ts";
 import { selectDecisions } from "./records.ts";
 
-/** The active policies in the order in which they are matched: the highest priority first, then the oldest. */
+/**
+ * The active policies in the order in which they are matched: the highest priority first, then the oldest.
+ */
 export async function activePolicies(db: Queries, organization: string): Promise<Policy[]> {
   const rows = await selectPolicies(db, organization).where("is_active", "=", true).execute();
   return rows.map(toPolicy);
@@ -47,8 +49,8 @@ interface PolicyLookup {
 }
 
 /**
- * The policy for a conversation that is assigned to a team by hand: the team's first policy that matches, else
- * its first, else the default policy.
+ * The policy for a conversation that is assigned to a team by hand: the team's first policy that matches,
+ * else its first, else the default policy.
  */
 export async function policyForTeam(
   context: LookupContext,
@@ -81,8 +83,9 @@ export async function policyForOwnTeam(
 }
 
 /**
- * The policy for a queued conversation, as for a new one: the first that matches now, among those of its team if it has one.
- * Else the one that queued it while it is active, else that of its team. One that was chosen by hand or by a flow stays.
+ * The policy for a queued conversation, as for a new one: the first that matches now, among those of its team
+ * if it has one. Else the one that queued it while it is active, else that of its team. One that was chosen
+ * by hand or by a flow stays.
  */
 export async function policyForQueued(
   context: LookupContext,

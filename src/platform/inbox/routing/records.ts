@@ -1,4 +1,6 @@
-/** Records decisions: why a conversation was assigned or queued, and the credits that the next decision needs. */
+/**
+ * Records decisions: why a conversation was assigned or queued, and the credits that the next decision needs.
+ */
 
 import { type Selectable, sql } from "kysely";
 import type { routingTriggers } from "../../../../tools/routing.ts";
@@ -26,7 +28,9 @@ export interface DecisionRecord<Of extends Decision = Decision> {
   readonly decision: Of;
 }
 
-/** Records decisions of policies about conversations of one organization, and the agents' credits after them. */
+/**
+ * Records decisions of policies about conversations of one organization, and the agents' credits after them.
+ */
 export async function recordPolicyDecisions(
   change: Change,
   organization: string,

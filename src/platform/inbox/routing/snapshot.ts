@@ -27,7 +27,10 @@ export interface RoutingRequest {
 export interface RoutingSnapshot {
   readonly now: Date;
   readonly escalationPaths: ReadonlyMap<Policy, EscalationPath>;
-  /** By user and team, in the order in which candidates are listed; with those of their skills that are required. */
+  /**
+   * By user and team, in the order in which candidates are listed; with those of their
+   * skills that are required.
+   */
   readonly members: Map<string, Member>;
   /** Weighted round robin credits by policy and user. */
   readonly credits: Map<string | null, ReadonlyMap<string, number>>;
@@ -35,7 +38,9 @@ export interface RoutingSnapshot {
   readonly lastAssignments: Map<string, LastAssignment>;
 }
 
-/** `locks` locks the members until the commit, so that the decisions are still right when they are written. */
+/**
+ * `locks` locks the members until the commit, so that the decisions are still right when they are written.
+ */
 export async function readRoutingSnapshot(
   db: Queries,
   requests: readonly RoutingRequest[],
@@ -75,7 +80,10 @@ interface Reservation {
   readonly credits: ReadonlyMap<string, number>;
 }
 
-/** Counts the decided agent in the snapshot, for the decisions that follow; the conversation must have had none. */
+/**
+ * Counts the decided agent in the snapshot, for the decisions that follow; the
+ * conversation must have had none.
+ */
 export function reserveAgent(
   snapshot: RoutingSnapshot,
   { conversation, policy }: RoutingRequest,

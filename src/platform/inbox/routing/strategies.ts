@@ -1,8 +1,9 @@
 /**
  * The strategies that choose an agent, as pure functions over the free agents.
  *
- * Agents who are inactive, unavailable or at capacity are filtered out before, so no strategy can exceed a
- * capacity. A strategy gets the free agents tier by tier and chooses in the first tier that has a suitable one.
+ * Agents who are inactive, unavailable or at capacity are filtered out before, so no strategy can
+ * exceed a capacity. A strategy gets the free agents tier by tier and chooses in the first tier
+ * that has a suitable one.
  */
 import type { RoutingStrategy, skipReasons } from "../../../../tools/routing.ts";
 import type { PolicySettings } from "./settings.ts";

@@ -4,7 +4,9 @@ import { hasPolicies } from "./policies.ts";
 import type { RoutedConversation } from "./policy.ts";
 import { selectDecisions } from "./records.ts";
 
-/** In a sentence; null if the conversation has an agent, needs none, or routing has not looked for one yet. */
+/**
+ * In a sentence; null if the conversation has an agent, needs none, or routing has not looked for one yet.
+ */
 export async function whyUnassigned(
   db: Queries,
   conversation: Pick<RoutedConversation, "organization_id" | "id" | "status" | "assigned_to" | "team_id">,

@@ -1,4 +1,6 @@
-/** When a member takes no new conversations: while switched off, and in the time in which the member is away. */
+/**
+ * When a member takes no new conversations: while switched off, and in the time in which the member is away.
+ */
 
 import { type RawBuilder, type Selectable, sql } from "kysely";
 import type { Queries } from "../../../database/database.ts";

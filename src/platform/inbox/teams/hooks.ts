@@ -2,8 +2,9 @@
 import { type Change, defineHook } from "../../foundation/kernel/index.ts";
 
 /**
- * A team has a new member, whose row is locked: the conversations that the user already has in it are counted, and
- * waiting ones that the member can take are assigned now. Not an event: the answer says how many.
+ * A team has a new member, whose row is locked: the conversations that the user already has in it
+ * are counted, and waiting ones that the member can take are assigned now. Not an event: the
+ * answer says how many.
  * @returns the number of conversations that the user already had in the team.
  */
 export const memberAdded = defineHook<
@@ -15,8 +16,8 @@ export const memberAdded = defineHook<
 >();
 
 /**
- * A team is being deleted. Called before its members are locked, and again afterwards. Not an event: a handler refuses
- * it, and no conversation may refer to the team after the commit.
+ * A team is being deleted. Called before its members are locked, and again afterwards. Not an event: a
+ * handler refuses it, and no conversation may refer to the team after the commit.
  * @throws Failure `team_in_use`.
  */
 export const teamDeleted =

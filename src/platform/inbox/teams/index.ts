@@ -231,7 +231,9 @@ function selectMembers(db: Queries, organization: string, team_ids: readonly str
     .orderBy("team_members.id");
 }
 
-/** Locks the members in the order in which routing locks them; a plain delete would lock them in any order. */
+/**
+ * Locks the members in the order in which routing locks them; a plain delete would lock them in any order.
+ */
 async function lockMembers(tx: Transaction, organization: string, team_id: string): Promise<void> {
   await ofOrganization(tx, organization)
     .selectFrom("team_members")

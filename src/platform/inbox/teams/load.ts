@@ -42,7 +42,8 @@ const changeColumns = {
 } as const;
 
 /**
- * Applies the changes. An agent who has left the team has no row to count in; the agent's conversations stay assigned.
+ * Applies the changes. An agent who has left the team has no row to count in; the agent's
+ * conversations stay assigned.
  */
 export async function applyLoadChanges(tx: Queries, loadChanges: readonly LoadChange[]): Promise<void> {
   if (loadChanges.length === 0) {

@@ -1,4 +1,6 @@
-/** The simulated review authority as the port sees it: submits, lists and deletes templates as WhatsApp does. */
+/**
+ * The simulated review authority as the port sees it: submits, lists and deletes templates as WhatsApp does.
+ */
 import type { DatabaseTransaction } from "../../../../database/database.ts";
 import type {
   ReviewedTemplate,

@@ -1,9 +1,10 @@
 /**
  * Decides about templates of the simulated review authority, now or by a job.
  *
- * A template is PENDING after each submission. The review approves or rejects it; a decision by hand may also pause
- * or disable it. The first two pauses end by themselves, the third disables the template. Each submission and decision
- * raises the revision, which voids the review or the end of a pause that was scheduled before.
+ * A template is PENDING after each submission. The review approves or rejects it; a decision by hand may
+ * also pause or disable it. The first two pauses end by themselves, the third disables the template.
+ * Each submission and decision raises the revision, which voids the review or the end of a pause that
+ * was scheduled before.
  */
 import { z } from "zod";
 import type { Database, DatabaseTransaction } from "../../../../database/database.ts";

@@ -1,5 +1,6 @@
 /**
- * What the controls of the simulated review authority take: how it reviews, and decisions about templates that it has.
+ * What the controls of the simulated review authority take: how it reviews, and decisions about
+ * templates that it has.
  *
  * Strict, because a misspelt setting would have no effect and a test would pass by mistake.
  */

@@ -65,7 +65,10 @@ type Video = contract.VideoMessage["video"];
 type Document = contract.DocumentMessage["document"];
 type Audio = contract.AudioMessage["audio"];
 
-/** The compiler does not find unknown members beside the spread of a union: so they are a parameter of their own. */
+/**
+ * The compiler does not find unknown members beside the spread of a union: so they are a
+ * parameter of their own.
+ */
 function toMedia<Media>(source: contract.MediaObject, members: Omit<Media, "id" | "link">) {
   return "id" in source ? { ...members, id: source.id } : { ...members, link: source.link };
 }

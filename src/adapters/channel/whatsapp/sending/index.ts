@@ -1,9 +1,9 @@
 /**
  * Sends messages by the Cloud API.
  *
- * Sending has no idempotency key there, and messages can't be looked up. So an error after the request has begun is
- * thrown: the outcome is unknown, and the receipts, which repeat our token, tell. What the API answers with an error was
- * certainly not accepted.
+ * Sending has no idempotency key there, and messages can't be looked up. So an error after the request has
+ * begun is thrown: the outcome is unknown, and the receipts, which repeat our token, tell. What the API
+ * answers with an error was certainly not accepted.
  */
 import { z } from "zod";
 import type { ChannelFailure, OutboundMessage, SendOptions, SendResult } from "../../../../ports/channel.ts";
@@ -35,7 +35,10 @@ const SentAnswer = z.object({
 
 /** Left for the request after the uploads. */
 const requestMs = 4_000;
-/** Until the next attempt at a message that was not handed over: no connection, or an upload that took too long. */
+/**
+ * Until the next attempt at a message that was not handed over: no connection, or an
+ * upload that took too long.
+ */
 const retryMs = 10_000;
 /** Attempts at a message that the API answers with an error that may pass. */
 const maxBriefTries = 3;

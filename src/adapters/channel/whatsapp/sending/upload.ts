@@ -1,8 +1,9 @@
 /**
  * Uploads files of our own store to WhatsApp, which returns an id for each.
  *
- * An id is valid for 30 days and is kept in memory for one, so that a broadcast uploads its file once in a process. An upload
- * goes on when the send that waits for it runs out of time: the next attempt then finds it.
+ * An id is valid for 30 days and is kept in memory for one, so that a broadcast uploads its file
+ * once in a process. An upload goes on when the send that waits for it runs out of time: the next
+ * attempt then finds it.
  */
 import { randomUUID } from "node:crypto";
 import { z } from "zod";

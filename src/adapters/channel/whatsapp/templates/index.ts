@@ -1,4 +1,7 @@
-/** The review of templates by Meta: creates, changes, lists and deletes the templates of a WhatsApp Business Account. */
+/**
+ * The review of templates by Meta: creates, changes, lists and deletes the templates of a
+ * WhatsApp Business Account.
+ */
 import { z } from "zod";
 import type { ChannelAccount } from "../../../../ports/channel.ts";
 import type {
@@ -75,7 +78,10 @@ function accountOf({ account, id }: TemplateInbox): ChannelAccount {
   return account;
 }
 
-/** Without a connection, the request certainly had no effect. @throws the error, after which that is not known. */
+/**
+ * Without a connection, the request certainly had no effect.
+ * @throws the error, after which that is not known.
+ */
 function busyIfUnsent(error: unknown): typeof busy {
   if (isUnsent(error)) {
     return busy;

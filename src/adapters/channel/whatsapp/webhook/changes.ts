@@ -1,4 +1,7 @@
-/** What a person does with an earlier message (reacts, edits, deletes it), by the type of the report at WhatsApp. */
+/**
+ * What a person does with an earlier message (reacts, edits, deletes it), by the type of
+ * the report at WhatsApp.
+ */
 import { z } from "zod";
 import type { MessageChange } from "../../../../ports/channel.ts";
 import type { WebhookMessage } from "./envelope.ts";

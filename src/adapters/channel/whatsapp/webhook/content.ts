@@ -22,7 +22,9 @@ const Button = z
 
 const Choice = z.object({ id: z.string(), title: z.string() });
 
-/** A button or a row of an interactive message; other kinds, such as the answers of a form, are not supported. */
+/**
+ * A button or a row of an interactive message; other kinds, such as the answers of a form, are not supported.
+ */
 const Interactive = z
   .object({
     interactive: z.union([

@@ -1,8 +1,8 @@
 /**
  * The envelope of a webhook: changes of accounts, each of a field.
  *
- * Only what is read is checked. Meta adds fields, types and whole members without a new version, so a part that can't be
- * read is left out, and the rest counts.
+ * Only what is read is checked. Meta adds fields, types and whole members without a new version, so a part
+ * that can't be read is left out, and the rest counts.
  */
 import { z } from "zod";
 import { readAll } from "../read-all.ts";

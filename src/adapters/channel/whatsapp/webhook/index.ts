@@ -1,6 +1,6 @@
 /**
- * What Meta's webhooks report. The signature is checked over the raw bytes, before anything is parsed: Meta signs its
- * own way of escaping characters.
+ * What Meta's webhooks report. The signature is checked over the raw bytes, before anything is parsed: Meta
+ * signs its own way of escaping characters.
  */
 import { z } from "zod";
 import type { ChannelAccount, ChannelProvider, ChannelUpdates } from "../../../../ports/channel.ts";

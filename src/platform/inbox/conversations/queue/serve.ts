@@ -1,9 +1,9 @@
 /**
  * Serves the queue: assigns waiting conversations to free agents, the longest waiting first.
  *
- * A run looks at a bounded number of conversations, some in each transaction, and stops as soon as no agent is
- * free. A conversation that it can't assign (it needs another skill or another team) keeps its position. Runs of one
- * organization follow each other.
+ * A run looks at a bounded number of conversations, some in each transaction, and stops as soon as no agent
+ * is free. A conversation that it can't assign (it needs another skill or another team) keeps its position.
+ * Runs of one organization follow each other.
  */
 import { sql } from "kysely";
 import { z } from "zod";
@@ -64,7 +64,10 @@ interface Next {
   readonly unservable: Set<string>;
 }
 
-/** Serves up to `maxPerRun` conversations. @returns where to go on; undefined at the end, or when no agent is free. */
+/**
+ * Serves up to `maxPerRun` conversations.
+ * @returns where to go on; undefined at the end, or when no agent is free.
+ */
 async function serveSome(
   after: QueuePosition | undefined,
   serve: (next: Next) => Promise<readonly ConversationRow[]>,
@@ -120,8 +123,8 @@ interface QueuedRequest extends RoutingRequest {
 }
 
 /**
- * Serves the next conversations of the queue, at most as many as the agents can take, and returns those it looked
- * at: none at the end of the queue or when no agent is free.
+ * Serves the next conversations of the queue, at most as many as the agents can take, and returns those it
+ * looked at: none at the end of the queue or when no agent is free.
  */
 async function serveNext(
   change: Change,
@@ -146,7 +149,9 @@ async function serveNext(
   return conversations;
 }
 
-/** Serves the requests one after the other. Adds to `unservable` the keys of those for which no agent is free. */
+/**
+ * Serves the requests one after the other. Adds to `unservable` the keys of those for which no agent is free.
+ */
 async function serveInOrder(
   change: Change,
   organization: string,
@@ -197,7 +202,10 @@ async function hasUncappedTarget(tx: Transaction, organization: string): Promise
   return rows.length > 0;
 }
 
-/** Locks the longest waiting conversations after the position; skips those that another transaction is changing. */
+/**
+ * Locks the longest waiting conversations after the position; skips those that another
+ * transaction is changing.
+ */
 async function lockNextQueued(
   { tx }: Change,
   organization: string,

@@ -1,6 +1,6 @@
 /**
- * Sweeps the queues every minute: requeues unanswered conversations of absent agents, and serves every queue, because
- * some changes that free an agent enqueue no run.
+ * Sweeps the queues every minute: requeues unanswered conversations of absent agents, and serves every queue,
+ * because some changes that free an agent enqueue no run.
  */
 import { columnOf, columnsOf, recordset, rowsOf } from "../../../../database/query/index.ts";
 import { type Change, defineScheduledJob, type World } from "../../../foundation/kernel/index.ts";

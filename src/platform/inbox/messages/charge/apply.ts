@@ -91,7 +91,8 @@ async function createReprice(
     if (pricing.is_free) {
       return { category, price: 0 };
     }
-    // After messages that cost nothing, the organization may have changed its currency, in which the ledger is kept.
+    // After messages that cost nothing, the organization may have changed its currency, in
+    // which the ledger is kept.
     const isSame = category === estimated || rates?.currency !== currency;
     const price = isSame ? estimate : priceOf(rates, country, category);
     // A category without a price keeps that of the estimate.

@@ -1,9 +1,10 @@
 /**
  * What a message is charged, as a pure function of its progress.
  *
- * held → settled when it is delivered or read, → released when it failed or nothing was reported for 30 days. A message
- * that is delivered after its release is charged then. The channel's own pricing replaces the estimate whenever it
- * arrives: before the settlement it changes what is settled, after it the difference is moved.
+ * held → settled when it is delivered or read, → released when it failed or nothing was reported for 30
+ * days. A message that is delivered after its release is charged then. The channel's own pricing replaces
+ * the estimate whenever it arrives: before the settlement it changes what is settled, after it the
+ * difference is moved.
  */
 import type { MessageCharge } from "../../../../database/schema/index.ts";
 import type { Transfer } from "../../../money/wallet/index.ts";

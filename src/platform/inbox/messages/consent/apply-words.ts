@@ -1,8 +1,9 @@
 /**
  * Opts a contact out of marketing who writes nothing but a stop word, and in again after a start word.
  *
- * The whole message must be the word: "stop, o Zé não vem" is an ordinary message. Replies to the contact stay
- * possible. A change is confirmed, once, in the same conversation; not to a blocked contact, nor in spam.
+ * The whole message must be the word: "stop, o Zé não vem" is an ordinary message. Replies to the
+ * contact stay possible. A change is confirmed, once, in the same conversation; not to a blocked
+ * contact, nor in spam.
  */
 import type { Selectable } from "kysely";
 import { InboxSettings } from "../../../../../tools/inboxes.ts";

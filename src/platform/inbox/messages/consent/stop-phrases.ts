@@ -1,9 +1,10 @@
 /**
- * What contacts write who want no more messages, in the languages of `consent-words.ts`; see `stop-request.ts`.
+ * What contacts write who want no more messages, in the languages of `consent-words.ts`;
+ * see `stop-request.ts`.
  *
- * `a/b` is either word, and `…` at most three words that are no negation. Case, accents and apostrophes do not matter.
- * Each character of Chinese, Japanese and Korean is a word. A phrase names the messages or the subscription: what may
- * be about an order instead, such as "abbestellen" or "退订", is left out.
+ * `a/b` is either word, and `…` at most three words that are no negation. Case, accents and apostrophes do
+ * not matter. Each character of Chinese, Japanese and Korean is a word. A phrase names the messages or the
+ * subscription: what may be about an order instead, such as "abbestellen" or "退订", is left out.
  */
 
 export const stopPhrases: readonly string[] = [

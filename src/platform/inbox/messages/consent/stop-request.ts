@@ -1,15 +1,16 @@
 /**
  * Recognizes a message that seems to ask for no more messages although it is not a stop word.
  *
- * It only gives a reason to ask the contact: nothing is changed by it. A message is such a request if one of its
- * clauses, which are the texts between punctuation marks,
- * 1. contains a stop phrase, such as "unsubscribe" or "stop … messages", and no negation directly before it or with
- *    only linking words in between: "unsubscribe me" is a request, "I do not want to unsubscribe" is not; or
+ * It only gives a reason to ask the contact: nothing is changed by it. A message is such a request if one of
+ * its clauses, which are the texts between punctuation marks,
+ * 1. contains a stop phrase, such as "unsubscribe" or "stop … messages", and no negation directly before
+ *    it or with only linking words in between: "unsubscribe me" is a request, "I do not want to
+ *    unsubscribe" is not; or
  * 2. consists of a stop verb and fillers alone: "please stop sending me these" is a request, "please stop the
- *    delivery" and "don't stop, I like it" are not. A verb without a filler must be the whole message: "Stop! Zé is
- *    not coming" is not a request.
- * The words are in `stop-phrases.ts` and `stop-verbs.ts`. A request in other words is not found, and a quotation
- * counts as a request.
+ *    delivery" and "don't stop, I like it" are not. A verb without a filler must be the whole message: "Stop!
+ *    Zé is not coming" is not a request.
+ * The words are in `stop-phrases.ts` and `stop-verbs.ts`. A request in other words is not found, and a
+ * quotation counts as a request.
  */
 import { removeAccents } from "../../../foundation/query/index.ts";
 import { stopPhrases } from "./stop-phrases.ts";

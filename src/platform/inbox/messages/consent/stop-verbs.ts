@@ -1,5 +1,6 @@
 /**
- * The words by which `stop-request.ts` recognizes a plea such as "please stop", and those that negate a stop phrase.
+ * The words by which `stop-request.ts` recognizes a plea such as "please stop", and those that
+ * negate a stop phrase.
  *
  * In the notation of `stop-phrases.ts`, and in the languages of `consent-words.ts`.
  */

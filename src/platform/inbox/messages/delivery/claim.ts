@@ -65,11 +65,17 @@ export interface ClaimedMessage {
 
 /** What an attempt may do with a message. */
 export type MessageClaim =
-  /** Nothing yet: the message is not claimed. `failure` is null if the person has had as many messages as allowed for now. */
+  /**
+   * Nothing yet: the message is not claimed. `failure` is null if the person has had as many
+   * messages as allowed for now.
+   */
   | { readonly state: "paused"; readonly until: Date; readonly failure: ChannelFailure | null }
   /** Send it. */
   | { readonly state: "claimed"; readonly claimed: ClaimedMessage }
-  /** Look it up at the channel, because an earlier attempt may have sent it; then send it, unless there is an error. */
+  /**
+   * Look it up at the channel, because an earlier attempt may have sent it; then send it,
+   * unless there is an error.
+   */
   | {
       readonly state: "uncertain";
       readonly claimed: ClaimedMessage;
@@ -78,7 +84,10 @@ export type MessageClaim =
       /** Why it may not be sent now. */
       readonly blockingError: DeliveryError | undefined;
     }
-  /** Only look it up: the send of the earlier attempt, which keeps its claim, may arrive at the channel until `endsAt`. */
+  /**
+   * Only look it up: the send of the earlier attempt, which keeps its claim, may arrive at the
+   * channel until `endsAt`.
+   */
   | { readonly state: "in_flight"; readonly channel: string; readonly endsAt: Date };
 
 const organizationOf = ({ organization_id }: MessageName) => organization_id;

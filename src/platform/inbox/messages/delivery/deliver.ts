@@ -4,8 +4,8 @@
  * The message is claimed in a transaction, and the channel is called after its commit. A claim without a
  * result (a crash, a lost response) is looked up at the channel by its token: an accepted message is recorded
  * as sent, an absent one is sent, and an unknown one waits for a receipt and finally fails as unconfirmed. A
- * message that the channel may have accepted is never sent again: while the send of a process that died or was
- * blocked may still arrive, only "accepted" is believed.
+ * message that the channel may have accepted is never sent again: while the send of a process that died or
+ * was blocked may still arrive, only "accepted" is believed.
  */
 import { z } from "zod";
 import { fail } from "../../../../../tools/errors.ts";
@@ -28,9 +28,10 @@ const Payload = z.object({ organization_id: z.string(), message_id: z.string() }
 type Payload = Readonly<z.infer<typeof Payload>>;
 
 /**
- * How old the start that counts against the inbox's rate may be. It is renewed early, before the claim, so that this is
- * rarely needed right before the request: a message whose process dies between the claim and the request ends as unconfirmed.
- * A start counts 100 ms longer than a second; what is left of them is for the way to the channel.
+ * How old the start that counts against the inbox's rate may be. It is renewed early, before the claim, so
+ * that this is rarely needed right before the request: a message whose process dies between the claim and
+ * the request ends as unconfirmed. A start counts 100 ms longer than a second; what is left of them is for
+ * the way to the channel.
  */
 const maxStartAgeMs = { atClaim: 30, atRequest: 50 };
 

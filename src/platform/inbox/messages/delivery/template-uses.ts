@@ -6,7 +6,10 @@ import { laneOf } from "../../../account/inboxes/index.ts";
 import type { Change } from "../../../foundation/kernel/index.ts";
 import { deliverMessageJob } from "./deliver.ts";
 
-/** Few messages wait at a time, and the lane of their inbox finds them; an index of messages would slow each of them. */
+/**
+ * Few messages wait at a time, and the lane of their inbox finds them; an index of messages
+ * would slow each of them.
+ */
 export async function requireNoneWaiting(
   { tx }: Change,
   {

@@ -14,8 +14,8 @@ const pollMs = 250;
 const endStatuses: readonly Answer["status"][] = ["delivered", "read", "failed"];
 
 /**
- * The answer with the message's status at the end of the wait. The message is sent in any case: so a caller with too many
- * waiting calls, or whose credential ends meanwhile, is answered at once.
+ * The answer with the message's status at the end of the wait. The message is sent in any case: so a caller
+ * with too many waiting calls, or whose credential ends meanwhile, is answered at once.
  */
 export async function awaitDelivery(
   sent: Answer,

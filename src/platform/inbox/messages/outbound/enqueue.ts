@@ -40,8 +40,8 @@ const notSent = {
 };
 
 /**
- * Stores a message of the change's actor, holds its price, and enqueues its delivery, after earlier messages of the
- * conversation.
+ * Stores a message of the change's actor, holds its price, and enqueues its delivery, after earlier messages
+ * of the conversation.
  * @throws Failure `insufficient_funds`.
  */
 export async function enqueueMessage(change: Change, outgoing: OutgoingMessage) {

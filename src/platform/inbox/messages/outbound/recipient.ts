@@ -94,8 +94,8 @@ interface FoundRow
 }
 
 /**
- * Creates what was not found: any phone number may be a recipient, but a business-scoped id, which the channel assigns,
- * must be a contact's.
+ * Creates what was not found: any phone number may be a recipient, but a business-scoped id, which the
+ * channel assigns, must be a contact's.
  * @throws Failure `contact_blocked`, `contact_not_found`, `no_inbox`, `inbox_not_found`.
  */
 export async function createRecipient(

@@ -83,9 +83,10 @@ type SendingContext = Pick<OrganizationChange, "world" | "organization" | "now" 
 };
 
 /**
- * Composes a message without sending it, and applies the rules of sending to it; the recipient need not be stored.
- * @returns `held` in millionths of the currency: what must be available of the real or the `simulated` money; 0 if the
- * wallet need not pay.
+ * Composes a message without sending it, and applies the rules of sending to it; the
+ * recipient need not be stored.
+ * @returns `held` in millionths of the currency: what must be available of the real or the `simulated` money;
+ * 0 if the wallet need not pay.
  * @throws Failure those of `sendMessage`, but for `insufficient_funds`.
  */
 export async function composeMessage(

@@ -74,7 +74,9 @@ async function readContactAndInbox({ db, organization }: ReadContext, id: string
   return row;
 }
 
-/** The latest messages, newest first, with the snapshot in which they were read: no later message is missed. */
+/**
+ * The latest messages, newest first, with the snapshot in which they were read: no later message is missed.
+ */
 function readLatest({ db, organization }: ReadContext, id: string, maxMessages: number) {
   const latest = ofOrganization(db, organization)
     .selectFrom("messages")

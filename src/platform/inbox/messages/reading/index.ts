@@ -1,4 +1,7 @@
-/** What is read of a conversation: its place in a list, its messages, and everything that is needed to act on it. */
+/**
+ * What is read of a conversation: its place in a list, its messages, and everything that is
+ * needed to act on it.
+ */
 export { blockedReason } from "./actions.ts";
 export { readConversationContext } from "./context.ts";
 export { readLatestMessages } from "./latest.ts";

@@ -5,8 +5,8 @@ import { columnOf, nullable, rowsOf } from "../../../../database/query/index.ts"
 import type { LatestMessage } from "../../routing/index.ts";
 
 /**
- * Their texts are what a contact can write: a template or an interactive message is always outbound. Of a conversation
- * without an inbound message there is none.
+ * Their texts are what a contact can write: a template or an interactive message is always outbound. Of a
+ * conversation without an inbound message there is none.
  */
 export async function readLatestMessages(
   db: Queries,

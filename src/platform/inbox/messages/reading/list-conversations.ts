@@ -130,7 +130,10 @@ const detailColumns = {
 
 type Details = RowOf<typeof detailColumns>;
 
-/** Contact, platform and latest message of conversations, by id. Read for one page only, so that deep pages cost no more. */
+/**
+ * Contact, platform and latest message of conversations, by id. Read for one page only, so that
+ * deep pages cost no more.
+ */
 async function readDetails(
   db: Queries,
   organization: string,

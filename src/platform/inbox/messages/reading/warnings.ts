@@ -1,4 +1,7 @@
-/** What to know before a contact is written to: a block, an opt-out, a request to stop, a closed window, an inbox that can't send. */
+/**
+ * What to know before a contact is written to: a block, an opt-out, a request to stop, a closed window, an
+ * inbox that can't send.
+ */
 import type { z } from "zod";
 import { InboxSettings } from "../../../../../tools/inboxes.ts";
 import type { ContextWarning } from "../../../../../tools/messages/index.ts";
@@ -52,7 +55,10 @@ export function describeWarnings({ contact, conversation, inbox, received }: War
   return warnings;
 }
 
-/** A stop word has changed the consent already, but only as a text: as a caption or a button's title it does not. */
+/**
+ * A stop word has changed the consent already, but only as a text: as a caption or a
+ * button's title it does not.
+ */
 function seemsToAskToStop({ text, media, reply }: MessageRow["content"], settings: InboxSettings): boolean {
   return text
     ? readConsent(text.body, settings) !== true && asksToStop(text.body)

@@ -53,7 +53,10 @@ export async function waitForMessage(input: Input, context: ReadContext) {
   }
 }
 
-/** @throws Failure `credential_invalid`, `organization_suspended` once the credential of a waiting call has ended. */
+/**
+ * @throws Failure `credential_invalid`, `organization_suspended` once the credential of a
+ * waiting call has ended.
+ */
 export async function requireLive(waiter: Waiter, db: Queries, organization: string): Promise<void> {
   if (waiter.isEnded) {
     await requireActiveOrganization(db, organization);

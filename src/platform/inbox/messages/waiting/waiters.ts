@@ -1,7 +1,7 @@
 /**
  * The waiting calls of this process, and what wakes them: the commit of a message in this process, or a poll
- * for messages that other processes committed. One poll serves all waiting calls of an organization. It also ends the
- * calls whose credential has ended. Between polls no transaction and no connection is open.
+ * for messages that other processes committed. One poll serves all waiting calls of an organization. It also
+ * ends the calls whose credential has ended. Between polls no transaction and no connection is open.
  */
 import { fail } from "../../../../../tools/errors.ts";
 import { createSignal, type Signal } from "../../../../jobs/signal.ts";
