@@ -14,12 +14,14 @@ const Change = z.discriminatedUnion("type", [
 /** Until the second attempt; each later wait is as long as all before it. */
 const firstWaitMs = 2_000;
 /**
- * Our answer to a message, or the copy of the message's file, takes seconds. A message that is unknown after an
- * hour belongs to another system.
+ * Our answer to a message, or the copy of the message's file, takes seconds. A message that is unknown after
+ * an hour belongs to another system.
  */
 const maxWaitMs = 3_600_000;
 
-/** Its key names the message that it changes, not the person: it may wait for one of the person's messages. */
+/**
+ * Its key names the message that it changes, not the person: it may wait for one of the person's messages.
+ */
 export const changeMessageJob = defineJob({
   name: "message.change",
   payload: z.object({

@@ -1,9 +1,9 @@
 /**
  * Applies what a person does with an earlier message: a reaction, an edit or a deletion. Safe to repeat.
  *
- * A change is no message: the conversation is neither reopened nor routed nor unread, its window does not start
- * again, and neither flows nor the chatbot get it. Reports come twice and in any order. So the latest change
- * counts, and of changes of the same time the last call.
+ * A change is no message: the conversation is neither reopened nor routed nor unread, its window does not
+ * start again, and neither flows nor the chatbot get it. Reports come twice and in any order. So the latest
+ * change counts, and of changes of the same time the last call.
  */
 import type { EventData } from "../../../../../tools/events.ts";
 import { columnsOf, ofOrganization, type RowOf, rowsOf } from "../../../../database/query/index.ts";
@@ -39,9 +39,9 @@ interface ChangeOfMessage {
 }
 
 /**
- * Undefined if the message is not known, or if the sender of an edit or a deletion is not: a number may be used
- * before its owner's change to it is reported. `job_id` is the change's own job if no worker runs it. The
- * transaction deletes it.
+ * Undefined if the message is not known, or if the sender of an edit or a deletion is not: a number may be
+ * used before its owner's change to it is reported. `job_id` is the change's own job if no worker runs it.
+ * The transaction deletes it.
  */
 export async function applyChange(
   world: World,

@@ -1,4 +1,6 @@
-/** Copies the file of a received message from the channel's provider, and adds it to the message's content. */
+/**
+ * Copies the file of a received message from the channel's provider, and adds it to the message's content.
+ */
 import { Failure } from "../../../../../tools/contract/index.ts";
 import { fail } from "../../../../../tools/errors.ts";
 import { maxUploadBytes } from "../../../../../tools/uploads.ts";

@@ -53,7 +53,9 @@ async function applyReceipts(
   return parked;
 }
 
-/** A message may have been stored while its receipt was being parked: nothing else would apply this receipt. */
+/**
+ * A message may have been stored while its receipt was being parked: nothing else would apply this receipt.
+ */
 async function applyParkedReceipts(
   tx: Transaction,
   world: World,

@@ -1,9 +1,9 @@
 /**
  * Receives what a channel reports while its caller waits for the result, as the simulated phone does.
  *
- * First the job of the report is stored, as for every channel, but to start ten seconds later. Then the report
- * is stored at once, in a transaction that also deletes the job. If the process dies in between, or the
- * transaction fails, a worker runs the job.
+ * First the job of the report is stored, as for every channel, but to start ten seconds later. Then the
+ * report is stored at once, in a transaction that also deletes the job. If the process dies in between, or
+ * the transaction fails, a worker runs the job.
  */
 import { fail } from "../../../../../tools/errors.ts";
 import { coalesce } from "../../../../database/coalesce.ts";

@@ -2,8 +2,8 @@
  * The job of a message that a channel has reported. It stores the message, unless that has been done.
  *
  * The provider keeps a file for a short time only. The file is copied into our store first, so that it can be
- * opened once the message is reported. If that is impossible, the message is stored without the file, with the
- * type "unsupported".
+ * opened once the message is reported. If that is impossible, the message is stored without the file, with
+ * the type "unsupported".
  */
 import { ofOrganization } from "../../../../database/query/index.ts";
 import { defineJob, type World } from "../../../foundation/kernel/index.ts";

@@ -2,8 +2,8 @@
  * Where a channel's provider reports messages and receipts, one address for each inbox.
  *
  * A request is answered with 200 only when everything in it is stored: receipts are applied, and each message
- * is a job. The provider repeats any other request for days. An app reports all its numbers to one address, so
- * each part goes to the inbox of its number, within the organization.
+ * is a job. The provider repeats any other request for days. An app reports all its numbers to one address,
+ * so each part goes to the inbox of its number, within the organization.
  */
 import { fail } from "../../../../../tools/errors.ts";
 import type { ChannelAccount, ChannelProvider, ChannelUpdates } from "../../../../ports/channel.ts";

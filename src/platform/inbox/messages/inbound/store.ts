@@ -138,8 +138,8 @@ async function readTarget(tx: Transaction, { organization_id, inbox_id, message 
 }
 
 /**
- * The names of a message that another process has stored since `readTarget`. What this transaction has changed
- * of the sender, the other one has changed too.
+ * The names of a message that another process has stored since `readTarget`. What this transaction has
+ * changed of the sender, the other one has changed too.
  */
 async function requireNames(
   tx: Transaction,
