@@ -14,14 +14,13 @@ const Change = z.discriminatedUnion("type", [
 /** Until the second attempt; each later wait is as long as all before it. */
 const firstWaitMs = 2_000;
 /**
- * Our answer to a message, or the message's own file, takes seconds. After an hour it is
- * one of another system.
+ * Our answer to a message, or the copy of the message's file, takes seconds. A message that is unknown after
+ * an hour belongs to another system.
  */
 const maxWaitMs = 3_600_000;
 
 /**
- * With a key of the message that it is about, not the key of the person's messages: it may
- * wait for one of them.
+ * Its key names the message that it changes, not the person: it may wait for one of the person's messages.
  */
 export const changeMessageJob = defineJob({
   name: "message.change",

@@ -1,9 +1,9 @@
 /**
  * Applies what a person does with an earlier message: a reaction, an edit or a deletion. Safe to repeat.
  *
- * It is no message: the conversation is neither reopened nor routed nor unread, its window does not start
- * again, and neither flows nor the chatbot get it. Reports come twice and in any order, so the times of the
- * changes decide, and at the same time the order of the calls.
+ * A change is no message: the conversation is neither reopened nor routed nor unread, its window does not
+ * start again, and neither flows nor the chatbot get it. Reports come twice and in any order. So the latest
+ * change counts, and of changes of the same time the last call.
  */
 import type { EventData } from "../../../../../tools/events.ts";
 import { columnsOf, ofOrganization, type RowOf, rowsOf } from "../../../../database/query/index.ts";
@@ -31,7 +31,7 @@ const messageColumns = {
 
 type Message = RowOf<typeof messageColumns>;
 
-interface Received {
+interface ChangeOfMessage {
   readonly tx: Transaction;
   readonly world: World;
   readonly message: Message;
@@ -39,9 +39,9 @@ interface Received {
 }
 
 /**
- * Undefined if the message is not known, or if the sender of an edit or a deletion is not: a number may
- * be used before its owner's change to it is reported. `job_id` is the change's own job if no worker
- * runs it: it is deleted.
+ * Undefined if the message is not known, or if the sender of an edit or a deletion is not: a number may be
+ * used before its owner's change to it is reported. `job_id` is the change's own job if no worker runs it.
+ * The transaction deletes it.
  */
 export async function applyChange(
   world: World,
@@ -87,7 +87,7 @@ async function lockMessage(
   return rows[0];
 }
 
-async function react({ tx, message, report }: Received): Promise<void> {
+async function react({ tx, message, report }: ChangeOfMessage): Promise<void> {
   const { contact_id } = message;
   const { change_id, occurred_at: at, change } = report;
   const reactions = message.reactions ?? [];
@@ -111,7 +111,7 @@ async function react({ tx, message, report }: Received): Promise<void> {
 }
 
 /** An edit or a deletion, which only the sender can make. What was deleted stays deleted. */
-async function changeOwn(received: Received): Promise<void> {
+async function changeOwn(received: ChangeOfMessage): Promise<void> {
   const { tx, message, report } = received;
   const { change_id, occurred_at: at } = report;
   if (message.direction !== "inbound" || message.deleted_at !== null) {
@@ -176,7 +176,7 @@ async function update(tx: Transaction, { organization_id, id }: Message, columns
 }
 
 function emitEdited(
-  { tx, message, report }: Received,
+  { tx, message, report }: ChangeOfMessage,
   changed: Pick<EventData<"message.edited">, "edited_at" | "deleted_at" | "text">,
 ): void {
   const { organization_id, id: message_id, conversation_id, type } = message;

@@ -1,6 +1,5 @@
 /**
- * The file of a received message: copied from the channel's provider, and made a part of
- * the message's content.
+ * Copies the file of a received message from the channel's provider, and adds it to the message's content.
  */
 import { Failure } from "../../../../../tools/contract/index.ts";
 import { fail } from "../../../../../tools/errors.ts";

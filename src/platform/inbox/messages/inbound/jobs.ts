@@ -1,7 +1,4 @@
-/**
- * The jobs that receive what a channel reported of persons, each by the person's number or,
- * if it is hidden, id.
- */
+/** The jobs that receive what a channel has reported of persons. */
 
 import { type NewJob, newJob } from "../../../../jobs/job.ts";
 import type { ChannelUpdates, InboundMessage, MessageChange } from "../../../../ports/channel.ts";
@@ -15,14 +12,11 @@ import { receiveMessageJob } from "./receive.ts";
 interface Receiver {
   readonly organization_id: string;
   readonly received_at: string;
-  /** What other numbers received is left out. */
+  /** Reports of other numbers are left out. */
   readonly inboxes: readonly { readonly inbox_id: string; readonly phone_number_id: string }[];
 }
 
-/**
- * In the order in which they are to be added: what a person sent from the former number
- * comes before the move.
- */
+/** In the order in which they are added: a message from a former number comes before the move from it. */
 export function newReportJobs(receiver: Receiver, updates: ChannelUpdates): readonly NewJob[] {
   const { organization_id, inboxes, received_at } = receiver;
   const ids = new Map(inboxes.map(({ phone_number_id, inbox_id }) => [phone_number_id, inbox_id]));
@@ -72,15 +66,15 @@ export function newReportJobs(receiver: Receiver, updates: ChannelUpdates): read
 
 type Sender = Pick<InboundMessage, "from" | "identities">;
 
-/** Of the job of a message: what a person sends is received in order. */
+/** Options of the job of a message: the messages of one person are received in order. */
 export function senderOptions(organization_id: string, sender: Sender) {
   const person = personOf(sender);
   return { key: personKey(organization_id, person), subject: subjectOf(organization_id, person) };
 }
 
 /**
- * Of the job of a change. The times of changes have seconds only, so those of one message are applied in the
- * order of their receipt. One that waits for its message delays those of the same message only.
+ * Options of the job of a change. The times of changes have seconds only, so the changes of one message are
+ * applied in the order of their receipt. A change that waits for its message delays no change of another one.
  */
 export function changeOptions(
   organization_id: string,

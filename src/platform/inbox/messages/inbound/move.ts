@@ -11,19 +11,19 @@ export function personKey(organization_id: string, { phone_number, bsuid }: Pers
   return `message.receive:${organization_id}:${phone_number ?? bsuid}`;
 }
 
-/** The key that the person has after a move: what comes then waits for the move, in later requests too. */
+/** The key that the person has after a move: later messages of the person wait for the move. */
 export function keyAfter(organization_id: string, { from, to }: Pick<IdentityMove, "from" | "to">): string {
   return personKey(organization_id, { ...to, phone_number: to.phone_number ?? from.phone_number });
 }
 
-/** How long a move waits for what came before it, such as a file that could not be fetched. */
+/** How long a move waits for an earlier message, for example one whose file could not be fetched. */
 const waitMs = 2_000;
 
-const Ends = z.object({ phone_number: z.string().nullable(), bsuid: z.string().nullable() });
+const PersonIds = z.object({ phone_number: z.string().nullable(), bsuid: z.string().nullable() });
 
 export const moveContactJob = defineJob({
   name: "contact.move",
-  payload: z.object({ organization_id: z.string(), occurred_at: z.string(), from: Ends, to: Ends }),
+  payload: z.object({ organization_id: z.string(), occurred_at: z.string(), from: PersonIds, to: PersonIds }),
   isKeptByErasure: true,
 
   async run({ organization_id, from, to }, world, { id }) {

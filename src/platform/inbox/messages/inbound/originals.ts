@@ -1,4 +1,4 @@
-/** What a channel sent instead of a type of this service, in its own form, kept for a week. */
+/** Received messages of an unsupported type, in the channel's form, which are kept for a week. */
 import type { Queries } from "../../../../database/database.ts";
 import { ofOrganization } from "../../../../database/query/index.ts";
 import { defineRetentionJob } from "../../../foundation/kernel/index.ts";

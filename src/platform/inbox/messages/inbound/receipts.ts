@@ -1,8 +1,8 @@
 /**
  * Receives receipts from a channel. Safe to repeat.
  *
- * A receipt may arrive before its message is known by its channel id; it is then parked until it is. Receipts
- * of one organization that arrive together are applied together.
+ * A receipt may arrive before its message is known by its channel id. It is then parked until the message is
+ * known. Receipts of one organization that arrive together are applied together.
  */
 import { sql } from "kysely";
 import { coalesce } from "../../../../database/coalesce.ts";
@@ -54,8 +54,7 @@ async function applyReceipts(
 }
 
 /**
- * The messages may have been stored while their receipts were being parked; nothing else
- * would apply them then.
+ * A message may have been stored while its receipt was being parked: nothing else would apply this receipt.
  */
 async function applyParkedReceipts(
   tx: Transaction,
@@ -129,7 +128,7 @@ export const deleteOldReceiptsJob = defineRetentionJob({
   name: "receipt.forget",
   schedule: "17 * * * *",
   rules: [
-    // A message that is not known by then never will be.
+    // A message that is unknown after seven days stays unknown.
     { table: "parked_receipts", column: "parked_at", days: 7 },
     // The message has the times of its states.
     { table: "message_receipts", column: "occurred_at", days: "receipts" },

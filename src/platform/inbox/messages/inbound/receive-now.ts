@@ -1,9 +1,9 @@
 /**
  * Receives what a channel reports while its caller waits for the result, as the simulated phone does.
  *
- * The same job as that of any other report is stored first, to start a while later. The work is then done at
- * once, by the function that the job runs, in a transaction that also deletes the job. If the process dies or
- * fails in between, a worker does the work.
+ * First the job of the report is stored, as for every channel, but to start ten seconds later. Then the
+ * report is stored at once, in a transaction that also deletes the job. If the process dies in between, or
+ * the transaction fails, a worker runs the job.
  */
 import { fail } from "../../../../../tools/errors.ts";
 import { coalesce } from "../../../../database/coalesce.ts";
@@ -19,7 +19,7 @@ import { receiveMessageJob } from "./receive.ts";
 import type { ReportedMessage } from "./reported-message.ts";
 import { type MessageNames, storeMessage } from "./store.ts";
 
-/** How long the work may take until a worker does it too, which changes nothing. */
+/** If storing the report takes longer, a worker stores it too, and one of the two finds it stored. */
 const takeoverMs = 10_000;
 
 const takeoverTime = (world: World) => new Date(world.now().getTime() + takeoverMs);
@@ -33,7 +33,7 @@ export async function receiveMessage(world: World, inbound: InboundMessage): Pro
   return storeMessage(world, accepted);
 }
 
-/** Stores the jobs of messages that arrive together. Undefined for a message without an inbox. */
+/** Stores the jobs of messages that arrive together; undefined for a message to an unknown inbox. */
 const acceptMessage = coalesce(
   (world: World, messages: readonly InboundMessage[]) =>
     world.database.transaction(async (tx) => {

@@ -1,10 +1,9 @@
 /**
- * The job of a message that a channel has reported: every received message is stored by it, or by
- * `receive-now.ts` in its place.
+ * The job of a message that a channel has reported. It stores the message, unless that has been done.
  *
- * The provider keeps a file for a short time only. It is copied into our store first, so that it can be
- * opened once the message is reported. If that is impossible, the message is stored without it, as one of a
- * type that is not supported.
+ * The provider keeps a file for a short time only. The file is copied into our store first, so that it can be
+ * opened once the message is reported. If that is impossible, the message is stored without the file, with
+ * the type "unsupported".
  */
 import { ofOrganization } from "../../../../database/query/index.ts";
 import { defineJob, type World } from "../../../foundation/kernel/index.ts";
@@ -15,7 +14,7 @@ import { storeMessage } from "./store.ts";
 export const receiveMessageJob = defineJob({
   name: "message.receive",
   payload: ReportedMessage,
-  // What the same person wrote next waits for this one.
+  // Later messages of the same person wait for this one.
   maxAttempts: 8,
   slots: 1 / 4,
   isKeptByErasure: true,
@@ -31,14 +30,14 @@ export const receiveMessageJob = defineJob({
   },
 
   /**
-   * The provider does not repeat it, so it is stored even if the process died in each attempt, as
-   * while it copied the file.
+   * The provider does not repeat the message. So it is stored even if the process died in each attempt, for
+   * example while it copied the file.
    */
   async exhausted(reported, world) {
     try {
       await storeMessage(world, withFile(world, reported, null));
     } catch (error) {
-      // Thrown, it would be tried again without end, and what the person wrote next would wait.
+      // If this were thrown, the job would be tried again without end, and later messages would wait.
       const { organization_id, message } = reported;
       const { channel_message_id } = message;
       world.log.error(

@@ -65,7 +65,7 @@ const updatesRoute: ModuleRoute = {
     if (updates === "too_many") {
       return { status: 413, body: "A request has at most 1,000 updates." };
     }
-    await store(world, target, updates);
+    await receiveUpdates(world, target, updates);
     return { status: 200, body: { received: true } };
   },
 };
@@ -87,7 +87,11 @@ async function findTarget(
   return account && provider ? { organization_id, account, provider } : undefined;
 }
 
-async function store(world: World, { organization_id, account }: Target, updates: ChannelUpdates) {
+async function receiveUpdates(
+  world: World,
+  { organization_id, account }: Target,
+  updates: ChannelUpdates,
+): Promise<void> {
   const { app_id } = account;
   const inboxes = await listAccounts(world.database.queries, { organization_id, app_id });
   const numbers = new Set(inboxes.map(({ phone_number_id }) => phone_number_id));

@@ -23,21 +23,18 @@ export interface MessageToStore {
   readonly message: Omit<AccountMessage, "phone_number_id">;
   /** The message's file, which is in the store and becomes an upload. */
   readonly file: ReceivedFile | null;
-  /** The message's own job if no worker runs it: it is deleted. */
+  /** The message's own job if no worker runs it. The transaction deletes it. */
   readonly job_id?: string;
 }
 
 /** The ids of a stored message and its conversation. */
 export type MessageNames = Awaited<ReturnType<ChannelCallbacks["onMessage"]>>;
 
-/**
- * Stores a message with its contact and conversation; does nothing if a message with its
- * channel id is stored.
- */
+/** Stores a message with its contact and conversation, unless it is stored already. */
 export const storeMessage = coalesce(
   (world: World, messages: readonly MessageToStore[]) =>
     world.database.transaction(async (tx) => {
-      const stored: Stored[] = [];
+      const stored: StoredMessage[] = [];
       for (const message of messages) {
         stored.push(await storeInTransaction(tx, world, message));
       }
@@ -64,22 +61,26 @@ export const storeMessage = coalesce(
   },
 );
 
-/** One with a file is alone: its upload locks the organization. */
+/** A message with a file is stored alone: its upload locks the organization. */
 function keyOf({ organization_id, message, file }: MessageToStore): string {
   return file ? `${organization_id} ${message.channel_message_id}` : organization_id;
 }
 
-interface Stored {
+interface StoredMessage {
   readonly names: MessageNames;
-  /** Only of a text that was not known: changes the consent if it is a stop or start word. */
+  /** Only of a new text: changes the consent if it is a stop or start word. */
   readonly applyWords?: () => Promise<void>;
 }
 
-async function storeInTransaction(tx: Transaction, world: World, stored: MessageToStore): Promise<Stored> {
+async function storeInTransaction(
+  tx: Transaction,
+  world: World,
+  stored: MessageToStore,
+): Promise<StoredMessage> {
   const { organization_id: organization, message, file } = stored;
   const { inbox, names: known } = await readTarget(tx, stored);
   if (known) {
-    // Before anything is changed: the sender, whose contact was erased or has another number since, must not
+    // Nothing is changed yet: the sender, whose contact was erased or has another number since, must not
     // become a new contact.
     return { names: known };
   }
@@ -136,7 +137,10 @@ async function readTarget(tx: Transaction, { organization_id, inbox_id, message 
   return { inbox, names: isStored ? { message_id, conversation_id } : undefined };
 }
 
-/** Of a message that another process has stored since it was looked for. It has changed the same sender. */
+/**
+ * The names of a message that another process has stored since `readTarget`. What this transaction has
+ * changed of the sender, the other one has changed too.
+ */
 async function requireNames(
   tx: Transaction,
   { organization_id, message, file }: MessageToStore,
@@ -161,7 +165,7 @@ async function insertOriginal(
   await tx.insertInto("message_originals").values(row).execute();
 }
 
-/** Finds or creates the contact who wrote by any of their identities, and adds those that are new. */
+/** Finds the contact by any identity of the sender, or creates it, and adds the new identities. */
 async function findSender(
   change: Change,
   organization: string,
@@ -217,7 +221,7 @@ async function insertMessage(
   return inserted?.id;
 }
 
-/** As part of the statement: null if it quotes a message that is not one of the conversation. */
+/** As part of the statement: null if the quoted message is of another conversation, or unknown. */
 function quotedId(
   tx: Transaction,
   reply_to: string,
