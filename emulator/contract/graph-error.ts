@@ -11,7 +11,7 @@ interface Options {
   readonly userMessage?: string;
 }
 
-/** Their messages, and those with a subcode, do not begin with the code. */
+/** The messages of these codes, and messages of errors with a subcode, do not begin with the code. */
 const plainCodes = [190, 2500];
 
 export class GraphError extends Error {

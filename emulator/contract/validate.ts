@@ -37,7 +37,7 @@ function findError(name: string, body: Fields): GraphError | undefined {
     return;
   }
   const errors = validate.errors ?? [];
-  // The last error is the composed one: of `oneOf`, the others are about the alternatives.
+  // The last error is the error of `oneOf` itself; the errors before it are about its alternatives.
   return toGraphError(errors.at(-1), errors);
 }
 

@@ -136,7 +136,7 @@ export function changeNumber({ world, params, body }: ControlRequest): object {
         type: "system",
         system,
       };
-      // Unlike other messages, those of the system come without contacts.
+      // Unlike other messages, messages of the system come without contacts.
       emitMessagesChange(world, phone, { messages: [message] });
     }
   }

@@ -4,7 +4,7 @@ import { nodesOf, type Phone } from "../state/store.ts";
 import type { Template, TemplateStatus } from "../state/template.ts";
 import type { World } from "../world.ts";
 
-/** The status says why a message cannot be sent; the others count as if there were no template. */
+/** These statuses say why a message cannot be sent; a template of another status counts as missing. */
 const codes: Partial<Record<TemplateStatus, number>> = { PAUSED: 132015, DISABLED: 132016 };
 
 /** @throws GraphError 132001 (HTTP 404), 132015, 132016 */

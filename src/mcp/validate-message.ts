@@ -10,8 +10,8 @@ export interface JsonRpcError {
 const maxDepth = 64;
 
 /**
- * Values in a message, or in a batch of them, without those inside the arguments, which the schema of
- * a tool limits. The SDK describes each invalid one in about 250 characters; an `initialize` request
+ * Values in a message, or in a batch of messages, without the values inside the arguments, which the schema
+ * of a tool limits. The SDK describes each invalid value in about 250 characters; an `initialize` request
  * has about 30 values.
  */
 const maxValues = 250;

@@ -26,7 +26,7 @@ export interface Ports {
   readonly templateAuthorities: Readonly<Record<string, TemplateAuthority>>;
   /** Takes the money of top-ups. */
   readonly payments: PaymentProcessor;
-  /** The only way to reach an address that a customer provided, except that of a webhook. */
+  /** The only way to reach an address that a customer provided, except the address of a webhook. */
   readonly web: Web;
   /** The only way to reach the receiver of a webhook, which may be on this machine during development. */
   readonly receivers: Web;

@@ -48,7 +48,7 @@ function redact(text: string, key: string | undefined): string {
 }
 
 /**
- * The invalid fields: those that the message does not mention yet, and what to send for those that it does.
+ * The invalid fields that the message does not mention yet, and what to send for the fields that it mentions.
  */
 function describeFields(
   details: unknown,

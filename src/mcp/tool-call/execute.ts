@@ -117,7 +117,7 @@ async function waitAndReport(
   return await callOnce(input);
 }
 
-/** The W3C trace context; its names in `_meta` are those of the headers. */
+/** The W3C trace context. In `_meta`, the members have the names of the headers. */
 function traceHeadersOf(meta: ToolCall["meta"]): Record<string, string> {
   const names = ["traceparent", "tracestate"] as const;
   return Object.fromEntries(

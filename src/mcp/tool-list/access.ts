@@ -2,8 +2,8 @@
  * Finds out what a key may do and which tools its service has.
  *
  * Tidings returns the scopes (`whoami`), and its list of tools shows which tools it has. Another service
- * has no such route but lists the tools of a credential: a known tool in that list proves its scope, and
- * nothing about the others. If neither works, every tool is listed, the service decides at each call, and
+ * has no such route but lists the tools of a credential: a known tool in that list proves its own scope
+ * and no other scope. If neither works, every tool is listed, the service decides at each call, and
  * a warning is logged.
  */
 import { setTimeout as sleep } from "node:timers/promises";

@@ -100,7 +100,7 @@ export function createToolFilters(tools: readonly ListedTool[], settings: ToolFi
   };
 }
 
-/** The operator's layer and that of the request's headers. @throws ToolFilterError */
+/** Combines the operator's filter with the filter of the request's headers. @throws ToolFilterError */
 export function restrictByHeaders(
   tools: readonly ListedTool[],
   operatorFilter: ToolFilter,

@@ -71,7 +71,7 @@ export interface Gauges {
 export interface PoolUsage {
   readonly inUse: number;
   readonly waiting: number;
-  /** Statements sent since the start, those that begin and end transactions included. */
+  /** Statements sent since the start, including the statements that begin and end transactions. */
   readonly statements: number;
   /** Round trips since the start: statements that are sent before the first is answered are one wait. */
   readonly waits: number;

@@ -4,7 +4,7 @@ import type { Operation } from "../../../tools/contract/index.ts";
 export interface OperationRequest extends Pick<Operation, "method" | "path"> {
   /** By name in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Those of the path, and of the query or the body. */
+  /** The fields of the path, and of the query or the body. */
   readonly fields: Readonly<Record<string, unknown>>;
   /** Sent as a form with the fields. */
   readonly file: OutgoingFile | undefined;

@@ -7,7 +7,7 @@ export type ControlRequest = CredentialRequest<"json">;
 export type ControlRoute = CredentialRoute<"json">;
 export type ControlHandler<Controls> = (controls: Controls, request: ControlRequest) => Promise<HttpAnswer>;
 
-/** The scope of GET, and that of the other methods. */
+/** The scope of GET, and the scope of the other methods. */
 export interface ControlScopes {
   readonly read: ControlRoute["scope"];
   readonly write: ControlRoute["scope"];

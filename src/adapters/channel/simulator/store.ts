@@ -54,7 +54,7 @@ export type ReceiptJob = {
       readonly key?: string;
       readonly priority?: "normal";
     }
-  /** Of a message of a broadcast: behind those of other messages. */
+  /** The receipt of a broadcast message: it is delivered after the receipts of other messages. */
   | { readonly priority: "bulk"; readonly key?: undefined }
 );
 

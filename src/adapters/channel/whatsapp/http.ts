@@ -15,7 +15,7 @@ export interface WhatsAppSettings {
   readonly baseUrl: string;
   /** For example v26.0. */
   readonly version: string;
-  /** Hosts besides that of the base URL from which received files are fetched with the token. */
+  /** Hosts from which received files are fetched with the token, besides the host of the base URL. */
   readonly mediaHosts: readonly string[];
   /** For one request. */
   readonly timeoutMs?: number;

@@ -67,7 +67,7 @@ type Matches =
    */
   | { readonly type: "many"; readonly newest: Ids; readonly minimum: number };
 
-/** Finds all matches, or those that the page up to `end` may show. */
+/** Finds all matches, or the matches that the page up to `end` may show. */
 type Finder = (db: Queries, search: ContactSearch, end: number) => Promise<Matches>;
 
 const finders: Readonly<Record<Database["engine"], Finder>> = {

@@ -69,7 +69,7 @@ export async function upsertContacts(
     const inserts = changed.filter(({ isNew }) => isNew);
     await updateContacts(tx, organization, updates, now);
     const insertedKeys = await insertContacts(tx, organization, inserts, now);
-    // Another transaction created the others between the statements: the next round updates them.
+    // Another transaction created the missing contacts between the statements: the next round updates them.
     const conflicts = new Set(inserts.flatMap(({ key }) => (insertedKeys.has(key) ? [] : key)));
     pending = pending.filter(({ phone_number }) => conflicts.has(phoneKey(phone_number)));
   }
@@ -147,7 +147,7 @@ async function updateContacts(
   `.execute(tx);
 }
 
-/** Returns the keys of the inserted contacts; a concurrent transaction may have inserted the others. */
+/** Returns the keys of the inserted contacts; a concurrent transaction may have inserted the rest. */
 async function insertContacts(
   tx: DatabaseTransaction,
   organization: string,

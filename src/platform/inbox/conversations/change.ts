@@ -151,7 +151,7 @@ async function writeUpdates(
 
 interface WrittenChanges {
   readonly updated: ReadonlyMap<string, ConversationRow>;
-  /** Those in whose organization a flow may react to the change. */
+  /** The ids of the conversations in whose organization a flow may react to the change. */
   readonly listening: ReadonlySet<string>;
 }
 
@@ -161,7 +161,7 @@ const isHeard = isListenedTo(sql`conversations.organization_id`, [
   "conversation.closed",
 ]);
 
-/** Conversations that have got an agent, or by hand or by a flow a team, and those that were closed. */
+/** Reports conversations that got an agent, that got a team by hand or by a flow, and that were closed. */
 async function reportTaken(change: Change, updates: readonly ConversationUpdate[]): Promise<void> {
   const idsOf = (isTaken: (before: ConversationRow, after: AssignmentState) => boolean) =>
     updates

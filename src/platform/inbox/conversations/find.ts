@@ -63,7 +63,7 @@ export async function requireConversation(
   return conversation;
 }
 
-/** Locks those of the conversations that no other transaction has locked, until the commit; by id. */
+/** Locks the conversations that no other transaction has locked, until the commit, and returns them by id. */
 export async function tryLockConversations(
   db: Queries,
   organization: string,
@@ -135,7 +135,7 @@ export async function lockConversationSubject(
   return contact && conversation ? { contact, conversation } : undefined;
 }
 
-/** Those that are not erased, locked until the commit in the order of their ids. */
+/** The conversations that are not erased, locked until the commit in the order of their ids. */
 export async function lockConversations(
   tx: Transaction,
   organization: string,

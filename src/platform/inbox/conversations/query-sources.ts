@@ -81,8 +81,8 @@ const column = sql`conversations.last_user_message_at`;
 
 /**
  * When a contact wrote last, in any conversation; `within_last` asks for any message in that time.
- * Most operators ask only whether there is a message after a time, which an index finds; the others
- * need the time itself.
+ * Most operators ask only whether there is a message after a time, which an index finds; the other
+ * operators need the time itself.
  */
 function latestUserMessage(context: SourceContext): Source {
   const has = (condition: Predicate) => existsConversation(context, condition);

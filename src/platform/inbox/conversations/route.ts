@@ -53,7 +53,7 @@ export const routeJob = defineJob({
 /**
  * Routes the conversations of one organization that arrive while a batch is running: they need the same
  * members and so share one lock and one commit. Returns false for a conversation that another transaction has
- * locked, or that no longer exists: waiting for a lock while holding the others of the batch could deadlock.
+ * locked, or that no longer exists: waiting for one lock while holding the locks of the batch could deadlock.
  */
 const routeBatch = coalesce(
   async (world: World, payloads: readonly RoutePayload[]): Promise<boolean[]> =>

@@ -158,8 +158,8 @@ function advance(
 }
 
 /**
- * Stores those of the updates that are receipts. The result tells whether an update counts: each type of
- * receipt once, everything else always.
+ * Stores the receipts among the updates. The result tells whether an update counts: each type of receipt
+ * counts once, every other update always.
  */
 async function recordReceipts(
   tx: Transaction,
@@ -263,7 +263,7 @@ export function toStatusUpdate(
  */
 const sequences: Record<ReceiptType, number> = { sent: 1, failed: 2, delivered: 3, read: 4 };
 
-/** Emits an event for each status that is new, also for those that a receipt skipped. */
+/** Emits an event for each new status, also for a status that a receipt skipped. */
 function emitStatuses(
   tx: Transaction,
   world: World,

@@ -72,7 +72,7 @@ function ownTime(
 
 /**
  * A status that was skipped gets the time of the next one, until its own receipt arrives. No time is later
- * than that of the next status: clocks differ, and some channels round to seconds.
+ * than the time of the next status: clocks differ, and some channels round to seconds.
  */
 function timesAfter({ sent_at, delivered_at, read_at }: MessageProgress): Partial<MessageProgress> {
   const delivered = earliest(delivered_at, read_at);

@@ -24,8 +24,8 @@ export function parseConditions(conditions: Readonly<Record<string, unknown>>) {
 export type ConversationFacts = ReadonlyMap<string, Readonly<Record<string, unknown>>>;
 
 /**
- * The policies whose conditions the conversation meets, in their order. `facts` are those
- * of the conversation.
+ * The policies whose conditions the conversation meets, in their order.
+ * @param facts about the conversation.
  */
 export function matchPolicies(
   facts: ConversationFacts,

@@ -44,7 +44,7 @@ interface PolicyLookup {
   readonly conversation: RoutedConversation;
   readonly policies: readonly Policy[];
   readonly now: Date;
-  /** Those of several conversations; by default they are read. */
+  /** The facts of several conversations, if they are known; by default the facts are read. */
   readonly facts?: ConversationFacts;
 }
 
@@ -83,9 +83,10 @@ export async function policyForOwnTeam(
 }
 
 /**
- * The policy for a queued conversation, as for a new one: the first that matches now, among those of its team
- * if it has one. Else the one that queued it while it is active, else that of its team. One that was chosen
- * by hand or by a flow stays.
+ * The policy for a queued conversation: as for a new conversation, the first policy that matches now; if the
+ * conversation has a team, only the policies of the team count. Without a match, the policy that queued the
+ * conversation while that policy is active, else the policy of the team. A team that was chosen by hand or by
+ * a flow stays.
  */
 export async function policyForQueued(
   context: LookupContext,

@@ -2,8 +2,9 @@
  * The state that decisions are made from: the agents with their load and round robin position, the weighted
  * credits, and the last agent of each contact.
  *
- * It is read once, with the members locked, and each decision reserves its agent in it. So several
- * conversations are assigned one after the other under one lock, and each decision sees those before it.
+ * It is read once, with the members locked, and each decision reserves its agent in it. So
+ * several conversations are assigned one after the other under one lock, and each decision sees
+ * the earlier decisions.
  */
 import type { Queries } from "../../../database/database.ts";
 import { ofOrganization } from "../../../database/query/index.ts";
@@ -28,8 +29,8 @@ export interface RoutingSnapshot {
   readonly now: Date;
   readonly escalationPaths: ReadonlyMap<Policy, EscalationPath>;
   /**
-   * By user and team, in the order in which candidates are listed; with those of their
-   * skills that are required.
+   * By user and team, in the order in which candidates are listed. A member has only the
+   * skills that a request needs.
    */
   readonly members: Map<string, Member>;
   /** Weighted round robin credits by policy and user. */

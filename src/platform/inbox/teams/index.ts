@@ -17,7 +17,7 @@ export { memberAdded, teamDeleted } from "./hooks.ts";
 export { applyLoadChanges, countFreeCapacity, countsAsLoad, type LoadChange } from "./load.ts";
 export { findIdleTeams, type TeamReference } from "./warnings.ts";
 
-/** Those of the ids that are teams of the organization. */
+/** Returns the ids that belong to a team of the organization. */
 export async function findTeams(
   db: Queries,
   organization: string,

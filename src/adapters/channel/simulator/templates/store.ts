@@ -107,7 +107,7 @@ export async function listNewest(queries: Queries, organization_id: string, limi
   return { templates, total };
 }
 
-/** Names and languages that exist; those of `name` first. */
+/** Names and languages that exist; the languages of `name` first. */
 export function listTemplateNames(
   queries: Queries,
   { name = "", ...selection }: TemplateSelection,

@@ -5,7 +5,7 @@ import type { ButtonDefinition, ComponentDefinition } from "../contract.ts";
 
 type Variables = TemplateVersion["variables"];
 
-/** `handle` is that of the uploaded sample of a media header. Undefined members are left out by JSON. */
+/** `handle` names the uploaded sample of a media header. JSON leaves undefined members out. */
 export function toComponents(
   { template_data, variables }: Pick<TemplateSubmission, "template_data" | "variables">,
   handle: string | undefined,
@@ -157,7 +157,7 @@ function withoutAddress(sample: string, url: string): string {
   return sample.startsWith(fixed) ? sample.slice(fixed.length) : sample;
 }
 
-/** The variables of a text are named by their numbers, as those of a template of this service. */
+/** The variables of a text are named by their numbers, as in a template of this service. */
 function namesOf(
   component: Variables[number]["component"],
   text: string,

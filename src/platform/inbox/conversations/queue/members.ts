@@ -1,4 +1,6 @@
-/** What a new member of a team gets: the conversations that are already theirs, and those of the queue. */
+/**
+ * What a new member of a team gets: the conversations that they already had, and conversations of the queue.
+ */
 import { ofOrganization } from "../../../../database/query/index.ts";
 import type { Change, Transaction } from "../../../foundation/kernel/index.ts";
 import { applyLoadChanges, countsAsLoad } from "../../teams/index.ts";

@@ -123,8 +123,8 @@ interface QueuedRequest extends RoutingRequest {
 }
 
 /**
- * Serves the next conversations of the queue, at most as many as the agents can take, and returns those it
- * looked at: none at the end of the queue or when no agent is free.
+ * Serves the next conversations of the queue, at most as many as the agents can take. Returns the
+ * conversations that were looked at: none at the end of the queue or when no agent is free.
  */
 async function serveNext(
   change: Change,
@@ -150,7 +150,8 @@ async function serveNext(
 }
 
 /**
- * Serves the requests one after the other. Adds to `unservable` the keys of those for which no agent is free.
+ * Serves the requests one after the other. Adds the key of a request to `unservable` if no
+ * agent is free for it.
  */
 async function serveInOrder(
   change: Change,
@@ -173,7 +174,9 @@ async function serveInOrder(
   await applyDecisions(change, records);
 }
 
-/** Equal for requests that need the same agents: if no agent is free for one, none is for those behind it. */
+/**
+ * Equal for requests that need the same agents: if no agent is free for the first, none is free for the next.
+ */
 function requestKey({ conversation, policy }: RoutingRequest): string {
   const skills = conversation.tags.filter((tag) => tag.startsWith("skill:"));
   return [policy.id, policy.target_id, ...skills].join(" ");
@@ -203,7 +206,7 @@ async function hasUncappedTarget(tx: Transaction, organization: string): Promise
 }
 
 /**
- * Locks the longest waiting conversations after the position; skips those that another
+ * Locks the longest waiting conversations after the position, without the conversations that another
  * transaction is changing.
  */
 async function lockNextQueued(

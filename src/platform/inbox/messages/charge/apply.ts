@@ -95,7 +95,7 @@ async function createReprice(
     // which the ledger is kept.
     const isSame = category === estimated || rates?.currency !== currency;
     const price = isSame ? estimate : priceOf(rates, country, category);
-    // A category without a price keeps that of the estimate.
+    // If the category has no price, the category and the price of the estimate stay.
     return price === null ? { category: estimated, price: estimate } : { category, price };
   };
 }

@@ -1,9 +1,9 @@
 /**
- * Releases what is held for messages of which nothing was reported for 30 days. A later
+ * Releases what is held for messages about which the channel reported nothing for 30 days. A later
  * receipt charges them again.
  *
- * Message ids sort by time, and it is stored up to which message each organization's were released: so each
- * message is read once, and no index of held messages slows their delivery.
+ * Message ids sort by time, and each organization stores the id of the last message that was looked at: so
+ * each message is read once, and no index of held messages slows their delivery.
  *
  * A process of a version without charges, which runs beside this one during an upgrade, delivers messages and
  * leaves what they hold. They are charged here.

@@ -1,8 +1,8 @@
 /**
- * The words by which `stop-request.ts` recognizes a plea such as "please stop", and those that
+ * The words by which `stop-request.ts` recognizes a request such as "please stop", and the words that
  * negate a stop phrase.
  *
- * In the notation of `stop-phrases.ts`, and in the languages of `consent-words.ts`.
+ * In the notation of `stop-phrases.ts`, and in the languages of `words.ts`.
  */
 
 /** A clause of nothing but these and fillers is a request. */
@@ -180,7 +180,7 @@ export const fillers: readonly string[] = [
   "감사합니다",
 ];
 
-/** Those of all languages: what negates in one rarely stands there in another. */
+/** Of all languages together: a negation of one language is rarely a word of another at this place. */
 export const negations: readonly string[] = [
   "dont",
   "not",

@@ -5,7 +5,7 @@
  * Each claimed message stores when the quota of its conversation's person is unused again, and the latest of
  * these times is all that the next claim needs. The messages of a conversation are claimed one after the
  * other. Only messages of broadcasts are not: two processes that claim some for the same person at the same
- * moment may exceed the quota, and the channel refuses those.
+ * moment may exceed the quota, and the channel rejects the surplus.
  */
 import { type RawBuilder, sql } from "kysely";
 import { lowestId } from "../../../../database/id.ts";
@@ -29,7 +29,7 @@ export function takePlace(restoredAt: number, at: number): QuotaPlace {
 
 export type PersonQuotas = ReturnType<typeof createQuotas>;
 
-/** Takes places for the messages of one claim, several of which may be to one person. */
+/** Takes places for the messages of one claim; several messages may be to one person. */
 export function createQuotas(at: number) {
   const restoredAtByConversation = new Map<string, number>();
   return {
@@ -46,8 +46,8 @@ export function createQuotas(at: number) {
 
 /**
  * When the quota of the person of `message`, sent from `account`, is unused again. A message waits for at
- * most a day, so that those which can still count have recent ids. The newest ones suffice, because the
- * others were claimed before them.
+ * most a day, so that messages which can still count have recent ids. The newest messages suffice, because
+ * older messages were claimed before them.
  */
 export function selectQuotaRestoredAt(
   now: Date,

@@ -87,7 +87,7 @@ type SendingContext = Pick<OrganizationChange, "world" | "organization" | "now" 
  * recipient need not be stored.
  * @returns `held` in millionths of the currency: what must be available of the real or the `simulated` money;
  * 0 if the wallet need not pay.
- * @throws Failure those of `sendMessage`, but for `insufficient_funds`.
+ * @throws Failure as `sendMessage`, except `insufficient_funds`.
  */
 export async function composeMessage(
   input: Input,

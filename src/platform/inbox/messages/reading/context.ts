@@ -37,7 +37,7 @@ export async function readConversationContext({ id, messages: maxMessages }: Inp
   const { tags: _tags, metadata: _metadata, blocked_reason: _reason, ...summary } = contact;
   const isContactShown = caller.scopes.has("contacts:read");
   const isInbound = ({ direction }: MessageRow) => direction === "inbound";
-  // It is rarely older than those that are listed.
+  // The latest received message is rarely older than the listed messages.
   const received = latest.rows.find(isInbound) ?? (await readLatestInbound(context, id));
   return {
     conversation,

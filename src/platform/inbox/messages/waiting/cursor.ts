@@ -50,7 +50,7 @@ export function readCursor(secrets: AppSecrets, text: string, now: Date): Cursor
   return { seen, from, page: until !== null && last !== null ? { until, last } : null };
 }
 
-/** Cursors of earlier versions have no signature; those of calls that wait now are younger. */
+/** Cursors of earlier versions have no signature. A cursor in use is younger than this. */
 const unsignedMs = 15 * 60_000;
 
 function signaturesOf(secrets: AppSecrets, parts: readonly unknown[]): string[] {

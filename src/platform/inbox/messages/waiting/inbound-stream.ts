@@ -83,7 +83,7 @@ export async function readChangedConversations(cursor: Cursor, query: InboundQue
   };
 }
 
-/** Inbound messages with an id after `from`, except those of erased contacts. */
+/** Inbound messages with an id after `from`, without the messages of erased contacts. */
 function selectInbound(
   { db, organization, conversation_id }: InboundQuery & { readonly conversation_id?: string | undefined },
   from: string,

@@ -61,7 +61,7 @@ interface WaitGroup {
   readonly filters: Map<Signal, WaitFilter>;
   /** Added since the last poll. They read again after it, because a message may have committed in between. */
   readonly unpolled: Set<Signal>;
-  /** Those whose credential has ended. */
+  /** The calls whose credential has ended. */
   readonly ended: WeakSet<Signal>;
   /** The cursor after the last poll. */
   seen: Cursor | undefined;
