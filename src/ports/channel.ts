@@ -32,8 +32,35 @@ export interface OutboundMessage {
   readonly content: MessageContent;
 }
 
+/** Why a message was not accepted or not delivered, in the words of this service. */
+export type FailureReason =
+  | "channel_throttled"
+  | "channel_unavailable"
+  | "channel_unreachable"
+  /** An error that may pass: the same message can be sent again. */
+  | "temporary_error"
+  /** None of the other reasons. */
+  | "other_error"
+  | "same_sender_and_recipient"
+  | "undeliverable"
+  | "not_delivered_experiment"
+  | "outside_service_window"
+  | "spam_limit"
+  | "marketing_limit"
+  | "marketing_opt_out"
+  /** Too many messages to this person in a short time. */
+  | "pair_limit"
+  | "unsupported_type"
+  | "media_rejected"
+  | "template_parameters"
+  | "template_parameter_format"
+  | "template_missing"
+  | "template_paused"
+  | "template_disabled";
+
 export interface ChannelFailure {
-  /** The channel's error code, for example 131047. */
+  readonly reason: FailureReason;
+  /** The channel's own error code, which is shown as it is; null if it gave none. */
   readonly channel_code: number | null;
   readonly title: string;
   readonly detail: string | null;
@@ -57,8 +84,6 @@ export type SendResult =
       readonly failure: ChannelFailure;
       /** The channel refused this message, not all of the inbox; the number of its refusals is passed to the next attempt. */
       readonly isRefusal?: boolean;
-      /** There was no connection to the channel. */
-      readonly isUnreachable?: boolean;
     }
   /** The request was sent, but no valid answer came: as if `send` had thrown. */
   | { readonly outcome: "unknown"; readonly failure: ChannelFailure };

@@ -1,13 +1,11 @@
 /** Columns of organizations, their users, credentials and configuration. */
 import type { Actor, JsonOrSealed, Sealed } from "./columns.ts";
+import type { ReportedFailure } from "./inbox.ts";
 
 /** Why an inbox can't send. */
-export type InboxHealth = {
+export type InboxHealth = ReportedFailure & {
   /** Absent: `stopped`. */
   readonly status?: "unreachable";
-  readonly channel_code: number | null;
-  readonly title: string;
-  readonly detail: string | null;
   readonly since: string;
   /** Its messages wait until then. */
   readonly retry_at: string;

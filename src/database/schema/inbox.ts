@@ -1,4 +1,5 @@
 /** Columns of contacts, conversations, messages, uploads and imports. */
+import type { FailureReason } from "../../ports/channel.ts";
 import type { Actor } from "./columns.ts";
 import type { ChannelPricing, MessageCharge } from "./money.ts";
 import type { SentTemplate } from "./templates.ts";
@@ -37,6 +38,8 @@ export type StoredReaction = {
 
 /** A failure as the channel reports it. */
 export type ReportedFailure = {
+  /** Earlier versions did not store it. */
+  readonly reason?: FailureReason;
   readonly channel_code: number | null;
   readonly title: string;
   readonly detail: string | null;
@@ -46,13 +49,13 @@ export type ReportedFailure = {
 export type MessageDelay = {
   /** How many attempts have failed. */
   readonly attempts: number;
-  readonly last_error: (ReportedFailure & { readonly code: string }) | null;
+  readonly last_error: Pick<MessageFailure, "code" | "channel_code" | "title" | "detail"> | null;
   /** Null: it is not sent again, because the channel may have accepted it. */
   readonly next_attempt_at: string | null;
 };
 
 /** A failure with its meaning to the sender. */
-export type MessageFailure = ReportedFailure & {
+export type MessageFailure = Omit<ReportedFailure, "reason"> & {
   readonly code: string;
   readonly retryable: boolean;
   readonly hint: string;

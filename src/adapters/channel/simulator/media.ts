@@ -77,7 +77,9 @@ export function createMediaCheck(web: Pick<Web, "download">, now: Clock): CheckM
   return async ({ organization_id, content }) => {
     const media = mediaOf(content);
     const detail = media && (await check(organization_id, media));
-    return detail ? { channel_code: 131053, title: "Media upload error", detail } : null;
+    return detail
+      ? { reason: "media_rejected", channel_code: 131053, title: "Media upload error", detail }
+      : null;
   };
 }
 

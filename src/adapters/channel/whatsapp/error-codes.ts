@@ -5,6 +5,7 @@
  * error codes; December 2025, and the changelog of 2026). What follows from a code is our own decision.
  */
 import type { ChannelFailure } from "../../../ports/channel.ts";
+import { reasonOf } from "../failure-reasons.ts";
 import type { GraphError } from "./http.ts";
 
 export type Reaction =
@@ -119,5 +120,10 @@ export function toFailure({
   title,
   detail,
 }: Pick<GraphError, "code" | "title" | "detail">): ChannelFailure {
-  return { channel_code: code, title: title || (errorCodes[code]?.title ?? "Error of WhatsApp"), detail };
+  return {
+    reason: reasonOf(code),
+    channel_code: code,
+    title: title || (errorCodes[code]?.title ?? "Error of WhatsApp"),
+    detail,
+  };
 }

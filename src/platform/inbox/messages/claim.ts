@@ -8,9 +8,9 @@
 import { sql } from "kysely";
 import { coalesce } from "../../../database/coalesce.ts";
 import { columnOf, columnsOf, matchesKey, recordset } from "../../../database/query/index.ts";
-import type { Sealed } from "../../../database/schema/index.ts";
+import type { ReportedFailure, Sealed } from "../../../database/schema/index.ts";
 import { together } from "../../../database/transaction.ts";
-import type { ChannelAccount, ChannelFailure } from "../../../ports/channel.ts";
+import type { ChannelAccount } from "../../../ports/channel.ts";
 import { isWindowStrict, openAccount, pausedUntil, StoredAccount } from "../../account/inboxes/index.ts";
 import type { Transaction, World } from "../../foundation/kernel/index.ts";
 import { windowOf } from "../conversations/index.ts";
@@ -66,7 +66,7 @@ export interface ClaimedMessage {
 /** What an attempt may do with a message. */
 export type Claim =
   /** Nothing yet: the message is not claimed. `failure` is null if the person has had as many messages as allowed for now. */
-  | { readonly state: "paused"; readonly until: Date; readonly failure: ChannelFailure | null }
+  | { readonly state: "paused"; readonly until: Date; readonly failure: ReportedFailure | null }
   /** Send it. */
   | { readonly state: "claimed"; readonly claimed: ClaimedMessage }
   /** Look it up at the channel, because an earlier attempt may have sent it; then send it, unless there is an error. */

@@ -157,12 +157,11 @@ interface BusySend {
 
 /** The channel can't be reached if a second attempt finds no connection either. */
 async function tryLater(world: World, payload: Payload, { claim, result }: BusySend): Promise<Outcome> {
-  const { retryAfterMs, failure, isRefusal = false, isUnreachable = false } = result;
+  const { retryAfterMs, failure, isRefusal = false } = result;
   const retryAt = new Date(world.now().getTime() + retryAfterMs);
   await returnToQueue(world, { ...payload, claimedAt: claim.claimedAt, isRefusal });
-  const reason = isUnreachable ? { ...failure, code: "channel_unreachable" } : failure;
-  await recordDelay(world, { ...payload, isAttempt: true, failure: reason, nextAttemptAt: retryAt });
-  if (isUnreachable && claim.message.delay?.attempts) {
+  await recordDelay(world, { ...payload, isAttempt: true, failure, nextAttemptAt: retryAt });
+  if (failure.reason === "channel_unreachable" && claim.message.delay?.attempts) {
     await reportUnreachable(world, claim, failure);
   }
   return { runAgainAt: retryAt };
@@ -228,12 +227,14 @@ const minAnswerMs = 5_000;
 const retryUnsentMs = 10_000;
 
 const outOfTime: ChannelFailure = {
+  reason: "other_error",
   channel_code: null,
   title: "The time for the send was over",
   detail: null,
 };
 
 const noAnswer: ChannelFailure = {
+  reason: "other_error",
   channel_code: null,
   title: `The channel did not answer within ${sendTimeoutMs / 1000} seconds`,
   detail: null,
@@ -247,7 +248,12 @@ const unconfirmed = {
 
 const lostAccount: SendResult = {
   outcome: "stopped",
-  failure: { channel_code: null, title: "The inbox has no credentials: send them again", detail: null },
+  failure: {
+    reason: "other_error",
+    channel_code: null,
+    title: "The inbox has no credentials: send them again",
+    detail: null,
+  },
 };
 
 /** The message waits with all others of the inbox. */

@@ -6,7 +6,7 @@
  */
 import { type Selectable, sql } from "kysely";
 import { allColumnsOf, columnsOf, matchesKey, nullable, rowsOf } from "../../../database/query/index.ts";
-import type { Tables } from "../../../database/schema/index.ts";
+import type { ReportedFailure, Tables } from "../../../database/schema/index.ts";
 import { together } from "../../../database/transaction.ts";
 import type { Pricing, Receipt, ReceiptType } from "../../../ports/channel.ts";
 import type { Transaction, World } from "../../foundation/kernel/index.ts";
@@ -233,7 +233,9 @@ export async function takeParkedReceipts(
 
 export function toStatusUpdate(
   message_id: string,
-  receipt: Pick<Receipt, "channel_message_id" | "type" | "occurred_at" | "failure" | "pricing">,
+  receipt: Pick<Receipt, "channel_message_id" | "type" | "occurred_at" | "pricing"> & {
+    readonly failure: ReportedFailure | null;
+  },
 ): StatusUpdate {
   const { channel_message_id, type, occurred_at, failure, pricing } = receipt;
   return {

@@ -6,7 +6,13 @@
  * certainly not accepted.
  */
 import { z } from "zod";
-import type { ChannelFailure, OutboundMessage, SendOptions, SendResult } from "../../../../ports/channel.ts";
+import type {
+  ChannelFailure,
+  FailureReason,
+  OutboundMessage,
+  SendOptions,
+  SendResult,
+} from "../../../../ports/channel.ts";
 import type { Clock } from "../../../../ports/clock.ts";
 import type { ChannelFile } from "../../../../ports/message-content.ts";
 import { withDeadline } from "../../../../time/deadline.ts";
@@ -80,13 +86,14 @@ async function send(
 type BusySend = Extract<SendResult, { outcome: "busy" }>;
 type UnknownSend = Extract<SendResult, { outcome: "unknown" }>;
 
-const failureOf = (title: string): ChannelFailure => ({ channel_code: null, title, detail: null });
+const failureOf = (title: string, reason: FailureReason = "other_error"): ChannelFailure => {
+  return { reason, channel_code: null, title, detail: null };
+};
 
 const unreachable: BusySend = {
   outcome: "busy",
   retryAfterMs: retryMs,
-  failure: failureOf("WhatsApp can't be reached"),
-  isUnreachable: true,
+  failure: failureOf("WhatsApp can't be reached", "channel_unreachable"),
 };
 
 const notUploaded: BusySend = {
@@ -153,10 +160,7 @@ async function uploadAll(
       return react(message, result.error);
     }
     if (result.outcome === "missing") {
-      return {
-        outcome: "refused",
-        failure: { channel_code: null, title: "The file was deleted", detail: null },
-      };
+      return { outcome: "refused", failure: failureOf("The file was deleted") };
     }
     ids.set(file.key, result.id);
   }

@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import type { ChannelAccount, ChannelProvider, ChannelUpdates } from "../../../../ports/channel.ts";
-import { errorCodes } from "../error-codes.ts";
+import { toFailure } from "../error-codes.ts";
 import { type AccountChange, changesOf, Envelope } from "./envelope.ts";
 import { readIdUpdates, readMessages, readPreferences } from "./messages.ts";
 import { isSameText, isSigned } from "./signature.ts";
@@ -62,7 +62,7 @@ const locked = 131031;
 const readAccount: Read = ({ value, waba_id }) => {
   const { data } = Ban.safeParse(value);
   const states = [data?.ban_info.waba_ban_state ?? []].flat();
-  const failure = { channel_code: locked, title: errorCodes[locked]?.title ?? "", detail: null };
+  const failure = toFailure({ code: locked, title: "", detail: null });
   if (states.includes("DISABLE")) {
     return { health: [{ account: { waba_id }, failure }] };
   }

@@ -166,7 +166,7 @@ function toReceipt(
   const [error] = errors ?? [];
   const failure = error
     ? toFailure({ ...error, detail: error.error_data?.details ?? null })
-    : { channel_code: null, title: "Failed", detail: null };
+    : { reason: "other_error" as const, channel_code: null, title: "Failed", detail: null };
   return [
     {
       phone_number_id,
