@@ -85,12 +85,17 @@ const contents: Record<string, MessageContent> = {
 const requests = examples.operations["post /{Version}/{Phone-Number-ID}/messages"];
 
 const account = {
-  phone_number_id: "1",
-  waba_id: "2",
+  account_id: "1",
+  business_id: "2",
   app_id: "3",
-  access_token: "",
-  app_secret: "",
-  verify_token: "",
+  credentials: {
+    phone_number_id: "1",
+    waba_id: "2",
+    app_id: "3",
+    access_token: "",
+    app_secret: "",
+    verify_token: "",
+  },
 };
 
 const message = {

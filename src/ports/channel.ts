@@ -1,15 +1,25 @@
 /** The port to a messaging channel. Called outside any transaction. */
 import type { MessageContent } from "./message-content.ts";
 
-/** The account at the channel's provider that an inbox uses. The last three are secret. */
-export interface ChannelAccount {
-  readonly phone_number_id: string;
-  readonly waba_id: string;
+/** The ids of an account, by which its reports are assigned to its inbox. */
+export interface AccountIds {
+  readonly account_id: string;
+  /** Accounts of one business share templates and limits. */
+  readonly business_id: string;
+  /** The provider reports for all accounts of an app to one address. */
   readonly app_id: string;
-  readonly access_token: string;
-  readonly app_secret: string;
-  readonly verify_token: string;
 }
+
+/** The account at the channel's provider that an inbox uses. */
+export interface ChannelAccount extends AccountIds {
+  /** In the form of the channel's own schema. Secret. */
+  readonly credentials: Readonly<Record<string, unknown>>;
+}
+
+export type AccountReading =
+  | { readonly outcome: "read"; readonly account: ChannelAccount }
+  /** `field` is the member that is wrong. */
+  | { readonly outcome: "invalid"; readonly field: string; readonly reason: string };
 
 export interface OutboundMessage {
   readonly organization_id: string;
@@ -121,7 +131,7 @@ export interface Channel {
 export type ConnectResult =
   | { readonly outcome: "connected" }
   /** The account can't be used; `reason` may be shown to the caller, and `field` is the credential that is wrong. */
-  | { readonly outcome: "refused"; readonly field: keyof ChannelAccount; readonly reason: string }
+  | { readonly outcome: "refused"; readonly field: string; readonly reason: string }
   /** The provider does not respond or is busy: nothing is known of the account. */
   | { readonly outcome: "unavailable" };
 
@@ -142,6 +152,8 @@ export interface ChannelRequest {
 
 /** The provider of a channel's accounts. */
 export interface ChannelProvider {
+  /** Reads credentials, as a caller sent them or as they are stored. Other members are ignored. */
+  readAccount(credentials: unknown): AccountReading;
   /** Checks that an account works and has this number (E.164), and subscribes to what it receives. Safe to repeat. */
   connect(
     request: { readonly account: ChannelAccount; readonly phone_number: string },
@@ -162,33 +174,44 @@ export interface ChannelProvider {
   /** Passes a received file to `read` while it arrives; undefined if the provider does not have it any more. */
   fetchFile<Value>(
     account: ChannelAccount,
-    file: { readonly id: string; readonly signal: AbortSignal },
-    read: (content: { readonly type: string; readonly body: AsyncIterable<Uint8Array> }) => Promise<Value>,
+    file: WantedFile,
+    read: (content: ReceivedContent) => Promise<Value>,
   ): Promise<Value | undefined>;
+}
+
+/** A file of a received message, by the provider's id. */
+export interface WantedFile {
+  readonly id: string;
+  readonly signal: AbortSignal;
+}
+
+export interface ReceivedContent {
+  readonly type: string;
+  readonly body: AsyncIterable<Uint8Array>;
 }
 
 /** What a request reports. The account of each part is one of the same app, not always the address's own. */
 export interface ChannelUpdates {
   readonly messages: readonly AccountMessage[];
-  readonly receipts: readonly (Omit<Receipt, "organization_id"> & { readonly phone_number_id: string })[];
+  readonly receipts: readonly (Omit<Receipt, "organization_id"> & { readonly account_id: string })[];
   /** Reactions, edits and deletions. */
   readonly changes: readonly (Omit<MessageChange, "organization_id"> & {
-    readonly phone_number_id: string;
+    readonly account_id: string;
   })[];
-  readonly consents: readonly (ConsentChange & { readonly phone_number_id: string })[];
+  readonly consents: readonly (ConsentChange & { readonly account_id: string })[];
   /** Persons who have another number or id. */
-  readonly moves: readonly (IdentityMove & { readonly phone_number_id: string })[];
-  readonly templates: readonly { readonly waba_id: string; readonly name: string }[];
-  /** Why an account can't send, or can again (null). */
+  readonly moves: readonly (IdentityMove & { readonly account_id: string })[];
+  readonly templates: readonly { readonly business_id: string; readonly name: string }[];
+  /** Why an account, or each one of a business, can't send, or can again (null). */
   readonly health: readonly {
-    readonly account: Partial<Pick<ChannelAccount, "phone_number_id" | "waba_id">>;
+    readonly account: Partial<Pick<AccountIds, "account_id" | "business_id">>;
     readonly failure: ChannelFailure | null;
   }[];
-  /** The limits of an account's numbers may have changed. */
-  readonly limits: readonly { readonly waba_id: string }[];
+  /** The limits of a business's accounts may have changed. */
+  readonly limits: readonly { readonly business_id: string }[];
   /** What a person must read in the provider's dashboard. */
   readonly alerts: readonly {
-    readonly waba_id: string;
+    readonly business_id: string;
     readonly field: string;
     readonly type: string | null;
   }[];
@@ -196,7 +219,7 @@ export interface ChannelUpdates {
 
 /** A message that an account received. */
 export interface AccountMessage extends Omit<InboundMessage, "organization_id" | "channel" | "to"> {
-  readonly phone_number_id: string;
+  readonly account_id: string;
   /** The file of a message with media, whose address is empty until it has been fetched. */
   readonly file: { readonly id: string; readonly content_type: string } | null;
   /** The whole message in the channel's own form. */

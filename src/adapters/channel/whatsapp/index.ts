@@ -2,6 +2,7 @@
 import type { Channel } from "../../../ports/channel.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { TemplateAuthority } from "../../../ports/template-authority.ts";
+import { readAccount, toWhatsAppAccount } from "./account.ts";
 import { connect } from "./connect.ts";
 import { createFetchFile } from "./files.ts";
 import type { WhatsAppSettings } from "./http.ts";
@@ -22,17 +23,20 @@ export interface OpenWhatsApp {
 
 export function openWhatsApp(address: WhatsAppAddress, now: Clock): OpenWhatsApp {
   const settings = { ...address, mediaHosts: metaMediaHosts };
+  const fetchFile = createFetchFile(settings);
   const channel: Channel = {
     isSimulated: false,
     send: createSend(settings, now),
     // The API has no look-up of messages.
     find: async () => ({ outcome: "unknown" }),
     provider: {
-      connect: (request, signal) => connect(settings, request, signal),
-      readLimits: (account, signal) => readLimits(settings, account, signal),
-      answerHandshake,
-      readRequest,
-      fetchFile: createFetchFile(settings),
+      readAccount,
+      connect: ({ account, phone_number }, signal) =>
+        connect(settings, { account: toWhatsAppAccount(account), phone_number }, signal),
+      readLimits: (account, signal) => readLimits(settings, toWhatsAppAccount(account), signal),
+      answerHandshake: (account, query) => answerHandshake(toWhatsAppAccount(account), query),
+      readRequest: (account, request) => readRequest(toWhatsAppAccount(account), request),
+      fetchFile: (account, file, read) => fetchFile(toWhatsAppAccount(account), file, read),
     },
   };
   return { channel, authority: createTemplateAuthority(settings) };

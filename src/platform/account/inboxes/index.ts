@@ -8,7 +8,16 @@ import { readAllLimitsJob, readLimitsJob } from "./limits.ts";
 import { createInbox, updateInbox } from "./save.ts";
 import { serializeInbox } from "./serialize.ts";
 
-export { listAccounts, openAccount, readAccount, StoredAccount } from "./accounts.ts";
+export {
+  type InboxAccount,
+  inboxesOfBusiness,
+  listAccounts,
+  openAccount,
+  providerOf,
+  readAccount,
+  type StoredAccount,
+  storedAccount,
+} from "./accounts.ts";
 export { getInbox, getOrDefaultInbox, insertInbox, isWindowStrict, laneOf } from "./find.ts";
 export { pausedUntil, recordHealth, recordSendFailure, recordUnreachable, warnOfHealth } from "./health.ts";
 export { requestLimits } from "./limits.ts";

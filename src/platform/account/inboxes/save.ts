@@ -4,18 +4,19 @@
  */
 import { z } from "zod";
 import { fail, failField } from "../../../../tools/errors.ts";
-import {
-  type ChannelName,
-  channels,
-  InboxSettings,
-  type WhatsAppCredentials,
-} from "../../../../tools/inboxes.ts";
+import { type ChannelName, channels, InboxSettings } from "../../../../tools/inboxes.ts";
 import { ofOrganization } from "../../../database/query/index.ts";
 import type { NumberLimits } from "../../../database/schema/index.ts";
-import { freshId, type OutwardContext, outward, type Transaction } from "../../foundation/kernel/index.ts";
+import {
+  freshId,
+  type OutwardContext,
+  outward,
+  type Transaction,
+  type World,
+} from "../../foundation/kernel/index.ts";
 import { requireBelowQuota } from "../organization/index.ts";
 import { requireCountry } from "../phone/index.ts";
-import { openAccount, StoredAccount, sealAccount, storeAccount } from "./accounts.ts";
+import { openAccount, providerOf, StoredAccount, sealAccount, storeAccount } from "./accounts.ts";
 import { getInbox, insertInbox } from "./find.ts";
 import { changeHealth } from "./health.ts";
 import { fetchLimits, setPace } from "./limits.ts";
@@ -43,8 +44,10 @@ interface NewInbox {
   readonly phone_number: string;
   readonly channel: ChannelName;
   readonly settings: InboxSettings;
-  readonly credentials?: WhatsAppCredentials | undefined;
+  readonly credentials?: Credentials | undefined;
 }
+
+type Credentials = Readonly<Record<string, unknown>>;
 
 export const createInbox = outward({
   intent: CreateIntent,
@@ -60,7 +63,7 @@ export const createInbox = outward({
     const number = { text: input.phone_number, field: "phone_number", country: settings.default_country };
     const phone_number = await normalizePhone(tx, organization, number);
     await requireNewNumber(tx, organization, phone_number);
-    const account = credentials ? sealAccount(world, credentials) : null;
+    const account = credentials ? sealCredentials(world, channel, credentials) : null;
     return { id: freshId(context, "inb"), name, channel, phone_number, settings, account };
   },
 
@@ -89,7 +92,7 @@ interface InboxChanges {
   readonly id: string;
   readonly name?: string | undefined;
   readonly settings?: InboxSettings | undefined;
-  readonly credentials?: WhatsAppCredentials | undefined;
+  readonly credentials?: Credentials | undefined;
 }
 
 export const updateInbox = outward({
@@ -109,10 +112,7 @@ export const updateInbox = outward({
       throw fail("inbox_not_found");
     }
     const { channel, phone_number } = Target.pick({ channel: true, phone_number: true }).parse(inbox);
-    if (credentials && channel === "simulator") {
-      throw failField("credentials", "credentials_not_used");
-    }
-    const account = credentials ? sealAccount(world, credentials) : null;
+    const account = credentials ? sealCredentials(world, channel, credentials) : null;
     return { id, channel, phone_number, account, name, settings };
   },
 
@@ -152,6 +152,19 @@ async function requireNewNumber(tx: Transaction, organization: string, phone_num
   }
 }
 
+/** @throws Failure `credentials_not_used`, `credentials_rejected`. */
+function sealCredentials(world: World, channel: string, credentials: Credentials): StoredAccount {
+  const provider = providerOf(world, channel);
+  if (!provider) {
+    throw failField("credentials", "credentials_not_used");
+  }
+  const reading = provider.readAccount(credentials);
+  if (reading.outcome === "invalid") {
+    throw failField(`credentials.${reading.field}`, "credentials_rejected", { reason: reading.reason });
+  }
+  return sealAccount(world, reading.account);
+}
+
 interface Connected {
   readonly limits?: NumberLimits | undefined;
 }
@@ -161,11 +174,11 @@ async function connect(
   { account: stored, channel, phone_number }: Target,
   { world }: OutwardContext,
 ): Promise<Connected> {
-  const provider = world.channels[channel]?.provider;
+  const provider = providerOf(world, channel);
   if (!stored || !provider) {
     return {};
   }
-  const account = openAccount(world, stored);
+  const account = openAccount(world, channel, stored);
   if (!account) {
     // The service has got another secret since the request whose process died.
     throw failField("credentials", "credentials_rejected", { reason: "they can't be read any more." });

@@ -3,15 +3,17 @@ import type { Selectable } from "kysely";
 import { InboxSettings } from "../../../../tools/inboxes.ts";
 import type { Tables } from "../../../database/schema/index.ts";
 import type { World } from "../../foundation/kernel/index.ts";
+import { providerOf } from "./accounts.ts";
 import { serializeHealth } from "./health.ts";
 
 /** Where the provider of the channel `name` reports messages and receipts. */
 export const callbackPath = (name: string) => `/webhooks/${name}/{organization_id}/{inbox_id}`;
 
-export function serializeInbox({ channels, addresses }: World, row: Selectable<Tables["inboxes"]>) {
+export function serializeInbox(world: World, row: Selectable<Tables["inboxes"]>) {
   const { organization_id, id, channel } = row;
   const path = callbackPath(channel).replace("{organization_id}", organization_id).replace("{inbox_id}", id);
-  const isCalled = channels[channel]?.provider !== undefined && addresses.isPublic;
+  const { addresses } = world;
+  const isCalled = providerOf(world, channel) !== undefined && addresses.isPublic;
   return {
     ...row,
     settings: InboxSettings.parse(row.settings),

@@ -11,7 +11,7 @@ import { columnOf, columnsOf, matchesKey, recordset } from "../../../database/qu
 import type { ReportedFailure, Sealed } from "../../../database/schema/index.ts";
 import { together } from "../../../database/transaction.ts";
 import type { ChannelAccount } from "../../../ports/channel.ts";
-import { isWindowStrict, openAccount, pausedUntil, StoredAccount } from "../../account/inboxes/index.ts";
+import { isWindowStrict, openAccount, pausedUntil } from "../../account/inboxes/index.ts";
 import type { Transaction, World } from "../../foundation/kernel/index.ts";
 import { windowOf } from "../conversations/index.ts";
 import { type DeliveryError, internalFailures } from "./failures.ts";
@@ -129,13 +129,7 @@ function decide(
   row: UnsentMessage,
   { now, isTakeover, quotas }: { readonly now: Date; readonly isTakeover: boolean; readonly quotas: Quotas },
 ): Decision {
-  const {
-    claimed_at: previousClaimAt,
-    channel,
-    health: inboxFailure,
-    conversation_id,
-    phone_number_id,
-  } = row;
+  const { claimed_at: previousClaimAt, channel, health: inboxFailure, conversation_id, account } = row;
   const blockingError = findBlockingError(row, now);
   if (previousClaimAt !== null) {
     const endsAt = new Date(Date.parse(previousClaimAt) + sendEndedMs);
@@ -153,7 +147,7 @@ function decide(
     return { state: "paused", until, failure: inboxFailure };
   }
   const claimed = toClaimed(world, row, now);
-  if (phone_number_id === null) {
+  if (account === null) {
     return { state: "claimed", claimed, quotaRestoredAt: null };
   }
   const place = quotas.take(conversation_id, row.person_full_at);
@@ -163,16 +157,15 @@ function decide(
 }
 
 function toClaimed(world: World, row: UnsentMessage, now: Date): ClaimedMessage {
-  const { channel, inbox_id, quoted_id: quotedId, phone_number: from, health: inboxFailure, secrets } = row;
-  const { data: account } = StoredAccount.safeParse(row);
+  const { channel, inbox_id, quoted_id: quotedId, phone_number: from, health: inboxFailure, account } = row;
   return {
     channel,
     message: toMessage(row),
     inbox_id,
     quotedId,
     from,
-    account: account && openAccount(world, account),
-    secrets,
+    account: account ? openAccount(world, channel, account) : undefined,
+    secrets: account?.secrets ?? null,
     wasStopped: inboxFailure !== null,
     claimedAt: now.toISOString(),
   };
@@ -185,7 +178,7 @@ function toClaimed(world: World, row: UnsentMessage, now: Date): ClaimedMessage 
 function toMessage(row: UnsentMessage): MessageRow {
   const { quoted_id, last_user_message_at, erased_at, blocked_at, opted_out, ...withInbox } = row;
   const { channel, settings, phone_number, inbox_id, health, ...withAccount } = withInbox;
-  const { phone_number_id, waba_id, app_id, secrets, person_full_at, ...message } = withAccount;
+  const { account, person_full_at, ...message } = withAccount;
   return message;
 }
 

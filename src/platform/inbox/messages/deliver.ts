@@ -14,7 +14,12 @@ import { type Attempt, newJob, type Outcome } from "../../../jobs/job.ts";
 import type { Channel, ChannelFailure, OutboundMessage, SendResult } from "../../../ports/channel.ts";
 import type { MessageContent, TemplateMessage } from "../../../ports/message-content.ts";
 import { type Deadline, withDeadline } from "../../../time/deadline.ts";
-import { recordHealth, recordSendFailure, recordUnreachable } from "../../account/inboxes/index.ts";
+import {
+  providerOf,
+  recordHealth,
+  recordSendFailure,
+  recordUnreachable,
+} from "../../account/inboxes/index.ts";
 import { type MediaTarget, toChannelMedia } from "../../content/media.ts";
 import { requestSync, type SentTemplate } from "../../content/templates/index.ts";
 import { defineJob, type World } from "../../foundation/kernel/index.ts";
@@ -118,7 +123,7 @@ async function sendToChannel(
     throw new Error("This process was blocked after the claim: another one may be sending the message.");
   }
   const channel = channelOf(world, claim.channel);
-  const isLost = channel.provider !== undefined && !claim.account;
+  const isLost = providerOf(world, claim.channel) !== undefined && !claim.account;
   const result = isLost
     ? lostAccount
     : await withDeadline(sendTimeoutMs - sinceClaimMs, [attempt.signal], (deadline) =>

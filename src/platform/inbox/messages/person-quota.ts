@@ -59,7 +59,7 @@ export function selectQuotaRestoredAt(
     from (
       select quota_full_at from messages as earlier
       -- Inside, so that nothing is read for the simulated channel, which has no accounts and no quotas.
-      where account.phone_number_id is not null
+      where account.inbox_id is not null
         and earlier.organization_id = message.organization_id and earlier.conversation_id = message.conversation_id
         and earlier.id >= ${oldest} and earlier.quota_full_at is not null
       order by earlier.id desc limit ${burst}

@@ -1,7 +1,8 @@
 /** Reads queued messages with what decides whether and how they are sent. */
 import { sql } from "kysely";
 import { byWholeKey } from "../../../database/query/index.ts";
-import type { InboxHealth, Sealed } from "../../../database/schema/index.ts";
+import type { InboxHealth } from "../../../database/schema/index.ts";
+import { type StoredAccount, storedAccount } from "../../account/inboxes/index.ts";
 import type { Transaction } from "../../foundation/kernel/index.ts";
 import { selectQuotaRestoredAt } from "./person-quota.ts";
 import type { MessageRow } from "./progress.ts";
@@ -28,11 +29,7 @@ export interface UnsentMessage extends MessageRow {
   readonly phone_number: string;
   readonly inbox_id: string;
   readonly health: InboxHealth | null;
-  /** Without an account, all are null. */
-  readonly phone_number_id: string | null;
-  readonly waba_id: string | null;
-  readonly app_id: string | null;
-  readonly secrets: Sealed | null;
+  readonly account: StoredAccount | null;
   /** When the person's quota is unused again; null without an account, or if nothing was sent lately. */
   readonly person_full_at: string | null;
 }
@@ -50,8 +47,7 @@ export async function readUnsent(
         where quoted.organization_id = message.organization_id and quoted.id = message.reply_to
       ) as quoted_id, conversation.last_user_message_at, conversation.erased_at,
       contact.blocked_at, contact.opted_out, inbox.channel, inbox.settings, inbox.phone_number,
-      inbox.id as inbox_id, inbox.health, account.phone_number_id, account.waba_id, account.app_id, account.secrets,
-      quota.person_full_at
+      inbox.id as inbox_id, inbox.health, ${storedAccount} as account, quota.person_full_at
     from messages as message
     cross join lateral (
       select * from conversations

@@ -17,6 +17,7 @@ import type { Clock } from "../../../../ports/clock.ts";
 import type { ChannelFile } from "../../../../ports/message-content.ts";
 import { withDeadline } from "../../../../time/deadline.ts";
 import { loadClient } from "../../../http-client/index.ts";
+import { toWhatsAppAccount, type WhatsAppAccount } from "../account.ts";
 import { type Reaction, reactionTo, toFailure } from "../error-codes.ts";
 import {
   ask,
@@ -58,11 +59,11 @@ async function send(
   { signal, startNow, requireClaim }: SendOptions,
 ): Promise<SendResult> {
   const { settings } = sender;
-  const { account } = message;
-  if (!account) {
+  if (!message.account) {
     throw new Error("A message of WhatsApp has no account.");
   }
-  const ids = await uploadAll(sender, message);
+  const account = toWhatsAppAccount(message.account);
+  const ids = await uploadAll(sender, account, message);
   if (!(ids instanceof Map)) {
     return ids;
   }
@@ -139,20 +140,15 @@ function react({ refusals }: OutboundMessage, error: GraphError): SendResult {
 /** The ids of the message's own files; a result if the message can't be sent without one. */
 async function uploadAll(
   sender: Sender,
+  account: WhatsAppAccount,
   message: OutboundMessage,
 ): Promise<Map<string, string> | SendResult> {
-  const { account } = message;
   const ids = new Map<string, string>();
-  for (const file of account ? filesOf(message) : []) {
+  for (const file of filesOf(message)) {
     // Nothing has been sent yet: whatever goes wrong here, the message may be tried again.
-    const result =
-      account &&
-      (await withDeadline(requestMs, [], ({ within }) => within(sender.upload(account, file))).catch(
-        (error: unknown) => (isUnsent(error) ? unreachable : notUploaded),
-      ));
-    if (!result) {
-      return notUploaded;
-    }
+    const result = await withDeadline(requestMs, [], ({ within }) =>
+      within(sender.upload(account, file)),
+    ).catch((error: unknown) => (isUnsent(error) ? unreachable : notUploaded));
     if (result.outcome === "busy") {
       return result;
     }

@@ -6,9 +6,9 @@
  */
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
-import type { ChannelAccount } from "../../../../ports/channel.ts";
 import type { Clock } from "../../../../ports/clock.ts";
 import type { ChannelFile } from "../../../../ports/message-content.ts";
+import type { WhatsAppAccount } from "../account.ts";
 import { ask, type GraphError, parseAnswer, segment, type WhatsAppSettings } from "../http.ts";
 
 export type UploadResult =
@@ -17,7 +17,7 @@ export type UploadResult =
   /** The file has been deleted. */
   | { readonly outcome: "missing" };
 
-export type Uploader = (account: ChannelAccount, file: ChannelFile) => Promise<UploadResult>;
+export type Uploader = (account: WhatsAppAccount, file: ChannelFile) => Promise<UploadResult>;
 
 const keptMs = 24 * 3_600_000;
 const maxKept = 1_000;
@@ -48,7 +48,7 @@ export function createUploader(settings: WhatsAppSettings, now: Clock): Uploader
 
 async function upload(
   settings: WhatsAppSettings,
-  { access_token: token, phone_number_id }: ChannelAccount,
+  { access_token: token, phone_number_id }: WhatsAppAccount,
   file: ChannelFile,
 ): Promise<UploadResult> {
   const content = await file.read();

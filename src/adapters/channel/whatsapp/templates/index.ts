@@ -1,6 +1,5 @@
 /** The review of templates by Meta: creates, changes, lists and deletes the templates of a WhatsApp Business Account. */
 import { z } from "zod";
-import type { ChannelAccount } from "../../../../ports/channel.ts";
 import type {
   ReviewedTemplate,
   SubmissionResult,
@@ -11,6 +10,7 @@ import type {
   TemplateSubmission,
 } from "../../../../ports/template-authority.ts";
 import { templateLanguages } from "../../template-languages.ts";
+import { toWhatsAppAccount, type WhatsAppAccount } from "../account.ts";
 import type { CreateTemplate, EditTemplate } from "../contract.ts";
 import { reactionTo } from "../error-codes.ts";
 import {
@@ -33,7 +33,7 @@ const pageSize = 100;
 const timeoutMs = 15_000;
 
 export function createTemplateAuthority(settings: WhatsAppSettings): TemplateAuthority {
-  const apiOf = ({ access_token: token }: ChannelAccount, signal: AbortSignal): Api => ({
+  const apiOf = ({ access_token: token }: WhatsAppAccount, signal: AbortSignal): Api => ({
     settings,
     token,
     signal,
@@ -41,10 +41,11 @@ export function createTemplateAuthority(settings: WhatsAppSettings): TemplateAut
   return {
     languages: templateLanguages,
     async submit(submission, signal) {
-      const { account } = submission.inbox;
-      return account
-        ? submit(apiOf(account, signal), account, submission).catch(busyIfUnsent)
-        : { outcome: "refused", reason: "The inbox has no credentials: send them with update_inbox." };
+      if (!submission.inbox.account) {
+        return { outcome: "refused", reason: "The inbox has no credentials: send them with update_inbox." };
+      }
+      const account = accountOf(submission.inbox);
+      return submit(apiOf(account, signal), account, submission).catch(busyIfUnsent);
     },
     async list(query, signal) {
       const account = accountOf(query.inbox);
@@ -68,11 +69,11 @@ export function createTemplateAuthority(settings: WhatsAppSettings): TemplateAut
 }
 
 /** @throws Error, which says to the operator why templates can't be reviewed. */
-function accountOf({ account, id }: TemplateInbox): ChannelAccount {
+function accountOf({ account, id }: TemplateInbox): WhatsAppAccount {
   if (!account) {
     throw new Error(`The inbox ${id} has no credentials for WhatsApp.`);
   }
-  return account;
+  return toWhatsAppAccount(account);
 }
 
 /** Without a connection, the request certainly had no effect. @throws the error, after which that is not known. */
@@ -87,7 +88,7 @@ const Created = z.object({ id: z.string().min(1).max(128) });
 
 async function submit(
   api: Api,
-  account: ChannelAccount,
+  account: WhatsAppAccount,
   submission: TemplateSubmission,
 ): Promise<SubmissionResult> {
   const { category, external_id, name, language, sample } = submission;
@@ -168,7 +169,7 @@ const fields = "id,name,language,status,category,components,parameter_format,rej
 
 async function list(
   api: Api,
-  { waba_id }: ChannelAccount,
+  { waba_id }: WhatsAppAccount,
   { name, cursor }: TemplateQuery,
 ): Promise<TemplatePage> {
   const query = new URLSearchParams({

@@ -45,8 +45,8 @@ export function requireLanguage(world: World, channel: string, language: string)
 /** The inbox with its account, which is read for each call: an intent, which is stored, must not have it. */
 export async function withAccount(world: World, inbox: InboxOfTemplate): Promise<TemplateInbox> {
   const { organization_id, id: inbox_id } = inbox;
-  const account = await readAccount(world.database.queries, world, { organization_id, inbox_id });
-  return { ...inbox, account };
+  const found = await readAccount(world.database.queries, world, { organization_id, inbox_id });
+  return { ...inbox, account: found?.account };
 }
 
 interface Listing {

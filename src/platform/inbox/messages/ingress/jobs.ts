@@ -12,15 +12,15 @@ import { receiveMessageJob } from "./receive.ts";
 interface Receiver {
   readonly organization_id: string;
   readonly received_at: string;
-  /** What other numbers received is left out. */
-  readonly inboxes: readonly { readonly inbox_id: string; readonly phone_number_id: string }[];
+  /** What other accounts received is left out. */
+  readonly inboxes: readonly { readonly inbox_id: string; readonly account_id: string }[];
 }
 
 /** In the order in which they are to be added: what a person sent from the former number comes before the move. */
 export function newReportJobs(receiver: Receiver, updates: ChannelUpdates): readonly NewJob[] {
   const { organization_id, inboxes, received_at } = receiver;
-  const ids = new Map(inboxes.map(({ phone_number_id, inbox_id }) => [phone_number_id, inbox_id]));
-  const isOurs = ({ phone_number_id }: { readonly phone_number_id: string }) => ids.has(phone_number_id);
+  const ids = new Map(inboxes.map(({ account_id, inbox_id }) => [account_id, inbox_id]));
+  const isOurs = ({ account_id }: { readonly account_id: string }) => ids.has(account_id);
   const moves = updates.moves.filter(isOurs);
   const former = new Set(moves.map(({ from }) => personKey(organization_id, from)));
   const optionsOf = (person: Person) => ({
@@ -28,7 +28,7 @@ export function newReportJobs(receiver: Receiver, updates: ChannelUpdates): read
     subject: subjectOf(organization_id, person),
   });
   const received = updates.messages.flatMap((message) => {
-    const inbox_id = ids.get(message.phone_number_id);
+    const inbox_id = ids.get(message.account_id);
     const options = optionsOf(personOf(message));
     return inbox_id === undefined
       ? []
@@ -37,7 +37,7 @@ export function newReportJobs(receiver: Receiver, updates: ChannelUpdates): read
   const isFormer = ({ key = "" }: NewJob) => former.has(key);
   return [
     ...received.filter(isFormer),
-    ...moves.map(({ phone_number_id: _, ...move }) => {
+    ...moves.map(({ account_id: _, ...move }) => {
       const subject = subjectOf(organization_id, move.from);
       return newJob(
         moveContactJob,
@@ -46,7 +46,7 @@ export function newReportJobs(receiver: Receiver, updates: ChannelUpdates): read
       );
     }),
     ...received.filter((job) => !isFormer(job)),
-    ...updates.changes.filter(isOurs).map(({ phone_number_id: _, ...change }) =>
+    ...updates.changes.filter(isOurs).map(({ account_id: _, ...change }) =>
       newJob(
         changeMessageJob,
         { organization_id, received_at, ...change },
@@ -59,7 +59,7 @@ export function newReportJobs(receiver: Receiver, updates: ChannelUpdates): read
     // The times of consents order them.
     ...updates.consents
       .filter(isOurs)
-      .map(({ phone_number_id: _, opted_out, occurred_at, ...contact }) =>
+      .map(({ account_id: _, opted_out, occurred_at, ...contact }) =>
         newJob(
           changeConsentJob,
           { organization_id, opted_out, occurred_at, contact },

@@ -13,7 +13,7 @@ import { ofOrganization } from "../../../../database/query/index.ts";
 import type { Attempt } from "../../../../jobs/job.ts";
 import { limitBytes } from "../../../../streams/bytes.ts";
 import { withDeadline } from "../../../../time/deadline.ts";
-import { getOrDefaultInbox, readAccount } from "../../../account/inboxes/index.ts";
+import { getOrDefaultInbox, providerOf, readAccount } from "../../../account/inboxes/index.ts";
 import { createLink, nameOfType, type ReceivedFile, receiveFile } from "../../../content/uploads/index.ts";
 import { defineJob, type World } from "../../../foundation/kernel/index.ts";
 import { receiveMessage } from "../inbound/index.ts";
@@ -128,16 +128,16 @@ async function fetchFile(
   attempt: Attempt,
 ): Promise<ReceivedFile | null> {
   try {
-    const account = await readAccount(world.database.queries, world, { organization_id, inbox_id });
-    const provider = world.channels[channel]?.provider;
+    const found = await readAccount(world.database.queries, world, { organization_id, inbox_id });
+    const provider = providerOf(world, channel);
     const { file, content } = message;
-    if (!account || !provider || file === null || !("media" in content)) {
+    if (!found || !provider || file === null || !("media" in content)) {
       return null;
     }
     const owner = { world, organization: organization_id, credential_id: null };
     const name = content.media.file_name ?? nameOfType(content.type, file.content_type);
     const fetched = await withDeadline(fetchTimeoutMs, [attempt.signal], ({ signal }) =>
-      provider.fetchFile(account, { id: file.id, signal }, ({ body }) =>
+      provider.fetchFile(found.account, { id: file.id, signal }, ({ body }) =>
         receiveFile(owner, {
           name,
           type: file.content_type,
