@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { openDataFolder } from "../src/cli/data-folder.ts";
+import { openDataFolder } from "../src/cli/data-folder/data-folder.ts";
 
 const customer = "+14155550123";
 const dataDir = await mkdtemp(join(tmpdir(), "tidings-demo-"));

@@ -17,7 +17,7 @@ import { openPayments } from "./adapters/payments/index.ts";
 import { openStorage } from "./adapters/storage/index.ts";
 import { createInstruments, instrumentTools, openTelemetry } from "./adapters/telemetry/index.ts";
 import { createWebs } from "./adapters/web/index.ts";
-import { createProofRoutes } from "./cli/key-proof.ts";
+import { createProofRoutes } from "./cli/data-folder/key-proof.ts";
 import { version } from "./cli/version.ts";
 import { addressesOf, type Config } from "./config/index.ts";
 import { type DatabaseOptions, openDatabase } from "./database/connect.ts";
@@ -41,7 +41,7 @@ import {
 import { type BootstrapResult, bootstrap } from "./platform/operations/bootstrap.ts";
 import { openClock } from "./platform/operations/clock.ts";
 import type { Clock } from "./ports/clock.ts";
-import type { Log } from "./ports/log.ts";
+import type { Log } from "./ports/telemetry/log.ts";
 import type { TemplateAuthority } from "./ports/template-authority.ts";
 
 export interface AppOptions extends Pick<DatabaseOptions, "onFailure"> {

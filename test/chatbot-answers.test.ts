@@ -1,7 +1,7 @@
 /** What the bot finds and answers: thresholds, greetings, pairs with one answer; and for a caller, the hand-off. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { modules } from "../src/platform/index.ts";
-import type { Embedder } from "../src/ports/embedder.ts";
+import type { Embedder } from "../src/ports/models/embedder.ts";
 import { chatbot } from "../tools/chatbot.ts";
 import { conversations } from "../tools/conversations.ts";
 import { knowledgeBase } from "../tools/knowledge-base/index.ts";

@@ -4,7 +4,7 @@ import { createEnglishEmbedder } from "../src/adapters/models/english/index.ts";
 import { type Passage, respond } from "../src/platform/automation/chatbot/responders/index.ts";
 import { linksOf } from "../src/platform/automation/chatbot/responders/model/links.ts";
 import { neutralize } from "../src/platform/automation/chatbot/responders/neutralize.ts";
-import type { CompletionRequest, LanguageModel } from "../src/ports/language-model.ts";
+import type { CompletionRequest, LanguageModel } from "../src/ports/models/language-model.ts";
 import { type Attack, attacks } from "./fixtures/chatbot-attacks.ts";
 
 const question = "How long does delivery take?";

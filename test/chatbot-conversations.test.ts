@@ -4,7 +4,7 @@ import type { Database, TransactionWork } from "../src/database/database.ts";
 import type { Attempt } from "../src/jobs/job.ts";
 import { receiveJob } from "../src/platform/automation/chatbot/conversations/index.ts";
 import { modules } from "../src/platform/index.ts";
-import type { LanguageModel } from "../src/ports/language-model.ts";
+import type { LanguageModel } from "../src/ports/models/language-model.ts";
 import { billing } from "../tools/billing.ts";
 import { contacts } from "../tools/contacts.ts";
 import { conversations } from "../tools/conversations.ts";

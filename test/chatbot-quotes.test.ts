@@ -1,8 +1,8 @@
 /** The rules of quoted answers: what a sentence, a row of a table or a QA pair must have of the question. */
 import { describe, expect, test, vi } from "vitest";
 import { createEnglishEmbedder } from "../src/adapters/models/english/index.ts";
+import { findNearWords } from "../src/platform/automation/chatbot/responders/extractive/near-words.ts";
 import { type Passage, type Question, respond } from "../src/platform/automation/chatbot/responders/index.ts";
-import { findNearWords } from "../src/platform/automation/chatbot/responders/near-words.ts";
 import { wordsOf } from "../src/platform/automation/chatbot/responders/words.ts";
 
 const options = {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { createEnglishEmbedder } from "../src/adapters/models/english/index.ts";
 import { type Passage, type Question, respond } from "../src/platform/automation/chatbot/responders/index.ts";
-import type { CompletionRequest, LanguageModel } from "../src/ports/language-model.ts";
+import type { CompletionRequest, LanguageModel } from "../src/ports/models/language-model.ts";
 
 const pair = (question: string, answer: string, score = 0.9): Passage => ({
   type: "qa_pair",

@@ -1,7 +1,7 @@
 /** The monthly limit of the language model's tokens: what counts, what happens at the limit, and what the status shows. */
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { modules } from "../src/platform/index.ts";
-import type { LanguageModel } from "../src/ports/language-model.ts";
+import type { LanguageModel } from "../src/ports/models/language-model.ts";
 import { chatbot } from "../tools/chatbot.ts";
 import { inboxes } from "../tools/inboxes.ts";
 import { messages } from "../tools/messages/index.ts";

@@ -1,7 +1,7 @@
 /** The chatbot's operations: configuration, state, and answers for a caller. */
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import { modules } from "../src/platform/index.ts";
-import type { CompletionRequest, LanguageModel } from "../src/ports/language-model.ts";
+import type { CompletionRequest, LanguageModel } from "../src/ports/models/language-model.ts";
 import { billing } from "../tools/billing.ts";
 import { chatbot } from "../tools/chatbot.ts";
 import { startTestApp, useTestApp } from "./support/app.ts";

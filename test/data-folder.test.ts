@@ -8,8 +8,8 @@ import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 import { build } from "esbuild";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
-import { type DataFolder, openDataFolder } from "../src/cli/data-folder.ts";
-import { openInstance } from "../src/cli/instance.ts";
+import { type DataFolder, openDataFolder } from "../src/cli/data-folder/data-folder.ts";
+import { openInstance } from "../src/cli/data-folder/instance.ts";
 import { readConfig } from "../src/config/index.ts";
 import { exitedThreadId } from "../src/database/embedded/port-stream.ts";
 import { silentLog } from "./support/app.ts";
@@ -27,7 +27,7 @@ const children = new Set<ChildProcess>();
 beforeAll(async () => {
   bundle = join(await fs.mkdtemp(join(tmpdir(), "tidings-folder-bundle-")), "data-folder.mjs");
   await build({
-    entryPoints: ["src/cli/data-folder.ts"],
+    entryPoints: ["src/cli/data-folder/data-folder.ts"],
     outfile: bundle,
     bundle: true,
     platform: "node",

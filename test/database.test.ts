@@ -9,7 +9,7 @@ import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { type DatabaseOptions, openDatabase } from "../src/database/connect.ts";
 import type { Database, DatabaseTransaction, Queries } from "../src/database/database.ts";
-import { vacuumChanged } from "../src/database/maintenance.ts";
+import { vacuumChanged } from "../src/database/embedded/maintenance.ts";
 import { silentLog } from "./support/app.ts";
 import { createTestDatabase, type TestDatabase } from "./support/database.ts";
 import { serverUrl } from "./support/postgres.ts";

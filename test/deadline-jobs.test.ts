@@ -4,7 +4,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import type { Attempt } from "../src/jobs/job.ts";
-import { receiveMessageJob } from "../src/platform/inbox/messages/ingress/receive.ts";
+import { receiveMessageJob } from "../src/platform/inbox/messages/inbound/receive.ts";
 import { modules } from "../src/platform/index.ts";
 import { auth } from "../tools/auth.ts";
 import { messages } from "../tools/messages/index.ts";

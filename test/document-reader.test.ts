@@ -2,7 +2,7 @@
 import { deflateSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { type DocumentLimits, openDocumentReader } from "../src/adapters/documents/index.ts";
-import type { DocumentBlock, DocumentFormat } from "../src/ports/document-reader.ts";
+import type { DocumentBlock, DocumentFormat } from "../src/ports/files/document-reader.ts";
 import { createPdf, encryption } from "./support/pdf.ts";
 
 const never = new AbortController().signal;

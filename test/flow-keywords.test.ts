@@ -1,10 +1,10 @@
 /** How much a message costs that is compared with many keywords, and a graph that has many problems. */
 import { expect, test, vi } from "vitest";
+import { validateGraph } from "../src/platform/automation/flows/checks/validate.ts";
 import { toGraph } from "../src/platform/automation/flows/graph/index.ts";
-import { matchesKeyword, readComparedText } from "../src/platform/automation/flows/keywords.ts";
-import { renderJson } from "../src/platform/automation/flows/texts.ts";
+import { matchesKeyword, readComparedText } from "../src/platform/automation/flows/texts/keywords.ts";
+import { renderJson } from "../src/platform/automation/flows/texts/placeholders.ts";
 import { matchingOf } from "../src/platform/automation/flows/triggers/matching.ts";
-import { validateGraph } from "../src/platform/automation/flows/validate.ts";
 import { countTurns } from "./support/turns.ts";
 
 const never = () => false;

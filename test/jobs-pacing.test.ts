@@ -1,10 +1,10 @@
 /** The rate of a lane: never more starts in a second, in all processes of a database together. */
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
-import { backoffMs } from "../src/jobs/backoff.ts";
 import type { NewJob, Priority } from "../src/jobs/job.ts";
 import type { RunningJobs } from "../src/jobs/jobs.ts";
-import type { Poller } from "../src/jobs/poller.ts";
+import { backoffMs } from "../src/jobs/worker/backoff.ts";
+import type { Poller } from "../src/jobs/worker/poller.ts";
 import { makeJob, recordRuns, useJobsFixture } from "./support/jobs-fixture.ts";
 
 const lane = "channel:ibx_1";

@@ -6,8 +6,8 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { backoffMs } from "../src/jobs/backoff.ts";
 import { type JobDefinition, newJob } from "../src/jobs/job.ts";
+import { backoffMs } from "../src/jobs/worker/backoff.ts";
 import { makeJob, recordRuns, useJobsFixture } from "./support/jobs-fixture.ts";
 import { meanwhile } from "./support/meanwhile.ts";
 

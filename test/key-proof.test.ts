@@ -2,7 +2,7 @@
 import { createHmac } from "node:crypto";
 import { createServer, type RequestListener } from "node:http";
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import { createVerifier } from "../src/cli/verify-server.ts";
+import { createVerifier } from "../src/cli/data-folder/verify-server.ts";
 import { startTestApp, useTestApp } from "./support/app.ts";
 import { ownPort } from "./support/own-port.ts";
 import { startReceiver } from "./support/receiver.ts";

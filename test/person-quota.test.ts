@@ -1,6 +1,6 @@
 /** The quota of one person, compared with a bucket that is filled millisecond by millisecond. */
 import { expect, test } from "vitest";
-import { createQuotas, takePlace } from "../src/platform/inbox/messages/person-quota.ts";
+import { createQuotas, takePlace } from "../src/platform/inbox/messages/delivery/person-quota.ts";
 import { createRandom } from "./support/starts.ts";
 
 const intervalMs = 6_000;

@@ -1,6 +1,6 @@
 /** The simulator's routes: controlling a phone over HTTP, and the faults of the channel. */
 import { expect, test } from "vitest";
-import type { CredentialRequest } from "../src/ports/http-route.ts";
+import type { CredentialRequest } from "../src/ports/transport/http-route.ts";
 import { createMemorySimulator } from "./support/simulator-memory.ts";
 
 const phone = "+14155550123";

@@ -1,6 +1,6 @@
 /** Which messages seem to ask for no more messages, in every language that has stop words. */
 import { expect, test } from "vitest";
-import { asksToStop } from "../src/platform/inbox/messages/inbound/stop-request.ts";
+import { asksToStop } from "../src/platform/inbox/messages/consent/index.ts";
 
 test.each([
   ...["please stop sending me these", "unsubscribe me", "no more messages", "Please stop.", "please, stop"],

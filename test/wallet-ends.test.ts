@@ -4,7 +4,7 @@ import { sql } from "kysely";
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import { newJob } from "../src/jobs/job.ts";
 import type { World } from "../src/platform/foundation/kernel/index.ts";
-import { confirmMessageJob } from "../src/platform/inbox/messages/deliver.ts";
+import { confirmMessageJob } from "../src/platform/inbox/messages/delivery/deliver.ts";
 import { modules } from "../src/platform/index.ts";
 import { contacts } from "../tools/contacts.ts";
 import { conversations } from "../tools/conversations.ts";

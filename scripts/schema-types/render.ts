@@ -2,7 +2,7 @@
 import type { Declarations } from "./read-declarations.ts";
 import type { Column } from "./read-tables.ts";
 
-/** What the driver reads; src/database/pool.ts has parsers for numbers of 8 bytes and for times. */
+/** What the driver reads; src/database/pool/index.ts has parsers for numbers of 8 bytes and for times. */
 const types: Readonly<Record<string, string>> = {
   bigint: "number",
   boolean: "boolean",

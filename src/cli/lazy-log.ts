@@ -1,5 +1,5 @@
 /** A log that loads its library with the first entry: most runs of `tidings mcp` log nothing. */
-import type { Log } from "../ports/log.ts";
+import type { Log } from "../ports/telemetry/log.ts";
 
 type Load = () => Promise<Pick<typeof import("../adapters/log/pino.ts"), "createLog">>;
 

@@ -5,8 +5,8 @@ import { CallFailure, type Client, createClient } from "../client/index.ts";
 import { type Config, readConfig } from "../config/index.ts";
 import { newSigningSecret, signDelivery } from "../platform/automation/webhooks/index.ts";
 import { toAddress } from "./address.ts";
-import { openDataFolder } from "./data-folder.ts";
-import { createVerifier } from "./verify-server.ts";
+import { openDataFolder } from "./data-folder/data-folder.ts";
+import { createVerifier } from "./data-folder/verify-server.ts";
 import { version } from "./version.ts";
 
 /** Fast enough for interactive use, at a load of two requests a second. */

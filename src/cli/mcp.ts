@@ -4,11 +4,11 @@ import { createClient } from "../client/index.ts";
 import { appSecrets, type Config, readConfig } from "../config/index.ts";
 import { guardStdout, type StdioConnection, serveOverStdio } from "../mcp/stdio.ts";
 import { createToolFilter, discoverAccess, tools } from "../mcp/tool-list/index.ts";
-import type { Log } from "../ports/log.ts";
-import { openDataFolder } from "./data-folder.ts";
+import type { Log } from "../ports/telemetry/log.ts";
+import { openDataFolder } from "./data-folder/data-folder.ts";
+import type { Instance } from "./data-folder/instance.ts";
 import { embeddedTools } from "./embedded-tools.ts";
 import { describeFirstStart } from "./first-start.ts";
-import type { Instance } from "./instance.ts";
 import { createLazyLog } from "./lazy-log.ts";
 import { version } from "./version.ts";
 
@@ -46,7 +46,7 @@ async function serveEmbedded(config: Config, log: Log): Promise<StdioConnection>
   const folder = await openDataFolder(config.dataDir);
   let starting: Promise<Instance> | undefined;
   const instance = () => {
-    starting ??= import("./instance.ts").then(({ openInstance }) =>
+    starting ??= import("./data-folder/instance.ts").then(({ openInstance }) =>
       openInstance({
         config,
         folder,

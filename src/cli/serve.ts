@@ -5,11 +5,11 @@ import { createLog } from "../adapters/log/pino.ts";
 import { appSecrets, type Config, readConfig } from "../config/index.ts";
 import { createToolFilter, tools } from "../mcp/tool-list/index.ts";
 import type { BootstrapResult } from "../platform/operations/bootstrap.ts";
-import type { Log } from "../ports/log.ts";
+import type { Log } from "../ports/telemetry/log.ts";
 import { toAddress } from "./address.ts";
-import { openDataFolder } from "./data-folder.ts";
+import { openDataFolder } from "./data-folder/data-folder.ts";
+import { type Instance, openInstance } from "./data-folder/instance.ts";
 import { describeFirstStart } from "./first-start.ts";
-import { type Instance, openInstance } from "./instance.ts";
 import { createProxy } from "./proxy/index.ts";
 import { version } from "./version.ts";
 

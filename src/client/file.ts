@@ -1,6 +1,6 @@
 /** The file of a call: passed with it, or as `content_base64` with `file_name` and an optional `content_type`. */
 import type { Operation } from "../../tools/contract/index.ts";
-import type { OperationRequest, OutgoingFile } from "../ports/operation-request.ts";
+import type { OperationRequest, OutgoingFile } from "../ports/transport/operation-request.ts";
 
 /** A file that is sent with the fields of a call. */
 export type FileToSend = Omit<OutgoingFile, "type">;

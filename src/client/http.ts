@@ -1,6 +1,6 @@
 /** The HTTP transport of the client: sends each request to the address of a service. */
 import { parseJson } from "../../tools/contract/index.ts";
-import type { OperationRequest, OperationResponse } from "../ports/operation-request.ts";
+import type { OperationRequest, OperationResponse } from "../ports/transport/operation-request.ts";
 import type { Deadline } from "../time/deadline.ts";
 import { createConnections } from "./connections.ts";
 import { NoResponseError } from "./failure.ts";

@@ -10,7 +10,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { InputOf, Operation, OutputOf } from "../../tools/contract/index.ts";
-import type { OperationRequest } from "../ports/operation-request.ts";
+import type { OperationRequest } from "../ports/transport/operation-request.ts";
 import { type Deadline, withDeadline } from "../time/deadline.ts";
 import { CallFailure, NoResponseError } from "./failure.ts";
 import { type FileToSend, takeFile } from "./file.ts";

@@ -5,7 +5,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
-import type { OutgoingFile } from "../ports/operation-request.ts";
+import type { OutgoingFile } from "../ports/transport/operation-request.ts";
 
 export interface MultipartBody {
   readonly type: string;

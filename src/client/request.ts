@@ -1,6 +1,6 @@
 /** Writes the HTTP request of an operation: which field goes into the path, the query or the body, and how. */
 import type { Readable } from "node:stream";
-import type { OperationRequest } from "../ports/operation-request.ts";
+import type { OperationRequest } from "../ports/transport/operation-request.ts";
 import { CallFailure } from "./failure.ts";
 import { writeMultipart } from "./multipart.ts";
 

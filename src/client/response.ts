@@ -6,7 +6,7 @@
  * (stack traces, SQL, addresses), which no list of patterns finds. The message for the status replaces it.
  */
 import { ErrorBody, readRetryAfterMs } from "../../tools/contract/index.ts";
-import type { OperationResponse } from "../ports/operation-request.ts";
+import type { OperationResponse } from "../ports/transport/operation-request.ts";
 import { CallFailure } from "./failure.ts";
 
 /** The JSON object of a successful response. @throws CallFailure for anything else. */

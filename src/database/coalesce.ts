@@ -7,7 +7,7 @@
  */
 import { currentOwner } from "./fair-queue.ts";
 import { NoAnswerError } from "./outage.ts";
-import { sqlState } from "./pool.ts";
+import { sqlState } from "./pool/index.ts";
 
 interface PendingItem<Item, Result> {
   readonly item: Item;

@@ -1,6 +1,6 @@
 /** The database as the rest of the service sees it, on either engine. */
 import { type Kysely, type KyselyProps, Transaction as KyselyTransaction } from "kysely";
-import type { PoolUsage } from "../ports/telemetry.ts";
+import type { PoolUsage } from "../ports/telemetry/telemetry.ts";
 import type { Tables } from "./schema/index.ts";
 
 /** Runs queries: the pool, or an open transaction. */

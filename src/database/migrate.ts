@@ -4,7 +4,7 @@ import { type Kysely, type Migration, Migrator, sql } from "kysely";
 import type { Database } from "./database.ts";
 import { migrations } from "./migrations/index.ts";
 import { withoutStatementLimit } from "./outage.ts";
-import { sqlState } from "./pool.ts";
+import { sqlState } from "./pool/index.ts";
 
 /** Less than the time after which PostgreSQL looks for deadlocks: a migration gives way to requests, never they to it. */
 const lockTimeoutMs = 300;

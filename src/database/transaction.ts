@@ -7,7 +7,7 @@
  */
 import { CompiledQuery, type KyselyProps, sql } from "kysely";
 import type { DatabaseTransaction, TransactionOptions, TransactionWork } from "./database.ts";
-import { sqlState } from "./pool.ts";
+import { sqlState } from "./pool/index.ts";
 
 const begin = CompiledQuery.raw("begin");
 const commit = CompiledQuery.raw("commit");

@@ -2,7 +2,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { Failure } from "../../tools/contract/index.ts";
 import { fail } from "../../tools/errors.ts";
-import type { Log } from "../ports/log.ts";
+import type { Log } from "../ports/telemetry/log.ts";
 import { createUnavailableLog } from "./unavailable-log.ts";
 
 /** The request that failed. Fastify has no route for one that it rejects itself, so the route is read only if needed. */

@@ -4,7 +4,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { missingScope, permits, type ScopeRule } from "../../tools/contract/index.ts";
 import { fail } from "../../tools/errors.ts";
 import type { Platform } from "../platform/index.ts";
-import type { BodyKind, HttpAnswer, HttpRequest, HttpRoute, RouteWithBody } from "../ports/http-route.ts";
+import type {
+  BodyKind,
+  HttpAnswer,
+  HttpRequest,
+  HttpRoute,
+  RouteWithBody,
+} from "../ports/transport/http-route.ts";
 import { type Admission, toExchange } from "./admission/index.ts";
 import { toUrl } from "./operations/index.ts";
 

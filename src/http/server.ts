@@ -7,10 +7,10 @@ import type { JsonSchema, Operation, Scope } from "../../tools/contract/index.ts
 import { fail } from "../../tools/errors.ts";
 import type { Platform } from "../platform/index.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { HttpRoute } from "../ports/http-route.ts";
-import type { Log } from "../ports/log.ts";
-import type { OperationRequest, OperationResponse } from "../ports/operation-request.ts";
-import type { Metrics, Tracer } from "../ports/telemetry.ts";
+import type { Log } from "../ports/telemetry/log.ts";
+import type { Metrics, Tracer } from "../ports/telemetry/telemetry.ts";
+import type { HttpRoute } from "../ports/transport/http-route.ts";
+import type { OperationRequest, OperationResponse } from "../ports/transport/operation-request.ts";
 import type { Deadline } from "../time/deadline.ts";
 import {
   type Admission,

@@ -3,7 +3,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { fail, failCredential } from "../../tools/errors.ts";
-import type { Metrics, Span, Tracer } from "../ports/telemetry.ts";
+import type { Metrics, Span, Tracer } from "../ports/telemetry/telemetry.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {

@@ -1,5 +1,5 @@
 /** Logs requests that were answered with 503: during an outage one line a second with their number, not one for each. */
-import type { Log } from "../ports/log.ts";
+import type { Log } from "../ports/telemetry/log.ts";
 
 const everyMs = 1_000;
 

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { Database, Queries } from "../database/database.ts";
 import { rowsOf } from "../database/query/index.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { GaugeSources, Gauges } from "../ports/telemetry.ts";
+import type { GaugeSources, Gauges } from "../ports/telemetry/telemetry.ts";
 import type { SharedClock } from "../time/shared-clock.ts";
 import { allLanes, laneNameOf, lanesIn } from "./priority.ts";
 

@@ -14,7 +14,7 @@
 import { setTimeout } from "node:timers/promises";
 import type { Database } from "../database/database.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { Log } from "../ports/log.ts";
+import type { Log } from "../ports/telemetry/log.ts";
 import { findDue, findUnknownNames, nextDueAt, setPace } from "./claim/index.ts";
 import { jobInsertion, withoutDuplicates } from "./enqueue.ts";
 import type { Enqueue, JobDefinition, Jobs, Priority } from "./job.ts";
@@ -22,7 +22,7 @@ import { storedLanes } from "./priority.ts";
 import type { Processes } from "./processes/index.ts";
 import { insertSchedules, nextRun } from "./schedule.ts";
 import { resumeLane } from "./settle.ts";
-import { Worker, within } from "./worker.ts";
+import { Worker, within } from "./worker/index.ts";
 
 export interface JobsOptions {
   readonly database: Database;

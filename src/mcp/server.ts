@@ -10,7 +10,7 @@ import {
   Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import type { Log } from "../ports/log.ts";
+import type { Log } from "../ports/telemetry/log.ts";
 import { canComplete, complete } from "./complete.ts";
 import { defaultInstructions, searchInstructions } from "./instructions.ts";
 import { createPrompts, type Prompts } from "./prompts.ts";

@@ -9,15 +9,15 @@ import type { Enqueue, JobDefinition, Jobs } from "../jobs/job.ts";
 import { createJobs, type RunningJobs } from "../jobs/jobs.ts";
 import { Processes, type SharedUse } from "../jobs/processes/index.ts";
 import type { ChannelCallbacks } from "../ports/channel.ts";
+import type { PaymentCallbacks } from "../ports/payments.ts";
+import type { TemplateAuthorityCallbacks } from "../ports/template-authority.ts";
 import type {
   BodyKind,
   CredentialRequest,
   HttpRequest,
   HttpRoute,
   RouteWithBody,
-} from "../ports/http-route.ts";
-import type { PaymentCallbacks } from "../ports/payments.ts";
-import type { TemplateAuthorityCallbacks } from "../ports/template-authority.ts";
+} from "../ports/transport/http-route.ts";
 import { withDeadline } from "../time/deadline.ts";
 import type { SharedClock } from "../time/shared-clock.ts";
 import { apiKeys } from "./account/api-keys/index.ts";

@@ -1,5 +1,5 @@
 /** The port to a messaging channel. Called outside any transaction. */
-import type { MessageContent } from "./message-content.ts";
+import type { MessageContent, ReceivedContent } from "./message-content.ts";
 
 /** The ids of an account, by which its reports are assigned to its inbox. */
 export interface AccountIds {
@@ -175,7 +175,7 @@ export interface ChannelProvider {
   fetchFile<Value>(
     account: ChannelAccount,
     file: WantedFile,
-    read: (content: ReceivedContent) => Promise<Value>,
+    read: (content: FileContent) => Promise<Value>,
   ): Promise<Value | undefined>;
 }
 
@@ -185,7 +185,7 @@ export interface WantedFile {
   readonly signal: AbortSignal;
 }
 
-export interface ReceivedContent {
+export interface FileContent {
   readonly type: string;
   readonly body: AsyncIterable<Uint8Array>;
 }
@@ -308,11 +308,7 @@ export interface InboundMessage {
   readonly occurred_at: string;
   /** The channel's id of the message that it quotes. */
   readonly reply_to?: string | null | undefined;
-  readonly content:
-    | Exclude<MessageContent, { readonly type: "template" | "interactive" }>
-    | { readonly type: "interactive"; readonly reply: { readonly id: string; readonly title: string } }
-    /** Of a type that this service does not have. */
-    | { readonly type: "unsupported"; readonly unsupported: { readonly type: string } };
+  readonly content: ReceivedContent;
 }
 
 /** The functions that a channel calls. They resolve when the data is durable, and are safe to repeat. */

@@ -1,7 +1,15 @@
-/** The content of a message, as a channel gets it and, in part, as contacts send it. */
+/** The content of a message: as a channel sends it, and as a contact sends it. */
 
-import type { Interactive } from "../../tools/messages/index.ts";
+import type { Interactive, ReceivedContent } from "../../tools/messages/index.ts";
 import type { TemplateButton } from "../../tools/templates/index.ts";
+
+export type { ReceivedContent };
+
+/** A text, or a file, of either direction. */
+type TextContent = Extract<ReceivedContent, { readonly type: "text" }>;
+type MediaContent = Extract<ReceivedContent, { readonly media: unknown }>;
+
+export type MediaType = MediaContent["type"];
 
 /** A file of this service's own store, for a channel with accounts. */
 export interface ChannelFile {
@@ -13,17 +21,14 @@ export interface ChannelFile {
   read(): Promise<AsyncIterable<Uint8Array> | undefined>;
 }
 
+/** A file as a channel sends it: an address, or a file of this service's own store. */
+interface SentFile {
+  readonly file?: ChannelFile | undefined;
+}
+
 export type MessageContent =
-  | { readonly type: "text"; readonly text: { readonly body: string } }
-  | {
-      readonly type: "image" | "video" | "document" | "audio";
-      readonly media: {
-        readonly url: string;
-        readonly caption: string | null;
-        readonly file_name: string | null;
-        readonly file?: ChannelFile | undefined;
-      };
-    }
+  | TextContent
+  | { readonly type: MediaType; readonly media: MediaContent["media"] & SentFile }
   | { readonly type: "interactive"; readonly interactive: Interactive }
   | { readonly type: "template"; readonly template: TemplateMessage };
 
@@ -34,12 +39,8 @@ export interface TemplateMessage {
   readonly header:
     | { readonly type: "text"; readonly text: string }
     | {
-        readonly type: "image" | "video" | "document";
-        readonly media: {
-          readonly url: string;
-          readonly file_name: string | null;
-          readonly file?: ChannelFile | undefined;
-        };
+        readonly type: Exclude<MediaType, "audio">;
+        readonly media: Omit<MediaContent["media"], "caption"> & SentFile;
       }
     | null;
   readonly body: string;

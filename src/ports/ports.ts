@@ -2,14 +2,14 @@
 import type { Channel } from "./channel.ts";
 import type { Clock, Sandbox } from "./clock.ts";
 import type { Countries } from "./countries.ts";
-import type { DocumentReader } from "./document-reader.ts";
-import type { Embedder } from "./embedder.ts";
-import type { LanguageModel } from "./language-model.ts";
-import type { Log } from "./log.ts";
+import type { DocumentReader } from "./files/document-reader.ts";
+import type { Storage } from "./files/storage.ts";
+import type { Embedder } from "./models/embedder.ts";
+import type { LanguageModel } from "./models/language-model.ts";
 import type { PatternMatcher } from "./patterns.ts";
 import type { PaymentProcessor } from "./payments.ts";
-import type { Storage } from "./storage.ts";
-import type { Metrics } from "./telemetry.ts";
+import type { Log } from "./telemetry/log.ts";
+import type { Metrics } from "./telemetry/telemetry.ts";
 import type { TemplateAuthority } from "./template-authority.ts";
 import type { Web } from "./web.ts";
 

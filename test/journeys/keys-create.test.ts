@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openDataFolder } from "../../src/cli/data-folder.ts";
+import { openDataFolder } from "../../src/cli/data-folder/data-folder.ts";
 import { apiKeys } from "../../tools/api-keys.ts";
 import { auth } from "../../tools/auth.ts";
 import { allScopes } from "../../tools/contract/index.ts";

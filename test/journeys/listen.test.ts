@@ -1,6 +1,6 @@
 /** `tidings listen`: events reach a local program, signed, also after a restart of the service. */
 import { expect, onTestFinished, test } from "vitest";
-import { openDataFolder } from "../../src/cli/data-folder.ts";
+import { openDataFolder } from "../../src/cli/data-folder/data-folder.ts";
 import { ownerKey, startTestApp } from "../support/app.ts";
 import { lendTestDatabase } from "../support/database.ts";
 import { ownPort } from "../support/own-port.ts";

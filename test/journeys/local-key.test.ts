@@ -2,7 +2,7 @@
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { expect, onTestFinished, test } from "vitest";
-import { type DataFolder, openDataFolder } from "../../src/cli/data-folder.ts";
+import { type DataFolder, openDataFolder } from "../../src/cli/data-folder/data-folder.ts";
 import { startTestApp } from "../support/app.ts";
 import { lendTestDatabase } from "../support/database.ts";
 import { meanwhile } from "../support/meanwhile.ts";

@@ -4,7 +4,7 @@ import { type App, type AppOptions, startApp } from "../../src/app.ts";
 import { type CallOptions, createClient } from "../../src/client/index.ts";
 import { readConfig } from "../../src/config/index.ts";
 import type { Modules } from "../../src/platform/index.ts";
-import type { Log } from "../../src/ports/log.ts";
+import type { Log } from "../../src/ports/telemetry/log.ts";
 import type { InputOf, Operation, OutputOf } from "../../tools/contract/index.ts";
 import { lendTestDatabase, type TestDatabase } from "./database.ts";
 

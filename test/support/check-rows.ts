@@ -1,4 +1,4 @@
 /** Makes every statement whose rows are declared compare them with what the database returns. */
-import { keepResultFields } from "../../src/database/result-fields.ts";
+import { keepResultFields } from "../../src/database/pool/result-fields.ts";
 
 keepResultFields();

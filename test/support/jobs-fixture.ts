@@ -4,8 +4,8 @@ import { openDatabase } from "../../src/database/connect.ts";
 import type { Database } from "../../src/database/database.ts";
 import type { Attempt, JobDefinition, NewJob, Outcome } from "../../src/jobs/job.ts";
 import { createJobs, type JobsOptions, type RunningJobs } from "../../src/jobs/jobs.ts";
-import { Poller, type PollerOptions } from "../../src/jobs/poller.ts";
 import { Processes, type ProcessesOptions } from "../../src/jobs/processes/index.ts";
+import { Poller, type PollerOptions } from "../../src/jobs/worker/poller.ts";
 import { createTestDatabase, lendTestDatabase, queryOf, type TestDatabase } from "./database.ts";
 import { emptyTables } from "./empty-database.ts";
 

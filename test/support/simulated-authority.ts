@@ -2,13 +2,13 @@
 import { beforeEach } from "vitest";
 import { createSimulatedAuthority } from "../../src/adapters/channel/simulator/templates/index.ts";
 import type { RunningJobs } from "../../src/jobs/jobs.ts";
-import type { CredentialRequest, HttpAnswer } from "../../src/ports/http-route.ts";
 import type {
   ReviewedTemplate,
   SubmissionResult,
   TemplateNotice,
   TemplateSubmission,
 } from "../../src/ports/template-authority.ts";
+import type { CredentialRequest, HttpAnswer } from "../../src/ports/transport/http-route.ts";
 import { queryOf } from "./database.ts";
 import { emptyTables } from "./empty-database.ts";
 import { useJobsFixture } from "./jobs-fixture.ts";

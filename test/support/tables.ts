@@ -27,7 +27,7 @@ const namedByCallers: Readonly<Record<string, readonly string[]>> = {
   // Its methods have the names of the methods of Kysely.
   "src/database/query/of-organization.ts": [],
   // Every table is vacuumed.
-  "src/database/maintenance.ts": [],
+  "src/database/embedded/maintenance.ts": [],
   // test/architecture.test.ts compares the rules and columns that a module hands in with the tables of the module.
   "src/platform/foundation/kernel/retention.ts": [],
   "src/platform/foundation/sealing/reseal.ts": [],

@@ -3,6 +3,7 @@
 export {
   coerceFields,
   describeUnknownFields,
+  nearestName,
   readArguments,
   requireKnownMembers,
 } from "./arguments/index.ts";
@@ -46,7 +47,6 @@ export { formatPath, inputMessages } from "./issues.ts";
 export { parseJson } from "./json.ts";
 export { type JsonSchema, toJsonSchema } from "./json-schema.ts";
 export { closeTexts, removeMentions } from "./mentions.ts";
-export { nearestName } from "./nearest.ts";
 export {
   type Credential,
   type Effect,

@@ -2,13 +2,14 @@
 import { z } from "zod";
 import { timestamp } from "../contract/index.ts";
 import { MessageError, messageStatuses, storedTypes } from "./message.ts";
+import { TextPart } from "./parts.ts";
 
 const Received = z.object({
   message_id: z.string(),
   conversation_id: z.string(),
   from: z.string(),
   type: z.enum(storedTypes),
-  text: z.object({ body: z.string() }).optional(),
+  text: TextPart.optional(),
 });
 
 const Reaction = z.object({

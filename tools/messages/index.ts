@@ -15,13 +15,15 @@ import {
   templateValues,
 } from "./content.ts";
 import { interactiveFields } from "./interactive.ts";
-import { ListedMessage, Message, mediaTypes } from "./message.ts";
+import { ListedMessage, Message } from "./message.ts";
+import { mediaTypes } from "./parts.ts";
 
 export { NewMessage, type TemplateContent } from "./content.ts";
 export { messageErrors } from "./errors.ts";
 export { messageEvents } from "./events.ts";
 export { Interactive } from "./interactive.ts";
-export { MessageError, mediaTypes, messageStatuses, messageTypes, storedTypes } from "./message.ts";
+export { MessageError, messageStatuses, messageTypes, storedTypes } from "./message.ts";
+export { type MediaPart, mediaTypes, ReceivedContent, type TextPart } from "./parts.ts";
 
 /** A tool call that a conversation allows or not. */
 const Action = z.object({

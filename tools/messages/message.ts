@@ -2,19 +2,11 @@
 import { z } from "zod";
 import { Actor, timestamp, untrusted } from "../contract/index.ts";
 import { mediaHeaderTypes, templateCategories } from "../templates/index.ts";
+import { MediaPart, mediaTypes, ReplyPart, TextPart, UnsupportedPart } from "./parts.ts";
 
-export const messageTypes = [
-  "text",
-  "image",
-  "video",
-  "document",
-  "audio",
-  "template",
-  "interactive",
-] as const;
+export const messageTypes = ["text", ...mediaTypes, "template", "interactive"] as const;
 /** An inbound message may also be of a type that this service does not have, such as a location. */
 export const storedTypes = [...messageTypes, "unsupported"] as const;
-export const mediaTypes = ["image", "video", "document", "audio"] as const;
 export const messageStatuses = ["queued", "sent", "delivered", "read", "failed", "received"] as const;
 
 /** A template as it was sent: its texts with the values of their variables, which may come from contacts. */
@@ -27,7 +19,7 @@ const SentTemplate = z.object({
     .object({
       type: z.enum(["text", ...mediaHeaderTypes]),
       text: z.string().optional(),
-      media: z.object({ url: z.string(), file_name: z.string().nullable() }).optional(),
+      media: MediaPart.omit({ caption: true }).optional(),
     })
     .nullable(),
   body: z.string(),
@@ -80,16 +72,14 @@ export const Message = z.object({
   from: z.string().nullable(),
   to: z.string().nullable(),
   type: z.enum(storedTypes),
-  text: untrusted(z.object({ body: z.string() })).nullable(),
-  media: untrusted(
-    z.object({ url: z.string(), caption: z.string().nullable(), file_name: z.string().nullable() }),
-  ).nullable(),
+  text: untrusted(TextPart).nullable(),
+  media: untrusted(MediaPart).nullable(),
   interactive: z.record(z.string(), z.unknown()).nullable(),
   template: untrusted(SentTemplate).nullable(),
-  reply: untrusted(z.object({ id: z.string(), title: z.string() })).nullable(),
+  reply: untrusted(ReplyPart).nullable(),
   /** What the channel sent instead of a type of this service; `original` is kept for 7 days, and is in get_message alone. */
   unsupported: untrusted(
-    z.object({ type: z.string(), original: z.record(z.string(), z.unknown()).nullable() }),
+    UnsupportedPart.extend({ original: z.record(z.string(), z.unknown()).nullable() }),
   ).nullable(),
   /** The id of the message that it quotes; null if none, or if that one is not known here. */
   reply_to: z.string().nullable(),

@@ -1,5 +1,5 @@
 /** Collects the blocks of an HTML page while its elements open and close. */
-import type { DocumentBlock } from "../../ports/document-reader.ts";
+import type { DocumentBlock } from "../../ports/files/document-reader.ts";
 
 const words = (text: string) => new Set(text.split(" "));
 

@@ -7,7 +7,7 @@
  * as an article.
  */
 import { Parser } from "htmlparser2";
-import type { DocumentBlock } from "../../ports/document-reader.ts";
+import type { DocumentBlock } from "../../ports/files/document-reader.ts";
 import { BlockCollector, type CollectedBlocks, type Place } from "./html-blocks.ts";
 import { type DocumentLimits, maxDepth, tooComplex, UnreadableError } from "./limits.ts";
 

@@ -12,7 +12,7 @@ import type {
   ReadDocument,
   Reading,
   UnreadableDocument,
-} from "../../ports/document-reader.ts";
+} from "../../ports/files/document-reader.ts";
 import { workerModule } from "../worker-module.ts";
 import { type DocumentLimits, defaultLimits, tooComplex } from "./limits.ts";
 import type { ReaderTask } from "./reader-worker.ts";

@@ -1,5 +1,5 @@
 /** The limits of one document, and the error of a document that can't be read. */
-import type { UnreadableReason } from "../../ports/document-reader.ts";
+import type { UnreadableReason } from "../../ports/files/document-reader.ts";
 
 export interface DocumentLimits {
   /** Of any document, and for each megabyte of its file besides. */

@@ -3,7 +3,7 @@ import type { Nodes, Parents, RootContent, Table } from "mdast";
 import { fromMarkdown } from "mdast-util-from-markdown";
 import { gfmTableFromMarkdown } from "mdast-util-gfm-table";
 import { gfmTable } from "micromark-extension-gfm-table";
-import type { DocumentBlock } from "../../ports/document-reader.ts";
+import type { DocumentBlock } from "../../ports/files/document-reader.ts";
 import { readHtml } from "./html.ts";
 import type { DocumentLimits } from "./limits.ts";
 

@@ -1,5 +1,5 @@
 /** Finds the headings and paragraphs in the lines of a PDF, by their size and the space between them. */
-import type { DocumentBlock } from "../../ports/document-reader.ts";
+import type { DocumentBlock } from "../../ports/files/document-reader.ts";
 
 export interface PdfLine {
   readonly text: string;

@@ -2,7 +2,7 @@
  * Reads the text of a PDF, page by page. A PDF has no paragraphs or headings: they follow from the position and the
  * size of its lines.
  */
-import type { DocumentBlock } from "../../ports/document-reader.ts";
+import type { DocumentBlock } from "../../ports/files/document-reader.ts";
 import { type DocumentLimits, UnreadableError } from "./limits.ts";
 import { type PdfLine, toBlocks, withoutRunningLines } from "./pdf-layout.ts";
 

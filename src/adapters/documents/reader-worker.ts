@@ -3,7 +3,7 @@
  * memory.
  */
 import { parentPort, workerData } from "node:worker_threads";
-import type { DocumentFile, ReadDocument, UnreadableDocument } from "../../ports/document-reader.ts";
+import type { DocumentFile, ReadDocument, UnreadableDocument } from "../../ports/files/document-reader.ts";
 import { readHtml } from "./html.ts";
 import { type DocumentLimits, UnreadableError } from "./limits.ts";
 import { readMarkdown } from "./markdown.ts";

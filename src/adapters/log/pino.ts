@@ -1,6 +1,6 @@
 /** The log: pino on stderr only, because stdout belongs to MCP. */
 import pino from "pino";
-import type { Log } from "../../ports/log.ts";
+import type { Log } from "../../ports/telemetry/log.ts";
 
 /** Secrets that are recognized by their form, anywhere in a line. */
 const secrets = /\b(?:sk_live_|rt_|whsec_|eyJ)[\w.-]{8,}/g;

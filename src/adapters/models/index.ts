@@ -1,6 +1,6 @@
 /** Opens the models of the settings; without settings, the built-in embedder and no language model. */
-import type { Embedder } from "../../ports/embedder.ts";
-import type { LanguageModel } from "../../ports/language-model.ts";
+import type { Embedder } from "../../ports/models/embedder.ts";
+import type { LanguageModel } from "../../ports/models/language-model.ts";
 import { createEnglishEmbedder } from "./english/index.ts";
 import {
   createEmbedder,

@@ -1,7 +1,7 @@
 /** Stores files in a local folder: written to a spool first and moved into place when complete. */
 import { mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { Storage } from "../../ports/storage.ts";
+import type { Storage } from "../../ports/files/storage.ts";
 import { requireStorageKey } from "./key.ts";
 import { createSpool } from "./spool.ts";
 

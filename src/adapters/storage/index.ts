@@ -1,6 +1,6 @@
 /** Opens the storage of uploads: the data folder, or a bucket if one is configured. */
 import { join } from "node:path";
-import type { Storage } from "../../ports/storage.ts";
+import type { Storage } from "../../ports/files/storage.ts";
 import { createDiskStorage } from "./disk.ts";
 import { createS3Storage, type S3Settings } from "./s3.ts";
 

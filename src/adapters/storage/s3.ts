@@ -6,7 +6,7 @@
  */
 import { createReadStream } from "node:fs";
 import { AwsV4Signer } from "aws4fetch";
-import type { ByteRange, FileMetadata, Storage } from "../../ports/storage.ts";
+import type { ByteRange, FileMetadata, Storage } from "../../ports/files/storage.ts";
 import { type HttpAnswer, loadClient, repeatAfterErrors } from "../http-client/index.ts";
 import { requireStorageKey } from "./key.ts";
 import { createSpool, type SpooledFile } from "./spool.ts";

@@ -1,5 +1,5 @@
 /** Opens telemetry according to the settings; disabled parts are not loaded. */
-import type { Telemetry } from "../../ports/telemetry.ts";
+import type { Telemetry } from "../../ports/telemetry/telemetry.ts";
 import { noMetrics, noTracer } from "./off.ts";
 
 export interface TelemetryOptions {

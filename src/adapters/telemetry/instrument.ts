@@ -7,7 +7,7 @@
 import type { Channel } from "../../ports/channel.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { PaymentProcessor } from "../../ports/payments.ts";
-import type { Telemetry, Tracer } from "../../ports/telemetry.ts";
+import type { Telemetry, Tracer } from "../../ports/telemetry/telemetry.ts";
 import type { TemplateAuthority } from "../../ports/template-authority.ts";
 
 type Instruments = Pick<Telemetry, "metrics" | "tracer">;

@@ -1,5 +1,5 @@
 /** Disabled telemetry: every call does nothing. */
-import type { Metrics, Span, Tracer } from "../../ports/telemetry.ts";
+import type { Metrics, Span, Tracer } from "../../ports/telemetry/telemetry.ts";
 
 const noop = () => undefined;
 

@@ -6,7 +6,7 @@
  * answer, only its gauges are missing.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
-import type { GaugeSources, Gauges, Metrics } from "../../ports/telemetry.ts";
+import type { GaugeSources, Gauges, Metrics } from "../../ports/telemetry/telemetry.ts";
 
 /** Seconds: from an answer from memory to the timeout of a client. */
 const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25];

@@ -18,7 +18,7 @@ import {
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { resourceFromAttributes } from "@opentelemetry/resources";
 import { BasicTracerProvider, BatchSpanProcessor } from "@opentelemetry/sdk-trace-node";
-import type { Span, SpanOptions, Tracer } from "../../ports/telemetry.ts";
+import type { Span, SpanOptions, Tracer } from "../../ports/telemetry/telemetry.ts";
 
 /** How long sending the last spans may take when the app stops. */
 const closeMs = 2_000;

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { ErrorBody } from "../../../tools/contract/index.ts";
 import { appSecrets, type Config, readConfig } from "../../config/index.ts";
-import { type DataFolder, openDataFolder } from "../data-folder.ts";
+import { type DataFolder, openDataFolder } from "../data-folder/data-folder.ts";
 import { describeFirstStart } from "../first-start.ts";
 import { createLazyLog } from "../lazy-log.ts";
 import { UsageError } from "./usage-error.ts";
@@ -28,7 +28,7 @@ export async function withService<Result>(work: (send: Send) => Promise<Result>)
   }
   requireStarted(config);
   // It loads the whole service, which the bundle that only forwards does not contain.
-  const { openInstance } = await import("../instance.ts");
+  const { openInstance } = await import("../data-folder/instance.ts");
   const folder = await openDataFolder(config.dataDir);
   await using instance = await openInstance({
     config,

@@ -20,7 +20,7 @@ import { toRequestId } from "../../http/request-id.ts";
 import { handleClientError } from "../../http/server.ts";
 import { writeFailure } from "../../mcp/guards.ts";
 import { readBytes } from "../../streams/bytes.ts";
-import { proofPath } from "../key-proof.ts";
+import { proofPath } from "../data-folder/key-proof.ts";
 import { createForwardedHeaders, dropHopByHop } from "./headers.ts";
 
 export interface ProxyOptions {

@@ -11,6 +11,8 @@ import { archiveName } from "./archive-name.ts";
 import type { ThreadSettings } from "./embedded-worker.ts";
 import { exitedThreadId, PortStream } from "./port-stream.ts";
 
+export { startMaintenance } from "./maintenance.ts";
+
 export interface EmbeddedOptions {
   /** The data folder; the database is in its folder `database`. */
   readonly dataDir: string;

@@ -6,7 +6,7 @@
  */
 import { type QueryResult, type SelectType, sql } from "kysely";
 import type { Queries } from "../database.ts";
-import { type ResultField, resultFieldsOf } from "../result-fields.ts";
+import { type ResultField, resultFieldsOf } from "../pool/index.ts";
 import { sqlTypes, type Tables } from "../schema/index.ts";
 import { columnsOf, type TableColumn } from "./recordset.ts";
 import { type ResultType, typeIds } from "./result-types.ts";

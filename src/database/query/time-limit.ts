@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import type { Database, Queries } from "../database.ts";
 import { FairQueue } from "../fair-queue.ts";
-import { sqlState } from "../pool.ts";
+import { sqlState } from "../pool/index.ts";
 
 const limitMs = 3_000;
 

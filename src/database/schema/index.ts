@@ -10,7 +10,7 @@ export type {
   FlowStepDetail,
   FlowWait,
 } from "./flows.ts";
-export type { ReportedFailure } from "./inbox.ts";
+export type { ReportedFailure, StoredContent } from "./inbox.ts";
 export type { DocumentWarning, StoredGraph, TurnSource } from "./knowledge-base.ts";
 export type { ChannelPricing, MessageCharge } from "./money.ts";
 export { type SqlType, sqlTypes } from "./sql-types.ts";

@@ -5,10 +5,10 @@
  */
 import { coerceFields, type Operation, pathFields } from "../../../tools/contract/index.ts";
 import { fail } from "../../../tools/errors.ts";
-import type { Form } from "../../ports/form.ts";
-import type { Log } from "../../ports/log.ts";
-import type { OperationRequest, OperationResponse } from "../../ports/operation-request.ts";
-import type { Metrics, Tracer } from "../../ports/telemetry.ts";
+import type { Log } from "../../ports/telemetry/log.ts";
+import type { Metrics, Tracer } from "../../ports/telemetry/telemetry.ts";
+import type { Form } from "../../ports/transport/form.ts";
+import type { OperationRequest, OperationResponse } from "../../ports/transport/operation-request.ts";
 import type { RequestActor } from "../admission/index.ts";
 import { failureHeaders, type ReportError } from "../error-response.ts";
 import type { ReadJsonBody } from "../json-body.ts";

@@ -9,7 +9,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { coerceFields, Failure, type Operation } from "../../../tools/contract/index.ts";
 import { fail } from "../../../tools/errors.ts";
 import { maxUploadBytes } from "../../../tools/uploads.ts";
-import type { Form } from "../../ports/form.ts";
+import type { Form } from "../../ports/transport/form.ts";
 
 /** For the fields and the boundaries beside the file. */
 const maxOverheadBytes = 64 * 1024;

@@ -7,7 +7,7 @@ import { coerceFields, describeUnknownFields, type Operation } from "../../../to
 import { fail } from "../../../tools/errors.ts";
 import type { Platform } from "../../platform/index.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { Form } from "../../ports/form.ts";
+import type { Form } from "../../ports/transport/form.ts";
 import { createLoginLimit, type RequestActor } from "../admission/index.ts";
 
 /** One path of an operation. */

@@ -11,7 +11,7 @@ import { sql } from "kysely";
 import type { Database } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { Log } from "../../ports/log.ts";
+import type { Log } from "../../ports/telemetry/log.ts";
 import type { SharedClock } from "../../time/shared-clock.ts";
 import { createSignal } from "../signal.ts";
 import { createDifferenceReport } from "./measure-clock.ts";

@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import type { Database } from "../../database/database.ts";
 import { nullable, rowsOf } from "../../database/query/index.ts";
-import type { Log } from "../../ports/log.ts";
+import type { Log } from "../../ports/telemetry/log.ts";
 import { SharedClock } from "../../time/shared-clock.ts";
 
 /** A row of a process is recent if its heartbeat was written this long ago, by the database's clock. */

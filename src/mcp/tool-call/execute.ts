@@ -7,7 +7,7 @@
 import { randomUUID } from "node:crypto";
 import type { Operation } from "../../../tools/contract/index.ts";
 import { NoResponseError, timeoutFor, waitMsOf } from "../../client/index.ts";
-import type { Log } from "../../ports/log.ts";
+import type { Log } from "../../ports/telemetry/log.ts";
 import { isRead, type ListedTool } from "../tool-list/index.ts";
 import type { ExecuteTool, McpCaller, ToolCall } from "./call.ts";
 import { toToolFailure } from "./failure.ts";

@@ -10,7 +10,7 @@ import type { auth } from "../../../tools/auth.ts";
 import { allScopes, permits, readScope, type Scope } from "../../../tools/contract/index.ts";
 import type { mcp } from "../../../tools/mcp.ts";
 import { CallFailure, type Client } from "../../client/index.ts";
-import type { Log } from "../../ports/log.ts";
+import type { Log } from "../../ports/telemetry/log.ts";
 import { toolListRoute, tools, whoamiRoute } from "./definitions.ts";
 
 export interface KeyAccess {

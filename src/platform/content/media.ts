@@ -1,11 +1,10 @@
 /** Media of messages and templates. An address of one of our uploads stands for its file, which must meet the channel's limits. */
 import { fail } from "../../../tools/errors.ts";
-import type { mediaTypes } from "../../../tools/messages/index.ts";
 import type { Queries } from "../../database/database.ts";
+import type { StoredContent } from "../../database/schema/index.ts";
+import type { MediaType } from "../../ports/message-content.ts";
 import type { World } from "../foundation/kernel/index.ts";
 import { createChannelLink, findChannelFile, findUploadAt } from "./uploads/index.ts";
-
-export type MediaType = (typeof mediaTypes)[number];
 
 const office = "application/vnd.openxmlformats-officedocument";
 const megabyte = 1024 * 1024;
@@ -43,13 +42,7 @@ interface MediaInput {
   readonly field?: string;
 }
 
-interface StoredMedia {
-  readonly url: string;
-  readonly caption: string | null;
-  readonly file_name: string | null;
-  /** The storage key of a file that was uploaded here. */
-  readonly upload?: string;
-}
+type StoredMedia = NonNullable<StoredContent["media"]>;
 
 /**
  * Returns the media as it is stored; `upload` is the storage key if the address is that of an upload.

@@ -13,6 +13,7 @@ import { unwrap } from "../json-schema.ts";
 import type { ToolMapping } from "../operation.ts";
 import { requireKnownArguments, requireKnownMembers } from "./unknown-members.ts";
 
+export { nearestName } from "./nearest.ts";
 export { describeUnknownFields, requireKnownMembers } from "./unknown-members.ts";
 
 /**

@@ -9,7 +9,7 @@ import { z } from "zod";
 import type { ErrorDetail } from "../errors.ts";
 import { type Failure, failRequest } from "../failure.ts";
 import { unwrap } from "../json-schema.ts";
-import { nearestName } from "../nearest.ts";
+import { nearestName } from "./nearest.ts";
 
 interface UnknownMember {
   /** Where it is, for example `settings.service_windw`. */

@@ -1,6 +1,6 @@
 /** The routes of the simulator's controls: their scopes, their input and its errors. */
 import { z } from "zod";
-import type { CredentialRequest, CredentialRoute, HttpAnswer } from "../../../ports/http-route.ts";
+import type { CredentialRequest, CredentialRoute, HttpAnswer } from "../../../ports/transport/http-route.ts";
 import { ControlInputError } from "./input-error.ts";
 
 export type ControlRequest = CredentialRequest<"json">;

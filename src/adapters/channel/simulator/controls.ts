@@ -1,7 +1,8 @@
 /** Controls of the simulated channel: send inbound messages, tap buttons, read messages, inject faults. */
 import type { z } from "zod";
-import type { ChannelCallbacks, Identities, InboundMessage, MessageChange } from "../../../ports/channel.ts";
+import type { ChannelCallbacks, Identities, MessageChange } from "../../../ports/channel.ts";
 import type { Clock } from "../../../ports/clock.ts";
+import type { ReceivedContent } from "../../../ports/message-content.ts";
 import { findChoice, type ReplyChoice } from "./choices.ts";
 import { Faults } from "./faults.ts";
 import { ControlInputError } from "./input-error.ts";
@@ -17,7 +18,7 @@ export interface ContactMessage {
   readonly to?: string | undefined;
   readonly identities?: Identities | undefined;
   readonly name?: string | null | undefined;
-  readonly content: InboundMessage["content"];
+  readonly content: ReceivedContent;
   /** The channel's id of the message that it quotes. */
   readonly reply_to?: string | undefined;
   /** A repeat with the same id is the same message; by default every message is a new one. */

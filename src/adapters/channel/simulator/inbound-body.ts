@@ -1,6 +1,7 @@
 /** The body of an inbound message, as the simulator's route takes it. */
 import { z } from "zod";
-import type { InboundMessage, MessageChange } from "../../../ports/channel.ts";
+import type { MessageChange } from "../../../ports/channel.ts";
+import type { ReceivedContent } from "../../../ports/message-content.ts";
 import type { SimulatorControls } from "./controls.ts";
 import { channelUserId, phoneNumber } from "./phone-number.ts";
 import { textField } from "./text-field.ts";
@@ -79,7 +80,7 @@ export async function toInboundContent(
   { from, user_id, text, reply, button, media }: InboundBody,
   organization_id: string,
   controls: SimulatorControls,
-): Promise<InboundMessage["content"]> {
+): Promise<ReceivedContent> {
   if (media) {
     const { type, ...file } = media;
     return { type, media: file };

@@ -7,10 +7,8 @@
  */
 import type { ChannelFailure, OutboundMessage } from "../../../ports/channel.ts";
 import type { Clock } from "../../../ports/clock.ts";
-import type { ChannelFile, MessageContent } from "../../../ports/message-content.ts";
+import type { ChannelFile, MediaType, MessageContent } from "../../../ports/message-content.ts";
 import type { IncomingResponse, Web } from "../../../ports/web.ts";
-
-type MediaType = Extract<MessageContent, { readonly media: unknown }>["type"];
 
 /** Why the media of a message can't be sent; null if it can, or if the message has none. */
 export type CheckMedia = (message: OutboundMessage) => Promise<ChannelFailure | null>;

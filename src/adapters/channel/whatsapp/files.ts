@@ -3,7 +3,7 @@
  * API's host and Meta's media hosts alone.
  */
 import { z } from "zod";
-import type { ReceivedContent, WantedFile } from "../../../ports/channel.ts";
+import type { FileContent, WantedFile } from "../../../ports/channel.ts";
 import { limitBytes } from "../../../streams/bytes.ts";
 import { withDeadline } from "../../../time/deadline.ts";
 import { exchange } from "../../http-client/index.ts";
@@ -21,7 +21,7 @@ export function createFetchFile(settings: WhatsAppSettings) {
   return async <Value>(
     { access_token: token, phone_number_id }: WhatsAppAccount,
     { id, signal }: WantedFile,
-    read: (content: ReceivedContent) => Promise<Value>,
+    read: (content: FileContent) => Promise<Value>,
   ): Promise<Value | undefined> => {
     const path = `/${segment(id)}?phone_number_id=${segment(phone_number_id)}`;
     const answer = await ask({ settings, token, signal }, { method: "GET", path });

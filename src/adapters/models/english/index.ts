@@ -5,7 +5,7 @@
  * real embedding model finds much more; see docs/operations.md.
  */
 import { readFile } from "node:fs/promises";
-import type { Embedder } from "../../../ports/embedder.ts";
+import type { Embedder } from "../../../ports/models/embedder.ts";
 import { pause } from "../../../time/pauses.ts";
 import { loadOnce } from "../../load-once.ts";
 import { embedText } from "./sentence.ts";

@@ -4,7 +4,7 @@
  * The text of an error decides, but is never passed on: services repeat parts of the key and of the input in it.
  */
 import { z } from "zod";
-import type { ModelFailure, ModelFailureReason } from "../../../ports/language-model.ts";
+import type { ModelFailure, ModelFailureReason } from "../../../ports/models/language-model.ts";
 import { type JsonAnswer, readRetryAfter } from "../../http-client/index.ts";
 
 /** The beginning of the names of a service's settings. */

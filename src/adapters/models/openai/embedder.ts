@@ -1,7 +1,7 @@
 /** An embedding model behind `POST {base}/embeddings`. */
 import { z } from "zod";
-import type { Embedder, Embeddings } from "../../../ports/embedder.ts";
-import type { ModelFailure } from "../../../ports/language-model.ts";
+import type { Embedder, Embeddings } from "../../../ports/models/embedder.ts";
+import type { ModelFailure } from "../../../ports/models/language-model.ts";
 import { unreadable } from "./answers.ts";
 import { callEndpoint, type Endpoint, type EndpointSettings, type Wait } from "./endpoint.ts";
 

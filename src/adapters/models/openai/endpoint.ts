@@ -6,7 +6,7 @@
  * them.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ModelFailure } from "../../../ports/language-model.ts";
+import type { ModelFailure } from "../../../ports/models/language-model.ts";
 import { type Deadline, withDeadline } from "../../../time/deadline.ts";
 import { fetchJson, waitAfter } from "../../http-client/index.ts";
 import { type Refusal, readAnswer, type SettingsPrefix, unreachable, unreadable } from "./answers.ts";

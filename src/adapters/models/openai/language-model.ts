@@ -6,7 +6,7 @@ import type {
   LanguageModel,
   ModelFailure,
   ModelFailureReason,
-} from "../../../ports/language-model.ts";
+} from "../../../ports/models/language-model.ts";
 import { type Refusal, unreadable } from "./answers.ts";
 import { callEndpoint, type EndpointSettings, type Wait } from "./endpoint.ts";
 

@@ -1,6 +1,6 @@
 /** Composes the bot's reply to a message. Called outside any transaction; it stores and sends nothing. */
 import type { TurnSource } from "../../../database/schema/index.ts";
-import type { TokenUsage } from "../../../ports/language-model.ts";
+import type { TokenUsage } from "../../../ports/models/language-model.ts";
 import {
   type KnowledgeResults,
   type QueryWord,

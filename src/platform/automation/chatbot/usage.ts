@@ -1,7 +1,7 @@
 /** The tokens of the language model that an organization's chatbot uses: recorded for each turn, limited for each month. */
 import type { Queries } from "../../../database/database.ts";
 import { ofOrganization, onlyRow, rowsOf } from "../../../database/query/index.ts";
-import type { TokenUsage } from "../../../ports/language-model.ts";
+import type { TokenUsage } from "../../../ports/models/language-model.ts";
 import { lockOrganization } from "../../account/organization/index.ts";
 import type { Transaction, World } from "../../foundation/kernel/index.ts";
 

@@ -11,8 +11,12 @@ import { automationIn } from "../../inbox/messages/index.ts";
 import { flowAnswers } from "../chatbot/index.ts";
 import { cohortWithdrawn } from "../cohorts/index.ts";
 import { callJob } from "./calls/index.ts";
+import { findWarnings } from "./checks/warnings.ts";
+import { type FlowWithVersion, getFlow, lockFlow, selectFlows, serializeFlow } from "./definitions/find.ts";
+import { createFlow, inspectChanged, inspectNew, toggleFlow, updateFlow } from "./definitions/save.ts";
+import { sealedSecrets } from "./definitions/secrets.ts";
+import { checkFlowsOf, switchOffJob } from "./definitions/switch-off.ts";
 import { cancelRunsOfErased, eraseVariables } from "./erase.ts";
-import { type FlowWithVersion, getFlow, lockFlow, selectFlows, serializeFlow } from "./find.ts";
 import { rehearseFlow } from "./rehearse/index.ts";
 import { advanceJob, cancelRuns, resumeJob } from "./run/index.ts";
 import {
@@ -24,12 +28,8 @@ import {
   readRun,
   triggerFlow,
 } from "./runs.ts";
-import { createFlow, inspectChanged, inspectNew, toggleFlow, updateFlow } from "./save.ts";
 import { fireJob, requireNoFlow, startBatchJob } from "./schedule/index.ts";
-import { sealedSecrets } from "./secrets.ts";
-import { checkFlowsOf, switchOffJob } from "./switch-off.ts";
 import { recordTriggers, sweepWindowsJob, triggerContactJob, triggerJob } from "./triggers/index.ts";
-import { findWarnings } from "./warnings.ts";
 
 /** Ended runs go with their steps. */
 const deleteOldRunsJob = defineRetentionJob({

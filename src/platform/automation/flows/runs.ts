@@ -9,7 +9,7 @@ import { ofOrganization, readPage, refersTo } from "../../../database/query/inde
 import type { FlowWait } from "../../../database/schema/index.ts";
 import type { ReadContext, WriteContext } from "../../foundation/kernel/index.ts";
 import { lockConversationSubject, requireConversation } from "../../inbox/conversations/index.ts";
-import { getFlow } from "./find.ts";
+import { getFlow } from "./definitions/find.ts";
 import { cancelStatement, type RunRow, requireStartable, selectActiveRuns, startRun } from "./run/index.ts";
 
 type List = z.output<typeof contract.list_flow_runs.input>;

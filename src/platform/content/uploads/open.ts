@@ -1,6 +1,6 @@
 /** Opens a file by its signed or public link. */
 import { fail } from "../../../../tools/errors.ts";
-import type { ByteRange } from "../../../ports/storage.ts";
+import type { ByteRange } from "../../../ports/files/storage.ts";
 import type { World } from "../../foundation/kernel/index.ts";
 import { contentDisposition } from "./file-name.ts";
 import { selectUploads } from "./find.ts";

@@ -10,7 +10,7 @@ import { fail, failField } from "../../../../tools/errors.ts";
 import { maxUploadBytes } from "../../../../tools/uploads.ts";
 import type { Queries } from "../../../database/database.ts";
 import { ofOrganization } from "../../../database/query/index.ts";
-import type { IncomingFile } from "../../../ports/form.ts";
+import type { IncomingFile } from "../../../ports/transport/form.ts";
 import type { Download } from "../../../ports/web.ts";
 import { failQuota, limitOf, lockOrganization } from "../../account/organization/index.ts";
 import { freshId, type Transaction, type World } from "../../foundation/kernel/index.ts";

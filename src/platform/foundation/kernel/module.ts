@@ -6,8 +6,8 @@
 import type { z } from "zod";
 import type { Effect, Operation, VariantOf } from "../../../../tools/contract/index.ts";
 import type { Tables } from "../../../database/schema/index.ts";
-import type { StreamedInput } from "../../../ports/form.ts";
-import type { HttpRoute } from "../../../ports/http-route.ts";
+import type { StreamedInput } from "../../../ports/transport/form.ts";
+import type { HttpRoute } from "../../../ports/transport/http-route.ts";
 import type { SealedColumn } from "../sealing/index.ts";
 import type {
   DelegatedContext,

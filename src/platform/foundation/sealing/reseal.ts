@@ -10,7 +10,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Database } from "../../../database/database.ts";
 import { recordset } from "../../../database/query/index.ts";
 import type { Sealed, Tables } from "../../../database/schema/index.ts";
-import type { Log } from "../../../ports/log.ts";
+import type { Log } from "../../../ports/telemetry/log.ts";
 import { type SealSecrets, seal, tryUnseal } from "./seal.ts";
 
 const batchSize = 500;

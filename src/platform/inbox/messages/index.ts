@@ -11,18 +11,17 @@ import { requireConversation } from "../conversations/index.ts";
 import { latestMessages } from "../routing/index.ts";
 import { releaseChargesJob } from "./charge/index.ts";
 import { changeConsentJob } from "./consent-job.ts";
-import { confirmMessageJob, deliverMessageJob } from "./deliver.ts";
+import { confirmMessageJob, deliverMessageJob, requireNoneWaiting } from "./delivery/index.ts";
 import { eraseMessages } from "./erase.ts";
-import { deleteOldReceiptsJob } from "./inbound/index.ts";
-import { findOriginal, ingressJobs, ingressRoutes } from "./ingress/index.ts";
+import { findOriginal, inboundJobs, inboundRoutes } from "./inbound/index.ts";
 import { sendMessage } from "./outbound/index.ts";
 import { listConversations, readConversationContext, readLatestMessages } from "./reading/index.ts";
 import { serializeMessage } from "./serialize.ts";
-import { requireNoneWaiting } from "./template-uses.ts";
 import { waitForMessage } from "./waiting/index.ts";
 
+export { readConsent } from "./consent/index.ts";
 export { automationIn, type BroadcastProgress, broadcastProgressed } from "./hooks.ts";
-export { readConsent, receiveChange, receiveMessage, receiveReceipts } from "./inbound/index.ts";
+export { receiveChange, receiveMessage, receiveReceipts } from "./inbound/index.ts";
 export {
   type BulkMessages,
   composeMessage,
@@ -83,15 +82,8 @@ export const messages = implement(
         return { data: { ...shown, unsupported: unsupported && { ...unsupported, original } } };
       },
     },
-    jobs: [
-      deliverMessageJob,
-      confirmMessageJob,
-      releaseChargesJob,
-      deleteOldReceiptsJob,
-      changeConsentJob,
-      ...ingressJobs,
-    ],
-    routes: ingressRoutes,
+    jobs: [deliverMessageJob, confirmMessageJob, releaseChargesJob, changeConsentJob, ...inboundJobs],
+    routes: inboundRoutes,
     hooks: [templateWithdrawn.handledBy(requireNoneWaiting), latestMessages.handledBy(readLatestMessages)],
     erase: erasesContact({ later: [eraseMessages] }),
   },

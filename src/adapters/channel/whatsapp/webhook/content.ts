@@ -1,6 +1,7 @@
 /** The content of a received message, by its type at WhatsApp. */
 import { z } from "zod";
 import type { AccountMessage } from "../../../../ports/channel.ts";
+import type { MediaType } from "../../../../ports/message-content.ts";
 import type { Message } from "./envelope.ts";
 
 type Content = Pick<AccountMessage, "content" | "file">;
@@ -42,7 +43,7 @@ const File = z.object({
   filename: z.string().nullish(),
 });
 
-const media = (type: "image" | "video" | "document" | "audio") =>
+const media = (type: MediaType) =>
   z.object({ [type]: File }).transform((message): Content => {
     // The schema requires this member.
     const { id, mime_type, caption, filename } = message[type] as z.output<typeof File>;

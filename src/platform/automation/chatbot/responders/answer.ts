@@ -1,5 +1,5 @@
 /** What a responder is given, and what it answers. */
-import type { TokenUsage } from "../../../../ports/language-model.ts";
+import type { TokenUsage } from "../../../../ports/models/language-model.ts";
 import type { FoundChunk, FoundPair, QueryWord } from "../../../content/knowledge-base/index.ts";
 
 /** Something that the knowledge base has about a message. */

@@ -1,11 +1,10 @@
 /** Responders: how a question is answered from passages, by quoting them or by a language model. */
-import type { LanguageModel } from "../../../../ports/language-model.ts";
+import type { LanguageModel } from "../../../../ports/models/language-model.ts";
 import type { Answer, Question } from "./answer.ts";
-import { type QuoteOptions, respondByQuoting } from "./extractive.ts";
+import { findSameQuestion, type QuoteOptions, respondByQuoting } from "./extractive/index.ts";
 import { answerGreeting } from "./greetings.ts";
 import { type ModelOptions, respondWithModel } from "./model/index.ts";
 import { cleanPassages } from "./neutralize.ts";
-import { findSameQuestion } from "./pairs.ts";
 
 export type { Answer, HistoryMessage, Passage, Question } from "./answer.ts";
 export { answerGreeting } from "./greetings.ts";

@@ -1,7 +1,7 @@
 /** What a flow may do: the scopes under which it was saved, within the present role of its creator. */
 import { allScopes, type Scope } from "../../../../../tools/contract/index.ts";
 import { roleScopes } from "../../../account/identity/index.ts";
-import type { FlowWithVersion } from "../find.ts";
+import type { FlowWithVersion } from "../definitions/find.ts";
 
 export type Authority = Pick<FlowWithVersion, "scopes" | "creator_id" | "creator_role">;
 

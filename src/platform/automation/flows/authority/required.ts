@@ -4,7 +4,7 @@ import { events } from "../../../../../tools/events.ts";
 import { nodes as declarations } from "../../../../../tools/flows/index.ts";
 import type { Queries } from "../../../../database/database.ts";
 import type { FlowNode } from "../../../../database/schema/index.ts";
-import { type FlowRow, selectFlows } from "../find.ts";
+import { type FlowRow, selectFlows } from "../definitions/find.ts";
 import { type Graph, toGraph } from "../graph/index.ts";
 
 interface Acting extends Pick<FlowRow, "trigger_type" | "trigger_event_type" | "cohort_id"> {

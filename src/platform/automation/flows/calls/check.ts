@@ -1,8 +1,8 @@
 /** Checks the addresses and headers of nodes when they are saved. The address is checked again when it is called. */
 import type { World } from "../../../foundation/kernel/index.ts";
+import { configField, readConfig } from "../checks/validate.ts";
 import type { Graph, Problem } from "../graph/index.ts";
 import { handlerOf } from "../nodes/index.ts";
-import { configField, readConfig } from "../validate.ts";
 
 export function checkRequests({ web }: Pick<World, "web">, { nodes }: Graph): Problem[] {
   return nodes.flatMap((node) => {

@@ -10,6 +10,7 @@
 import { maxSecretsLength } from "../../../../../tools/flows/index.ts";
 import type { FlowCallRequest, FlowCallResult } from "../../../../database/schema/index.ts";
 import { defineJob, type Transaction, type World } from "../../../foundation/kernel/index.ts";
+import { unsealSecrets } from "../definitions/secrets.ts";
 import {
   callJobType,
   createAdvanceJob,
@@ -20,7 +21,6 @@ import {
   type RunRow,
   storeRun,
 } from "../run/index.ts";
-import { unsealSecrets } from "../secrets.ts";
 import { maxResponseBytes, toCallResult } from "./response.ts";
 
 const repeatable: readonly FlowCallRequest["method"][] = ["GET", "HEAD", "PUT", "DELETE"];

@@ -6,8 +6,8 @@ import {
   normalize,
   readComparedText,
   readEdgeKeyword,
-} from "../keywords.ts";
-import type { MatchPattern } from "../patterns.ts";
+} from "../texts/keywords.ts";
+import type { MatchPattern } from "../texts/patterns.ts";
 import { choicesOf, type Graph, type GraphNode } from "./graph.ts";
 
 /** A message of the contact. */

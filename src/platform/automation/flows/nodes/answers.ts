@@ -1,7 +1,7 @@
 /** Reads the answer to a question, by the type that it must have. */
 import type { AnswerType, Validation } from "../../../../../tools/flows/index.ts";
-import { maxLength, normalize } from "../keywords.ts";
-import type { MatchPattern, PatternTest } from "../patterns.ts";
+import { maxLength, normalize } from "../texts/keywords.ts";
+import type { MatchPattern, PatternTest } from "../texts/patterns.ts";
 
 interface Question extends Validation {
   /** The answers that are accepted. */

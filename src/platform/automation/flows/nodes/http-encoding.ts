@@ -1,7 +1,7 @@
 /** How the values of placeholders are encoded in a request, so that none changes the structure around it. */
 import type { NodeConfig } from "../../../../../tools/flows/index.ts";
 import type { Problem } from "../graph/index.ts";
-import { encodeJson, hasPlaceholder, renderText } from "../texts.ts";
+import { encodeJson, hasPlaceholder, renderText } from "../texts/placeholders.ts";
 
 type Config = NodeConfig<"http_request">;
 type Encode = (value: string) => string;

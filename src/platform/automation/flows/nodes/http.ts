@@ -4,7 +4,7 @@
  */
 import { durationMs, type NodeConfig } from "../../../../../tools/flows/index.ts";
 import type { Problem } from "../graph/index.ts";
-import { hasPlaceholder, renderText } from "../texts.ts";
+import { hasPlaceholder, renderText } from "../texts/placeholders.ts";
 import { bodyEncoder, contentTypeOf, findUnencoded, headerEncoder } from "./http-encoding.ts";
 import { done, type NodeContext, type NodeHandlers, type Outcome } from "./node.ts";
 

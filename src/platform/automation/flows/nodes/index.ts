@@ -6,8 +6,8 @@
  */
 import { type NodeType, nodes } from "../../../../../tools/flows/index.ts";
 import { answerOf, type Graph, type GraphNode, type Reply } from "../graph/index.ts";
-import { keywordTests, readEdgeKeyword } from "../keywords.ts";
-import type { PatternTest } from "../patterns.ts";
+import { keywordTests, readEdgeKeyword } from "../texts/keywords.ts";
+import type { PatternTest } from "../texts/patterns.ts";
 import { answerTest } from "./answers.ts";
 import { changeHandlers } from "./changes.ts";
 import { controlHandlers } from "./control.ts";

@@ -9,8 +9,8 @@ import type { NodeConfig, NodeType } from "../../../../../tools/flows/index.ts";
 import type { messages } from "../../../../../tools/messages/index.ts";
 import type { FlowCallRequest, FlowCallResult } from "../../../../database/schema/index.ts";
 import type { Edge, GraphNode, Problem, Reply } from "../graph/index.ts";
-import type { MatchPattern } from "../patterns.ts";
-import type { Filling } from "../texts.ts";
+import type { MatchPattern } from "../texts/patterns.ts";
+import type { Filling } from "../texts/placeholders.ts";
 
 export type Outgoing = Omit<InputOf<typeof messages.send_message>, "to" | "inbox_id">;
 

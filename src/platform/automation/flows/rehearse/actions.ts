@@ -7,7 +7,7 @@ import { composeMessage } from "../../../inbox/messages/index.ts";
 import { failInsufficient, readAvailable } from "../../../money/wallet/index.ts";
 import { requireBot } from "../../chatbot/index.ts";
 import { nextOpening, nextTimeOfDay } from "../business-hours.ts";
-import { getFlow } from "../find.ts";
+import { getFlow } from "../definitions/find.ts";
 import { type Choice, choicesOf } from "../graph/index.ts";
 import type { Actions, Outgoing } from "../nodes/index.ts";
 import { addressMessage, changeAttribute, nameTemplate, requireStartable } from "../run/index.ts";

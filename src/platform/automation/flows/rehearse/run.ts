@@ -6,9 +6,7 @@ import { type flows as contract, durationMs, type FlowRehearsal } from "../../..
 import type { FlowCallResult } from "../../../../database/schema/index.ts";
 import { pause } from "../../../../time/pauses.ts";
 import type { Choice, Graph } from "../graph/index.ts";
-import { normalize } from "../keywords.ts";
 import type { Actions } from "../nodes/index.ts";
-import type { Verdicts } from "../patterns.ts";
 import {
   beginRun,
   clearWork,
@@ -19,6 +17,8 @@ import {
   type RunState,
   testsOfNext,
 } from "../run/index.ts";
+import { normalize } from "../texts/keywords.ts";
+import type { Verdicts } from "../texts/patterns.ts";
 import { idOf, moveTo, receive, type Stage } from "./stage.ts";
 
 type Script = z.output<typeof contract.rehearse_flow.input>["script"];

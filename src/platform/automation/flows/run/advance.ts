@@ -7,7 +7,7 @@
  */
 
 import type { World } from "../../../foundation/kernel/index.ts";
-import { createVerdicts, transactWithVerdicts, type Verdicts } from "../patterns.ts";
+import { createVerdicts, transactWithVerdicts, type Verdicts } from "../texts/patterns.ts";
 import type { RunKey } from "./rows.ts";
 import { type Progress, runSteps, StepFailure } from "./step.ts";
 

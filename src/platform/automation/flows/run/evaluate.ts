@@ -14,8 +14,8 @@ import {
   runNode,
   type WaitEnd,
 } from "../nodes/index.ts";
-import type { MatchPattern, Verdicts } from "../patterns.ts";
-import { renderJson, renderText } from "../texts.ts";
+import type { MatchPattern, Verdicts } from "../texts/patterns.ts";
+import { renderJson, renderText } from "../texts/placeholders.ts";
 import { doEndAction } from "./end-action.ts";
 import { applyOutcome, clearWork, nextOf, type RunState } from "./machine.ts";
 import type { NewStep } from "./rows.ts";

@@ -2,7 +2,7 @@
 import { rowsOf } from "../../../../database/query/index.ts";
 import { freshId, type OrganizationChange } from "../../../foundation/kernel/index.ts";
 import type { ConversationRow } from "../../../inbox/conversations/index.ts";
-import type { FlowWithVersion } from "../find.ts";
+import type { FlowWithVersion } from "../definitions/find.ts";
 import { toGraph } from "../graph/index.ts";
 import { beginRun } from "./machine.ts";
 import type { RunRow } from "./rows.ts";

@@ -3,7 +3,7 @@ import { fail } from "../../../../../tools/errors.ts";
 import type { OrganizationChange } from "../../../foundation/kernel/index.ts";
 import type { ConversationRow } from "../../../inbox/conversations/index.ts";
 import { scopesOfNodes } from "../authority/index.ts";
-import { getFlow } from "../find.ts";
+import { getFlow } from "../definitions/find.ts";
 import { toGraph } from "../graph/index.ts";
 import { clearWork } from "./machine.ts";
 import { type RunRow, storeRun } from "./rows.ts";

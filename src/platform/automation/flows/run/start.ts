@@ -7,7 +7,7 @@ import { newJob } from "../../../../jobs/job.ts";
 import { freshId, type OrganizationChange, type Transaction } from "../../../foundation/kernel/index.ts";
 import type { ConversationRow } from "../../../inbox/conversations/index.ts";
 import { lostScopes } from "../authority/index.ts";
-import { type FlowWithVersion, getFlow } from "../find.ts";
+import { type FlowWithVersion, getFlow } from "../definitions/find.ts";
 import { toGraph } from "../graph/index.ts";
 import { advanceJobType } from "./job-types.ts";
 import { beginRun, type RunState } from "./machine.ts";

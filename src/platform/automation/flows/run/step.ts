@@ -10,7 +10,7 @@ import type { OrganizationChange, Transaction, World } from "../../../foundation
 import { lockSubject, type Subject } from "../../../inbox/conversations/index.ts";
 import { createSwitchOffJob, heldScopes, lostScopes } from "../authority/index.ts";
 import { type Graph, toGraph } from "../graph/index.ts";
-import type { Attempt, Verdicts } from "../patterns.ts";
+import type { Attempt, Verdicts } from "../texts/patterns.ts";
 import { createActions } from "./actions.ts";
 import { evaluateNext, testsOfNext } from "./evaluate.ts";
 import { callJobType, resumeJobType } from "./job-types.ts";

@@ -14,9 +14,9 @@ import { readFact } from "../../../foundation/query/index.ts";
 import type { ContactRow } from "../../../inbox/contacts/index.ts";
 import type { ConversationRow } from "../../../inbox/conversations/index.ts";
 import { factsOf } from "../../../inbox/routing/index.ts";
-import { creatorRole } from "../find.ts";
+import { creatorRole } from "../definitions/find.ts";
 import type { Reply } from "../graph/index.ts";
-import { normalize, splitKeywords } from "../keywords.ts";
+import { normalize, splitKeywords } from "../texts/keywords.ts";
 import type { RunRow } from "./rows.ts";
 
 /** Locks the contacts, in the order of their ids, and returns those that may be written to. */

@@ -13,7 +13,7 @@ import {
   lockOrCreateConversations,
 } from "../../../inbox/conversations/index.ts";
 import { listMemberIds, requireCohort } from "../../cohorts/index.ts";
-import type { FlowRow } from "../find.ts";
+import type { FlowRow } from "../definitions/find.ts";
 import { lockReachable } from "../run/index.ts";
 
 interface Target {

@@ -13,7 +13,7 @@ import { type JobType, newJob } from "../../../../jobs/job.ts";
 import { defineJob, system, type Transaction, type World } from "../../../foundation/kernel/index.ts";
 import { normalizeContacts } from "../../cohorts/index.ts";
 import { createSwitchOffJob, lostScopes } from "../authority/index.ts";
-import { type FlowWithVersion, selectFlows } from "../find.ts";
+import { type FlowWithVersion, selectFlows } from "../definitions/find.ts";
 import { startRuns } from "../run/index.ts";
 import { readAudience } from "./audience.ts";
 

@@ -3,7 +3,7 @@ import { fail, failField } from "../../../../../tools/errors.ts";
 import { ofOrganization } from "../../../../database/query/index.ts";
 import type { Change, Transaction } from "../../../foundation/kernel/index.ts";
 import { requireCohort } from "../../cohorts/index.ts";
-import type { FlowRow } from "../find.ts";
+import type { FlowRow } from "../definitions/find.ts";
 import { isPattern, nextTime } from "./next-time.ts";
 import { firstInstantOf } from "./zone.ts";
 

@@ -7,7 +7,7 @@
  */
 import { ofOrganization } from "../../../../database/query/index.ts";
 import { defineJob, freshId, type Transaction, type World } from "../../../foundation/kernel/index.ts";
-import type { FlowRow } from "../find.ts";
+import type { FlowRow } from "../definitions/find.ts";
 import { enqueueBatch } from "./batch.ts";
 import { type Firing, fireJobType, nextRunAfter, reschedule } from "./reschedule.ts";
 

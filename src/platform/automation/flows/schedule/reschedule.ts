@@ -3,7 +3,7 @@ import { z } from "zod";
 import { ofOrganization } from "../../../../database/query/index.ts";
 import { type JobType, newJob } from "../../../../jobs/job.ts";
 import type { Transaction } from "../../../foundation/kernel/index.ts";
-import type { FlowRow } from "../find.ts";
+import type { FlowRow } from "../definitions/find.ts";
 import { nextTime } from "./next-time.ts";
 
 export interface Firing {

@@ -1,11 +1,11 @@
 /** What starts a flow, as a request sends it and as its columns. */
 import { failField } from "../../../../../tools/errors.ts";
 import { FlowSettings, type TriggerType } from "../../../../../tools/flows/index.ts";
-import type { FlowRow } from "../find.ts";
+import { checkPattern, type Inspections } from "../checks/pattern-rules.ts";
+import type { FlowRow } from "../definitions/find.ts";
 import { failGraph, parsePart } from "../graph/index.ts";
-import { splitKeywords } from "../keywords.ts";
-import { checkPattern, type Inspections } from "../pattern-rules.ts";
 import { type Schedule, scheduleColumns, storedSchedule, toInstant } from "../schedule/index.ts";
+import { splitKeywords } from "../texts/keywords.ts";
 
 interface Trigger extends Omit<Schedule, "settings"> {
   readonly trigger_type: TriggerType;

@@ -4,10 +4,10 @@ import { pause } from "../../../../time/pauses.ts";
 import type { OrganizationChange, Transaction } from "../../../foundation/kernel/index.ts";
 import type { ConversationRow } from "../../../inbox/conversations/index.ts";
 import { createSwitchOffJob, lostScopes } from "../authority/index.ts";
-import { type FlowWithVersion, keywordOf, selectFlows } from "../find.ts";
-import { type ComparedText, keywordTests, matchesKeyword } from "../keywords.ts";
-import type { MatchPattern, PatternTest } from "../patterns.ts";
+import { type FlowWithVersion, keywordOf, selectFlows } from "../definitions/find.ts";
 import { insertRun, type RunKey } from "../run/index.ts";
+import { type ComparedText, keywordTests, matchesKeyword } from "../texts/keywords.ts";
+import type { MatchPattern, PatternTest } from "../texts/patterns.ts";
 
 /** What flows are compared with. */
 export interface Occurrence {

@@ -11,7 +11,7 @@ import {
   findConversation,
   lockOrCreateConversations,
 } from "../../../inbox/conversations/index.ts";
-import type { FlowWithVersion } from "../find.ts";
+import type { FlowWithVersion } from "../definitions/find.ts";
 import { createAdvanceJob, lockReachable } from "../run/index.ts";
 import { findEnabled, logSkipped, matchingOf, start } from "./matching.ts";
 

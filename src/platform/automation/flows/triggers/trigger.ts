@@ -15,9 +15,7 @@ import {
   type Transaction,
 } from "../../../foundation/kernel/index.ts";
 import { lockConversationSubject, type Subject } from "../../../inbox/conversations/index.ts";
-import type { FlowWithVersion } from "../find.ts";
-import { readComparedText } from "../keywords.ts";
-import { type Attempt, createVerdicts, transactWithVerdicts, type Verdicts } from "../patterns.ts";
+import type { FlowWithVersion } from "../definitions/find.ts";
 import {
   advance,
   cancelRuns,
@@ -30,6 +28,8 @@ import {
   selectActiveRuns,
   storeRun,
 } from "../run/index.ts";
+import { readComparedText } from "../texts/keywords.ts";
+import { type Attempt, createVerdicts, transactWithVerdicts, type Verdicts } from "../texts/patterns.ts";
 import { findEnabled, isForInbox, logSkipped, matchingOf, start, testsOfTrigger } from "./matching.ts";
 
 const Payload = z.object({

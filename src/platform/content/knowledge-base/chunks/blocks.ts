@@ -1,5 +1,5 @@
 /** Divides large blocks of documents, so that each is cleaned and split in a few milliseconds. */
-import type { DocumentBlock } from "../../../../ports/document-reader.ts";
+import type { DocumentBlock } from "../../../../ports/files/document-reader.ts";
 import { pause } from "../../../../time/pauses.ts";
 
 /** In characters: dozens of chunks. */

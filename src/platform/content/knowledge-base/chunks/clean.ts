@@ -1,6 +1,6 @@
 /** Cleans the text of documents, and finds what a person should look at. */
 import type { DocumentWarning } from "../../../../database/schema/index.ts";
-import type { DocumentBlock } from "../../../../ports/document-reader.ts";
+import type { DocumentBlock } from "../../../../ports/files/document-reader.ts";
 import { pause } from "../../../../time/pauses.ts";
 import { limitMarks } from "../../../foundation/query/index.ts";
 

@@ -5,7 +5,7 @@
  * Short sections below that heading may share a chunk with it. Only a paragraph or a table that is longer than a chunk
  * is split.
  */
-import type { DocumentBlock } from "../../../../ports/document-reader.ts";
+import type { DocumentBlock } from "../../../../ports/files/document-reader.ts";
 import { pause } from "../../../../time/pauses.ts";
 import { chunkSize, splitTable, splitText } from "./split.ts";
 

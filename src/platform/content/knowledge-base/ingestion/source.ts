@@ -1,7 +1,7 @@
 /** Reads the source of a document: its content, an upload, or an address on the web. */
 import type { ingestionFailures } from "../../../../../tools/knowledge-base/index.ts";
 import { maxUploadBytes } from "../../../../../tools/uploads.ts";
-import type { DocumentFile, DocumentFormat } from "../../../../ports/document-reader.ts";
+import type { DocumentFile, DocumentFormat } from "../../../../ports/files/document-reader.ts";
 import type { IncomingResponse } from "../../../../ports/web.ts";
 import type { World } from "../../../foundation/kernel/index.ts";
 import { findUpload } from "../../uploads/index.ts";

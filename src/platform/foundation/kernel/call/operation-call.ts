@@ -1,7 +1,7 @@
 /** A call of an operation whose caller is authorized, and how its handler and its response are made from it. */
 
 import type { Operation } from "../../../../../tools/contract/index.ts";
-import type { Form } from "../../../../ports/form.ts";
+import type { Form } from "../../../../ports/transport/form.ts";
 import type { Caller } from "../actor.ts";
 import type { PrepareContext, PublicContext } from "../context.ts";
 import type { AnyOutwardHandler, Module } from "../module.ts";

@@ -5,7 +5,7 @@
  * a whole. The file's hash is part of the request's content, so idempotency keys work as for every write.
  */
 import { fail } from "../../../../../tools/errors.ts";
-import type { StreamedInput } from "../../../../ports/form.ts";
+import type { StreamedInput } from "../../../../ports/transport/form.ts";
 import type { StreamedContext } from "../context.ts";
 import type { Transaction } from "../transaction.ts";
 import {

@@ -8,7 +8,7 @@ import { laneOf } from "../../../account/inboxes/index.ts";
 import type { SentTemplate } from "../../../content/templates/index.ts";
 import { freshId, type Transaction, type World } from "../../../foundation/kernel/index.ts";
 import { recordBulkOutbound } from "../../conversations/index.ts";
-import { deliverMessageJob } from "../deliver.ts";
+import { deliverMessageJob } from "../delivery/index.ts";
 import type { MessageRow } from "../progress.ts";
 
 interface BulkMessage {

@@ -7,7 +7,7 @@ import { laneOf } from "../../../account/inboxes/index.ts";
 import { type Change, freshId, isPerson, recordOf } from "../../../foundation/kernel/index.ts";
 import { failInsufficient, holdInsertion, lockWallet } from "../../../money/wallet/index.ts";
 import { conversationsTaken, type OutboundConversation, recordOutbound } from "../../conversations/index.ts";
-import { deliverMessageJob } from "../deliver.ts";
+import { deliverMessageJob } from "../delivery/index.ts";
 import type { MessageRow } from "../progress.ts";
 
 interface OutgoingMessage {

@@ -6,8 +6,9 @@ import type { messages as contract } from "../../../../../tools/messages/index.t
 import type { Queries } from "../../../../database/database.ts";
 import { ofOrganization } from "../../../../database/query/index.ts";
 import { keepPlans, together } from "../../../../database/transaction.ts";
+import type { MediaType } from "../../../../ports/message-content.ts";
 import { isWindowStrict, normalizePhone, warnOfHealth } from "../../../account/inboxes/index.ts";
-import { type MediaType, toMediaContent } from "../../../content/media.ts";
+import { toMediaContent } from "../../../content/media.ts";
 import {
   composeTemplate,
   findTemplates,

@@ -4,7 +4,7 @@ import { InboxSettings } from "../../../../../tools/inboxes.ts";
 import type { ContextWarning } from "../../../../../tools/messages/index.ts";
 import type { InboxHealth } from "../../../../database/schema/index.ts";
 import { isWindowStrict, warnOfHealth } from "../../../account/inboxes/index.ts";
-import { asksToStop, readConsent } from "../inbound/index.ts";
+import { asksToStop, readConsent } from "../consent/index.ts";
 import type { MessageRow } from "../progress.ts";
 import { blockedReason } from "./actions.ts";
 

@@ -1,6 +1,6 @@
 /** Answers with a language model, from passages alone. Whatever is wrong with its answer, a person takes over. */
 import { randomBytes } from "node:crypto";
-import type { CompletionRequest, LanguageModel } from "../../../../../ports/language-model.ts";
+import type { CompletionRequest, LanguageModel } from "../../../../../ports/models/language-model.ts";
 import type { Answer, Question } from "../answer.ts";
 import { checkAnswer } from "./check.ts";
 import { writePrompt } from "./prompt.ts";

@@ -2,7 +2,7 @@
  * The prompt of a language model. What the business decides is in `system`; what customers and documents say is in the
  * message, in blocks whose marker is random, so that no text can end its block.
  */
-import type { CompletionRequest } from "../../../../../ports/language-model.ts";
+import type { CompletionRequest } from "../../../../../ports/models/language-model.ts";
 import type { HistoryMessage, Passage, Question } from "../answer.ts";
 import { neutralize, removeHidden } from "../neutralize.ts";
 import { maxAnswer, unknownAnswer } from "../tokens.ts";

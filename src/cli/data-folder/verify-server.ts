@@ -1,0 +1,92 @@
+/** Checks that a server has the key of the data folder, before the key is sent to it (see key-proof.ts). */
+import { randomBytes, timingSafeEqual } from "node:crypto";
+import { once } from "node:events";
+import { Agent, get, type IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+import { collectBytes } from "../../streams/bytes.ts";
+import { toAddress } from "../address.ts";
+import type { DataFolder } from "./data-folder.ts";
+import { proofPath, signNonce } from "./key-proof.ts";
+
+/** Returns the address of a proven server; undefined if it can't be reached or does not prove itself. */
+export type Verify = (address: string) => Promise<string | undefined>;
+
+/** Writes one line on stderr for a program that does not prove itself. */
+export function createVerifier({ path, credential }: Pick<DataFolder, "path" | "credential">): Verify {
+  const proven = new Map<string, string>();
+  let reported: string | undefined;
+
+  return async (address) => {
+    const known = proven.get(address);
+    if (known !== undefined) {
+      return known;
+    }
+    const outcome = await challenge(address, await credential());
+    if (outcome === "unproven" && reported !== address) {
+      reported = address;
+      console.error(describeUnproven(address, path));
+    }
+    if (typeof outcome === "string") {
+      return undefined;
+    }
+    const { connectedTo, socket } = outcome;
+    if (!socket.destroyed) {
+      proven.set(address, connectedTo);
+      socket.once("close", () => proven.delete(address));
+    }
+    reported = undefined;
+    return connectedTo;
+  };
+}
+
+type Outcome = "unreachable" | "unproven" | { readonly connectedTo: string; readonly socket: Socket };
+
+/** How long a proof may take. It takes milliseconds unless the machine is very busy. */
+const timeoutMs = 5_000;
+/** More than any proof or error of ours. */
+const maxBytes = 4_096;
+
+async function challenge(address: string, key: string): Promise<Outcome> {
+  const nonce = randomBytes(32).toString("base64url");
+  // Its own connection, which stays open without keeping this process alive.
+  const agent = new Agent({ keepAlive: true });
+  let outcome: Outcome = "unproven";
+  try {
+    const signal = AbortSignal.timeout(timeoutMs);
+    const request = get(address, { path: `${proofPath}?nonce=${nonce}`, agent, signal });
+    const [response] = (await once(request, "response")) as [IncomingMessage]; // as Node documents
+    const { socket, statusCode } = response;
+    // Not the address that was requested: a name may stand for several servers.
+    const connectedTo = toAddress(socket.remoteAddress ?? "", socket.remotePort ?? 0);
+    const proof = (await collectBytes(response, maxBytes)).bytes.toString();
+    if (statusCode === 503) {
+      outcome = "unreachable";
+    } else if (statusCode === 200 && isEqual(proof, signNonce({ key, nonce, address: connectedTo }))) {
+      outcome = { connectedTo, socket };
+    }
+  } catch (error) {
+    outcome = isConnectionError(error) ? "unreachable" : "unproven";
+  }
+  if (typeof outcome === "string") {
+    agent.destroy();
+  }
+  return outcome;
+}
+
+function isEqual(given: string, expected: string): boolean {
+  const [one, other] = [Buffer.from(given), Buffer.from(expected)];
+  return one.length === other.length && timingSafeEqual(one, other);
+}
+
+/** No connection, or one that broke; not one whose server speaks no HTTP or is silent. */
+function isConnectionError(error: unknown): boolean {
+  return error instanceof Error && ("syscall" in error || ("code" in error && error.code === "ECONNRESET"));
+}
+
+function describeUnproven(address: string, path: string): string {
+  return [
+    `tidings: The program at ${address} did not prove that it serves the data folder ${path},`,
+    "so the folder's key is not sent to it. Waiting: end that program, or restart it if it is an older Tidings.",
+    "For a service elsewhere set TIDINGS_BASE_URL and TIDINGS_API_KEY.",
+  ].join(" ");
+}

@@ -1,0 +1,159 @@
+/**
+ * The polling loop of one priority: waits until there is work, survives outages of the database, and shuts down gracefully.
+ *
+ * It is woken by a commit that added jobs in this process and by the end of a job. Jobs that other processes
+ * add are found by the next poll.
+ */
+import { setMaxListeners } from "node:events";
+import { setTimeout as delay } from "node:timers/promises";
+import { createSignal } from "../signal.ts";
+import { Poller, type PollerOptions, type PollResult } from "./poller.ts";
+
+/** Jobs that are added or end within this time share a poll; more would noticeably delay a job's start. */
+const coalesceMs = 2;
+/**
+ * The pause after a poll that left slots free: the jobs of this time share the statements of the next poll and of their
+ * batches. While requests wait for a connection, it is several times as long as the poll took, which leaves connections
+ * to them.
+ */
+const pause = { minMs: 10, maxMs: 200, pollTimes: 10 };
+/** The longest wait between polls during an outage of the database. */
+const maxOutageWaitMs = 5_000;
+/** How long aborted jobs may take to end. */
+const abortedMs = 250;
+
+export class Worker {
+  readonly #database: PollerOptions["database"];
+  readonly #log: PollerOptions["log"];
+  readonly #priority: PollerOptions["priority"];
+  readonly #work = createSignal();
+  readonly #abort = new AbortController();
+  readonly #poller: Poller;
+  #loop: Promise<void> | undefined;
+  #isStopping = false;
+  #isStopped = false;
+  #failedPolls = 0;
+  /** Jobs claimed since the start. */
+  #claimed = 0;
+  /** Called when nothing is due and nothing runs. */
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(options: Omit<PollerOptions, "signal" | "onEnd">) {
+    const { signal } = this.#abort;
+    // Every running job may add a listener.
+    setMaxListeners(0, signal);
+    this.#database = options.database;
+    this.#log = options.log;
+    this.#priority = options.priority;
+    this.#poller = new Poller({ ...options, signal, onEnd: this.#work.set });
+  }
+
+  /** Polls as soon as possible. */
+  wake(): void {
+    this.#work.set();
+  }
+
+  start(): void {
+    this.#loop ??= this.#run();
+  }
+
+  /** Polls until nothing is due and nothing runs; returns how many attempts were made. */
+  async runDue(): Promise<number> {
+    if (this.#loop) {
+      throw new Error("The worker is started and runs due jobs already.");
+    }
+    let attempts = 0;
+    for (;;) {
+      this.#work.clear();
+      const { claimed, isDrained, waitMs } = await this.#poller.poll({ canClaim: true });
+      attempts += claimed;
+      if (isDrained && claimed === 0 && this.#poller.isIdle) {
+        return attempts;
+      }
+      await this.#work.wait(waitMs);
+    }
+  }
+
+  /** The same for a started worker: waits until its loop has run all that is due. */
+  async whenIdle(): Promise<number> {
+    if (!this.#loop) {
+      return this.runDue();
+    }
+    const before = this.#claimed;
+    await new Promise<void>((resolve) => {
+      this.#waiting.push(resolve);
+      this.wake();
+    });
+    return this.#claimed - before;
+  }
+
+  /** Starts no more jobs and waits for the running ones; aborts them after `graceMs`. */
+  async stop(graceMs: number): Promise<void> {
+    this.#isStopping = true;
+    this.wake();
+    if (!this.#loop) {
+      return;
+    }
+    await within(this.#loop, graceMs);
+    this.#abort.abort();
+    await within(this.#loop, abortedMs);
+    this.#isStopped = true;
+    this.wake();
+    await within(this.#loop, abortedMs);
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#isStopped && !(this.#isStopping && this.#poller.isIdle)) {
+      const startedAt = performance.now();
+      // Those that begin to wait during the poll may have added jobs that it did not see.
+      const waiting = this.#waiting.length;
+      const { waitMs, hasFullLane, claimed, isDrained } = await this.#poll();
+      this.#claimed += claimed;
+      if (isDrained && claimed === 0 && this.#poller.isIdle) {
+        this.#endWaiting(waiting);
+      }
+      if (waitMs > 0) {
+        const endedAt = performance.now();
+        await this.#work.wait(waitMs);
+        const pausedMs = hasFullLane ? 0 : this.#pauseMs(endedAt - startedAt);
+        await delay(Math.max(coalesceMs, endedAt + pausedMs - performance.now()));
+      }
+    }
+    this.#endWaiting(this.#waiting.length);
+  }
+
+  #endWaiting(count: number): void {
+    for (const end of this.#waiting.splice(0, count)) {
+      end();
+    }
+  }
+
+  #pauseMs(pollMs: number): number {
+    const isBusy = this.#database.pool().waiting > 0;
+    return isBusy ? Math.min(Math.max(pause.minMs, pause.pollTimes * pollMs), pause.maxMs) : pause.minMs;
+  }
+
+  async #poll(): Promise<PollResult> {
+    this.#work.clear();
+    try {
+      const result = await this.#poller.poll({ canClaim: !this.#isStopping });
+      this.#failedPolls = 0;
+      return result;
+    } catch (error) {
+      // One of the workers logs it for both.
+      if (this.#failedPolls === 0 && this.#priority === "normal") {
+        this.#log.error({ err: error }, "The worker can't read its jobs and will retry");
+      }
+      this.#failedPolls += 1;
+      const waitMs = Math.min(50 * 2 ** this.#failedPolls, maxOutageWaitMs);
+      return { waitMs, claimed: 0, isDrained: false, hasFullLane: false };
+    }
+  }
+}
+
+/** Waits for the promise, at most this long. */
+export async function within(work: Promise<void>, ms: number): Promise<void> {
+  const timer = new AbortController();
+  await Promise.race([work, delay(ms, undefined, { signal: timer.signal }).catch(() => undefined)]);
+  timer.abort();
+}

@@ -1,0 +1,106 @@
+/**
+ * Matches regular expressions on other threads, between two transactions.
+ *
+ * A transaction that needs a verdict which is not known yet returns its tests, having written nothing, and is run again
+ * when they are known. So no connection is held while a match takes its time.
+ */
+
+import { FairQueue, NoFreePlaceError } from "../../../../database/fair-queue.ts";
+import type { PatternVerdict } from "../../../../ports/patterns.ts";
+import type { Transaction, World } from "../../../foundation/kernel/index.ts";
+
+/** An expression, and the text in which it is searched. */
+export interface PatternTest {
+  readonly pattern: string;
+  readonly text: string;
+}
+
+/** Whether the text has a match. */
+export type MatchPattern = (test: PatternTest) => boolean;
+
+/** The verdicts on the expressions of one event, such as a message. */
+export interface Verdicts {
+  isKnown(tests: readonly PatternTest[]): boolean;
+  /** Matches those that are not known yet. No transaction may be open. */
+  learn(tests: readonly PatternTest[]): Promise<void>;
+  readonly matches: MatchPattern;
+  /** Whether the match was ended because it took too long. It counts as none. */
+  isTimedOut(test: PatternTest): boolean;
+}
+
+/** Of all matches for one event: a flow can have hundreds of expressions. */
+const maxTotalMs = 1_000;
+
+const maxWaitMs = 10_000;
+
+/** Round-robin by organization. As many places as the matcher has threads. */
+const queue = new FairQueue({ size: 2, timeoutMs: maxWaitMs, place: "place for a regular expression" });
+
+export function createVerdicts({ patterns }: Pick<World, "patterns">): Verdicts {
+  const known = new Map<string, PatternVerdict>();
+  let usedMs = 0;
+
+  async function match({ pattern, text }: PatternTest): Promise<PatternVerdict> {
+    if (usedMs > maxTotalMs) {
+      return "timeout";
+    }
+    return (
+      (await inTurn(async () => {
+        const start = performance.now();
+        const verdict = await patterns.match(pattern, text);
+        usedMs += performance.now() - start;
+        return verdict;
+      })) ?? "timeout"
+    );
+  }
+
+  return {
+    isKnown: (tests) => tests.every((test) => known.has(keyOf(test))),
+    async learn(tests) {
+      for (const test of tests) {
+        const key = keyOf(test);
+        if (!known.has(key)) {
+          known.set(key, await match(test));
+        }
+      }
+    },
+    matches: (test) => known.get(keyOf(test)) === "matched",
+    isTimedOut: (test) => known.get(keyOf(test)) === "timeout",
+  };
+}
+
+/** Undefined if no place became free in time: the organization has many other matches. */
+export async function inTurn<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
+  const release = await queue.acquire().catch((error: unknown) => {
+    if (error instanceof NoFreePlaceError) {
+      return undefined;
+    }
+    throw error;
+  });
+  try {
+    return release && (await work());
+  } finally {
+    release?.();
+  }
+}
+
+/** What a transaction results in, or the tests whose verdicts it needs first. */
+export type Attempt<Result> = { readonly result: Result } | { readonly unknown: readonly PatternTest[] };
+
+export async function transactWithVerdicts<Result>(
+  { database }: Pick<World, "database">,
+  verdicts: Verdicts,
+  work: (tx: Transaction) => Promise<Attempt<Result>>,
+): Promise<Result> {
+  for (;;) {
+    const attempt = await database.transaction(work);
+    if ("result" in attempt) {
+      return attempt.result;
+    }
+    await verdicts.learn(attempt.unknown);
+  }
+}
+
+function keyOf({ pattern, text }: PatternTest): string {
+  return JSON.stringify([pattern, text]);
+}

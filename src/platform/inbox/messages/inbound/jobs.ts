@@ -1,0 +1,92 @@
+/** The jobs that receive what a channel reported of persons, each by the person's number or, if it is hidden, id. */
+
+import { type NewJob, newJob } from "../../../../jobs/job.ts";
+import type { ChannelUpdates, Identities, MessageChange } from "../../../../ports/channel.ts";
+import { phoneKey } from "../../../account/phone/index.ts";
+import { reporterSubject } from "../../contacts/index.ts";
+import { changeConsentJob } from "../consent-job.ts";
+import { changeMessageJob } from "./change-job.ts";
+import { keyAfter, moveContactJob, type Person, personKey } from "./move.ts";
+import { receiveMessageJob } from "./receive.ts";
+
+interface Receiver {
+  readonly organization_id: string;
+  readonly received_at: string;
+  /** What other accounts received is left out. */
+  readonly inboxes: readonly { readonly inbox_id: string; readonly account_id: string }[];
+}
+
+/** In the order in which they are to be added: what a person sent from the former number comes before the move. */
+export function newReportJobs(receiver: Receiver, updates: ChannelUpdates): readonly NewJob[] {
+  const { organization_id, inboxes, received_at } = receiver;
+  const ids = new Map(inboxes.map(({ account_id, inbox_id }) => [account_id, inbox_id]));
+  const isOurs = ({ account_id }: { readonly account_id: string }) => ids.has(account_id);
+  const moves = updates.moves.filter(isOurs);
+  const former = new Set(moves.map(({ from }) => personKey(organization_id, from)));
+  const optionsOf = (person: Person) => ({
+    key: personKey(organization_id, person),
+    subject: subjectOf(organization_id, person),
+  });
+  const received = updates.messages.flatMap((message) => {
+    const inbox_id = ids.get(message.account_id);
+    const options = optionsOf(personOf(message));
+    return inbox_id === undefined
+      ? []
+      : [newJob(receiveMessageJob, { organization_id, inbox_id, message }, options)];
+  });
+  const isFormer = ({ key = "" }: NewJob) => former.has(key);
+  return [
+    ...received.filter(isFormer),
+    ...moves.map(({ account_id: _, ...move }) => {
+      const subject = subjectOf(organization_id, move.from);
+      return newJob(
+        moveContactJob,
+        { organization_id, ...move },
+        { key: keyAfter(organization_id, move), subject },
+      );
+    }),
+    ...received.filter((job) => !isFormer(job)),
+    ...updates.changes.filter(isOurs).map(({ account_id: _, ...change }) =>
+      newJob(
+        changeMessageJob,
+        { organization_id, received_at, ...change },
+        {
+          key: changesKey(organization_id, change),
+          subject: subjectOf(organization_id, personOf(change)),
+        },
+      ),
+    ),
+    // The times of consents order them.
+    ...updates.consents
+      .filter(isOurs)
+      .map(({ account_id: _, opted_out, occurred_at, ...contact }) =>
+        newJob(
+          changeConsentJob,
+          { organization_id, opted_out, occurred_at, contact },
+          optionsOf(personOf(contact)),
+        ),
+      ),
+  ];
+}
+
+function personOf(sender: {
+  readonly from: string | null;
+  readonly identities?: Identities | undefined;
+}): Person {
+  return { phone_number: sender.from, bsuid: sender.identities?.bsuid ?? null };
+}
+
+function subjectOf(organization_id: string, { phone_number, bsuid }: Person): string {
+  return reporterSubject(organization_id, phone_number === null ? (bsuid ?? "") : phoneKey(phone_number));
+}
+
+/**
+ * The times of changes have seconds only, so those of one message are applied in the order of their receipt. One that
+ * waits for its message delays those of the same message only.
+ */
+function changesKey(
+  organization_id: string,
+  { channel_message_id }: Pick<MessageChange, "channel_message_id">,
+): string {
+  return `message.change:${organization_id}:${channel_message_id}`;
+}
