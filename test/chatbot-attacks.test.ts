@@ -62,18 +62,17 @@ function plant({ kind, text }: Attack) {
     chunk: 1,
     content: honest,
   };
+  const pair: Passage = {
+    type: "qa_pair",
+    score: 0.9,
+    isRelevant: true,
+    question: "Delivery?",
+    answer: `${honest} ${text}`,
+  };
   const planted: Passage[] = [
     ...(kind === "document" ? [{ ...honestChunk, content: `${text}\n${honest}` }] : []),
     ...(kind === "document" ? [{ ...honestChunk, document_name: text, heading: text }] : []),
-    ...(kind === "qa_pair"
-      ? [
-          {
-            ...({ type: "qa_pair", score: 0.9, isRelevant: true } as const),
-            question: "Delivery?",
-            answer: `${honest} ${text}`,
-          },
-        ]
-      : []),
+    ...(kind === "qa_pair" ? [pair] : []),
     honestChunk,
   ];
   const isMessage = kind === "message";

@@ -40,9 +40,13 @@ const graphs = fc
   );
 
 const request = {
-  ...({ method: "GET", url: "https://example.com", headers: {}, secret_headers: [], body: null } as const),
+  method: "GET",
+  url: "https://example.com",
+  headers: {},
+  secret_headers: [],
+  body: null,
   timeout_ms: 1,
-};
+} as const;
 const reply = { message_id: "msg_1", text: "yes", button: "yes" };
 const outcomes = fc.oneof<fc.Arbitrary<Outcome>[]>(
   fc.constantFrom<Outcome>(

@@ -264,7 +264,10 @@ describe("changes", () => {
   test("assign by a policy, and unassign and resolve at the end", async () => {
     const { id: target_id, users } = await createTeamWithMembers(app, { name: "Sales" }, { Bea: {} });
     const { data: policy } = await app.call(routing.create_routing_policy, {
-      ...({ name: "Sales", strategy: "round_robin", target_type: "team", target_id } as const),
+      name: "Sales",
+      strategy: "round_robin",
+      target_type: "team",
+      target_id,
       conditions: { attribute: "name", operator: "eq", value: "nobody" },
     });
     const assigned = await begin([node("a", "assign", { policy: policy.id })]);

@@ -1,6 +1,7 @@
 /** The rules for the node http_request when a flow is saved: each error names the node and the field, and shows no secret. */
 import { expect, test } from "vitest";
 import { apiKeys } from "../tools/api-keys.ts";
+import type { InputOf } from "../tools/contract/index.ts";
 import { flows } from "../tools/flows/index.ts";
 import { useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
@@ -90,8 +91,11 @@ test("what a call saves can be named by its members", async () => {
 test("saving one needs the scope tokens:create", async () => {
   const scopes = ["inbox:write", "inbox:read", "contacts:manage", "contacts:write"] as const;
   const { data } = await app.call(apiKeys.create_api_key, { name: "writer", scopes: [...scopes] });
-  const input = {
-    ...({ name: "Call", trigger_type: "keyword", trigger_keyword: "t", end_action_type: "none" } as const),
+  const input: InputOf<typeof flows.create_flow> = {
+    name: "Call",
+    trigger_type: "keyword",
+    trigger_keyword: "t",
+    end_action_type: "none",
     nodes: call({ url }),
   };
   const key = data.secret_key;

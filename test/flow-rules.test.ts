@@ -1,6 +1,7 @@
 /** The rules for a graph that is saved: each names the node and the field. */
 import { describe, expect, test } from "vitest";
 import { apiKeys } from "../tools/api-keys.ts";
+import type { InputOf } from "../tools/contract/index.ts";
 import { flows } from "../tools/flows/index.ts";
 import { useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
@@ -296,8 +297,11 @@ test("a key needs the scope of what the nodes do", async () => {
     name: "writer",
     scopes: ["inbox:write", "inbox:read"],
   });
-  const input = {
-    ...({ name: "Tags", trigger_type: "keyword", trigger_keyword: "t", end_action_type: "none" } as const),
+  const input: InputOf<typeof flows.create_flow> = {
+    name: "Tags",
+    trigger_type: "keyword",
+    trigger_keyword: "t",
+    end_action_type: "none",
     nodes: [node("add_tag", { tag: "vip" })],
   };
   const failure = await expectFailure(app.call(flows.create_flow, input, { key: data.secret_key }));

@@ -56,8 +56,11 @@ describe("a secret header", () => {
   test("is sent, and no answer, row, log or response shows it", async () => {
     const options = { idempotencyKey: crypto.randomUUID() };
     const input: InputOf<typeof flows.create_flow> = {
-      ...({ name: "Secret", trigger_type: "keyword", trigger_keyword: "secret" } as const),
-      ...({ end_action_type: "none", nodes: call({ Authorization: secret }) } as const),
+      name: "Secret",
+      trigger_type: "keyword",
+      trigger_keyword: "secret",
+      end_action_type: "none",
+      nodes: call({ Authorization: secret }),
     };
     const created = await app.call(flows.create_flow, input, options);
     const { id } = created.data;
@@ -242,7 +245,10 @@ describe("null is rejected", () => {
     await create(call({ Authorization: secret }));
     const { key } = await createOrganizationFor(app, "Other");
     const input: InputOf<typeof flows.create_flow> = {
-      ...({ name: "Copy", trigger_type: "keyword", trigger_keyword: "x", end_action_type: "none" } as const),
+      name: "Copy",
+      trigger_type: "keyword",
+      trigger_keyword: "x",
+      end_action_type: "none",
       nodes: call({ Authorization: null }),
     };
     await expectMissing(app.call(flows.create_flow, input, { key }));

@@ -93,12 +93,28 @@ const habits: Readonly<Record<string, readonly [path: string, source: string]>> 
   noEnum: ["src/habit-enum.ts", "export enum Kind { One }"],
   noProcessEnv: ["src/habit-env.ts", "export const home = process.env.HOME;"],
   noFloatingPromises: ["src/habit-promise.ts", "const load = async () => 1;\nload();"],
-  // Of our own rule about AbortSignal.any.
-  plugin: [
-    "src/habit-signal.ts",
-    "export const either = (a: AbortSignal) => AbortSignal.any([a, AbortSignal.timeout(1)]);",
-  ],
   noImportCycles: ["tools/cycle-a.ts", 'import type { B } from "./cycle-b.ts";\nexport type A = B;'],
+};
+
+/** The rules of scripts/lint/, each with lines that it must allow and lines that it must reject. */
+const plugins: Readonly<Record<string, { allowed: string[]; rejected: string[] }>> = {
+  "abort-signal-any": {
+    allowed: ["export const late = AbortSignal.timeout(1);"],
+    rejected: ["export const either = (a: AbortSignal) => AbortSignal.any([a, AbortSignal.timeout(1)]);"],
+  },
+  "packed-spread": {
+    allowed: [
+      "export const some = (a: object | undefined, b: string[]) => [{ ...a, ...(a ? { b } : {}) }, ...b];",
+      "export const most = (b: Set<number>) => Math.max(...[...b].map((one) => one + 1));",
+    ],
+    rejected: [
+      "export const one = (a: string, b: string) => ({ ...{ a, b } });",
+      "export const two = (a: string, b: string) => ({ ...({ a, b } as const) });",
+      "export const three = (a: string, b: string) => [...[a, b]];",
+      "export const four = (a: string, b: string) => [...([a, b] satisfies string[])];",
+      "export const five = (a: number, b: number) => Math.max(...[a, b]);",
+    ],
+  },
 };
 
 interface Diagnostic {
@@ -117,6 +133,9 @@ describe("the linter", () => {
     }
     for (const [path, source] of Object.values(habits)) {
       await plant(path, source);
+    }
+    for (const [name, { allowed, rejected }] of Object.entries(plugins)) {
+      await plant(`src/${name}.ts`, [...allowed, ...rejected].join("\n"));
     }
     await plant("tools/cycle-b.ts", 'import type { A } from "./cycle-a.ts";\nexport type B = A;');
     await cp("scripts/lint", join(folder, "scripts/lint"), { recursive: true });
@@ -144,6 +163,18 @@ describe("the linter", () => {
       .filter(({ location }) => location.path === path)
       .map(({ category }) => category);
     expect(categories).toEqual([expect.stringMatching(new RegExp(`(^|/)${rule}$`))]);
+  });
+
+  test.each(Object.entries(plugins))("enforces scripts/lint/%s.grit", (name, { allowed, rejected }) => {
+    const lines = diagnostics
+      .filter(({ category, location }) => category === "plugin" && location.path === `src/${name}.ts`)
+      .map(({ location }) => location.start.line);
+    expect([...allowed, ...rejected].filter((_, index) => lines.includes(index + 1))).toEqual(rejected);
+  });
+
+  test("has a proof for every rule of its own", async () => {
+    const rules = (await readdir("scripts/lint")).map((file) => file.replace(/\.grit$/, ""));
+    expect(rules.sort()).toEqual(Object.keys(plugins).sort());
   });
 
   test("has a rule for every layer, and no more than 12 overrides", async () => {

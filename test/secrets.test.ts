@@ -186,12 +186,10 @@ describe("the list of sealed columns", () => {
       const secret_headers = { Authorization: "Bearer secret" };
       const action_config = { url: "https://example.com", secret_headers };
       await app.call(flows.create_flow, {
-        ...({
-          name: "Call",
-          trigger_type: "keyword",
-          trigger_keyword: "x",
-          end_action_type: "none",
-        } as const),
+        name: "Call",
+        trigger_type: "keyword",
+        trigger_keyword: "x",
+        end_action_type: "none",
         nodes: [{ id: "call", node_type: "http_request", action_config }],
       });
       await createWhatsAppInbox(app);

@@ -58,9 +58,22 @@ export const contentFields = {
 };
 
 export const contentNames = [
-  ...(["text", "media", "choose", "button_reply", "list_reply", "button", "location"] as const),
-  ...(["reaction", "edit", "revoke", "contacts", "order", "flow_reply", "unsupported", "raw"] as const),
-];
+  "text",
+  "media",
+  "choose",
+  "button_reply",
+  "list_reply",
+  "button",
+  "location",
+  "reaction",
+  "edit",
+  "revoke",
+  "contacts",
+  "order",
+  "flow_reply",
+  "unsupported",
+  "raw",
+] as const;
 
 type ContentInput = z.output<z.ZodObject<typeof contentFields>>;
 

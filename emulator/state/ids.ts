@@ -18,27 +18,21 @@ export function newAccessToken(): string {
 
 /** Some calling codes, so that generated user ids begin with the likely country. */
 const countries: readonly (readonly [code: string, country: string])[] = [
-  ...([
-    ["1", "US"],
-    ["7", "KZ"],
-    ["27", "ZA"],
-    ["33", "FR"],
-    ["34", "ES"],
-  ] as const),
-  ...([
-    ["39", "IT"],
-    ["44", "GB"],
-    ["49", "DE"],
-    ["52", "MX"],
-    ["54", "AR"],
-  ] as const),
-  ...([
-    ["55", "BR"],
-    ["61", "AU"],
-    ["62", "ID"],
-    ["65", "SG"],
-    ["91", "IN"],
-  ] as const),
+  ["1", "US"],
+  ["7", "KZ"],
+  ["27", "ZA"],
+  ["33", "FR"],
+  ["34", "ES"],
+  ["39", "IT"],
+  ["44", "GB"],
+  ["49", "DE"],
+  ["52", "MX"],
+  ["54", "AR"],
+  ["55", "BR"],
+  ["61", "AU"],
+  ["62", "ID"],
+  ["65", "SG"],
+  ["91", "IN"],
 ];
 
 /** A business-scoped user id. The same number always has the same one. */

@@ -58,7 +58,9 @@ beforeAll(async () => {
   const upload = { content_base64: pdf.toString("base64"), file_name: "canoes.pdf" };
   const { data: file } = await app.call(uploads.upload_file, upload);
   const { data: document } = await app.call(knowledgeBase.add_document, {
-    ...({ name: "Canoe handbook", source_type: "pdf", upload_id: file.id } as const),
+    name: "Canoe handbook",
+    source_type: "pdf",
+    upload_id: file.id,
   });
   await app.runDueJobs();
   const { data } = await app.call(knowledgeBase.get_document, { id: document.id });

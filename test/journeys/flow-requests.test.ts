@@ -37,7 +37,9 @@ test("an order is looked up; without it, the conversation goes to the team that 
     node: Pick<NewNode, "id" | "node_type" | "action_config">,
   ): NewNode => ({ ...node, parent_node_id, connection_type });
   await app.call(flows.create_flow, {
-    ...({ name: "Orders", trigger_type: "keyword", trigger_keyword: "order" } as const),
+    name: "Orders",
+    trigger_type: "keyword",
+    trigger_keyword: "order",
     end_action_type: "none",
     nodes: [
       { id: "ask", node_type: "ask", action_config: ask },

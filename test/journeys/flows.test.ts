@@ -18,22 +18,33 @@ test("a customer who asks for an offer is asked for the amount, tagged, and assi
   const ask = { text: "How many do you need?", save_as: "amount", validate: { type: "number", min: 1 } };
   const isLarge = { attribute: "vars.amount", operator: "gte", value: 100 };
   const { data: flow } = await app.call(flows.create_flow, {
-    ...({ name: "Offers", trigger_type: "keyword", trigger_keyword: "offer, price" } as const),
+    name: "Offers",
+    trigger_type: "keyword",
+    trigger_keyword: "offer, price",
     end_action_type: "none",
     nodes: [
       { id: "ask", node_type: "ask", action_config: ask },
       { id: "large", node_type: "condition", action_config: { query: isLarge }, parent_node_id: "ask" },
       {
-        ...({ id: "tag", node_type: "add_tag", parent_node_id: "large" } as const),
-        ...({ connection_type: "condition_true", action_config: { tag: "large" } } as const),
+        id: "tag",
+        node_type: "add_tag",
+        parent_node_id: "large",
+        connection_type: "condition_true",
+        action_config: { tag: "large" },
       },
       { id: "ada", node_type: "assign", action_config: { team_id: large.id }, parent_node_id: "tag" },
       {
-        ...({ id: "bea", node_type: "assign", parent_node_id: "large" } as const),
-        ...({ connection_type: "condition_false", action_config: { team_id: small.id } } as const),
+        id: "bea",
+        node_type: "assign",
+        parent_node_id: "large",
+        connection_type: "condition_false",
+        action_config: { team_id: small.id },
       },
       {
-        ...({ id: "thank", node_type: "send_message", parent_node_id: "ask", sort_order: 1 } as const),
+        id: "thank",
+        node_type: "send_message",
+        parent_node_id: "ask",
+        sort_order: 1,
         action_config: { text: "Thank you, {{contact.name}}: {{vars.amount}} it is." },
       },
     ],

@@ -23,12 +23,10 @@ export function createFlowHelpers(app: TestApp) {
     /** Started by the keyword hi, unless told otherwise. */
     async create(nodes: NewNode[], fields: Partial<NewFlow> = {}) {
       const { data } = await app.call(flows.create_flow, {
-        ...({
-          name: "Flow",
-          end_action_type: "none",
-          trigger_type: "keyword",
-          trigger_keyword: "hi",
-        } as const),
+        name: "Flow",
+        end_action_type: "none",
+        trigger_type: "keyword",
+        trigger_keyword: "hi",
         ...fields,
         nodes,
       });

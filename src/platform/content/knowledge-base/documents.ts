@@ -28,9 +28,21 @@ interface NewDocument extends Sources {
 }
 
 const shown = [
-  ...(["id", "name", "source_type", "source_url", "upload_id", "status", "failure_reason"] as const),
-  ...(["failure_detail", "progress", "pages", "chunk_count", "warnings", "ingested_at"] as const),
-  ...(["created_at", "updated_at"] as const),
+  "id",
+  "name",
+  "source_type",
+  "source_url",
+  "upload_id",
+  "status",
+  "failure_reason",
+  "failure_detail",
+  "progress",
+  "pages",
+  "chunk_count",
+  "warnings",
+  "ingested_at",
+  "created_at",
+  "updated_at",
 ] as const;
 
 type DocumentRow = Pick<Selectable<Tables["knowledge_documents"]>, (typeof shown)[number]>;

@@ -43,7 +43,10 @@ export function createState({ category, template_data, variables }: Version): Te
     category,
     template_data,
     variables,
-    ...({ status: "draft", review_status: null, raw_status: null, rejection_reason: null } as const),
+    status: "draft",
+    review_status: null,
+    raw_status: null,
+    rejection_reason: null,
     quality_rating: null,
     external_id: null,
     missing_at_authority: false,
@@ -106,12 +109,10 @@ export function acceptSubmission(state: TemplateState, external_id: string): Tem
   const isEdit = state.review_status === "approved" && submitting_since !== null;
   return {
     ...state,
-    ...({
-      status: "pending",
-      review_status: "pending",
-      raw_status: "PENDING",
-      rejection_reason: null,
-    } as const),
+    status: "pending",
+    review_status: "pending",
+    raw_status: "PENDING",
+    rejection_reason: null,
     external_id,
     missing_at_authority: false,
     submitting_since: null,

@@ -20,8 +20,20 @@ import { advanceStatus, type Step, statusOf, successes } from "./states.ts";
 export type MessageRow = Selectable<Tables["messages"]>;
 
 const columns = [
-  ...(["organization_id", "id", "conversation_id", "to", "type", "status", "channel_message_id"] as const),
-  ...(["sent_at", "delivered_at", "read_at", "failed_at", "error", "charge", "broadcast_id"] as const),
+  "organization_id",
+  "id",
+  "conversation_id",
+  "to",
+  "type",
+  "status",
+  "channel_message_id",
+  "sent_at",
+  "delivered_at",
+  "read_at",
+  "failed_at",
+  "error",
+  "charge",
+  "broadcast_id",
 ] as const;
 
 /** An outbound message as its progress needs it, locked until the commit. */

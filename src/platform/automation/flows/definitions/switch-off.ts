@@ -54,7 +54,9 @@ async function switchOff(
     { reason: "authority_lost", flow_id: id },
   );
   tx.emit({
-    ...({ type: "flow.disabled", organization_id: organization, order: id } as const),
+    type: "flow.disabled",
+    organization_id: organization,
+    order: id,
     data: { flow_id: id, name: flow.name, missing_scopes },
   });
 }

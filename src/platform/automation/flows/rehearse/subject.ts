@@ -29,26 +29,7 @@ export async function readSubject(
       : await readContact(wanted.id, context);
   const found = wanted.id === undefined ? undefined : await findLatest(context, wanted.id, inbox_id);
   const inbox = await getOrDefaultInbox(db, organization, found?.inbox_id ?? inbox_id ?? undefined);
-  const at = start.toISOString();
-  const conversation: ConversationRow = found ?? {
-    organization_id: organization,
-    id: "rehearsal",
-    inbox_id: inbox.id,
-    contact_id: contact.id,
-    ...({ status: "open", snoozed_until: null, is_favorite: false, is_unread: false, tags: [] } as const),
-    last_message_at: null,
-    last_user_message_at: null,
-    last_agent_message_at: null,
-    assigned_to: null,
-    team_id: null,
-    erased_at: null,
-    waiting_since: null,
-    queued_at: null,
-    policy_id: null,
-    opens_on_answer: false,
-    created_at: at,
-    updated_at: at,
-  };
+  const conversation = found ?? sampleConversation({ contact, inbox_id: inbox.id, at: start.toISOString() });
   const { status = conversation.status, tags = conversation.tags, last_user_message_at } = values;
   const lastWritten = last_user_message_at ?? conversation.last_user_message_at;
   const snoozed_until = status === conversation.status ? conversation.snoozed_until : null;
@@ -101,6 +82,41 @@ async function sampleContact(
     normalized: null,
     normalized_at: null,
     consent_at: null,
+  };
+}
+
+/** An open conversation without messages, for a contact without a conversation. */
+function sampleConversation({
+  contact,
+  inbox_id,
+  at,
+}: {
+  readonly contact: ContactRow;
+  readonly inbox_id: string;
+  readonly at: string;
+}): ConversationRow {
+  return {
+    organization_id: contact.organization_id,
+    id: "rehearsal",
+    inbox_id,
+    contact_id: contact.id,
+    status: "open",
+    snoozed_until: null,
+    is_favorite: false,
+    is_unread: false,
+    tags: [],
+    last_message_at: null,
+    last_user_message_at: null,
+    last_agent_message_at: null,
+    assigned_to: null,
+    team_id: null,
+    erased_at: null,
+    waiting_since: null,
+    queued_at: null,
+    policy_id: null,
+    opens_on_answer: false,
+    created_at: at,
+    updated_at: at,
   };
 }
 

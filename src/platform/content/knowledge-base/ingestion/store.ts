@@ -42,8 +42,15 @@ export async function beginRun(
     .where("id", "=", document_id)
     .where("status", "=", "processing")
     .returning([
-      ...(["organization_id", "id", "source_type", "source_url", "upload_id", "content"] as const),
-      ...(["attempt", "generation", "content_hash"] as const),
+      "organization_id",
+      "id",
+      "source_type",
+      "source_url",
+      "upload_id",
+      "content",
+      "attempt",
+      "generation",
+      "content_hash",
     ])
     .executeTakeFirst();
 }
