@@ -5,6 +5,7 @@ import type { Database } from "./database.ts";
 import { migrations } from "./migrations/index.ts";
 import { withoutStatementLimit } from "./outage.ts";
 import { sqlState } from "./pool/index.ts";
+import { nullable, rowsOf } from "./query/index.ts";
 
 /** Less than the time after which PostgreSQL looks for deadlocks: a migration gives way to requests, never they to it. */
 const lockTimeoutMs = 300;
@@ -47,15 +48,15 @@ async function runMigrations(database: Database, known: Readonly<Record<string, 
 
 /** @throws Error if a newer version has migrated the database; Kysely calls its migrations corrupted. */
 async function requireKnown(database: Database, known: Readonly<Record<string, Migration>>): Promise<void> {
-  const { rows: tables } = await sql<{ name: string | null }>`
-    select to_regclass('kysely_migration') as name
+  const { rows: tables } = await rowsOf({ name: nullable("text") })`
+    select to_regclass('kysely_migration')::text as name
   `.execute(database.queries);
   if (!tables[0]?.name) {
     return;
   }
-  const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(
-    database.queries,
-  );
+  const { rows } = await rowsOf({ name: "text" })`
+    select name::text as name from kysely_migration order by name
+  `.execute(database.queries);
   const unknown = rows.find(({ name }) => !(name in known));
   if (unknown) {
     throw new Error(

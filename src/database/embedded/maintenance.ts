@@ -55,8 +55,8 @@ export async function vacuumChanged(queries: Queries, signal?: AbortSignal): Pro
 /** The tables that autovacuum would process at its default settings, and those without statistics after a crash. */
 async function findChanged(queries: Queries): Promise<string[]> {
   await sql`select pg_stat_force_next_flush()`.execute(queries);
-  const { rows } = await sql<{ name: string }>`
-    select stat.relname as name
+  const { rows } = await rowsOf({ name: "text" })`
+    select stat.relname::text as name
     from pg_stat_user_tables stat
     join pg_class class on class.oid = stat.relid
     cross join lateral (select greatest(class.reltuples, 0) as count) rows

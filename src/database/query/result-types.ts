@@ -2,14 +2,20 @@
 import type { SqlType } from "../schema/index.ts";
 
 /** The types of table columns, and of expressions. */
-export type ResultType = SqlType | "bigint[]" | "double precision" | "integer[]" | "numeric" | "real";
+export type ResultType =
+  | SqlType
+  | "double precision"
+  | "double precision[]"
+  | "integer[]"
+  | "numeric"
+  | "real";
 
 export const typeIds: Readonly<Record<ResultType, number>> = {
   bigint: 20,
-  "bigint[]": 1016,
   boolean: 16,
   bytea: 17,
   "double precision": 701,
+  "double precision[]": 1022,
   integer: 23,
   "integer[]": 1007,
   json: 114,

@@ -29,10 +29,10 @@ type Declaration = Readonly<Record<string, DeclaredColumn>>;
 /** The values that the driver returns for an SQL type. */
 interface Values extends Record<ResultType, unknown> {
   readonly bigint: number;
-  readonly "bigint[]": number[];
   readonly boolean: boolean;
   readonly bytea: Uint8Array;
   readonly "double precision": number;
+  readonly "double precision[]": number[];
   readonly integer: number;
   readonly "integer[]": number[];
   readonly real: number;

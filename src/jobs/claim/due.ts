@@ -1,6 +1,7 @@
 /** Finds out whether a priority has a job to claim, and when it has its next one. */
 import { sql } from "kysely";
 import type { Queries } from "../../database/database.ts";
+import { nullable, rowsOf } from "../../database/query/index.ts";
 import type { Priority } from "../job.ts";
 import { type LaneRange, lanesIn, rangeOf } from "../priority.ts";
 import { nextStart } from "./pace.ts";
@@ -14,7 +15,7 @@ export async function nextDueAt(
   priority: Priority,
   { now, isScheduled }: { readonly now: Date; readonly isScheduled: boolean },
 ): Promise<Date | undefined> {
-  const { rows } = await sql<{ at: string | null }>`
+  const { rows } = await rowsOf({ at: nullable("timestamptz") })`
     with recursive ${lanesIn(rangeOf(priority))}
     select min(next.at) as at from lanes cross join lateral (
       (
@@ -36,7 +37,7 @@ export async function findDue(queries: Queries, now: Date): Promise<Readonly<Rec
   const hasDue = ({ after, end }: LaneRange) => sql`exists (
     select from jobs where lane > ${after} and lane < ${end} and run_at <= ${now.toISOString()}
   )`;
-  const { rows } = await sql<Record<Priority, boolean>>`
+  const { rows } = await rowsOf({ normal: "boolean", bulk: "boolean" })`
     select ${hasDue(rangeOf("normal"))} as normal, ${hasDue(rangeOf("bulk"))} as bulk
   `.execute(queries);
   return rows[0] ?? { normal: false, bulk: false };

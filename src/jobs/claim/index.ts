@@ -11,6 +11,7 @@
  */
 import { type RawBuilder, sql } from "kysely";
 import type { DatabaseTransaction, Queries } from "../../database/database.ts";
+import { rowsOf } from "../../database/query/index.ts";
 import type { Priority } from "../job.ts";
 import type { Capacity } from "../lanes.ts";
 import { laneNameOf, lanesIn, rangeOf } from "../priority.ts";
@@ -167,7 +168,7 @@ const isSuspended = (runWhileSuspended: readonly string[]) => sql`
 
 /** The names of jobs in the table that are not among `names`. */
 export async function findUnknownNames(queries: Queries, names: readonly string[]): Promise<string[]> {
-  const { rows } = await sql<{ name: string }>`
+  const { rows } = await rowsOf({ name: "text" })`
     select distinct name from jobs where name <> all(${names}::text[]) order by name
   `.execute(queries);
   return rows.map(({ name }) => name);

@@ -10,6 +10,7 @@
 import { sql } from "kysely";
 import type { Database } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
+import { nullable, rowsOf, typed } from "../../database/query/index.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/telemetry/log.ts";
 import type { SharedClock } from "../../time/shared-clock.ts";
@@ -45,8 +46,13 @@ interface ProcessRow {
   readonly use: UseCounts;
 }
 
-/** The database's time, with another process, or alone if there is none. */
-type ReadRow = { readonly time: string } & (ProcessRow | { readonly id: null });
+/** The database's time, with another process; the columns of the process are null if there is none. */
+const rowColumns = {
+  time: "timestamptz",
+  id: nullable("text"),
+  heartbeat_at: nullable("timestamptz"),
+  use: typed<UseCounts | null>("jsonb"),
+} as const;
 
 /** Another process, as it was read with the last heartbeat. */
 interface Peer extends ProcessRow {
@@ -175,7 +181,7 @@ export class Processes {
     const { clock, database } = this.#options;
     const use = JSON.stringify(this.#exchange.read());
     const sentAt = clock?.monotonicMs() ?? 0;
-    const { rows } = await sql<ReadRow>`
+    const { rows } = await rowsOf(rowColumns)`
       with beat as (
         insert into processes (id, started_at, heartbeat_at, use)
         values (${this.id}, ${this.#startedAt}, ${at.toISOString()}, ${use}::jsonb)
@@ -189,7 +195,9 @@ export class Processes {
       clock.observe({ sentAt, receivedAt: clock.monotonicMs(), time: Date.parse(rows[0].time) });
       this.#reportDifference();
     }
-    return rows.flatMap((row) => (row.id === null ? [] : [row]));
+    return rows.flatMap(({ id, heartbeat_at, use: counts }) =>
+      id === null || heartbeat_at === null || counts === null ? [] : [{ id, heartbeat_at, use: counts }],
+    );
   }
 
   /** Reports the use of a process since its last heartbeat. What it used before it was first seen is past. */

@@ -20,8 +20,8 @@ import { previewQuery } from "./preview.ts";
 export { normalizeContacts } from "../../inbox/contacts/index.ts";
 export {
   type Cohort,
-  cohortMembers,
   countMembers,
+  isMember,
   listMemberIds,
   recordCount,
   requireCohort,

@@ -1,5 +1,5 @@
 /** The contacts of a cohort: what its query selects, or the contacts of its file. */
-import { type RawBuilder, type Selectable, sql } from "kysely";
+import { type Selectable, sql } from "kysely";
 import { fail } from "../../../../tools/errors.ts";
 import type { Queries } from "../../../database/database.ts";
 import { ofOrganization, rowsOf, withTimeLimit } from "../../../database/query/index.ts";
@@ -77,23 +77,12 @@ export async function listMemberIds(
   { after, limit }: { readonly after: string; readonly limit: number },
 ): Promise<readonly string[]> {
   const { rows } = await rowsOf({ contact_id: "text" })`
-    select contact_id from (${cohortMembers(organization, audience, now)}) as member
-    where contact_id > ${after} order by contact_id limit ${limit}
-  `.execute(db);
-  return rows.map(({ contact_id }) => contact_id);
-}
-
-/** Selects the ids of an audience's contacts, for a statement that stores them. Call `normalizeContacts` before. */
-export function cohortMembers(
-  organization: string,
-  audience: Audience,
-  now: Date,
-): RawBuilder<{ contact_id: string }> {
-  return sql<{ contact_id: string }>`
     select contacts.id as contact_id from contacts
     where contacts.organization_id = ${organization} and contacts.erased_at is null
-      and ${isMember(organization, audience, now)}
-  `;
+      and ${isMember(organization, audience, now)} and contacts.id > ${after}
+    order by contacts.id limit ${limit}
+  `.execute(db);
+  return rows.map(({ contact_id }) => contact_id);
 }
 
 /** @throws ReadTimeoutError; Failure `unavailable`. */

@@ -44,7 +44,7 @@ async function countUnits(
     );
     return [sql`count(*) filter (where ${predicate})`, sql`count(*) filter (where ${before})`];
   });
-  const { rows } = await sql<{ counts: number[] }>`
+  const { rows } = await rowsOf({ counts: "double precision[]" })`
     select array[${sql.join([sql`count(*)`, ...counts])}]::float8[] as counts from contacts
     where contacts.organization_id = ${organization} and contacts.erased_at is null
   `.execute(db);

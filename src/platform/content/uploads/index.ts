@@ -22,7 +22,7 @@ export { findChannelFile, findUpload, findUploadAt, getUpload, type UploadRow } 
 export { nameOfType } from "./kinds.ts";
 export { createChannelLink, createLink, removeSignature } from "./links.ts";
 export { commitUpload, discardFile, fetchFile, type ReceivedFile, receiveFile } from "./receive.ts";
-export { removeUpload, withdrawal } from "./remove.ts";
+export { removeUpload, withdrawFiles } from "./remove.ts";
 
 export const uploads = implement(contract, {
   tables: ["uploads"],

@@ -1,11 +1,15 @@
 /** Deletes files from the store: those of deleted uploads, and those that never became uploads. */
 
-import { type RawBuilder, sql } from "kysely";
 import { z } from "zod";
 import { fail } from "../../../../tools/errors.ts";
 import { ofOrganization } from "../../../database/query/index.ts";
 import { newJob } from "../../../jobs/job.ts";
-import { defineJob, defineScheduledJob, type WriteContext } from "../../foundation/kernel/index.ts";
+import {
+  defineJob,
+  defineScheduledJob,
+  type Transaction,
+  type WriteContext,
+} from "../../foundation/kernel/index.ts";
 import { getAccessibleUpload } from "./access.ts";
 import { discardFile } from "./receive.ts";
 
@@ -38,13 +42,22 @@ export async function removeUpload(
 }
 
 /**
- * The statement that withdraws the files with these keys, to be made part of another one. They can't be opened from then
- * on, and the job that deletes unfinished uploads deletes them.
+ * Withdraws the files with these keys: they can't be opened from the commit on, and the job that deletes unfinished
+ * uploads deletes them.
  */
-export function withdrawal(organization: string, keys: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`
-    update uploads set status = 'arriving', credential_id = null
-    where organization_id = ${organization} and status = 'kept' and key in (${keys})`;
+export async function withdrawFiles(
+  tx: Transaction,
+  organization: string,
+  keys: readonly string[],
+): Promise<void> {
+  if (keys.length > 0) {
+    await ofOrganization(tx, organization)
+      .updateTable("uploads")
+      .set({ status: "arriving", credential_id: null })
+      .where("status", "=", "kept")
+      .where("key", "in", keys)
+      .execute();
+  }
 }
 
 export const removeFileJob = defineJob({

@@ -8,7 +8,7 @@
  */
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "../../../database/database.ts";
-import { recordset } from "../../../database/query/index.ts";
+import { type RowOf, recordset, rowsOf, typed } from "../../../database/query/index.ts";
 import type { Sealed, Tables } from "../../../database/schema/index.ts";
 import type { Log } from "../../../ports/telemetry/log.ts";
 import { type SealSecrets, seal, tryUnseal } from "./seal.ts";
@@ -90,10 +90,12 @@ function describeLost(counts: readonly { column: SealedColumn; lost: number }[])
   ].join(" ");
 }
 
-interface SealedRow {
-  readonly row_key: Readonly<Record<string, string>>;
-  readonly value: Sealed;
-}
+const sealedColumns = {
+  row_key: typed<Readonly<Record<string, string>>>("json"),
+  value: typed<Sealed>("text"),
+};
+
+type SealedRow = RowOf<typeof sealedColumns>;
 
 /** Reads the values by primary key. */
 async function* readBatches(
@@ -108,7 +110,7 @@ async function* readBatches(
       ? sql`(${keyColumns}) > (${sql.join(key.map((name) => last?.row_key[name]))})`
       : sql`true`;
     const members = key.map((name) => sql`${sql.lit(name)}, ${sql.ref(name)}`);
-    const { rows: batch } = await sql<SealedRow>`
+    const { rows: batch } = await rowsOf(sealedColumns)`
       select json_build_object(${sql.join(members)}) as row_key, ${textOf(column, isJson)} as value
       from ${sql.table(table)}
       where ${sql.ref(column)} is not null and ${rows(now)} and ${after}

@@ -13,10 +13,11 @@ import {
   recordset,
   rowsOf,
 } from "../../../database/query/index.ts";
+import { together } from "../../../database/transaction.ts";
 import { capacityFreed } from "../../account/users.ts";
 import { type Change, isListenedTo } from "../../foundation/kernel/index.ts";
 import type { ConversationRow } from "../routing/index.ts";
-import { countsAsLoad, type LoadChange, updateLoads } from "../teams/index.ts";
+import { applyLoadChanges, countsAsLoad, type LoadChange } from "../teams/index.ts";
 import { conversationsTaken } from "./hooks.ts";
 
 export type AssignmentState = Pick<
@@ -114,15 +115,14 @@ const stateColumns = {
   is_done: "boolean",
 } as const;
 
-/** One statement for all, because the members stay locked until the commit and other transactions wait for them. */
+/** One statement for all, because other transactions wait for the rows until the commit. */
 async function writeUpdates({ tx, now }: Change, updates: readonly ConversationUpdate[]): Promise<Written> {
   const rows = updates.map(({ conversation: { organization_id, id }, state }) => {
     return { organization_id, id, ...state, is_done: isDone(state) };
   });
   const organizations = rows.map(({ organization_id }) => organization_id);
   const ids = rows.map(({ id }) => id);
-  const updated = await rowsOf({ ...allColumnsOf("conversations"), is_listened_to: "boolean" })`
-    with counted as (${updateLoads(updates.flatMap(({ loadChanges }) => loadChanges))})
+  const writing = rowsOf({ ...allColumnsOf("conversations"), is_listened_to: "boolean" })`
     update conversations set status = state.status, snoozed_until = state.snoozed_until,
       assigned_to = state.assigned_to, team_id = state.team_id, queued_at = state.queued_at,
       policy_id = state.policy_id, opens_on_answer = state.opens_on_answer, updated_at = ${now.toISOString()}::timestamptz,
@@ -133,6 +133,8 @@ async function writeUpdates({ tx, now }: Change, updates: readonly ConversationU
       and ${matchesKey("conversations.id", "state.id", ids)}
     returning conversations.*, ${isHeard} as is_listened_to
   `.execute(tx);
+  const loadChanges = updates.flatMap(({ loadChanges: ofOne }) => ofOne);
+  const [updated] = await together(writing, applyLoadChanges(tx, loadChanges));
   const listening = updated.rows.flatMap(({ id, is_listened_to }) => (is_listened_to ? [id] : []));
   return {
     updated: new Map(updated.rows.map(({ is_listened_to: _, ...row }) => [row.id, row])),

@@ -1,13 +1,32 @@
 /** Erases the content of a contact's messages. The rows stay, for statistics. */
 
 import { sql } from "kysely";
-import { updateBatch } from "../../../database/query/index.ts";
-import { withdrawal } from "../../content/uploads/index.ts";
+import { rowsOf, updateBatch } from "../../../database/query/index.ts";
+import { withdrawFiles } from "../../content/uploads/index.ts";
 import type { Transaction } from "../../foundation/kernel/index.ts";
 import type { ErasedContact } from "../contacts/index.ts";
 
+const filesPerBatch = 500;
+
 /** Replaces these members of an error. */
 const withoutText = JSON.stringify({ title: "", detail: null });
+
+/** Withdraws the files that the contact sent. The files of outbound messages are the organization's own. */
+export async function eraseReceivedFiles(
+  tx: Transaction,
+  { organization_id, conversation_ids }: ErasedContact,
+  after: string,
+): Promise<string | undefined> {
+  const { rows } = await rowsOf({ id: "text", key: "text" })`
+    select id, content #>> '{media,upload}' as key from messages
+    where organization_id = ${organization_id} and conversation_id = any(${conversation_ids}::text[])
+      and direction = 'inbound' and content #>> '{media,upload}' is not null and id > ${after}
+    order by id limit ${filesPerBatch}
+  `.execute(tx);
+  const keys = rows.map(({ key }) => key);
+  await withdrawFiles(tx, organization_id, keys);
+  return rows.at(-1)?.id;
+}
 
 /** What the codes of an error say stays; the channel's text may contain the phone number. */
 export async function eraseMessages(
@@ -18,12 +37,7 @@ export async function eraseMessages(
   const ids = sql`
     select id from messages
     where organization_id = ${organization_id} and conversation_id = any(${conversation_ids}::text[])`;
-  // Files that the contact sent. Those of outbound messages are the organization's own.
-  const received = sql`
-    select content #>> '{media,upload}' from messages
-    where organization_id = ${organization_id} and id in (select id from batch) and direction = 'inbound'`;
   const updates = [
-    withdrawal(organization_id, received),
     sql`
       delete from message_originals
       where organization_id = ${organization_id} and message_id in (select id from batch)`,

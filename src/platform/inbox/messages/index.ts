@@ -12,7 +12,7 @@ import { latestMessages } from "../routing/index.ts";
 import { releaseChargesJob } from "./charge/index.ts";
 import { changeConsentJob } from "./consent-job.ts";
 import { confirmMessageJob, deliverMessageJob, requireNoneWaiting } from "./delivery/index.ts";
-import { eraseMessages } from "./erase.ts";
+import { eraseMessages, eraseReceivedFiles } from "./erase.ts";
 import { findOriginal, inboundJobs, inboundRoutes } from "./inbound/index.ts";
 import { sendMessage } from "./outbound/index.ts";
 import { listConversations, readConversationContext, readLatestMessages } from "./reading/index.ts";
@@ -85,6 +85,6 @@ export const messages = implement(
     jobs: [deliverMessageJob, confirmMessageJob, releaseChargesJob, changeConsentJob, ...inboundJobs],
     routes: inboundRoutes,
     hooks: [templateWithdrawn.handledBy(requireNoneWaiting), latestMessages.handledBy(readLatestMessages)],
-    erase: erasesContact({ later: [eraseMessages] }),
+    erase: erasesContact({ later: [eraseReceivedFiles, eraseMessages] }),
   },
 );

@@ -1,6 +1,8 @@
 /** When a member takes no new conversations: while switched off, and in the time in which the member is away. */
 
 import { type RawBuilder, type Selectable, sql } from "kysely";
+import type { Queries } from "../../../database/database.ts";
+import { columnsOf, rowsOf } from "../../../database/query/index.ts";
 import type { Tables } from "../../../database/schema/index.ts";
 
 export type Availability = Pick<
@@ -23,10 +25,30 @@ export function availableAt(now: Date): RawBuilder<boolean> {
   return sql<boolean>`(team_members.is_available and not ${awayAt(now)})`;
 }
 
-/** Since when the row of `team_members` is not available; null if it is. */
-export function unavailableSince(now: Date): RawBuilder<string | null> {
-  return sql`(case when not team_members.is_available then team_members.unavailable_since
-    when ${awayAt(now)} then coalesce(team_members.unavailable_from, team_members.updated_at) end)`;
+export interface AbsentAgent {
+  readonly organization_id: string;
+  readonly team_id: string;
+  readonly user_id: string;
+  /** Since when the member takes no conversations, or the user is switched off. */
+  readonly since: string;
+}
+
+/** The members of all organizations who are absent and still have conversations. */
+export async function findAbsentAgents(db: Queries, now: Date): Promise<readonly AbsentAgent[]> {
+  const { rows } = await rowsOf({
+    ...columnsOf("team_members", "organization_id", "team_id", "user_id"),
+    since: "timestamptz",
+  })`
+    select team_members.organization_id, team_id, user_id, case
+        when not is_available then coalesce(unavailable_since, users.updated_at)
+        when ${awayAt(now)} then coalesce(unavailable_from, team_members.updated_at)
+        else users.updated_at
+      end as since
+    from team_members
+    join users on users.organization_id = team_members.organization_id and users.id = team_members.user_id
+    where current_chat_count > 0 and (not ${availableAt(now)} or not users.is_active)
+  `.execute(db);
+  return rows;
 }
 
 function awayAt(now: Date): RawBuilder<boolean> {

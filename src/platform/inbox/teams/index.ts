@@ -12,9 +12,9 @@ import { implement, type Transaction } from "../../foundation/kernel/index.ts";
 import { memberAdded, teamDeleted } from "./hooks.ts";
 import { findIdleTeams } from "./warnings.ts";
 
-export { isAvailableAt, unavailableSince } from "./availability.ts";
+export { findAbsentAgents, isAvailableAt } from "./availability.ts";
 export { memberAdded, teamDeleted } from "./hooks.ts";
-export { countFreeCapacity, countsAsLoad, type LoadChange, updateLoads } from "./load.ts";
+export { applyLoadChanges, countFreeCapacity, countsAsLoad, type LoadChange } from "./load.ts";
 export { findIdleTeams, type TeamReference } from "./warnings.ts";
 
 /** Those of the ids that are teams of the organization. */

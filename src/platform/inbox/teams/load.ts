@@ -42,16 +42,21 @@ const changeColumns = {
 } as const;
 
 /**
- * The statement that applies the changes, for a CTE of the change that causes them. An agent who has left the team
- * has no row to count in; their conversations stay theirs.
+ * Applies the changes. An agent who has left the team has no row to count in; the agent's conversations stay assigned.
  */
-export const updateLoads = (loadChanges: readonly LoadChange[]) => sql`
-  update team_members
-  set current_chat_count = current_chat_count + change.delta, turn = coalesce(change.turn, team_members.turn)
-  from (
-    select organization_id, team_id, user_id, sum(delta)::integer as delta, max(turn) as turn
-    from ${recordset("change", changeColumns, loadChanges)}
-    group by organization_id, team_id, user_id
-  ) as change
-  where team_members.organization_id = change.organization_id
-    and team_members.team_id = change.team_id and team_members.user_id = change.user_id`;
+export async function applyLoadChanges(tx: Queries, loadChanges: readonly LoadChange[]): Promise<void> {
+  if (loadChanges.length === 0) {
+    return;
+  }
+  await sql`
+    update team_members
+    set current_chat_count = current_chat_count + change.delta, turn = coalesce(change.turn, team_members.turn)
+    from (
+      select organization_id, team_id, user_id, sum(delta)::integer as delta, max(turn) as turn
+      from ${recordset("change", changeColumns, loadChanges)}
+      group by organization_id, team_id, user_id
+    ) as change
+    where team_members.organization_id = change.organization_id
+      and team_members.team_id = change.team_id and team_members.user_id = change.user_id
+  `.execute(tx);
+}

@@ -4,6 +4,7 @@ import type { Failure } from "../../../../tools/contract/index.ts";
 import { fail } from "../../../../tools/errors.ts";
 import { fromMicros } from "../../../../tools/money.ts";
 import type { Queries } from "../../../database/database.ts";
+import { rowsOf } from "../../../database/query/index.ts";
 import { lockOrganization } from "../../account/organization/index.ts";
 import type { Transaction, World } from "../../foundation/kernel/index.ts";
 import { creditLimit, type MoneyAccount, readAvailable, readWallet } from "./balances.ts";
@@ -31,19 +32,45 @@ export function paymentOf(
   };
 }
 
+export type Hold = Pick<
+  Transfer,
+  "organization_id" | "reference" | "amount" | "currency" | "message_id" | "simulated"
+>;
+
+interface HoldOptions {
+  readonly now: Date;
+  readonly isLimited: boolean;
+}
+
 /**
  * Takes the lock under which the balance is compared with its limit: of two holds at once, the second one sees the first.
- * It must be executed before the statement of `holdInsertion`, and lasts until the commit.
+ * It must be executed before the hold, and lasts until the commit.
  */
 export async function lockWallet(tx: Transaction, organization: string): Promise<void> {
   await lockOrganization(tx, organization);
 }
 
+/**
+ * Holds an amount. With `isLimited`, call `lockWallet` before; it holds nothing if less than the amount is available.
+ * @returns whether the amount is held.
+ */
+export async function holdAmount(
+  tx: Transaction,
+  world: WalletWorld,
+  hold: Hold,
+  options: HoldOptions,
+): Promise<boolean> {
+  const { rows } = await rowsOf({ reference: "text" })`
+    ${holdInsertion(world, hold, options)} returning reference
+  `.execute(tx);
+  return rows.length > 0;
+}
+
 /** The statement that holds an amount. With `isLimited` it inserts nothing if less than the amount is available. */
 export function holdInsertion(
   world: WalletWorld,
-  hold: Pick<Transfer, "organization_id" | "reference" | "amount" | "currency" | "message_id" | "simulated">,
-  { now, isLimited }: { readonly now: Date; readonly isLimited: boolean },
+  hold: Hold,
+  { now, isLimited }: HoldOptions,
 ): RawBuilder<unknown> {
   const { organization_id, amount, simulated } = hold;
   const isCovered = sql<boolean>`

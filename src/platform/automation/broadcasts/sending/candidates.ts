@@ -5,7 +5,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { ExclusionReason, VariableMapping } from "../../../../../tools/broadcasts/index.ts";
 import { priceOf, type Rates } from "../../../money/prices/index.ts";
-import { type Cohort, cohortMembers } from "../../cohorts/index.ts";
+import { type Cohort, isMember } from "../../cohorts/index.ts";
 
 export interface Candidate {
   readonly contact_id: string;
@@ -46,8 +46,9 @@ export function selectCandidates(selection: Selection): RawBuilder<Candidate> {
     from (
       select contacts.id as contact_id, coalesce(contacts.phone_number, contacts.bsuid) as "to", contacts.country,
         contacts.blocked_at, contacts.opted_out, array[${sql.join(values)}]::text[] as "values"
-      from (${cohortMembers(organization, cohort, now)}) as member
-      join contacts on contacts.organization_id = ${organization} and contacts.id = member.contact_id
+      from contacts
+      where contacts.organization_id = ${organization} and contacts.erased_at is null
+        and ${isMember(organization, cohort, now)}
     ) as candidate`;
 }
 

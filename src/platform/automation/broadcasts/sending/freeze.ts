@@ -2,13 +2,13 @@
 import { sql } from "kysely";
 import type { ExclusionReason } from "../../../../../tools/broadcasts/index.ts";
 import { fail } from "../../../../../tools/errors.ts";
-import { nullable, onlyRow, rowsOf, typed } from "../../../../database/query/index.ts";
+import { nullable, rowsOf, typed } from "../../../../database/query/index.ts";
 import { getOrDefaultInbox } from "../../../account/inboxes/index.ts";
 import type { Transaction, World } from "../../../foundation/kernel/index.ts";
 import { allCountries, readRates } from "../../../money/prices/index.ts";
 import {
   failInsufficient,
-  holdInsertion,
+  holdAmount,
   lockWallet,
   type Payment,
   paymentOf,
@@ -104,11 +104,7 @@ export async function holdCost(
   }
   const reference = `${id}:hold:${runs + 1}`;
   const hold = { organization_id, reference, amount, currency, message_id: null, simulated };
-  const { rows } = await rowsOf({ is_held: "boolean" })`
-    with hold as (${holdInsertion(world, hold, { now, isLimited })} returning 1)
-    select exists (select from hold) as is_held
-  `.execute(tx);
-  return onlyRow(rows).is_held;
+  return holdAmount(tx, world, hold, { now, isLimited });
 }
 
 /** Excludes the last ones by contact id, as many as are necessary for the others to be paid. */

@@ -1,7 +1,7 @@
 /** What a new member of a team gets: the conversations that are already theirs, and those of the queue. */
 import { ofOrganization } from "../../../../database/query/index.ts";
 import type { Change, Transaction } from "../../../foundation/kernel/index.ts";
-import { countsAsLoad, updateLoads } from "../../teams/index.ts";
+import { applyLoadChanges, countsAsLoad } from "../../teams/index.ts";
 import { serveQueueNow } from "./serve.ts";
 
 interface Membership {
@@ -16,7 +16,7 @@ export async function addMember(change: Change, member: Membership): Promise<num
   const { organization: organization_id, team_id, user_id } = member;
   const own = await countConversations(tx, member);
   if (own > 0) {
-    await updateLoads([{ organization_id, team_id, user_id, delta: own }]).execute(tx);
+    await applyLoadChanges(tx, [{ organization_id, team_id, user_id, delta: own }]);
   }
   await serveQueueNow(change, organization_id);
   return own;

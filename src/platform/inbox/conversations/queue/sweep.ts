@@ -2,7 +2,7 @@
  * Sweeps the queues every minute: requeues unanswered conversations of absent agents, and serves every queue, because
  * some changes that free an agent enqueue no run.
  */
-import { columnOf, columnsOf, rowsOf } from "../../../../database/query/index.ts";
+import { columnOf, columnsOf, recordset, rowsOf } from "../../../../database/query/index.ts";
 import { type Change, defineScheduledJob, type World } from "../../../foundation/kernel/index.ts";
 import {
   activePolicies,
@@ -11,11 +11,16 @@ import {
   policyForQueued,
   recordAssignment,
 } from "../../routing/index.ts";
-import { unavailableSince } from "../../teams/index.ts";
+import { findAbsentAgents } from "../../teams/index.ts";
 import { applyDecisions } from "../apply-decisions.ts";
 import { changeConversation } from "../change.ts";
 import { withConversation } from "../find.ts";
 import { createServeQueueJob } from "./serve.ts";
+
+const absentColumns = {
+  ...columnsOf("team_members", "organization_id", "team_id", "user_id"),
+  since: "timestamptz",
+} as const;
 
 /** How many conversations of absent agents one sweep requeues. */
 const maxPerSweep = 200;
@@ -26,21 +31,20 @@ export const sweepQueueJob = defineScheduledJob({
 
   async run(world) {
     const now = world.now();
+    const absent = await findAbsentAgents(world.database.queries, now);
     const { rows } = await rowsOf({
       ...columnsOf("conversations", "organization_id"),
       conversation_id: columnOf("conversations", "id"),
     })`
       select conversations.organization_id, conversations.id as conversation_id
-      from team_members
-      join users on users.organization_id = team_members.organization_id and users.id = team_members.user_id
-      join conversations on conversations.organization_id = team_members.organization_id
-        and conversations.assigned_to = team_members.user_id and conversations.team_id = team_members.team_id
+      from ${recordset("absent", absentColumns, absent)}
+      join conversations on conversations.organization_id = absent.organization_id
+        and conversations.assigned_to = absent.user_id and conversations.team_id = absent.team_id
       join routing_policies on routing_policies.organization_id = conversations.organization_id
         and routing_policies.id = conversations.policy_id
       join organizations on organizations.id = conversations.organization_id and suspended_at is null
       where conversations.erased_at is null and conversations.status = 'open' and conversations.waiting_since is not null
-        and (${unavailableSince(now)} is not null or not users.is_active)
-        and coalesce(${unavailableSince(now)}, users.updated_at) <= ${now.toISOString()}::timestamptz
+        and absent.since <= ${now.toISOString()}::timestamptz
           - make_interval(secs => (routing_policies.settings ->> 'requeue_after_seconds')::int)
       limit ${maxPerSweep}
     `.execute(world.database.queries);

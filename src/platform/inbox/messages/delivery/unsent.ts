@@ -1,10 +1,16 @@
 /** Reads queued messages with what decides whether and how they are sent. */
-import { sql } from "kysely";
-import { byWholeKey } from "../../../../database/query/index.ts";
-import type { InboxHealth } from "../../../../database/schema/index.ts";
+import {
+  allColumnsOf,
+  byWholeKey,
+  columnOf,
+  columnsOf,
+  nullable,
+  type RowOf,
+  rowsOf,
+  typed,
+} from "../../../../database/query/index.ts";
 import { type StoredAccount, storedAccount } from "../../../account/inboxes/index.ts";
 import type { Transaction } from "../../../foundation/kernel/index.ts";
-import type { MessageRow } from "../progress.ts";
 import { selectQuotaRestoredAt } from "./person-quota.ts";
 
 /** Names a message. */
@@ -16,23 +22,21 @@ export interface MessageName {
 /** A message that waited longer than this, for a busy channel or behind others, fails as expired. */
 export const maxWaitMs = 24 * 3_600_000;
 
-/** A message with its conversation, contact and inbox. */
-export interface UnsentMessage extends MessageRow {
+const columns = {
+  ...allColumnsOf("messages"),
   /** The channel's id of the message that it quotes. */
-  readonly quoted_id: string | null;
-  readonly last_user_message_at: string | null;
-  readonly erased_at: string | null;
-  readonly blocked_at: string | null;
-  readonly opted_out: boolean;
-  readonly channel: string;
-  readonly settings: Record<string, unknown>;
-  readonly phone_number: string;
-  readonly inbox_id: string;
-  readonly health: InboxHealth | null;
-  readonly account: StoredAccount | null;
+  quoted_id: nullable("text"),
+  ...columnsOf("conversations", "last_user_message_at", "erased_at"),
+  ...columnsOf("contacts", "blocked_at", "opted_out"),
+  ...columnsOf("inboxes", "channel", "settings", "phone_number", "health"),
+  inbox_id: columnOf("inboxes", "id"),
+  account: typed<StoredAccount | null>("jsonb"),
   /** When the person's quota is unused again; null without an account, or if nothing was sent lately. */
-  readonly person_full_at: string | null;
-}
+  person_full_at: nullable("timestamptz"),
+} as const;
+
+/** A message with its conversation, contact and inbox. */
+export type UnsentMessage = RowOf<typeof columns>;
 
 /** The messages that are still to be sent, by id, locked until the commit. */
 export async function readUnsent(
@@ -41,7 +45,7 @@ export async function readUnsent(
   now: Date,
 ): Promise<ReadonlyMap<string, UnsentMessage>> {
   const [first] = names;
-  const { rows } = await sql<UnsentMessage>`
+  const { rows } = await rowsOf(columns)`
     select message.*, (
         select channel_message_id from messages as quoted
         where quoted.organization_id = message.organization_id and quoted.id = message.reply_to

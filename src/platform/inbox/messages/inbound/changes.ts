@@ -5,11 +5,10 @@
  * neither flows nor the chatbot get it. Reports come twice and in any order, so the times of the changes decide, and at
  * the same time the order of the calls.
  */
-import { sql } from "kysely";
 import type { EventData } from "../../../../../tools/events.ts";
 import { columnsOf, ofOrganization, type RowOf, rowsOf } from "../../../../database/query/index.ts";
 import type { MessageChange } from "../../../../ports/channel.ts";
-import { withdrawal } from "../../../content/uploads/index.ts";
+import { withdrawFiles } from "../../../content/uploads/index.ts";
 import type { Transaction, World } from "../../../foundation/kernel/index.ts";
 import { findContact } from "../../contacts/index.ts";
 import { senderOf } from "./sender.ts";
@@ -145,7 +144,7 @@ async function deleteContent(tx: Transaction, message: Message, at: string): Pro
   const { organization_id, id, content } = message;
   await update(tx, message, { content: "{}", deleted_at: at });
   if (content.media?.upload !== undefined) {
-    await withdrawal(organization_id, sql`${content.media.upload}`).execute(tx);
+    await withdrawFiles(tx, organization_id, [content.media.upload]);
   }
   if (message.type === "unsupported") {
     await ofOrganization(tx, organization_id)
