@@ -1,6 +1,6 @@
 /** An authority that is slow, fails or loses answers, and calls at the same time: nothing is lost or done twice. */
 import { beforeEach, expect, test } from "vitest";
-import type { ReviewedTemplate } from "../src/ports/template-authority.ts";
+import type { ReviewedTemplate } from "../src/ports/channel/template-authority.ts";
 import { inboxes } from "../tools/inboxes.ts";
 import { messages } from "../tools/messages/index.ts";
 import { templates } from "../tools/templates/index.ts";

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { errorCodes, reactionTo } from "../src/adapters/channel/whatsapp/error-codes.ts";
 import { toBody } from "../src/adapters/channel/whatsapp/sending/body.ts";
 import { createSend } from "../src/adapters/channel/whatsapp/sending/index.ts";
-import type { MessageContent, TemplateMessage } from "../src/ports/message-content.ts";
+import type { MessageContent, TemplateMessage } from "../src/ports/channel/message-content.ts";
 import codes from "./fixtures/whatsapp/error-codes.json" with { type: "json" };
 import examples from "./fixtures/whatsapp/meta-openapi-examples.json" with { type: "json" };
 import { sendOptions } from "./support/simulator-memory.ts";

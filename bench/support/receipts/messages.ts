@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import type { Database, Queries } from "../../../src/database/database.ts";
 import type { NewJob } from "../../../src/jobs/job.ts";
-import type { Receipt } from "../../../src/ports/channel.ts";
+import type { Receipt } from "../../../src/ports/channel/channel.ts";
 
 /** Of the outbound messages 1 to `count`, each twentieth is queued: its receipts arrive before its channel id. */
 export interface Messages {

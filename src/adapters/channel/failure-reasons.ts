@@ -1,5 +1,5 @@
 /** What the error codes of the WhatsApp Cloud API mean to this service. The simulated channel fails with the same codes. */
-import type { FailureReason } from "../../ports/channel.ts";
+import type { FailureReason } from "../../ports/channel/channel.ts";
 
 const reasons: Readonly<Record<number, FailureReason>> = {
   4: "channel_throttled",

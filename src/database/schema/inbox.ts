@@ -1,5 +1,5 @@
 /** Columns of contacts, conversations, messages, uploads and imports. */
-import type { FailureReason } from "../../ports/channel.ts";
+import type { FailureReason } from "../../ports/channel/channel.ts";
 import type { Actor } from "./columns.ts";
 import type { ChannelPricing, MessageCharge } from "./money.ts";
 import type { SentTemplate } from "./templates.ts";

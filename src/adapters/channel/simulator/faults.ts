@@ -6,7 +6,7 @@
  */
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import type { ChannelFailure, OutboundMessage, Pricing } from "../../../ports/channel.ts";
+import type { ChannelFailure, OutboundMessage, Pricing } from "../../../ports/channel/channel.ts";
 import { reasonOf } from "../failure-reasons.ts";
 import { phoneIdentifier } from "./phone-number.ts";
 

@@ -1,7 +1,7 @@
 /** The types that the simulated channel stores, and the interface of its store. */
 import { z } from "zod";
 import type { JobType } from "../../../jobs/job.ts";
-import type { Receipt } from "../../../ports/channel.ts";
+import type { Receipt } from "../../../ports/channel/channel.ts";
 import { reasonOf } from "../failure-reasons.ts";
 
 /** The status of a message on the phone; receipts only report it, and may be lost. */

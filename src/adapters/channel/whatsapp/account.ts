@@ -1,6 +1,6 @@
 /** The account of a WhatsApp number at Meta. */
 import { z } from "zod";
-import type { AccountReading, ChannelAccount } from "../../../ports/channel.ts";
+import type { AccountReading, ChannelAccount } from "../../../ports/channel/account.ts";
 
 const Credentials = z.object({
   phone_number_id: z.string(),

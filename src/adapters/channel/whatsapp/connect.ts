@@ -1,7 +1,7 @@
 /** Checks an account when an inbox gets it: the token, the number and its account, and the app's subscription. */
 import { createHmac } from "node:crypto";
 import { z } from "zod";
-import type { ConnectResult } from "../../../ports/channel.ts";
+import type { ConnectResult } from "../../../ports/channel/channel.ts";
 import type { WhatsAppAccount } from "./account.ts";
 import { reactionTo } from "./error-codes.ts";
 import { type Api, ask, type GraphAnswer, parseAnswer, segment, type WhatsAppSettings } from "./http.ts";

@@ -4,7 +4,7 @@
  * The codes and titles are facts from Meta's page of error codes (developers.facebook.com, WhatsApp, Cloud API, support,
  * error codes; December 2025, and the changelog of 2026). What follows from a code is our own decision.
  */
-import type { ChannelFailure } from "../../../ports/channel.ts";
+import type { ChannelFailure } from "../../../ports/channel/channel.ts";
 import { reasonOf } from "../failure-reasons.ts";
 import type { GraphError } from "./http.ts";
 

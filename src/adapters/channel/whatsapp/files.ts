@@ -3,7 +3,7 @@
  * API's host and Meta's media hosts alone.
  */
 import { z } from "zod";
-import type { FileContent, WantedFile } from "../../../ports/channel.ts";
+import type { FileContent, WantedFile } from "../../../ports/channel/channel.ts";
 import { limitBytes } from "../../../streams/bytes.ts";
 import { withDeadline } from "../../../time/deadline.ts";
 import { exchange } from "../../http-client/index.ts";

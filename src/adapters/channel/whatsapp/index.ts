@@ -1,7 +1,7 @@
 /** WhatsApp by Meta's Cloud API: messages, their receipts and files, and the review of templates. */
-import type { Channel } from "../../../ports/channel.ts";
+import type { Channel } from "../../../ports/channel/channel.ts";
 import type { Clock } from "../../../ports/clock.ts";
-import type { TemplateAuthority } from "../../../ports/template-authority.ts";
+import { whatsAppCapabilities } from "../capabilities.ts";
 import { readAccount, toWhatsAppAccount } from "./account.ts";
 import { connect } from "./connect.ts";
 import { createFetchFile } from "./files.ts";
@@ -16,16 +16,11 @@ const metaMediaHosts = ["lookaside.fbsbx.com"];
 
 export type WhatsAppAddress = Pick<WhatsAppSettings, "baseUrl" | "version">;
 
-export interface OpenWhatsApp {
-  readonly channel: Channel;
-  readonly authority: TemplateAuthority;
-}
-
-export function openWhatsApp(address: WhatsAppAddress, now: Clock): OpenWhatsApp {
+export function openWhatsApp(address: WhatsAppAddress, now: Clock): Channel {
   const settings = { ...address, mediaHosts: metaMediaHosts };
   const fetchFile = createFetchFile(settings);
-  const channel: Channel = {
-    isSimulated: false,
+  return {
+    capabilities: whatsAppCapabilities,
     send: createSend(settings, now),
     // The API has no look-up of messages.
     find: async () => ({ outcome: "unknown" }),
@@ -38,6 +33,6 @@ export function openWhatsApp(address: WhatsAppAddress, now: Clock): OpenWhatsApp
       readRequest: (account, request) => readRequest(toWhatsAppAccount(account), request),
       fetchFile: (account, file, read) => fetchFile(toWhatsAppAccount(account), file, read),
     },
+    templates: createTemplateAuthority(settings),
   };
-  return { channel, authority: createTemplateAuthority(settings) };
 }

@@ -1,6 +1,6 @@
 /** What Meta says of a number: the messaging limit of its business, its quality rating and its throughput. */
 import { z } from "zod";
-import type { NumberLimits } from "../../../ports/channel.ts";
+import type { NumberLimits } from "../../../ports/channel/channel.ts";
 import type { WhatsAppAccount } from "./account.ts";
 import { ask, parseAnswer, segment, type WhatsAppSettings } from "./http.ts";
 

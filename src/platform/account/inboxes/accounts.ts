@@ -10,7 +10,7 @@ import { z } from "zod";
 import type { Queries } from "../../../database/database.ts";
 import { ofOrganization } from "../../../database/query/index.ts";
 import type { Sealed } from "../../../database/schema/index.ts";
-import type { AccountIds, ChannelAccount } from "../../../ports/channel.ts";
+import type { AccountIds, ChannelAccount } from "../../../ports/channel/account.ts";
 import type { Transaction, World } from "../../foundation/kernel/index.ts";
 import { type SealedColumn, type SealSecrets, seal, tryUnseal } from "../../foundation/sealing/index.ts";
 
@@ -52,7 +52,7 @@ export function openAccount(
   return reading?.outcome === "read" ? reading.account : undefined;
 }
 
-/** Undefined for a channel without accounts. */
+/** Undefined for a channel without accounts, or one that is not configured. */
 export function providerOf({ channels }: Pick<World, "channels">, channel: string) {
   return channels[channel]?.provider;
 }

@@ -18,7 +18,15 @@ export {
   type StoredAccount,
   storedAccount,
 } from "./accounts.ts";
-export { getInbox, getOrDefaultInbox, insertInbox, isWindowStrict, laneOf } from "./find.ts";
+export {
+  capabilitiesOf,
+  channelOf,
+  channelsThat,
+  type InboxOfChannel,
+  type WindowRule,
+  windowRuleOf,
+} from "./channel.ts";
+export { getInbox, getOrDefaultInbox, insertInbox, laneOf } from "./find.ts";
 export { pausedUntil, recordHealth, recordSendFailure, recordUnreachable, warnOfHealth } from "./health.ts";
 export { requestLimits } from "./limits.ts";
 export { getPhoneRegion, normalizePhone } from "./phone-region.ts";

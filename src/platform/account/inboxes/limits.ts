@@ -14,12 +14,10 @@ import {
   type World,
 } from "../../foundation/kernel/index.ts";
 import { type InboxAccount, type InboxName, lockInbox, providerOf, readAccount } from "./accounts.ts";
+import { capabilitiesOf } from "./channel.ts";
 import { laneOf } from "./find.ts";
 
 const timeoutMs = 10_000;
-
-/** Messages in a second by channel, if neither the inbox nor its number says otherwise; without an entry, any number. */
-const paces: Readonly<Record<string, number>> = { whatsapp: 80 };
 
 /** Undefined if the provider does not say. */
 export async function fetchLimits(
@@ -40,7 +38,8 @@ export async function setPace(
   },
 ): Promise<void> {
   const { messages_per_second } = InboxSettings.parse(inbox.settings);
-  const ofNumber = inbox.limits?.messages_per_second ?? paces[inbox.channel] ?? null;
+  const { rate } = capabilitiesOf(world, inbox);
+  const ofNumber = inbox.limits?.messages_per_second ?? rate.messagesPerSecond;
   await world.jobs.pace(tx, laneOf(inbox.id), messages_per_second ?? ofNumber);
 }
 

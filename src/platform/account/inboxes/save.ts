@@ -17,6 +17,7 @@ import {
 import { requireBelowQuota } from "../organization/index.ts";
 import { requireCountry } from "../phone/index.ts";
 import { openAccount, providerOf, StoredAccount, sealAccount, storeAccount } from "./accounts.ts";
+import { capabilitiesOf } from "./channel.ts";
 import { getInbox, insertInbox } from "./find.ts";
 import { changeHealth } from "./health.ts";
 import { fetchLimits, setPace } from "./limits.ts";
@@ -55,7 +56,8 @@ export const createInbox = outward({
   async begin(input: NewInbox, context): Promise<CreateIntent> {
     const { tx, world, organization } = context;
     const { name, channel, settings, credentials } = input;
-    if (world.sandbox && channel !== "simulator") {
+    const { isSimulated } = capabilitiesOf(world, { channel });
+    if (world.sandbox && !isSimulated) {
       throw failField("channel", "channel_in_sandbox");
     }
     await requireBelowQuota(context, "inboxes", tx.selectFrom("inboxes"));
@@ -74,7 +76,8 @@ export const createInbox = outward({
     const { tx, world, organization, now } = context;
     // Others may have been created since the first step.
     await requireBelowQuota(context, "inboxes", tx.selectFrom("inboxes"));
-    const created = await insertInbox(tx, { ...inbox, limits, organization, now });
+    const { platform } = capabilitiesOf(world, inbox);
+    const created = await insertInbox(tx, { ...inbox, platform, limits, organization, now });
     if (!created) {
       // Another request has created it since the first step.
       await requireNewNumber(tx, organization, inbox.phone_number);

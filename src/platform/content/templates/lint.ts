@@ -2,7 +2,7 @@
  * The rules of the review authority that a template can be checked against before it is submitted.
  *
  * A draft may break them: each problem is a warning of the template. A submission fails for all but advice, because the
- * authority would reject it, or needs a person to see why. The limits are WhatsApp's.
+ * authority would reject it, or needs a person to see why.
  */
 import type { TemplateData, TemplateWarning, Variable } from "../../../../tools/templates/index.ts";
 import { placesOf, withoutPlaceholders } from "./placeholders.ts";

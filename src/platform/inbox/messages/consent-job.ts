@@ -5,7 +5,7 @@
 import { z } from "zod";
 import { ofOrganization } from "../../../database/query/index.ts";
 import { type NewJob, newJob } from "../../../jobs/job.ts";
-import type { ConsentChange } from "../../../ports/channel.ts";
+import type { ConsentChange } from "../../../ports/channel/channel.ts";
 import { type Change, defineJob, system } from "../../foundation/kernel/index.ts";
 import { changeConsent, findContact, findOrCreateContact } from "../contacts/index.ts";
 

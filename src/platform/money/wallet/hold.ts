@@ -5,6 +5,7 @@ import { fail } from "../../../../tools/errors.ts";
 import { fromMicros } from "../../../../tools/money.ts";
 import type { Queries } from "../../../database/database.ts";
 import { rowsOf } from "../../../database/query/index.ts";
+import { capabilitiesOf, type InboxOfChannel } from "../../account/inboxes/index.ts";
 import { lockOrganization } from "../../account/organization/index.ts";
 import type { Transaction, World } from "../../foundation/kernel/index.ts";
 import { creditLimit, type MoneyAccount, readAvailable, readWallet } from "./balances.ts";
@@ -16,20 +17,17 @@ type WalletWorld = Pick<World, "wallet">;
 export interface Payment {
   /** Whether with simulated money: a real channel never spends it. */
   readonly simulated: boolean;
+  /** Whether they have a price. */
+  readonly isPriced: boolean;
   /** Whether a message is rejected that can't be paid. */
   readonly isLimited: boolean;
 }
 
 /** The messages of a simulated inbox are charged too, and rejected only on request. */
-export function paymentOf(
-  { wallet, channels }: Pick<World, "wallet" | "channels">,
-  inbox: { readonly channel: string; readonly settings: Record<string, unknown> },
-): Payment {
-  const simulated = channels[inbox.channel]?.isSimulated ?? false;
-  return {
-    simulated,
-    isLimited: wallet.mode !== "off" && (!simulated || inbox.settings.wallet === "enforced"),
-  };
+export function paymentOf(world: Pick<World, "wallet" | "channels">, inbox: InboxOfChannel): Payment {
+  const { isSimulated: simulated, isPriced } = capabilitiesOf(world, inbox);
+  const isRequired = !simulated || inbox.settings.wallet === "enforced";
+  return { simulated, isPriced, isLimited: isPriced && isRequired && world.wallet.mode !== "off" };
 }
 
 export type Hold = Pick<

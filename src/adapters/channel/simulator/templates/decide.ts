@@ -8,8 +8,11 @@
 import { z } from "zod";
 import type { Database, DatabaseTransaction } from "../../../../database/database.ts";
 import { type Enqueue, type JobDefinition, type JobType, newJob } from "../../../../jobs/job.ts";
+import type {
+  TemplateAuthorityCallbacks,
+  TemplateNotice,
+} from "../../../../ports/channel/template-authority.ts";
 import type { Clock } from "../../../../ports/clock.ts";
-import type { TemplateAuthorityCallbacks, TemplateNotice } from "../../../../ports/template-authority.ts";
 import type { Decision, ReviewSettings } from "./input.ts";
 import { lockTemplate, type StoredTemplate, updateTemplate } from "./store.ts";
 

@@ -3,7 +3,7 @@
 import { coalesce } from "../../../../database/coalesce.ts";
 import type { Queries } from "../../../../database/database.ts";
 import { columnsOf, rowsOf } from "../../../../database/query/index.ts";
-import type { ChannelFailure, OutboundMessage } from "../../../../ports/channel.ts";
+import type { ChannelFailure, OutboundMessage } from "../../../../ports/channel/channel.ts";
 import { reasonOf } from "../../failure-reasons.ts";
 
 interface SentTemplate {

@@ -12,9 +12,9 @@ import type {
   OutboundMessage,
   SendOptions,
   SendResult,
-} from "../../../../ports/channel.ts";
+} from "../../../../ports/channel/channel.ts";
+import type { ChannelFile } from "../../../../ports/channel/message-content.ts";
 import type { Clock } from "../../../../ports/clock.ts";
-import type { ChannelFile } from "../../../../ports/message-content.ts";
 import { withDeadline } from "../../../../time/deadline.ts";
 import { loadClient } from "../../../http-client/index.ts";
 import { toWhatsAppAccount, type WhatsAppAccount } from "../account.ts";

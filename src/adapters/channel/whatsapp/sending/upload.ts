@@ -6,8 +6,8 @@
  */
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
+import type { ChannelFile } from "../../../../ports/channel/message-content.ts";
 import type { Clock } from "../../../../ports/clock.ts";
-import type { ChannelFile } from "../../../../ports/message-content.ts";
 import type { WhatsAppAccount } from "../account.ts";
 import { ask, type GraphError, parseAnswer, segment, type WhatsAppSettings } from "../http.ts";
 

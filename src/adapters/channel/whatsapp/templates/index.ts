@@ -8,7 +8,8 @@ import type {
   TemplatePage,
   TemplateQuery,
   TemplateSubmission,
-} from "../../../../ports/template-authority.ts";
+} from "../../../../ports/channel/template-authority.ts";
+import { reviewStatusOf } from "../../review-status.ts";
 import { templateLanguages } from "../../template-languages.ts";
 import { toWhatsAppAccount, type WhatsAppAccount } from "../account.ts";
 import type { CreateTemplate, EditTemplate } from "../contract.ts";
@@ -40,6 +41,7 @@ export function createTemplateAuthority(settings: WhatsAppSettings): TemplateAut
   });
   return {
     languages: templateLanguages,
+    statusOf: reviewStatusOf,
     async submit(submission, signal) {
       if (!submission.inbox.account) {
         return { outcome: "refused", reason: "The inbox has no credentials: send them with update_inbox." };

@@ -1,6 +1,6 @@
 /** What a person does with an earlier message (reacts, edits, deletes it), by the type of the report at WhatsApp. */
 import { z } from "zod";
-import type { MessageChange } from "../../../../ports/channel.ts";
+import type { MessageChange } from "../../../../ports/channel/channel.ts";
 import type { Message } from "./envelope.ts";
 
 type Change = Pick<MessageChange, "channel_message_id" | "change">;

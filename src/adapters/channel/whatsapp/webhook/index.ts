@@ -3,7 +3,7 @@
  * own way of escaping characters.
  */
 import { z } from "zod";
-import type { ChannelProvider, ChannelRequest, ChannelUpdates } from "../../../../ports/channel.ts";
+import type { ChannelProvider, ChannelRequest, ChannelUpdates } from "../../../../ports/channel/channel.ts";
 import type { WhatsAppAccount } from "../account.ts";
 import { toFailure } from "../error-codes.ts";
 import { type AccountChange, changesOf, Envelope } from "./envelope.ts";

@@ -1,6 +1,11 @@
 /** The changes of the field `messages`: messages, receipts, and persons who have another number or id. */
 import { z } from "zod";
-import type { AccountMessage, ChannelUpdates, Identities, ReceiptType } from "../../../../ports/channel.ts";
+import type {
+  AccountMessage,
+  ChannelUpdates,
+  Identities,
+  ReceiptType,
+} from "../../../../ports/channel/channel.ts";
 import { reactionTo, toFailure } from "../error-codes.ts";
 import { readAll } from "../read-all.ts";
 import { changeOf } from "./changes.ts";

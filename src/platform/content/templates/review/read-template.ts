@@ -6,7 +6,8 @@ import {
   templateLanguage,
   templateName,
 } from "../../../../../tools/templates/index.ts";
-import type { ReviewedTemplate } from "../../../../ports/template-authority.ts";
+import type { ReviewedTemplate, TemplateAuthority } from "../../../../ports/channel/template-authority.ts";
+import type { TemplateReview } from "../states.ts";
 
 /** Control characters, which a database or a reader can't take, are removed. */
 const text = z.string().transform((value) =>
@@ -33,6 +34,10 @@ const Described = z.object({
 });
 
 /** Undefined if it can't be stored. A version that breaks a limit of this service, such as ten buttons, is null. */
-export function readTemplate(described: ReviewedTemplate): ReviewedTemplate | undefined {
-  return Described.safeParse(described).data;
+export function readTemplate(
+  { statusOf }: Pick<TemplateAuthority, "statusOf">,
+  described: ReviewedTemplate,
+): TemplateReview | undefined {
+  const { data } = Described.safeParse(described);
+  return data && { ...data, status: statusOf(data.raw_status) };
 }

@@ -8,7 +8,7 @@
 
 import { newId } from "../../../../database/id.ts";
 import { ofOrganization } from "../../../../database/query/index.ts";
-import type { ReviewedTemplate, TemplateInbox } from "../../../../ports/template-authority.ts";
+import type { TemplateInbox } from "../../../../ports/channel/template-authority.ts";
 import type { Transaction, World } from "../../../foundation/kernel/index.ts";
 import { stateOf, storeState, toColumns } from "../find.ts";
 import {
@@ -16,6 +16,7 @@ import {
   createState,
   hasChanged,
   markMissing,
+  type TemplateReview,
   type TemplateRow,
   type TemplateState,
 } from "../states.ts";
@@ -71,7 +72,7 @@ export async function syncInbox(world: World, target: Target): Promise<SyncedInb
 }
 
 /** A template that the authority lists twice counts once. Adds the keys of the others to `listed`. */
-function takeNew(page: readonly ReviewedTemplate[], listed: Set<string>): readonly ReviewedTemplate[] {
+function takeNew(page: readonly TemplateReview[], listed: Set<string>): readonly TemplateReview[] {
   return page.filter((reviewed) => {
     const isNew = !listed.has(keyOf(reviewed));
     listed.add(keyOf(reviewed));
@@ -104,7 +105,7 @@ interface Applied {
 
 interface Page {
   readonly snapshot: Snapshot;
-  readonly templates: readonly ReviewedTemplate[];
+  readonly templates: readonly TemplateReview[];
 }
 
 async function applyPage(
@@ -126,7 +127,7 @@ async function applyPage(
 }
 
 /** The inbox's templates of these names, locked in the order of their ids, by name and language. */
-async function lockNamed(tx: Transaction, inbox: TemplateInbox, templates: readonly ReviewedTemplate[]) {
+async function lockNamed(tx: Transaction, inbox: TemplateInbox, templates: readonly TemplateReview[]) {
   const names = [...new Set(templates.map(({ name }) => name.toLowerCase()))];
   const rows =
     names.length === 0
@@ -149,7 +150,7 @@ function keyOf({ name, language }: { readonly name: string; readonly language: s
 async function applyOne(
   tx: Transaction,
   snapshot: Snapshot,
-  { row, reviewed }: { readonly row: TemplateRow; readonly reviewed: ReviewedTemplate },
+  { row, reviewed }: { readonly row: TemplateRow; readonly reviewed: TemplateReview },
 ): Promise<Applied> {
   const { id, status } = row;
   const state = stateOf(row);
@@ -173,7 +174,7 @@ function isCurrent({ id, revision, submitting_since }: TemplateRow, { revisions,
 async function addTemplate(
   tx: Transaction,
   { organization_id, id: inbox_id }: TemplateInbox,
-  { reviewed, snapshot: { keys, now } }: { readonly reviewed: ReviewedTemplate; readonly snapshot: Snapshot },
+  { reviewed, snapshot: { keys, now } }: { readonly reviewed: TemplateReview; readonly snapshot: Snapshot },
 ): Promise<readonly Applied[]> {
   const { name, language, version } = reviewed;
   // One of the snapshot was deleted since: the page may be older than the deletion.

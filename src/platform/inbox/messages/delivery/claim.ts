@@ -10,8 +10,8 @@ import { coalesce } from "../../../../database/coalesce.ts";
 import { columnOf, columnsOf, matchesKey, recordset } from "../../../../database/query/index.ts";
 import type { ReportedFailure, Sealed } from "../../../../database/schema/index.ts";
 import { together } from "../../../../database/transaction.ts";
-import type { ChannelAccount } from "../../../../ports/channel.ts";
-import { isWindowStrict, openAccount, pausedUntil } from "../../../account/inboxes/index.ts";
+import type { ChannelAccount } from "../../../../ports/channel/account.ts";
+import { openAccount, pausedUntil, windowRuleOf } from "../../../account/inboxes/index.ts";
 import type { Transaction, World } from "../../../foundation/kernel/index.ts";
 import { windowOf } from "../../conversations/index.ts";
 import { type DeliveryError, internalFailures } from "../failures.ts";
@@ -24,7 +24,7 @@ import {
   takeParkedReceipts,
   toStatusUpdate,
 } from "../progress.ts";
-import { createQuotas, type Quotas } from "./person-quota.ts";
+import { createQuotas, personRateOf, type Quotas } from "./person-quota.ts";
 import { type MessageName, maxWaitMs, readUnsent, type UnsentMessage } from "./unsent.ts";
 
 /** From the claim to the end of the send. Well below the job's lease. */
@@ -100,7 +100,7 @@ async function claimMessages(
   requests: readonly ClaimRequest[],
 ): Promise<readonly (Claim | undefined)[]> {
   const now = world.now();
-  const rows = await readUnsent(tx, requests, now);
+  const rows = await readUnsent({ tx, world }, requests, now);
   const quotas = createQuotas(now.getTime());
   const decisions = requests.map(({ message_id, isTakeover }) => {
     const row = rows.get(message_id);
@@ -117,8 +117,7 @@ type Decision =
       readonly state: "claimed";
       readonly claimed: ClaimedMessage;
       /**
-       * When the person's quota is unused again after this message; null without an account, which has no
-       * quota.
+       * When the person's quota is unused again after this message; null on a channel without quotas.
        */
       readonly quotaRestoredAt: string | null;
     }
@@ -129,8 +128,8 @@ function decide(
   row: UnsentMessage,
   { now, isTakeover, quotas }: { readonly now: Date; readonly isTakeover: boolean; readonly quotas: Quotas },
 ): Decision {
-  const { claimed_at: previousClaimAt, channel, health: inboxFailure, conversation_id, account } = row;
-  const blockingError = findBlockingError(row, now);
+  const { claimed_at: previousClaimAt, channel, health: inboxFailure } = row;
+  const blockingError = findBlockingError(world, row, now);
   if (previousClaimAt !== null) {
     const endsAt = new Date(Date.parse(previousClaimAt) + sendEndedMs);
     // Without a takeover, the earlier attempt or its lease has ended, so its send is over; but its result is
@@ -147,10 +146,11 @@ function decide(
     return { state: "paused", until, failure: inboxFailure };
   }
   const claimed = toClaimed(world, row, now);
-  if (account === null) {
+  const rate = personRateOf(world, channel);
+  if (rate === undefined) {
     return { state: "claimed", claimed, quotaRestoredAt: null };
   }
-  const place = quotas.take(conversation_id, row.person_full_at);
+  const place = quotas.take(rate, row);
   return "quotaRestoredAt" in place
     ? { state: "claimed", claimed, quotaRestoredAt: new Date(place.quotaRestoredAt).toISOString() }
     : { state: "paused", until: new Date(place.waitUntil), failure: null };
@@ -186,7 +186,7 @@ function toLocked(message: MessageRow): LockedMessage {
   return { ...message, template_name: message.content.template?.name ?? null };
 }
 
-function findBlockingError(row: UnsentMessage, now: Date): DeliveryError | undefined {
+function findBlockingError(world: World, row: UnsentMessage, now: Date): DeliveryError | undefined {
   if (row.erased_at !== null) {
     return internalFailures.recipient_erased;
   }
@@ -196,7 +196,8 @@ function findBlockingError(row: UnsentMessage, now: Date): DeliveryError | undef
   if (row.opted_out && row.content.template?.category === "marketing") {
     return internalFailures.opted_out;
   }
-  if (row.type !== "template" && isWindowStrict(row) && !windowOf(row, now).is_within_24h_window) {
+  const isBound = row.type !== "template" && windowRuleOf(world, row) === "strict";
+  if (isBound && !windowOf(row, now).is_within_24h_window) {
     return internalFailures.window_closed;
   }
   return now.getTime() - Date.parse(row.created_at) > maxWaitMs ? internalFailures.expired : undefined;

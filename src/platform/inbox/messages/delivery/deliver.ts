@@ -8,20 +8,27 @@
  * blocked may still arrive, only "accepted" is believed.
  */
 import { z } from "zod";
-import { fail } from "../../../../../tools/errors.ts";
 import { ofOrganization } from "../../../../database/query/index.ts";
 import { type Attempt, newJob, type Outcome } from "../../../../jobs/job.ts";
-import type { Channel, ChannelFailure, OutboundMessage, SendResult } from "../../../../ports/channel.ts";
-import type { MessageContent, TemplateMessage } from "../../../../ports/message-content.ts";
+import type {
+  Channel,
+  ChannelFailure,
+  OutboundMessage,
+  SendResult,
+} from "../../../../ports/channel/channel.ts";
 import { type Deadline, withDeadline } from "../../../../time/deadline.ts";
-import { providerOf, recordHealth, recordSendFailure, recordUnreachable } from "../../../account/inboxes/index.ts";
-import { type MediaTarget, toChannelMedia } from "../../../content/media.ts";
-import { requestSync, type SentTemplate } from "../../../content/templates/index.ts";
+import {
+  channelOf,
+  recordHealth,
+  recordSendFailure,
+  recordUnreachable,
+} from "../../../account/inboxes/index.ts";
+import { requestSync } from "../../../content/templates/index.ts";
 import { defineJob, type World } from "../../../foundation/kernel/index.ts";
-import { isBsuid } from "../../contacts/index.ts";
 import { type DeliveryError, internalFailures, toDeliveryError } from "../failures.ts";
 import { type ClaimedMessage, claimMessage, returnToQueue, sendTimeoutMs, storeOutcome } from "./claim.ts";
 import { recordDelay } from "./delay.ts";
+import { toOutboundMessage } from "./outbound-message.ts";
 
 const Payload = z.object({ organization_id: z.string(), message_id: z.string() });
 type Payload = Readonly<z.infer<typeof Payload>>;
@@ -61,9 +68,10 @@ export const deliverMessageJob = defineJob({
       return sendToChannel(world, payload, claim.claimed, attempt);
     }
     const channelName = claim.state === "in_flight" ? claim.channel : claim.claimed.channel;
-    const lookup = await channelOf(world, channelName).find(payload.message_id, payload.organization_id);
+    const channel = channelOf(world, channelName);
+    const lookup = await channel.find(payload.message_id, payload.organization_id);
     if (lookup.outcome === "accepted") {
-      return markSent(world, payload, lookup);
+      return markSent(world, payload, { channel, ...lookup });
     }
     if (claim.state === "in_flight") {
       return { runAgainAt: claim.endsAt };
@@ -74,7 +82,9 @@ export const deliverMessageJob = defineJob({
         ? failMessage(world, payload, claim.blockingError)
         : sendToChannel(world, payload, claim.claimed, attempt);
     }
-    return enqueueConfirmation(world, payload, claim.previousClaimAt);
+    return channel.capabilities.hasReceipts
+      ? enqueueConfirmation(world, payload, claim.previousClaimAt)
+      : failMessage(world, payload, internalFailures.unconfirmed);
   },
 
   async exhausted(payload, world) {
@@ -118,14 +128,14 @@ async function sendToChannel(
     throw new Error("This process was blocked after the claim: another one may be sending the message.");
   }
   const channel = channelOf(world, claim.channel);
-  const isLost = providerOf(world, claim.channel) !== undefined && !claim.account;
+  const isLost = channel.provider !== undefined && !claim.account;
   const result = isLost
     ? lostAccount
     : await withDeadline(sendTimeoutMs - sinceClaimMs, [attempt.signal], (deadline) =>
         sendInTime(world, { channel, claim, message, attempt, deadline }),
       );
   if (result.outcome === "accepted") {
-    await markSent(world, payload, result);
+    await markSent(world, payload, { channel, ...result });
     return claim.wasStopped ? recordSendable(world, claim) : undefined;
   }
   if (result.outcome === "busy") {
@@ -270,14 +280,20 @@ async function recordSendable(world: World, { message, inbox_id }: ClaimedMessag
   await recordHealth(world, { organization_id: message.organization_id, inbox_id }, null);
 }
 
+interface Acceptance {
+  readonly channel: Channel;
+  readonly channel_message_id: string;
+}
+
 /** The channel accepted the message, which counts as "sent". */
 async function markSent(
   world: World,
   payload: Payload,
-  { channel_message_id }: { channel_message_id: string },
+  { channel, channel_message_id }: Acceptance,
 ): Promise<Outcome> {
   const at = world.now().toISOString();
-  await storeOutcome(world, { ...payload, type: "accepted", at, channel_message_id });
+  const isLast = !channel.capabilities.hasReceipts;
+  await storeOutcome(world, { ...payload, type: "accepted", at, channel_message_id, isLast });
   return undefined;
 }
 
@@ -294,52 +310,4 @@ async function enqueueConfirmation(world: World, payload: Payload, since: string
     await tx.enqueue([newJob(confirmMessageJob, { ...payload, since }, { runAt })]);
   });
   return undefined;
-}
-
-async function toOutboundMessage(
-  world: World,
-  { message, quotedId, from, account }: ClaimedMessage,
-): Promise<OutboundMessage> {
-  const target = { organization: message.organization_id, hasAccount: account !== undefined };
-  const to = message.to ?? "";
-  const { media, template } = message.content;
-  const content = {
-    type: message.type,
-    ...message.content,
-    ...(media && { media: await toChannelMedia(world, target, media) }),
-    ...(template && { template: await toChannelTemplate(world, target, template) }),
-  };
-  return {
-    organization_id: message.organization_id,
-    from,
-    account,
-    to,
-    to_kind: isBsuid(to) ? "bsuid" : "phone",
-    token: message.id,
-    refusals: message.refusals,
-    is_bulk: message.broadcast_id !== null,
-    reply_to: quotedId ?? undefined,
-    // `sendMessage` stored it from a validated input, so the content has the member that its type requires.
-    content: content as MessageContent,
-  };
-}
-
-async function toChannelTemplate(
-  world: World,
-  target: MediaTarget,
-  template: SentTemplate,
-): Promise<TemplateMessage> {
-  const { name, language, header, body, footer, buttons, values } = template;
-  const message = { name, language, body, footer, buttons, values };
-  return header === null || header.type === "text"
-    ? { ...message, header }
-    : { ...message, header: { type: header.type, media: await toChannelMedia(world, target, header.media) } };
-}
-
-function channelOf(world: World, name: string): Channel {
-  const channel = world.channels[name];
-  if (!channel) {
-    throw fail("unavailable", { reason: `the channel ${name} is not configured.` });
-  }
-  return channel;
 }

@@ -10,7 +10,7 @@ import {
   typed,
 } from "../../../../database/query/index.ts";
 import { type StoredAccount, storedAccount } from "../../../account/inboxes/index.ts";
-import type { Transaction } from "../../../foundation/kernel/index.ts";
+import type { Transaction, World } from "../../../foundation/kernel/index.ts";
 import { selectQuotaRestoredAt } from "./person-quota.ts";
 
 /** Names a message. */
@@ -31,7 +31,7 @@ const columns = {
   ...columnsOf("inboxes", "channel", "settings", "phone_number", "health"),
   inbox_id: columnOf("inboxes", "id"),
   account: typed<StoredAccount | null>("jsonb"),
-  /** When the person's quota is unused again; null without an account, or if nothing was sent lately. */
+  /** When the person's quota is unused again; null on a channel without quotas, or if nothing was sent lately. */
   person_full_at: nullable("timestamptz"),
 } as const;
 
@@ -40,7 +40,7 @@ export type UnsentMessage = RowOf<typeof columns>;
 
 /** The messages that are still to be sent, by id, locked until the commit. */
 export async function readUnsent(
-  tx: Transaction,
+  { tx, world }: { readonly tx: Transaction; readonly world: World },
   names: readonly MessageName[],
   now: Date,
 ): Promise<ReadonlyMap<string, UnsentMessage>> {
@@ -71,7 +71,7 @@ export async function readUnsent(
       select * from inbox_accounts where organization_id = message.organization_id and inbox_id = inbox.id
       ${byWholeKey}
     ) as account on true
-    cross join lateral (${selectQuotaRestoredAt(now, maxWaitMs)}) as quota
+    cross join lateral (${selectQuotaRestoredAt(world, { now, maxWaitMs })}) as quota
     where message.organization_id = ${first?.organization_id}
       and message.id = any(${names.map(({ message_id }) => message_id)}::text[])
       and message.direction = 'outbound' and message.status in ('queued', 'sending')

@@ -1,7 +1,7 @@
 /** The jobs that receive what a channel reported of persons, each by the person's number or, if it is hidden, id. */
 
 import { type NewJob, newJob } from "../../../../jobs/job.ts";
-import type { ChannelUpdates, Identities, MessageChange } from "../../../../ports/channel.ts";
+import type { ChannelUpdates, Identities, MessageChange } from "../../../../ports/channel/channel.ts";
 import { phoneKey } from "../../../account/phone/index.ts";
 import { reporterSubject } from "../../contacts/index.ts";
 import { changeConsentJob } from "../consent-job.ts";

@@ -6,7 +6,8 @@
  * inbox of its number, within the organization.
  */
 import { fail } from "../../../../../tools/errors.ts";
-import type { AccountIds, ChannelProvider, ChannelUpdates } from "../../../../ports/channel.ts";
+import type { AccountIds } from "../../../../ports/channel/account.ts";
+import type { ChannelProvider, ChannelUpdates } from "../../../../ports/channel/channel.ts";
 import {
   callbackPath,
   type InboxAccount,

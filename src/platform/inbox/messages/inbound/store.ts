@@ -7,7 +7,7 @@ import { fail } from "../../../../../tools/errors.ts";
 import { coalesce } from "../../../../database/coalesce.ts";
 import { newId } from "../../../../database/id.ts";
 import { ofOrganization, onlyRow } from "../../../../database/query/index.ts";
-import type { ChannelCallbacks, InboundMessage } from "../../../../ports/channel.ts";
+import type { ChannelCallbacks, InboundMessage } from "../../../../ports/channel/channel.ts";
 import { getInbox } from "../../../account/inboxes/index.ts";
 import { commitUpload, type ReceivedFile } from "../../../content/uploads/index.ts";
 import { type Change, system, type Transaction, type World } from "../../../foundation/kernel/index.ts";

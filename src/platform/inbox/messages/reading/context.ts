@@ -4,6 +4,7 @@ import type { z } from "zod";
 import { fail } from "../../../../../tools/errors.ts";
 import type { messages as contract } from "../../../../../tools/messages/index.ts";
 import { ofOrganization, readWithSnapshot, refersTo } from "../../../../database/query/index.ts";
+import { channelOf, windowRuleOf } from "../../../account/inboxes/index.ts";
 import type { ReadContext } from "../../../foundation/kernel/index.ts";
 import { serializeContact } from "../../contacts/index.ts";
 import { getConversationDetails } from "../../conversations/index.ts";
@@ -28,7 +29,8 @@ export async function readConversationContext({ id, messages: maxMessages }: Inp
     automationIn.run(world, context.db, { organization: context.organization, conversation_id: id }),
   ]);
   const waiting_reason = await whyUnassigned(context.db, conversation);
-  const { channel, settings, health, ...contact } = parties;
+  const { channel: channelName, settings, health, ...contact } = parties;
+  const windowRule = windowRuleOf(world, { channel: channelName, settings });
   const { tags: _tags, metadata: _metadata, blocked_reason: _reason, ...summary } = contact;
   const isContactShown = caller.scopes.has("contacts:read");
   const isInbound = ({ direction }: MessageRow) => direction === "inbound";
@@ -44,10 +46,10 @@ export async function readConversationContext({ id, messages: maxMessages }: Inp
     ...Object.assign({}, ...automation),
     messages: latest.rows.reverse().map((row) => serializeMessage(world, row)),
     actions: describeActions(
-      { conversation, contact, inbox: { channel, settings }, tools: world.tools },
+      { conversation, contact, channel: channelOf(world, channelName), windowRule, tools: world.tools },
       caller,
     ),
-    warnings: describeWarnings({ contact, conversation, inbox: { channel, settings, health }, received }),
+    warnings: describeWarnings({ contact, conversation, inbox: { settings, health }, windowRule, received }),
     cursor: writeCursor(world, cursorAt(latest.snapshot, now)),
   };
 }

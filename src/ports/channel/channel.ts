@@ -1,25 +1,8 @@
 /** The port to a messaging channel. Called outside any transaction. */
+import type { AccountIds, AccountReading, ChannelAccount } from "./account.ts";
+import type { ChannelCapabilities } from "./capabilities.ts";
 import type { MessageContent, ReceivedContent } from "./message-content.ts";
-
-/** The ids of an account, by which its reports are assigned to its inbox. */
-export interface AccountIds {
-  readonly account_id: string;
-  /** Accounts of one business share templates and limits. */
-  readonly business_id: string;
-  /** The provider reports for all accounts of an app to one address. */
-  readonly app_id: string;
-}
-
-/** The account at the channel's provider that an inbox uses. */
-export interface ChannelAccount extends AccountIds {
-  /** In the form of the channel's own schema. Secret. */
-  readonly credentials: Readonly<Record<string, unknown>>;
-}
-
-export type AccountReading =
-  | { readonly outcome: "read"; readonly account: ChannelAccount }
-  /** `field` is the member that is wrong. */
-  | { readonly outcome: "invalid"; readonly field: string; readonly reason: string };
+import type { TemplateAuthority } from "./template-authority.ts";
 
 export interface OutboundMessage {
   readonly organization_id: string;
@@ -120,12 +103,21 @@ export interface SendOptions {
  * called before anything else is done.
  */
 export interface Channel {
-  /** Whether its messages reach no real phone: simulated money pays for them. */
-  readonly isSimulated: boolean;
+  readonly capabilities: ChannelCapabilities;
   send(message: OutboundMessage, options: SendOptions): Promise<SendResult>;
   find(token: string, organization_id: string): Promise<FindResult>;
   /** Only of a channel with accounts. */
   readonly provider?: ChannelProvider;
+  /** Reviews the templates of a channel that has templates. */
+  readonly templates?: TemplateAuthority;
+}
+
+/** The inbox that each new organization has, so that it can send and receive at once. */
+export interface FirstInbox {
+  readonly name: string;
+  readonly channel: string;
+  readonly platform: string;
+  readonly phone_number: string;
 }
 
 export type ConnectResult =
