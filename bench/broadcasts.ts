@@ -1,8 +1,9 @@
 /**
- * S3 and R1: a broadcast on PostgreSQL: messages a second, exact counts, memory, and replies meanwhile; with `--kills 20`
- * processes are killed -9 meanwhile, and nobody may be left out or written to twice.
+ * S3 and R1: a broadcast on PostgreSQL: messages a second, exact counts, memory, and replies meanwhile.
  *
- * `--recipients 100000`, `--processes 1`. With `--control` it is paused, resumed, cancelled and retried meanwhile.
+ * With `--kills 20` processes are killed -9 meanwhile, and every recipient must get exactly one message.
+ * `--recipients 100000`, `--processes 1`. With `--control` the broadcast is paused, resumed, cancelled and
+ * retried meanwhile.
  */
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -43,7 +44,9 @@ const key = `sk_live_${"b".repeat(43)}`;
 const operatorKey = "b".repeat(32);
 const dataDir = await mkdtemp(join(tmpdir(), "tidings-broadcasts-"));
 const firstPort = 39_481;
-/** The default of autovacuum_naptime: not every server runs autovacuum. */
+/**
+ * The default of autovacuum_naptime. The benchmark vacuums itself, because not every server runs autovacuum.
+ */
 const autovacuumMs = 60_000;
 
 await runOnServer(server, `create database ${name}`);
@@ -116,7 +119,7 @@ function describe(times: readonly number[]): string {
   return `${times.length}, to delivered p50 ${at(0.5)} ms, p99 ${at(0.99)} ms`;
 }
 
-/** Until it is not being sent, and every receipt has arrived. */
+/** Waits until the broadcast is no longer being sent and every receipt has arrived. */
 async function untilSent(
   id: string,
   samples: { count: number; wrong: number; memoryMb: number },
@@ -154,7 +157,9 @@ async function killAll(id: string): Promise<void> {
   }
 }
 
-/** Pauses and resumes at a quarter, cancels at the half, and retries whom that left out. */
+/**
+ * Pauses and resumes at a quarter, cancels at the half, and retries the recipients that the cancel excluded.
+ */
 async function control(id: string): Promise<void> {
   const until = (share: number) =>
     pollUntil(async () => {

@@ -20,7 +20,10 @@ import { type BenchService, pollUntil, startService } from "./support/service.ts
 
 const { values: options } = parseArgs({ options: { kills: { type: "string", default: "20" } } });
 const kills = Number(options.kills);
-/** Contacts write before each kill, which follows after a random part of this time. */
+/**
+ * The number of contacts that write before each kill, and the longest time from then until the kill, which is
+ * random.
+ */
 const [contactsPerKill, killWithinMs] = [10, 600];
 
 const question = "What are your opening hours?";
@@ -116,7 +119,7 @@ async function write(baseUrl: string, from: string): Promise<void> {
   await response.arrayBuffer();
 }
 
-/** How many rows there are. */
+/** Counts rows. */
 async function count(rows: string): Promise<number> {
   const result = await database.query<{ count: number }>(`select count(*)::int as count from ${rows}`);
   return result.rows[0]?.count ?? 0;

@@ -1,9 +1,11 @@
 /**
- * R13: three processes on PostgreSQL of which two have wrong clocks, or one is frozen, under sends, a paced broadcast and
- * flows with waits; then checks that nothing was lost or sent twice, and that the inbox's rate held.
+ * R13: three processes on PostgreSQL, two of them with wrong clocks, or one of them frozen.
  *
- * `--skews 15,35,90` seconds, ahead in one process and behind in another; `--freezes 16,40` seconds; `--program
- * dist/tidings.js`. Wrong clocks need libfaketime (Debian's package faketime).
+ * They get sends, a paced broadcast and flows with waits. Then the benchmark checks that nothing was lost or
+ * sent twice, and that the inbox's rate was kept.
+ *
+ * `--skews 15,35,90` seconds, ahead in one process and behind in another; `--freezes 16,40` seconds;
+ * `--program dist/tidings.js`. Wrong clocks need libfaketime (Debian's package faketime).
  */
 import { once } from "node:events";
 import { existsSync } from "node:fs";
@@ -34,7 +36,7 @@ const library = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1";
 const server = process.env.TEST_DATABASE_URL ?? "postgres://postgres@127.0.0.1:5432/postgres";
 const key = `sk_live_${"k".repeat(43)}`;
 const firstPort = 39_521;
-/** Messages a second, of the inbox. */
+/** The inbox's rate in messages a second. */
 const rate = 10;
 const amounts = { recipients: 150, sends: 120, flows: 25 };
 const answerMs = 400;
@@ -88,7 +90,7 @@ async function run(scenario: Scenario): Promise<void> {
   }
 }
 
-/** Only the clock of the day is wrong: timers and the monotonic clock run on. */
+/** Only the time of day is wrong: timers and the monotonic clock are correct. */
 function wrongClock(seconds: number): Record<string, string> {
   return seconds === 0
     ? {}
@@ -144,7 +146,7 @@ async function createFlow(client: Client): Promise<void> {
   });
 }
 
-/** Each message by another process. */
+/** Sends the messages through the processes in turn. */
 async function send(clients: readonly Client[]): Promise<void> {
   for (let number = 0; number < amounts.sends; number += 1) {
     const to = `+1415777${String(number).padStart(4, "0")}`;
@@ -183,7 +185,7 @@ async function request(service: BenchService | undefined, method: string, path: 
   }
 }
 
-/** Until no message waits, and each flow has ended. */
+/** Waits until no message is queued and each flow has ended. */
 async function settle(database: pg.Client): Promise<void> {
   const end = performance.now() + settleMs;
   const open = `select (select count(*) from messages where status in ('queued', 'sending')) +

@@ -1,8 +1,9 @@
 /**
- * S5: previews of cohorts over 1 million contacts on PostgreSQL, by kind of query; and the compiler against the evaluator.
+ * S5: previews of cohorts over 1 million contacts on PostgreSQL, and the compiler against the evaluator.
  *
- * `--queries 10000` compares that many random queries in SQL and in memory, on both engines, and measures nothing.
- * `--contacts N` measures with fewer contacts. `--seed N` generates others. `--lines 100000` builds a cohort of a file.
+ * Previews are measured by kind of query. `--queries 10000` compares that many random queries in SQL and in
+ * memory, on both engines, and measures nothing. `--contacts N` measures with fewer contacts. `--seed N`
+ * generates other queries. `--lines 100000` builds a cohort from a file.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -28,17 +29,17 @@ const { values: options } = parseArgs({
     calls: { type: "string", default: "20" },
   },
 });
-/** A body of 100,000 lines is larger than the default. */
+/** A body of 100,000 lines is larger than the default limit. */
 const bodyLimit = String(32 * 1024 * 1024);
 const server = process.env.TEST_DATABASE_URL ?? "postgres://postgres@127.0.0.1:5432/postgres";
 const key = `sk_live_${"c".repeat(43)}`;
 const target = 300;
 
-type Running = Awaited<ReturnType<typeof startApp>>;
+type RunningApp = Awaited<ReturnType<typeof startApp>>;
 
 async function withApp(
   engine: "embedded" | "postgres",
-  run: (app: Running, organization: string) => Promise<void>,
+  run: (app: RunningApp, organization: string) => Promise<void>,
 ) {
   const dataDir = await mkdtemp(join(tmpdir(), "tidings-cohorts-"));
   const name = `tidings_cohorts_${process.pid}`;
@@ -79,8 +80,8 @@ async function withApp(
   }
 }
 
-/** The 10,000 queries of the compiler's proof. */
-async function compare({ database }: Running, organization: string): Promise<void> {
+/** Compares the compiler with the evaluator for 10,000 queries. */
+async function compare({ database }: RunningApp, organization: string): Promise<void> {
   const count = Number(options.queries);
   const seed = Number(options.seed);
   await storeContacts(database, organization, { count: 150, seed });
@@ -132,7 +133,7 @@ const kinds: Readonly<Record<string, object>> = {
   },
 };
 
-async function measure({ database, address }: Running, organization: string): Promise<void> {
+async function measure({ database, address }: RunningApp, organization: string): Promise<void> {
   const contacts = Number(options.contacts);
   await fill(database.queries, organization, contacts);
   const client = createClient({ baseUrl: address, key, retries: 0, timeoutMs: 60_000 });
@@ -172,7 +173,7 @@ if (options.lines !== undefined) {
 }
 
 /** One line in a hundred is rejected, and one in ten repeats the number before it. */
-async function buildFromFile({ address, jobs }: Running): Promise<void> {
+async function buildFromFile({ address, jobs }: RunningApp): Promise<void> {
   const count = Number(options.lines);
   const client = createClient({ baseUrl: address, key, retries: 0, timeoutMs: 60_000 });
   const lines = Array.from({ length: count }, (_, index) => {

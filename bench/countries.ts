@@ -1,4 +1,4 @@
-/** Countries by IP address: memory of the table, time of the first look-up and of each later one. */
+/** Countries by IP address: memory of the table, time of the first look-up and of later look-ups. */
 import { openCountries } from "../src/adapters/countries/index.ts";
 import { median } from "./support/median.ts";
 

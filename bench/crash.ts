@@ -1,4 +1,4 @@
-/** R2: kill -9 of the service during 5,000 acknowledged writes, embedded and on PostgreSQL; then checks that none is lost. */
+/** R2: kill -9 of the service during 5,000 acknowledged writes, on both engines: is a write lost? */
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -80,7 +80,8 @@ async function report(
   for (const id of acknowledged.contacts) {
     await client.call(contacts.get_contact, { id }).catch(() => (missing += 1));
   }
-  // Jobs that were claimed at a kill are taken over within seconds, or when their lease expires, within a minute.
+  // Jobs that were claimed before a kill are taken over within seconds, or when their lease ends, within a
+  // minute.
   const arrived = await untilArrived(acknowledged.messages.length);
   const doubled = arrived.length - new Set(arrived).size;
   const lost = acknowledged.messages.filter((id) => !new Set(arrived).has(id)).length;

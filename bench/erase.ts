@@ -1,10 +1,11 @@
 /**
- * Erasing 50 contacts, one after the other, among 600,000 events and 300,000 stored responses of 20,000 conversations.
+ * Erasing 50 contacts, one after the other, among many events and stored responses.
  *
- * Each contact has 40 messages, events and stored responses. Measured are the DELETE request, which bounds its
- * transaction, and the time from its response until the job has erased the rest. For comparison: one search of the
- * stored responses by their text, as erasure once did within its transaction. On PostgreSQL, or with `--embedded` on
- * the embedded database with a tenth of the rows.
+ * There are 20,000 conversations with 600,000 events and 300,000 stored responses. Each contact has 40
+ * messages, events and stored responses. The benchmark measures the DELETE request, which limits the duration
+ * of its transaction, and the time from its response until the job has erased everything else. For
+ * comparison, it measures one search in the text of the stored responses, as erasure once did within its
+ * transaction. Runs on PostgreSQL, or with `--embedded` on the embedded database with a tenth of the rows.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,11 +1,12 @@
 /**
- * How long another organization's reads take while one organization is at its worst, on PostgreSQL and embedded.
+ * How long reads of one organization take while another one causes the worst load, on both engines.
  *
- * The second organization lists its contacts and conversations, one request after the other. The first one, which has
- * 100,000 contacts, meanwhile searches for common words, erases contacts, sends batches of tool lists to /mcp, imports
- * contacts, reads events from far cursors, and sends messages that 50 webhooks receive, on many connections and at the
- * rate of ten API keys. `--engine` measures one engine, `--only searches,imports` a part of the load. Target: p99 at
- * most three times that of the quiet service, or 250 ms. About 2 minutes.
+ * The reading organization lists its contacts and conversations, one request after the other. Meanwhile the
+ * other organization, which has 100,000 contacts, searches for common words, erases contacts, sends batches
+ * of tool lists to /mcp, imports contacts, reads events from far cursors, and sends messages that 50 webhooks
+ * receive, on many connections and at the rate of ten API keys. `--engine` measures one engine, `--only
+ * searches,imports` a part of the load. Target: p99 at most three times the p99 of the quiet service, or 250
+ * ms. About 2 minutes.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -56,7 +57,7 @@ async function measure(engine: string): Promise<void> {
   const env = {
     TIDINGS_DATA_DIR: dataDir,
     TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true",
-    // What ten keys of the default limit have together.
+    // The limits of ten keys together, by default.
     TIDINGS_RATE_LIMIT: "500",
     TIDINGS_RATE_BURST: "1000",
     ...(isPostgres ? { DATABASE_URL: withDatabase(server, name) } : {}),
@@ -116,7 +117,7 @@ async function compare(engine: string, { baseUrl }: BenchService): Promise<void>
   console.log(`  the load, requests answered: ${JSON.stringify(counts)}`);
 }
 
-/** Reads of the second organization, one after the other. */
+/** Reads as the second organization, one request after the other. */
 async function readAlone(baseUrl: string, forSeconds: number) {
   const times: number[] = [];
   let failed = 0;
@@ -157,7 +158,7 @@ async function startLoad(baseUrl: string, signal: AbortSignal): Promise<Record<s
     await call("/v1/webhook-subscriptions", { method: "POST", json });
   }
   const { data } = JSON.parse(await call("/v1/events"));
-  // A cursor of one's own making, that has seen every event and one transaction of long ago as running.
+  // A made-up cursor that has seen every event, and one old transaction as running.
   const far = `1:${data.cursor.split(":")[1]}:1`;
   const kinds = Object.entries(heavyRequests(call, far)).filter(
     ([kind]) => options.only === undefined || options.only.split(",").includes(kind),

@@ -1,8 +1,9 @@
 /**
- * Flows on PostgreSQL: 1,000 contacts start one within 10 s: the time to the first answer, and statements for each step.
+ * Flows on PostgreSQL: 1,000 contacts start a flow within 10 s.
  *
- * With `--kills 100` the service is killed -9 that often while runs of 12 nodes are under way: each message must arrive once,
- * and each run must end. `--contacts 1000`.
+ * Measures the time to the first answer, and the statements for each step. With `--kills 100` the service is
+ * killed -9 that often while runs of 12 nodes are in progress: each message must arrive once, and each run
+ * must end. `--contacts 1000`.
  */
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -23,10 +24,13 @@ const { values: options } = parseArgs({
 });
 const [contacts, kills] = [Number(options.contacts), Number(options.kills)];
 const windowMs = 10_000;
-/** Runs are started before each kill, which follows after a random part of this time. */
+/**
+ * The number of runs that are started before each kill, and the longest time from then until the kill, which
+ * is random.
+ */
 const [runsPerKill, killWithinMs] = [5, 400];
 
-/** Twelve nodes, six of which send a message. */
+/** Twelve nodes. Six of them send a message. */
 const chain = [
   { node_type: "send_message", action_config: { text: "Message 1" } },
   { node_type: "add_tag", action_config: { tag: "one" } },
@@ -184,7 +188,7 @@ async function write(from: string, text: string): Promise<string> {
   return data.conversation_id;
 }
 
-/** Until every message has been delivered. */
+/** Waits until every message has been delivered. */
 async function untilIdle(): Promise<void> {
   await pollUntil(
     async () =>
@@ -194,7 +198,7 @@ async function untilIdle(): Promise<void> {
   );
 }
 
-/** How many rows there are. */
+/** Counts rows. */
 async function count(rows: string): Promise<number> {
   const result = await database.query<{ count: number }>(`select count(*)::int as count from ${rows}`);
   return result.rows[0]?.count ?? 0;

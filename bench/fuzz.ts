@@ -1,8 +1,8 @@
 /**
  * Fuzz: 10,000 generated invalid calls over REST, MCP over HTTP in both protocols, and MCP on stdio.
  *
- * The same seed generates the same calls: `npm run bench -- fuzz SEED`. Every call must be answered within 10 s
- * with a status below 500, the service must survive, and stdout must contain only JSON-RPC. Violations are
+ * The same seed generates the same calls: `npm run bench -- fuzz SEED`. Every call must be answered within 10
+ * s with a status below 500, the service must survive, and stdout must contain only JSON-RPC. Violations are
  * printed with their input, and the run fails. Takes at most 115 s.
  */
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
@@ -35,7 +35,7 @@ const address = `http://127.0.0.1:${port}`;
 const outcomes = new Map<string, number>();
 const defects = new Map<string, Defect>();
 
-/** Defects of one kind, with the shortest call that causes it. */
+/** Defects of one kind, with the shortest call that causes such a defect. */
 interface Defect {
   readonly count: number;
   readonly input: string;
@@ -222,10 +222,10 @@ async function endInput(child: ChildProcessWithoutNullStreams): Promise<void> {
 }
 
 /** The callbacks of unanswered requests, by id. */
-type Pending = Map<unknown, (answer: string) => void>;
+type PendingAnswers = Map<unknown, (answer: string) => void>;
 
-function readAnswers(child: ChildProcessWithoutNullStreams): Pending {
-  const pending: Pending = new Map();
+function readAnswers(child: ChildProcessWithoutNullStreams): PendingAnswers {
+  const pending: PendingAnswers = new Map();
   createInterface(child.stdout).on("line", (line) => {
     const id = readId(line);
     pending.get(id)?.(line);
@@ -234,7 +234,7 @@ function readAnswers(child: ChildProcessWithoutNullStreams): Pending {
   return pending;
 }
 
-/** The id of an answer; a line that is not JSON-RPC is a defect. */
+/** The id of an answer. A line that is not JSON-RPC is a defect. */
 function readId(line: string): unknown {
   try {
     const message: unknown = JSON.parse(line);
@@ -250,7 +250,7 @@ function readId(line: string): unknown {
 
 async function write(
   child: ChildProcessWithoutNullStreams,
-  pending: Pending,
+  pending: PendingAnswers,
   line: StdioLine,
 ): Promise<void> {
   const answered = new Promise<string>((resolve) => {

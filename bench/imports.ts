@@ -1,9 +1,9 @@
 /**
  * 100,000 contacts from a CSV: speed, memory, and latency of a list meanwhile; then again with three kills.
  *
- * `--rows N` imports fewer; `--embedded` runs it on the embedded database, with 10,000. It stops after ten
- * minutes. The file has invalid rows and repeated contacts, and every count, rejected line and phone number is
- * compared with the file.
+ * `--rows N` imports fewer; `--embedded` runs on the embedded database with 10,000. The benchmark stops after
+ * ten minutes. The file has invalid rows and repeated contacts, and every count, rejected line and phone
+ * number is compared with the file.
  */
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -42,7 +42,7 @@ const kills = Number(options.kills);
 const isRight = (await run(0)) && (kills === 0 || (await run(kills)));
 process.exitCode = isRight ? 0 : 1;
 
-/** Runs on a new database. @returns whether the result is correct. */
+/** Runs the import on a new database. @returns whether the result is correct. */
 async function run(kills: number): Promise<boolean> {
   const dataDir = await mkdtemp(join(tmpdir(), "tidings-imports-"));
   const name = `tidings_imports_${process.pid}`;
@@ -89,7 +89,7 @@ interface Trial {
   readonly kills: number;
   readonly restart: () => Promise<void>;
   readonly pid: () => number | undefined;
-  /** The URL of the database; undefined for the embedded one. */
+  /** The URL of the database; undefined for the embedded database. */
   readonly database: string | undefined;
 }
 
@@ -128,7 +128,8 @@ async function importPeople(client: Client, { kills, restart, pid, database }: T
     `${where}, ${kills} kills: ${rows} rows (${(bytes.length / 1e6).toFixed(1)} MB) in ${seconds.toFixed(1)} s, ${Math.round(rows / seconds)} rows/s; resident ${initialMb.toFixed(0)} → ${peak.toFixed(0)} MB (+${(peak - initialMb).toFixed(0)}); progress ${isMonotonic ? "only rises" : "FALLS"}`,
   );
   if (kills === 0) {
-    // The total of a list grows with the contacts: this shows their cost without that of the import.
+    // The total of a list takes longer with more contacts: this shows the cost of the contacts without the
+    // cost of the import.
     await measureLists(client, idle3s, "afterwards");
   }
   return compare(report, await numbersOf(client, database)) && isMonotonic;
@@ -151,7 +152,7 @@ async function measureLists(client: Client, run: () => Promise<void>, when: stri
   };
   const timer = setInterval(() => {
     const request = listContacts();
-    // Its failure is reported at the end.
+    // The error is reported at the end.
     request.catch(() => undefined);
     requests.push(request);
   }, 100);
@@ -168,7 +169,9 @@ async function measureLists(client: Client, run: () => Promise<void>, when: stri
   );
 }
 
-/** The phone numbers of all contacts. On PostgreSQL by one query: the later of a thousand pages are slow. */
+/**
+ * The phone numbers of all contacts. On PostgreSQL by one query, because late pages of a thousand are slow.
+ */
 async function numbersOf(client: Client, database: string | undefined): Promise<string[]> {
   if (database !== undefined) {
     const connection = new pg.Client({ connectionString: database });

@@ -1,7 +1,7 @@
 /**
  * Jobs enqueued and completed per second, and the latency from commit to handler, on both databases.
  *
- * The handler is empty, so only the queue is measured. About 20 s in all.
+ * The handler is empty, so only the queue is measured. About 20 s in total.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -44,7 +44,7 @@ async function measure(database: Database): Promise<void> {
   await measureLatency(database);
 }
 
-/** Enqueues jobs, then runs them. @returns jobs per second of each. */
+/** Enqueues jobs, then runs them. @returns jobs per second of both. */
 async function measureThroughput(
   database: Database,
   count: number,

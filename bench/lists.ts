@@ -1,4 +1,8 @@
-/** S2: lists of contacts, conversations and messages over REST on PostgreSQL, with 1 million contacts and 5 million messages. */
+/**
+ * S2: lists over REST on PostgreSQL, with 1 million contacts and 5 million messages.
+ *
+ * Lists contacts, conversations and messages.
+ */
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

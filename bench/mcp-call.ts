@@ -1,9 +1,9 @@
 /**
- * M3: `tools/call` over HTTP against the same REST call made directly: throughput and its ratio.
+ * M3: `tools/call` over HTTP compared with the same REST call made directly: throughput and its ratio.
  *
- * Keep-alive, 16 connections, as many calls as are answered. Three services: the built one on the embedded
- * database, and a scripted one that answers at once or after 20 ms, with the MCP server in front of it in its own
- * process. Every round measures REST and both protocols in turn. About 80 s.
+ * Keep-alive, 16 connections, as many calls as are answered. Three services: the built service on the
+ * embedded database, and scripted services that answer at once and after 20 ms, with the MCP server in front
+ * of them in its own process. Every round measures REST and both protocols in turn. About 80 s.
  */
 import { type ChildProcess, fork, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -56,14 +56,14 @@ if (role === "upstream") {
   );
 }
 
-interface Compared {
+interface CallTimes {
   readonly restMicros: number;
-  /** For the newest revision of the protocol. */
+  /** With the newest revision of the protocol. */
   readonly mcpMicros: number;
 }
 
 /** The built service, whose MCP server calls its operations in the same process. */
-async function measureService(): Promise<Compared> {
+async function measureService(): Promise<CallTimes> {
   const dataDir = await mkdtemp(join(tmpdir(), "tidings-bench-"));
   const child = spawn(process.execPath, ["dist/tidings.js", "serve"], {
     env: {
@@ -88,7 +88,7 @@ async function measureService(): Promise<Compared> {
   return compared;
 }
 
-async function measureScripted(what: string, delayMs: number): Promise<Compared> {
+async function measureScripted(what: string, delayMs: number): Promise<CallTimes> {
   const upstream = await start("upstream", String(delayMs));
   const mcp = await start("mcp", upstream.address);
   const compared = await compare(what, upstream.address, mcp.address, contact.id);
@@ -97,7 +97,7 @@ async function measureScripted(what: string, delayMs: number): Promise<Compared>
   return compared;
 }
 
-async function compare(what: string, rest: string, mcp: string, id: string): Promise<Compared> {
+async function compare(what: string, rest: string, mcp: string, id: string): Promise<CallTimes> {
   const variants = [
     { name: "REST", origin: rest, request: restCall(id) },
     { name: "MCP 2026-07-28", origin: mcp, request: modernCall(id) },

@@ -1,9 +1,9 @@
 /**
- * M4: CPU time of `tools/list` over HTTP in the server, a call, with the key's look-up measured separately.
+ * M4: CPU time of `tools/list` over HTTP in the server per call, with the key's look-up measured separately.
  *
- * The server runs in its own process and reports its CPU time before and after. It looks the key up by its hash
- * in memory on every call; a second server does not check the key. The baseline is node:http with a response of
- * the same size. About 30 s.
+ * The server runs in its own process and reports its CPU time before and after. It looks up the key by its
+ * hash in memory on every call; a second server does not check the key. The baseline is node:http with a
+ * response of the same size. About 30 s.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { createHash } from "node:crypto";

@@ -1,9 +1,10 @@
 /**
- * S1: sending messages over REST: rates and times, beside a bare `pg` client; statements, waits and CPU time of each.
+ * S1: sending messages over REST: rates and times compared with a bare `pg` client, and the cost of each.
  *
- * `--engine postgres|embedded` (default both), `--quick` for shorter slices. `--program PATH` names the
- * `dist/tidings.js` of another checkout, which is measured in turn with this one: its figures follow behind "|".
- * Ratios of one run are comparable, rates of two runs are not. Run `npm run build` first.
+ * The cost is the number of statements and waits, and CPU time. `--engine postgres|embedded` (default both),
+ * `--quick` for shorter slices. `--program PATH` names the `dist/tidings.js` of another checkout, which is
+ * measured in turn with this one: its figures follow after "|". Ratios of one run are comparable, rates of
+ * two runs are not. Run `npm run build` first.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
@@ -18,7 +19,7 @@ const { values: options } = parseArgs({
   options: { engine: { type: "string" }, program: { type: "string" }, quick: { type: "boolean" } },
 });
 const programs = ["dist/tidings.js", ...(options.program === undefined ? [] : [options.program])];
-/** Many short slices: what else runs on the machine then affects all alike. */
+/** Many short slices, so that other load on the machine affects all subjects alike. */
 const sliceMs = 500;
 const rounds = options.quick ? 2 : 3;
 const paced = { count: options.quick ? 10 : 30, everyMs: 300, settleMs: 2_000 };
@@ -29,13 +30,13 @@ const search = { first: 25, factor: 1.4, attempts: 2 };
 const backlogs: Readonly<Record<Engine, number>> = options.quick
   ? { postgres: 1_000, embedded: 500 }
   : { postgres: 5_000, embedded: 1_000 };
-/** A backlog that takes longer to send, or to deliver, is not awaited; its rates are those until then. */
+/** A backlog that takes longer to send or deliver is not awaited; its rates are then the rates so far. */
 const maxMs = options.quick ? 15_000 : 30_000;
-/** Of the rate of the bare client. */
+/** Relative to the rate of the bare client. */
 const minRatio = "≥ 0.5";
 const minDelivery: Readonly<Record<Engine, string>> = { postgres: "≥ 1,000/s", embedded: "" };
 
-/** With the rate of the bare client right behind it. */
+/** With the rate of the bare client measured right after it. */
 type ComparedResult = LoadResult & { readonly bare: number };
 
 for (const engine of ["postgres", "embedded"] as const) {
@@ -72,7 +73,7 @@ async function measureEngine(engine: Engine): Promise<void> {
   }
 }
 
-/** Deliveries go on during each slice, and the rest of them is awaited behind it. */
+/** Deliveries continue during each slice, and the remaining ones are awaited after it. */
 async function measureClosedLoops(subjects: readonly Subject[], yardstick: Yardstick): Promise<void> {
   const loads = [
     { connections: 1 },
@@ -101,13 +102,16 @@ async function measureClosedLoops(subjects: readonly Subject[], yardstick: Yards
   }
 }
 
-/** The median of each slice's rate ÷ that of the bare client. */
+/** The median over the slices of a slice's rate divided by the bare client's rate. */
 function describeRatio(slices: readonly ComparedResult[]): string {
   const ratio = median(slices.map((slice) => rateOf(slice) / slice.bare));
   return `${ratio.toFixed(2)} of ${median(slices.map(({ bare }) => bare)).toFixed(0)}/s`;
 }
 
-/** On a copy of the database of the first one, with the same rows. Stops all of them, so none is warmer than another. */
+/**
+ * Opens the yardstick on a copy of the first subject's database, with the same rows. Stops all subjects, so
+ * that none is warmer than another.
+ */
 async function openYardstick(subjects: readonly Subject[]): Promise<Yardstick> {
   const [first] = subjects;
   if (!first) {
@@ -136,7 +140,10 @@ async function measureOpenLoops(subjects: readonly Subject[]): Promise<void> {
   print(`highest rate with p99 < ${maxP99Ms} ms`, highest, String);
 }
 
-/** The last rate that passes, of rising ones. Each gets a second attempt: others use the machine too. */
+/**
+ * The highest rate that passes, of increasing rates. Each rate gets a second attempt, because other programs
+ * use the machine too.
+ */
 async function findHighest(passes: (rate: number) => Promise<boolean>): Promise<string> {
   let [highest, rate, failures] = [0, search.first, 0];
   while (failures < search.attempts) {
@@ -149,7 +156,7 @@ async function findHighest(passes: (rate: number) => Promise<boolean>): Promise<
   return highest === 0 ? `< ${rate}/s` : `${highest}/s`;
 }
 
-/** Statements of one message in an otherwise idle service, from the request until it is delivered. */
+/** Statements of one message in an otherwise idle service, from the request until the delivery. */
 async function measurePaced(subjects: readonly Subject[]): Promise<void> {
   const idle = await costs(subjects, () => sleep(paced.count * paced.everyMs + paced.settleMs));
   const busy = await costs(subjects, async (subject) => {
@@ -163,7 +170,7 @@ async function measurePaced(subjects: readonly Subject[]): Promise<void> {
   print("one message, until delivered", rows, describeCost);
 }
 
-/** Runs `work` with all subjects at the same time. @returns what each used in that time. */
+/** Runs `work` with all subjects at the same time. @returns what each subject used in that time. */
 function costs(subjects: readonly Subject[], work: (subject: Subject) => Promise<unknown>): Promise<Cost[]> {
   return Promise.all(
     subjects.map(async (subject) => {
@@ -174,7 +181,10 @@ function costs(subjects: readonly Subject[], work: (subject: Subject) => Promise
   );
 }
 
-/** Messages sent as fast as possible while others are delivered, until the last one is. */
+/**
+ * Messages sent as fast as possible while earlier messages are delivered, until the last message is
+ * delivered.
+ */
 async function measureBacklog(subjects: readonly Subject[], engine: Engine): Promise<void> {
   const count = backlogs[engine];
   const rows = await oneByOne(subjects, async (subject) => {
@@ -198,7 +208,9 @@ async function measureBacklog(subjects: readonly Subject[], engine: Engine): Pro
   print("  of each message", rows, ({ cost }) => describeCost(cost));
 }
 
-/** Accepted by a process without workers, then delivered by one that starts with this backlog. */
+/**
+ * Messages accepted by a process without workers, then delivered by a process that starts with this backlog.
+ */
 async function measureAcceptAndDelivery(
   subjects: readonly Subject[],
   engine: Engine,
@@ -208,7 +220,7 @@ async function measureAcceptAndDelivery(
   const rows = await oneByOne(subjects, async (subject) => {
     await subject.stop();
     await subject.startAccepting();
-    // The first ones warm the process up.
+    // The first messages warm up the process.
     await sendMany(subject, count / 5);
     const before = await subject.counters();
     const accepted = await repeatInPairs(subject, yardstick);
@@ -241,7 +253,7 @@ async function sendMany(subject: Subject, count: number): Promise<LoadResult> {
   return subject.send(64, (call) => runClosedLoop({ connections: 64, count, ms: maxMs }, call));
 }
 
-/** Slices of 16 connections, each with one of the bare client behind it. */
+/** Slices of 16 connections, each followed by a slice of the bare client. */
 async function repeatInPairs(subject: Subject, yardstick: Yardstick): Promise<ComparedResult[]> {
   const slices: ComparedResult[] = [];
   for (let round = 0; round < rounds; round += 1) {
@@ -263,7 +275,7 @@ async function oneByOne<Result>(
   return results;
 }
 
-/** The slices of each subject, which run in turn, in each round in the other order. */
+/** The slices of each subject. The subjects run in turn, and in each round in reverse order. */
 async function inTurn<Result>(
   subjects: readonly Subject[],
   measure: (subject: Subject) => Promise<Result>,

@@ -1,12 +1,12 @@
 /**
  * kill -9 of the service between the intent and the answer of calls to third parties: is a call made twice?
  *
- * Each call is a `test_webhook` or an `upload_file` with a url, with its own idempotency key, to a receiver that
- * counts the calls of each key. Five keys are in flight at each kill, which comes before the receiver answers, as it
- * answers, up to 20 ms later, or when the service has answered the first one. A key is cut if the receiver had its
- * call and the client had no response. The kills go on until `--kills` keys are cut (50, or 15 with `--embedded`; at
- * most 100). Four in five keys are repeated every 500 ms until they are answered, the others are left to the job. At
- * the end every key is repeated once more.
+ * Each call is a `test_webhook` or an `upload_file` with a url, with its own idempotency key, to a receiver
+ * that counts the calls of each key. Five keys are in progress at each kill, which happens before the
+ * receiver answers, as it answers, up to 20 ms later, or when the service has answered the first call. A key
+ * is cut if the receiver got its call and the client got no response. The kills continue until `--kills` keys
+ * are cut (50, or 15 with `--embedded`; at most 100). Four in five keys are repeated every 500 ms until they
+ * are answered; the remaining keys are left to the job. At the end every key is repeated once more.
  */
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -45,7 +45,7 @@ interface Call {
   readonly send: () => Promise<object>;
   hasEnded: boolean;
   isCut: boolean;
-  /** The body of a response or the code of an error, once there is one: every later one must be the same. */
+  /** The body of the first response, or its error code. Every later response must be the same. */
   answer: string | undefined;
 }
 
@@ -54,12 +54,12 @@ const repeating: Promise<void>[] = [];
 const findings = { kills: 0, answeredBeforeKill: 0, changedAnswers: 0 };
 
 await using receiver = await startHoldingReceiver();
-/** When the service is killed, after calls have been sent. */
+/** The moments at which the service is killed, after calls have been sent. */
 const moments: readonly ((
   sent: readonly Call[],
   requests: readonly Promise<unknown>[],
 ) => Promise<unknown>)[] = [
-  // Before the answer: the first call has arrived, and the others are at any step before that.
+  // Before the answer: the first call has arrived, and the other calls are at any step before that.
   async (sent) => {
     await pollUntil(() => sent.some(({ number }) => receiver.countOf(number) > 0));
     await sleep(Math.random() * maxJitterMs);
@@ -73,7 +73,7 @@ const moments: readonly ((
     receiver.release();
     await sleep(Math.random() * maxJitterMs);
   },
-  // The service records the others' answers, or has recorded them.
+  // The service records the answers of the other calls, or has recorded them.
   async (sent, requests) => {
     await untilArrived(sent);
     receiver.release();
@@ -152,7 +152,7 @@ async function createCall(number: number): Promise<Call> {
   return { number, ...state, send: () => client.call(webhooks.test_webhook, { id: data.id }, call) };
 }
 
-/** Sends the request once. @returns whether it has its answer. */
+/** Sends the request once. @returns whether the call got its answer. */
 async function request(call: Call): Promise<boolean> {
   const answer = await readAnswer(call);
   call.hasEnded = true;
@@ -163,7 +163,7 @@ async function request(call: Call): Promise<boolean> {
   return answer !== undefined;
 }
 
-/** Undefined without a response, and for `request_in_progress`. */
+/** Returns undefined without a response, and for `request_in_progress`. */
 async function readAnswer({ send }: Call): Promise<string | undefined> {
   try {
     return JSON.stringify(await send());
@@ -181,7 +181,7 @@ async function repeat(call: Call): Promise<void> {
   }
 }
 
-/** Until the receiver has each call, or the service has answered it. */
+/** Waits until the receiver has got each call, or the service has answered it. */
 async function untilArrived(sent: readonly Call[]): Promise<void> {
   await pollUntil(() => sent.every(({ number, hasEnded }) => hasEnded || receiver.countOf(number) > 0));
 }
@@ -190,7 +190,7 @@ function countCut(): number {
   return calls.filter(({ isCut }) => isCut).length;
 }
 
-interface Left {
+interface LeftRows {
   /** Rows of calls without a response. */
   readonly rows: number;
   /** Cut keys that were not repeated and that have no stored response. */
@@ -198,7 +198,7 @@ interface Left {
 }
 
 /** Waits for the job. The embedded database can be read only while the service is stopped. */
-async function untilResolved(): Promise<Left> {
+async function untilResolved(): Promise<LeftRows> {
   if (url === undefined) {
     await sleep(maxJobMs);
     await stop("SIGTERM");
@@ -215,7 +215,7 @@ async function untilResolved(): Promise<Left> {
   return counted;
 }
 
-async function countLeft(): Promise<Left> {
+async function countLeft(): Promise<LeftRows> {
   await using database = await openDatabase({ url, dataDir, poolSize: 1, log });
   const rows = await database.queries.selectFrom("outward_calls").select("key").execute();
   const stored = await database.queries.selectFrom("idempotency").select("key").execute();
@@ -226,7 +226,7 @@ async function countLeft(): Promise<Left> {
   return { rows: rows.length, unanswered: unanswered.length };
 }
 
-function report({ rows, unanswered }: Left): void {
+function report({ rows, unanswered }: LeftRows): void {
   const isUnknown = ({ answer }: Call) => answer === "outcome_unknown";
   const isAnswered = ({ answer }: Call) => answer?.startsWith("{") ?? false;
   const cutCalls = calls.filter(({ isCut }) => isCut);

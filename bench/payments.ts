@@ -1,9 +1,10 @@
 /**
- * kill -9 of two processes while payments are verified, reported and reconciled: is each credited once?
+ * kill -9 of two processes while payments are verified and reported: is each payment credited once?
  *
- * Two services on one PostgreSQL database use an emulator of Razorpay in this process, which now and then loses an answer.
- * Each payment is verified 100 times at once through both, its webhook arrives 20 times, some are refunded in part, and
- * every fourth order is paid twice. Meanwhile the services are killed `--kills` times (20), over `--payments` (48).
+ * Two services on one PostgreSQL database use an emulator of Razorpay in this process, which sometimes loses
+ * an answer. Each payment is verified 100 times at once through both services, its webhook arrives 20 times,
+ * some payments are refunded in part, and every fourth order is paid twice. Meanwhile the services reconcile
+ * payments and are killed `--kills` times (20), over `--payments` (48).
  */
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -95,7 +96,7 @@ async function killAll(): Promise<void> {
   }
 }
 
-/** An order that is paid, and everything that reports it, at the same time. */
+/** Pays an order and reports the payment in every way at the same time. */
 async function pay(number: number): Promise<void> {
   if (number % 5 === 0) {
     razorpay.failNext("POST /v1/orders", "lost");
@@ -147,9 +148,9 @@ async function verify(checkout: ReturnType<Razorpay["pay"]>, call: number): Prom
   }
 }
 
-/** As the processor does, until it is accepted. */
+/** Sends the webhook like the processor does, until it is accepted. */
 async function notify(id: string, call: number, event = "payment.captured"): Promise<void> {
-  // Half of the requests repeat one event.
+  // Half of the requests repeat the same event.
   const { body, headers } = razorpay.webhook(event, id, `evt_${event}_${id}_${call % 2 === 0 ? 0 : call}`);
   for (let attempt = 0; attempt < 200; attempt += 1) {
     const address = `http://127.0.0.1:${ports[(call + attempt) % ports.length]}/webhooks/payments`;

@@ -1,10 +1,11 @@
 /**
- * S6: receipts a second through the platform's callback: shuffled, one in ten doubled, one in twenty before its message's id.
+ * S6: receipts a second through the platform's callback, in random order.
  *
- * In this process: 16 bodies of 1 to 50 receipts at once, for messages that are stored beforehand. The messages
- * whose receipts arrive first are queued until all receipts were received, so those receipts are parked; then
- * their delivery jobs run with a channel that accepts at once, which applies them. `--engine postgres|embedded`
- * (default both), `--messages N`.
+ * One receipt in ten is doubled, and one message in twenty gets its receipts before its id. In this process:
+ * 16 bodies of 1 to 50 receipts at once, for messages that are stored beforehand. Messages whose receipts
+ * arrive before their ids are queued until all receipts were received, so those receipts are parked; then
+ * their delivery jobs run with a channel that accepts at once, which applies the receipts. `--engine
+ * postgres|embedded` (default both), `--messages N`.
  */
 import { parseArgs } from "node:util";
 import { simulatorCapabilities } from "../src/adapters/channel/capabilities.ts";
@@ -78,7 +79,10 @@ async function measure({ platform, database }: BenchPlatform, count: number): Pr
   }
 }
 
-/** Feeds the bodies, some at once; one that fails is repeated, as a channel does. @returns how often. */
+/**
+ * Sends the bodies, several at once. A body that fails is repeated, as a channel does.
+ * @returns how often bodies failed.
+ */
 async function receive(
   bodies: readonly Receipt[][],
   onReceipts: (body: Receipt[]) => Promise<void>,
@@ -95,7 +99,7 @@ async function receive(
   return repeated;
 }
 
-/** @throws what the last attempt threw. */
+/** @throws the error of the last attempt. */
 async function isReceived(call: Promise<void>, attempt: number): Promise<boolean> {
   try {
     await call;

@@ -1,11 +1,12 @@
 /**
- * Retrieval and answers on a set of documents and questions that was written before the code (`retrieval-set/`).
+ * Retrieval and answers on a set of documents and questions.
  *
- * It prints recall@5 by kind of question for full text, vectors and both, and the share of right, declined and wrong answers
- * of the chatbot. `--set development` takes the set with which the rules are calibrated (`retrieval-set-development/`), and
- * `--misses` lists the questions that are not found or not answered. `--chunks 10000` measures instead how long a search takes
- * over that many passages, on both engines (S8). `--pages 300` measures the ingestion of such a PDF, and what other requests
- * take meanwhile.
+ * The set (`retrieval-set/`) was written before the code. The benchmark prints recall@5 by kind of question
+ * for full text, vectors and both, and the share of right, declined and wrong answers of the chatbot. `--set
+ * development` uses the set with which the rules are calibrated (`retrieval-set-development/`), and
+ * `--misses` lists the questions that are not found or not answered. `--chunks 10000` measures instead how
+ * long a search takes over that many passages, on both engines (S8). `--pages 300` measures the ingestion of
+ * a PDF of that length, and the time of other requests meanwhile.
  */
 import { parseArgs } from "node:util";
 import { evaluateAnswers, evaluateRetrieval } from "./support/retrieval/evaluate.ts";

@@ -1,10 +1,11 @@
 /**
- * R10: 5,000 conversations at 200 a second for 50 agents of 10 each: capacity, distribution, weights, waiting time.
+ * R10: routing 5,000 conversations to 50 agents: capacity, distribution, weights, waiting time.
  *
- * In one process and without HTTP: inbound messages are routed by jobs, and agents close conversations after a
- * while through the platform. Three strategies in turn; in the last one the agents are too slow, so that many
- * conversations wait. On PostgreSQL, or with `--embedded` on the embedded database; a number sets the number of
- * conversations. About 2 min with two free cores.
+ * Conversations begin at 200 a second, and each agent may have 10. In one process and without HTTP: jobs
+ * route inbound messages, and agents close conversations after a while through the platform. Three strategies
+ * in turn; with the last one the agents are too slow, so that many conversations wait. On PostgreSQL, or with
+ * `--embedded` on the embedded database; a number sets the number of conversations. About 2 min with two free
+ * cores.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -46,7 +47,7 @@ const perSecond = 200;
 const agents = 50;
 const capacity = 10;
 const log = { debug() {}, info() {}, warn() {}, error: console.error };
-const Created = z.object({ data: z.object({ id: z.string() }) });
+const CreatedAnswer = z.object({ data: z.object({ id: z.string() }) });
 
 interface Run {
   readonly name: string;
@@ -152,7 +153,7 @@ interface Service {
 async function measureStrategy(service: Service, run: Run, index: number) {
   const { database, organization, call, receiveMessage } = service;
   const users = await createAgents(database, organization, index);
-  const { data: team } = Created.parse(await call("create_team", { name: run.name, is_active: true }));
+  const { data: team } = CreatedAnswer.parse(await call("create_team", { name: run.name, is_active: true }));
   for (const user_id of users) {
     const member = { id: team.id, user_id, role: "member", max_concurrent_chats: capacity };
     await call("add_team_member", member);
@@ -161,7 +162,7 @@ async function measureStrategy(service: Service, run: Run, index: number) {
   const newPolicy = { name: run.name, strategy: run.strategy, settings: { weights } };
   const target = { target_type: "team", target_id: team.id };
   const created = await call("create_routing_policy", { ...newPolicy, ...target });
-  const { data: policy } = Created.parse(created);
+  const { data: policy } = CreatedAnswer.parse(created);
   await analyze(database.queries);
   const ended = new AbortController();
   const options = { database, team: team.id, handleMs: run.handleMs, signal: ended.signal };

@@ -1,4 +1,4 @@
-/** Runs a benchmark: `npm run bench -- NAME`; without a name it lists them. */
+/** Runs a benchmark: `npm run bench -- NAME`. Without a name, lists the benchmarks. */
 import { readdir, readFile } from "node:fs/promises";
 
 const names = (await readdir(import.meta.dirname))
@@ -25,7 +25,7 @@ async function list(): Promise<void> {
   }
 }
 
-/** The first sentence of the file. */
+/** The first sentence of the file's head comment. */
 async function readSummary(file: string): Promise<string> {
   const source = await readFile(new URL(`./${file}.ts`, import.meta.url), "utf8");
   return /^\/\*\*\s*(?:\*\s*)?(.+?)\s*(?:\*\/)?$/m.exec(source)?.[1] ?? "";

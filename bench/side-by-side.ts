@@ -1,10 +1,11 @@
 /**
- * An old and a new version side by side on one PostgreSQL database, as in a deployment: is anything lost or doubled?
+ * An old and a new version side by side on one PostgreSQL database: is anything lost or doubled?
  *
- * `--old DIR` is the folder of the old version with a built dist/. It starts first; the new one, of this folder,
- * migrates the database while the old one works. For `--seconds` (60, at most 600) both get messages to send and
- * messages of customers in turn; then the old one is stopped under load. A request that fails is repeated on the
- * other process with the same idempotency key.
+ * This happens during a deployment. `--old DIR` is the folder of the old version with a built dist/. The old
+ * version starts first; the new version, from this folder, migrates the database while the old one works. For
+ * `--seconds` (60, at most 600) both get messages to send and messages of customers in turn; then the old
+ * version is stopped under load. A request that fails is repeated on the other process with the same
+ * idempotency key.
  */
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -31,11 +32,17 @@ const name = "tidings_side_by_side";
 const url = withDatabase(server, name);
 const key = `sk_live_${"s".repeat(43)}`;
 const seconds = Number(options.seconds);
-/** A second, together: far below what one process manages, so that errors are not those of an overload. */
+/**
+ * The total per second of both processes: far below what one process can do, so that errors are not caused by
+ * an overload.
+ */
 const rate = { outbound: 40, inbound: 8 };
-/** Odd, so that both processes serve each of them in turn. */
+/** Odd, so that both processes serve each customer in turn. */
 const customers = 201;
-/** The old version works alone before the new one starts, and the new one after the old one has ended. */
+/**
+ * How long only the old version works before the new version starts, and only the new version after the old
+ * version has ended.
+ */
 const aloneMs = 2_000;
 /** Jobs that a process left claimed run again when their lease ends, within a minute. */
 const maxDrainMs = 120_000;
@@ -46,7 +53,7 @@ interface Process extends BenchService {
 }
 
 const processes: Process[] = [];
-/** The ids of accepted messages, with their recipients, and of stored messages of customers. */
+/** The ids of accepted messages, with their recipients, and the ids of stored messages of customers. */
 const sent = new Map<string, string>();
 const received = new Set<string>();
 const errors = new Map<string, number>();
@@ -93,7 +100,9 @@ async function start(program: string, port: number): Promise<Process> {
   return started;
 }
 
-/** Stops it as a deployment does; requests to it that fail from now on are repeated on the other process. */
+/**
+ * Stops a process like a deployment does. From now on, its failed requests are repeated on the other process.
+ */
 async function stop(one: Process): Promise<void> {
   one.child.kill("SIGTERM");
   await once(one.child, "exit");
@@ -107,7 +116,7 @@ async function repeatEvery(ms: number, run: (number: number) => Promise<void>): 
   const begin = performance.now();
   while (isLoading) {
     const one = run(running.length);
-    // Its failure is reported at the end.
+    // The error is reported at the end.
     one.catch(() => undefined);
     running.push(one);
     await sleep(Math.max(0, begin + running.length * ms - performance.now()));
@@ -120,7 +129,10 @@ function phone(number: number): string {
   return `+1415555${String(2_000 + (number % customers))}`;
 }
 
-/** Sends a message until it is accepted, and one in nine, of both processes, again on the other one. */
+/**
+ * Sends a message until it is accepted. One message in nine, for both processes, is sent again on the other
+ * process.
+ */
 async function send(number: number): Promise<void> {
   const to = phone(number);
   const input = { to, type: "text", text: { body: `number ${number}` } } as const;
@@ -157,7 +169,7 @@ async function write(number: number): Promise<void> {
   received.add(id);
 }
 
-/** Calls the processes in turn, beginning with that of the number, until one accepts. */
+/** Calls the processes in turn until one accepts. The number selects the first process. */
 async function untilAccepted(number: number, call: (one: Process) => Promise<string>): Promise<string> {
   for (let attempt = number; ; attempt += 1) {
     const one = processes[attempt % processes.length];
@@ -175,7 +187,7 @@ async function untilAccepted(number: number, call: (one: Process) => Promise<str
   }
 }
 
-/** A status, or why there was no response. */
+/** The status, or why there was no response. */
 function describeError(error: unknown): string {
   if (error instanceof CallFailure) {
     return `${error.status} ${error.code}`;
@@ -222,7 +234,7 @@ async function waitUntilArrived(expected: readonly string[]): Promise<void> {
   while (countMissing(expected) > 0 && Date.now() < end) {
     await sleep(500);
   }
-  // For a message or event that arrives twice.
+  // Time for a message or event to arrive twice.
   await sleep(3_000);
 }
 
@@ -245,7 +257,7 @@ function arrivedEvents(): Map<string, Set<string>> {
 async function listArrivedMessages(): Promise<string[]> {
   const tokens: string[] = [];
   for (const number of new Set(sent.values())) {
-    // More than one gets in ten minutes.
+    // More than one customer gets in ten minutes.
     const path = `/simulator/phones/${encodeURIComponent(number)}/messages?limit=200`;
     const answer = await fetch(recent.baseUrl + path, { headers: { "x-api-key": key } });
     const { data } = (await answer.json()) as { data: { token: string | null }[] };

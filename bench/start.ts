@@ -1,7 +1,8 @@
 /**
- * S7: time from the command to the first answer of the built service, on a new and on an existing data folder.
+ * S7: time from the command to the first answer of the built service, on a new and on an old data folder.
  *
- * `--program PATH/dist/tidings.js`, which may be repeated, measures the builds of other folders in the same rounds.
+ * `--program PATH/dist/tidings.js`, which may be repeated, also measures builds in other folders, in the same
+ * rounds.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -1,15 +1,14 @@
 /**
  * M1, M2 and M6: time until `tidings mcp` lists its tools on stdio, memory, and time to exit.
  *
- * Each round starts a bare node, the command in front of a scripted service, and the command with the embedded
- * service, which ends only after it has answered a call. Output on stdout that is not JSON-RPC, and remaining
- * child processes, fail the run. About a minute.
+ * Each round starts a bare node, the command in front of a scripted service, and the command with the
+ * embedded service, which ends only after it has answered a call. Output on stdout that is not JSON-RPC, and
+ * remaining child processes, fail the run. About a minute.
  *
- * `npm run bench -- stdio --peer PATH` also starts another MCP server in each round, with the same Node,
- * and prints the ratio of M1 to it. Install the peer outside this repository:
- * `npm install --prefix /tmp/peer @notionhq/notion-mcp-server`, then
- * `--peer /tmp/peer/node_modules/@notionhq/notion-mcp-server/bin/cli.mjs`. To use another version of Node,
- * run `npx -y -p node@24 node --import tsx bench/run.ts stdio`.
+ * `npm run bench -- stdio --peer PATH` also starts another MCP server in each round, with the same Node, and
+ * prints the ratio of M1 to it. Install the peer outside this repository: `npm install --prefix /tmp/peer
+ * @notionhq/notion-mcp-server`, then `--peer /tmp/peer/node_modules/@notionhq/notion-mcp-server/bin/cli.mjs`.
+ * To use another version of Node, run `npx -y -p node@24 node --import tsx bench/run.ts stdio`.
  */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -27,7 +26,7 @@ import { median } from "./support/median.ts";
 const rounds = 15;
 const own = ["dist/tidings.js", "mcp"];
 const { peer } = parseArgs({ options: { peer: { type: "string" } } }).values;
-/** After this a process counts as hanging. */
+/** A process that takes longer counts as hanging. */
 const timeoutMs = 20_000;
 const inherited = { PATH: process.env.PATH ?? "", HOME: tmpdir(), TIDINGS_LOG_LEVEL: "error" };
 
@@ -146,7 +145,7 @@ function readId(line: string): unknown {
       return message.id;
     }
   } catch {
-    // Counted below.
+    // Counted below as a stray line.
   }
   strayLines += 1;
   return undefined;
@@ -187,7 +186,7 @@ function measureBareMb(): number {
   );
 }
 
-/** The ratio of the median times to the list. */
+/** The ratio of the median times until the list was answered. */
 function ratio(numerator: readonly Round[], denominator: readonly Round[]): string {
   const medianOf = (rounds: readonly Round[]) => median(rounds.map(({ listMs }) => listMs));
   return (medianOf(numerator) / medianOf(denominator)).toFixed(2);

@@ -43,7 +43,7 @@ const measured = await Promise.all(
   }),
 );
 for (let round = 0; round <= rounds; round += 1) {
-  // The order rotates: the first one after a pause is the fastest.
+  // The order rotates, because the first service after a pause is the fastest.
   for (const { baseUrl, perSecond } of [...measured.slice(round % 3), ...measured.slice(0, round % 3)]) {
     await fetch(`${baseUrl}/metrics`, { headers: { authorization: `Bearer ${token}` } });
     const value = await throughput(baseUrl);

@@ -10,11 +10,11 @@ import {
 import type { ToolMode } from "../tools/contract/index.ts";
 import { median } from "./support/median.ts";
 
-/** Medians of other servers, in tokens a tool. */
+/** Medians of other servers, in tokens per tool. */
 const peers = { GitHub: 230, Twilio: 368, Notion: 715 };
 const targets = "at most 11,000 in all, median at most 130, none over 500; search mode at most 1,000";
 
-/** The tokens of each tool in a list, the largest first. */
+/** The tokens of each tool in a list, largest first. */
 function measure(mode: ToolMode, availableTools?: readonly string[]) {
   const list = createToolList(tools, { availableTools: availableTools && new Set(availableTools) });
   const filter = createToolFilter(tools, { ...defaultToolFilterSettings, mode });

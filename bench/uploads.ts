@@ -1,9 +1,9 @@
 /**
  * R8: 32 MB uploads, one and eight at once: growth of memory, throughput, and 413 at one byte more.
  *
- * Memory is the resident set of the built service, sampled during the uploads, after one warm-up upload so that
- * one-time allocations are not counted. The sender generates its bytes. `npm run bench uploads -- 16` sends
- * sixteen at once.
+ * Memory is the resident set of the built service, sampled during the uploads, after one warm-up upload so
+ * that one-time allocations are not counted. The sender generates its bytes. `npm run bench uploads -- 16`
+ * sends sixteen at once.
  */
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -29,7 +29,7 @@ const head = Buffer.concat([
   png,
 ]);
 const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
-/** Contains every byte value, so that the search for tags has work to do. */
+/** Contains every byte value, so that the search for tags has to work. */
 const piece = Buffer.from(Array.from({ length: 65_536 }, (_, index) => (index * 167 + (index >> 8)) & 255));
 
 try {

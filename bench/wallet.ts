@@ -1,9 +1,11 @@
 /**
- * R9: 10,000 messages whose wallet must pay, over two processes with 20 kills -9 on PostgreSQL; embedded one process, 1,000 and 5.
+ * R9: 10,000 messages whose wallet must pay, over two processes with 20 kills -9 on PostgreSQL.
  *
- * Each message holds its price; a fifth fails and releases it, the others settle it. The wallet gets too little, and again
- * while it runs, so that many are rejected. The balance is sampled all the time: it must never be below zero. At the end
- * nothing is held, each delivered message was charged once, and the balances are the sums of the ledger's entries.
+ * Embedded: 1,000 messages, one process and 5 kills. Each message holds its price. A fifth of the messages
+ * fails and releases the price; the other messages settle it. The wallet gets too little money, also while
+ * the benchmark runs, so that many messages are rejected. The balance is sampled all the time: it must never
+ * be below zero. At the end nothing is held, each delivered message was charged once, and the balances are
+ * the sums of the ledger's entries.
  */
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -137,7 +139,7 @@ async function run({ engine, env, ports, sends, kills, ...options }: Run): Promi
         await once(service.child, "exit");
         service.child = (await start(service.port)).child;
       }
-      // Less than the messages of a step cost.
+      // Less than the cost of the messages of a step.
       await add(Number((price * (sends / (kills + 1)) * 0.7).toFixed(6)), kill);
     }
   };
@@ -163,7 +165,7 @@ async function run({ engine, env, ports, sends, kills, ...options }: Run): Promi
   );
 }
 
-/** The price of a free-form message, by sending one. */
+/** Finds the price of a free-form message by sending one. */
 async function firstPrice(client: Client, fund: () => Promise<unknown>) {
   await fund();
   const input = { to: "+14155000000", type: "text", text: { body: "first" } } as const;

@@ -1,9 +1,9 @@
 /**
- * R7: connections that the service attempts to addresses that customers must not reach.
+ * R7: connection attempts of the service to addresses that customers must not reach.
  *
- * Each address is tried directly and behind a name, with http and https, on a port on which this machine listens;
- * all ports and schemes are allowed, so that only the address decides. Connection attempts are counted at the
- * socket. An allowed address is tried first, to show that the count works.
+ * Each address is tried directly and behind a name, with http and https, on a port on which this machine
+ * listens. All ports and schemes are allowed, so that only the address decides. Connection attempts are
+ * counted at the socket. An allowed address is tried first, to show that counting works.
  */
 import { readSubnet } from "../src/adapters/web/addresses.ts";
 import { createWeb } from "../src/adapters/web/index.ts";
@@ -88,7 +88,7 @@ async function request(web: ReturnType<typeof createWeb>, url: string): Promise<
   await web.send({ method: "GET", url, timeoutMs: 1_000, maxBytes: 1_000, tooLarge: "cut" });
 }
 
-/** Reports the connections since the last report, except those to the `reachable` address. */
+/** Reports the connections since the last report, except connections to the `reachable` address. */
 function report(kind: string, expected: number, reachable?: string): void {
   const seen = attempts.addresses.filter((address) => address !== reachable).length;
   const allowed = attempts.addresses.length - seen;

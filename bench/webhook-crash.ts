@@ -1,8 +1,8 @@
 /**
  * R3: kill -9 of the service while it delivers webhooks; then checks that the receiver has every event.
  *
- * On PostgreSQL, or with `--embedded` on the embedded database. Each event belongs to an acknowledged message of
- * a customer; an event that arrives twice must have the same id.
+ * On PostgreSQL, or with `--embedded` on the embedded database. Each event belongs to an acknowledged message
+ * of a customer; an event that arrives twice must have the same id.
  */
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -23,11 +23,11 @@ const port = 39_431;
 const key = `sk_live_${"r".repeat(43)}`;
 const wanted = isEmbedded ? 500 : 2_000;
 const kills = 5;
-/** Many, because events of one customer are delivered one after the other. */
+/** Many customers, because the events of one customer are delivered one after the other. */
 const customers = 200;
 const name = "tidings_webhook_crash";
 
-/** For each message the ids of its events, once for each arrival. */
+/** The ids of each message's events, once for each arrival. */
 const arrivals = new Map<string, string[]>();
 const receiver = createServer((request, response) => {
   const chunks: Buffer[] = [];
@@ -38,7 +38,7 @@ const receiver = createServer((request, response) => {
       data: { message_id: string };
     };
     arrivals.set(data.message_id, [...(arrivals.get(data.message_id) ?? []), id]);
-    // Long enough for a kill between the arrival and its record.
+    // A delay, so that a kill may happen between the arrival and its record.
     setTimeout(() => response.end("ok"), 20);
   });
 });
@@ -72,7 +72,8 @@ await meanwhile(Promise.all(Array.from({ length: 8 }, write)), async () => {
     ({ child } = await start());
   }
 });
-// Jobs that were claimed at a kill are taken over within seconds, or when their lease expires, within a minute.
+// Jobs that were claimed before a kill are taken over within seconds, or when their lease ends, within a
+// minute.
 const end = Date.now() + 120_000;
 await pollUntil(async () => isComplete() || Date.now() > end || (await sleep(200, false)));
 report();
@@ -95,7 +96,7 @@ async function write(): Promise<void> {
       headers: { "x-api-key": key, "content-type": "application/json" },
       body: JSON.stringify({ from, text: "Is my order on its way?" }),
     })
-      .then(async (response) => (response.ok ? ((await response.json()) as Inbound) : undefined))
+      .then(async (response) => (response.ok ? ((await response.json()) as InboundEvent) : undefined))
       .catch(() => undefined);
     if (answer) {
       acknowledged.add(answer.data.message_id);
@@ -105,7 +106,7 @@ async function write(): Promise<void> {
   }
 }
 
-interface Inbound {
+interface InboundEvent {
   readonly data: { readonly message_id: string };
 }
 

@@ -1,7 +1,8 @@
 /**
- * S4: webhooks to a local receiver, 1,000 events a second for a minute; then beside a receiver that hangs and one that rejects connections.
+ * S4: webhooks to a local receiver, 1,000 events a second for a minute.
  *
- * `--embedded` runs it on the embedded database, at 200 events a second; `--seconds 10` is shorter.
+ * Then the same beside a receiver that hangs and a receiver that rejects connections. `--embedded` runs on
+ * the embedded database, at 200 events a second; `--seconds 10` is shorter.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -111,7 +112,9 @@ function createEmitter(sent: Set<string>) {
   return implement({}, { operations: {}, routes });
 }
 
-/** Emits events at an even rate, those of a few milliseconds in one transaction, like receipts. */
+/**
+ * Emits events at an even rate. Events of the same few milliseconds are in one transaction, like receipts.
+ */
 async function emitEvents(world: World, organization_id: string, sent: Set<string>): Promise<void> {
   const begin = performance.now();
   while (sent.size < rate * seconds) {

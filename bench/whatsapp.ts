@@ -1,10 +1,11 @@
 /**
- * WhatsApp by two processes on PostgreSQL and the emulator: kills -9 with lost answers, the rate of a number, webhooks.
+ * WhatsApp with two processes on PostgreSQL and the emulator: kills -9, the rate of a number, webhooks.
  *
- * Each option runs its part alone; without one, all run. `--kills 20`: 2,000 sends to different persons, half of them text
- * within the window, half an approved template, while the emulator loses 5 % of its answers and the processes are killed in
- * turn. `--throttle`: 800 sends at the rate of a new number. `--ingress`: signed bodies of 1 to 10 messages, 500 a second for 20 s.
- * `--hang`: Graph answers nothing for a minute.
+ * Each option runs one part; without an option, all parts run. `--kills 20`: 2,000 sends to different
+ * persons, half of them texts within the window and half of them an approved template, while the emulator
+ * loses 5 % of its answers and the processes are killed in turn. `--throttle`: 800 sends at the rate of a new
+ * number. `--ingress`: signed bodies of 1 to 10 messages, 500 messages a second for 20 s. `--hang`: Graph
+ * answers nothing for a minute.
  */
 import { parseArgs } from "node:util";
 import { measureHang } from "./support/whatsapp/hang.ts";

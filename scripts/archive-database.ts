@@ -1,4 +1,4 @@
-/** Makes the archive of an empty database, with which the first start on a new data folder begins. */
+/** Creates the archive of an empty database, with which the first start on a new data folder begins. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -2,13 +2,14 @@
  * Builds dist/: the command, which starts quickly, and the service, which the command loads when needed.
  *
  * `tidings.js` and its chunks contain everything for a forwarding MCP server, packages included, so that Node
- * reads few files before the first answer. The service is separate. It contains its packages too, except those that
- * `external` lists. The worker threads of the database, of the reader of documents and of the matcher of regular
- * expressions are separate files, and so is the archive of an empty database, from which a new one is made. The table
- * of countries by IP address and the word vectors of the built-in embedder are copied with their licences.
+ * reads few files before the first answer. The service is separate. It contains its packages too, except
+ * packages that `external` lists. The worker threads of the database, of the reader of documents and of the
+ * matcher of regular expressions are separate files, and so is the archive of an empty database, from which
+ * new databases are made. The table of countries by IP address and the word vectors of the built-in embedder
+ * are copied with their licences.
  *
- * Only white space and comments are removed, and there are no source maps: stack traces have the function names
- * of the source. The emulator of the WhatsApp Cloud API is a program of its own.
+ * Only white space and comments are removed, and there are no source maps: stack traces have the function
+ * names of the source. The emulator of the WhatsApp Cloud API is a program of its own.
  */
 import { chmod, copyFile, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -36,21 +37,21 @@ const embedded = new Map<string, object>([
   [resolve("src/cli/embedded-tools.ts"), built],
 ]);
 
-/** Packages of the service that stay in node_modules. */
+/** Packages that the service loads from node_modules. */
 const external = [
-  // They look for files next to their own.
+  // These packages look for files next to their own files.
   "@electric-sql/pglite",
   "@node-rs/argon2",
-  // Loaded only with certain settings.
+  // These packages are loaded only with certain settings.
   "prom-client",
   "@opentelemetry/*",
-  // `pg` tries to load it, and it is not installed.
+  // `pg` tries to load this package, which is not installed.
   "pg-native",
 ];
 
 const shared = {
   outdir,
-  // All in one folder: chunks import the service and the worker as `./name.js`.
+  // All entry points are in one folder: chunks import the service and the worker as `./name.js`.
   entryNames: "[name]",
   bundle: true,
   splitting: true,
@@ -58,7 +59,7 @@ const shared = {
   platform: "node",
   target: "node20",
   minifyWhitespace: true,
-  // Node prints the whole line of an uncaught error.
+  // Lines are short, because Node prints the whole line of an uncaught error.
   lineLimit: 120,
   logLevel: "warning",
 } satisfies BuildOptions;
@@ -91,14 +92,17 @@ await Promise.all([
 await chmod(`${outdir}/tidings.js`, 0o755);
 await Promise.all([archiveDatabase(outdir), copyCountries(), copyWordVectors(), copyLicences()]);
 
-/** The table of countries by IP address. Its package has it twice more, in parts, so that it is no dependency. */
+/**
+ * The table of countries by IP address. Its package contains the same data two more times, in parts, so it is
+ * not a dependency of the service.
+ */
 async function copyCountries(): Promise<void> {
   const find = createRequire(import.meta.url).resolve;
   const data = "@ip-location-db/geo-whois-asn-country-mmdb";
   await copyFile(find(`${data}/geo-whois-asn-country.mmdb`), `${outdir}/countries.mmdb`);
 }
 
-/** Beside the service, where the embedder looks for it. */
+/** Copies the file to the folder of the service, where the embedder looks for it. */
 async function copyWordVectors(): Promise<void> {
   await copyFile("src/adapters/models/english/word-vectors.bin", `${outdir}/word-vectors.bin`);
 }
@@ -108,7 +112,7 @@ async function copyLicences(): Promise<void> {
   await copyFile("licenses/apache-2.0.txt", `${outdir}/apache-2.0.txt`);
 }
 
-/** Bundles the values of the embedded modules as JSON in place of their code. */
+/** Bundles the values of the embedded modules as JSON instead of their code. */
 function embedValues(): Plugin {
   return {
     name: "embed-values",

@@ -40,7 +40,7 @@ async function stage(files: readonly string[]): Promise<void> {
   await Promise.all([
     ...files.map((file) => cp(file, join(staged, file))),
     writeJson("manifest.json", manifest),
-    // Without it Node parses each file twice to detect that it is an ES module.
+    // Without this file, Node parses each file twice to detect that it is an ES module.
     writeJson("package.json", { name: manifest.name, version: manifest.version, type: "module" }),
   ]);
 }
@@ -49,7 +49,7 @@ function writeJson(name: string, value: object): Promise<void> {
   return writeFile(join(staged, name), `${JSON.stringify(value, null, 2)}\n`);
 }
 
-/** Anthropic's packer, downloaded by npx: no other script needs it. */
+/** Anthropic's packer, downloaded by npx because no other script needs it. */
 function mcpb(...args: readonly string[]): void {
   execFileSync("npx", ["-y", "@anthropic-ai/mcpb@2.1.2", ...args], {
     stdio: "inherit",

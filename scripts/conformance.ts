@@ -1,5 +1,6 @@
 /**
- * Runs the official conformance suite against the built service, for the 2025-11-25 and the 2026-07-28 revision.
+ * Runs the official conformance suite against the built service, for the 2025-11-25 and the 2026-07-28
+ * revision.
  *
  * conformance-baseline.yml lists the checks that need the suite's own test tools; any other failure, and any
  * listed check that passes, sets the exit code 1. The suite needs Node 22 and sends no credential, so it runs

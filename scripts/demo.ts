@@ -1,6 +1,6 @@
 /**
- * The demonstration: an assistant and a customer exchange messages. Starts the stdio server like an MCP client,
- * on a temporary data folder, and prints each step with its duration.
+ * The demonstration: an assistant and a customer exchange messages. Starts the stdio server like an MCP
+ * client, on a temporary data folder, and prints each step with its duration.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -69,7 +69,7 @@ async function demonstrate(): Promise<void> {
   });
 }
 
-/** The members of an answer that the steps read. */
+/** The members of a response that the steps use. */
 interface Item {
   readonly [field: string]: string | undefined;
   readonly id: string;

@@ -43,7 +43,7 @@ export const manifest = {
       required: true,
     },
   },
-  // The tools of this version; at run time the service and the scopes of the key determine them.
+  // The tools of this version. At run time the service and the scopes of the key determine the tools.
   tools: tools
     .filter(({ name }) => embeddedTools.includes(name))
     .map(({ name, definition }) => ({ name, description: definition.title })),

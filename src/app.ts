@@ -25,7 +25,7 @@ import type { Database } from "./database/database.ts";
 import { migrate } from "./database/migrate.ts";
 import { createServer } from "./http/server.ts";
 import { gaugeSources } from "./jobs/gauges.ts";
-import type { Enqueue } from "./jobs/job.ts";
+import type { Enqueuer } from "./jobs/job.ts";
 import type { RunningJobs } from "./jobs/jobs.ts";
 import { createMcpHttpHandler } from "./mcp/http.ts";
 import { createToolFilters, executeToolName, searchToolsName, tools } from "./mcp/tool-list/index.ts";
@@ -120,7 +120,10 @@ async function start(options: AppOptions, database: Database): Promise<App> {
 
 type Base = Awaited<ReturnType<typeof openBase>>;
 
-/** Opens what the platform and the transports share: clock, secrets, telemetry, web clients and filters of tools. */
+/**
+ * Opens what the platform and the transports share: clock, secrets, telemetry, web clients and filters of
+ * tools.
+ */
 async function openBase(options: AppOptions, database: Database) {
   const { config } = options;
   const clock = await openClock(database, config.isClockMovable, options.now);
@@ -145,7 +148,7 @@ async function openBase(options: AppOptions, database: Database) {
 }
 
 /**
- * Creates the first organization and the local key if they are missing, and returns the secrets under which
+ * Creates the first organization and the local key if they are missing, and returns the secrets with which
  * values are sealed.
  */
 function prepareDatabase({ config, log, localKey, onFirstStart }: AppOptions, database: Database, now: Date) {
@@ -160,7 +163,10 @@ function prepareDatabase({ config, log, localKey, onFirstStart }: AppOptions, da
   });
 }
 
-/** `controls` are the routes that control the simulators; none if the configuration does not allow it. */
+/**
+ * `controls` are the routes that control the simulators; without permission in the configuration there are
+ * none.
+ */
 async function openPlatform(base: Base) {
   const { options, database, clock, secrets, telemetry, webs, filters, stopping, listening } = base;
   const { config, log, enabledModules = modules } = options;
@@ -201,11 +207,13 @@ async function openPlatform(base: Base) {
   return { platform, controls };
 }
 
-/** The channels and the payment processor, with the jobs of the simulators and the routes that control them. */
+/**
+ * The channels and the payment processor, with the jobs of the simulators and the routes that control them.
+ */
 function openPorts(
   { options, database, clock: { now }, secrets, webs }: Base,
   callbacks: Callbacks,
-  enqueue: Enqueue,
+  enqueue: Enqueuer,
 ) {
   const { config, replaceAuthority } = options;
   const { channels, routes, jobs } = openChannels({

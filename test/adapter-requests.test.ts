@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { createFetchFile } from "../src/adapters/channel/whatsapp/files.ts";
-import { ask as askWhatsApp } from "../src/adapters/channel/whatsapp/http.ts";
+import { askGraph as askWhatsApp } from "../src/adapters/channel/whatsapp/http.ts";
 import {
   exchange,
   fetchJson,
@@ -15,7 +15,7 @@ import {
   repeatAfterErrors,
   waitAfter,
 } from "../src/adapters/http-client/index.ts";
-import { ask as askRazorpay } from "../src/adapters/payments/razorpay/http.ts";
+import { askRazorpay } from "../src/adapters/payments/razorpay/http.ts";
 import { createS3Storage } from "../src/adapters/storage/s3.ts";
 import { startDeadline, withDeadline } from "../src/time/deadline.ts";
 import { type Receiver, startReceiver } from "./support/receiver.ts";

@@ -11,14 +11,14 @@ import type { Duplex } from "node:stream";
 import { protocol } from "@electric-sql/pglite";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
-import { type Embedded, startEmbedded } from "../src/database/embedded/index.ts";
+import { type EmbeddedEngine, startEmbedded } from "../src/database/embedded/index.ts";
 import type { PortStream } from "../src/database/embedded/port-stream.ts";
 import { bundleProgram } from "./support/bundle.ts";
 import { createTestDatabase, type TestDatabase } from "./support/database.ts";
 import { meanwhile } from "./support/meanwhile.ts";
 
 let fresh: TestDatabase;
-let engine: Embedded;
+let engine: EmbeddedEngine;
 let client: pg.Client;
 
 beforeAll(async () => {

@@ -13,6 +13,7 @@ import { conversations } from "../tools/conversations.ts";
 import type { Event } from "../tools/events.ts";
 import { imports } from "../tools/imports.ts";
 import { messages } from "../tools/messages/index.ts";
+import { notes } from "../tools/notes.ts";
 import { routing } from "../tools/routing.ts";
 import { uploads } from "../tools/uploads.ts";
 import { webhookEvents, webhooks } from "../tools/webhooks.ts";
@@ -124,6 +125,7 @@ async function plant() {
   await app.advanceTime(1000);
   await setFaults(app, {});
 
+  await call(notes.add_note, { conversation_id, text: marked("asked twice") });
   await call(conversations.update_conversation, { id: conversation_id, add_tags: [marked("urgent")] });
   await call(conversations.update_conversation, {
     id: conversation_id,
@@ -295,6 +297,7 @@ const plantedColumns = [
   "contacts.search_text",
   "contacts.tags",
   "contacts.username",
+  "conversation_notes.text",
   "conversations.tags",
   "dead_jobs.error",
   "dead_jobs.payload",

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type Graph, type GraphNode, toGraph } from "../src/platform/automation/flows/graph/index.ts";
-import type { Outcome } from "../src/platform/automation/flows/nodes/index.ts";
+import type { NodeOutcome } from "../src/platform/automation/flows/nodes/index.ts";
 import {
   applyOutcome,
   beginRun,
@@ -48,8 +48,8 @@ const request = {
   timeout_ms: 1,
 } as const;
 const reply = { message_id: "msg_1", text: "yes", button: "yes" };
-const outcomes = fc.oneof<fc.Arbitrary<Outcome>[]>(
-  fc.constantFrom<Outcome>(
+const outcomes = fc.oneof<fc.Arbitrary<NodeOutcome>[]>(
+  fc.constantFrom<NodeOutcome>(
     { kind: "next", edge: { type: "done" } },
     { kind: "next", edge: { type: "condition", isTrue: true } },
     { kind: "next", edge: { type: "condition", isTrue: false } },
@@ -63,7 +63,7 @@ const outcomes = fc.oneof<fc.Arbitrary<Outcome>[]>(
     { kind: "end" },
     { kind: "handover" },
   ),
-  fc.nat(11).map((number): Outcome => ({ kind: "goto", node_id: `n${number}` })),
+  fc.nat(11).map((number): NodeOutcome => ({ kind: "goto", node_id: `n${number}` })),
 );
 
 const events = fc.array(

@@ -10,7 +10,7 @@ const lane = "channel:ibx_1";
 const fixture = useJobsFixture();
 
 /** A job that waits for a time of the fixture's clock. */
-interface Waiting {
+interface WaitingJob {
   readonly until: number;
   readonly goOn: () => void;
 }
@@ -18,13 +18,13 @@ interface Waiting {
 /** Jobs that wait for `delayMs` before they start, in processes whose clocks differ by `skewsMs`. */
 async function createLate(rate: number | null, delayMs: () => number, skewsMs: readonly number[] = [0]) {
   const starts: number[] = [];
-  const waiting = new Set<Waiting>();
+  const waiting = new Set<WaitingJob>();
   /** The jobs that were claimed and neither wait nor have started. */
   let active = 0;
   const wait = (ms: number) =>
     new Promise<void>((resolve) => {
       active -= 1;
-      const one: Waiting = {
+      const one: WaitingJob = {
         until: fixture.now().getTime() + ms,
         goOn() {
           waiting.delete(one);

@@ -127,7 +127,7 @@ describe("a failed call", () => {
   test("names an unknown argument, with the known ones", async () => {
     const text = textOf(await client.callTool({ ...send, arguments: { ...send.arguments, colour: "red" } }));
     expect(text).toBe(
-      "send_message failed: unknown_argument (400). Unknown argument: colour. Remove it. Next: Known arguments: to, body.",
+      "send_message failed: unknown_argument (400). Unknown argument: colour. Remove it. Next: Known arguments: to, body, wait_seconds.",
     );
   });
 

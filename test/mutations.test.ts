@@ -4,8 +4,8 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { type Choice, choose } from "../scripts/mutate/choose.ts";
-import { parseTables, readColumns } from "../scripts/mutate/find/columns.ts";
+import { choose, type MutationChoice } from "../scripts/mutate/choose.ts";
+import { parseTables, readColumnKinds } from "../scripts/mutate/find/columns.ts";
 import { findMutations } from "../scripts/mutate/find/index.ts";
 import { parseSource } from "../scripts/mutate/find/source.ts";
 import { readModules } from "../scripts/mutate/modules.ts";
@@ -254,14 +254,14 @@ test("the program is built for tests that import what starts it, also for those 
   }
 });
 
-describe("the choice of 60", () => {
+describe("the choice of 80", () => {
   const modules = readModules(".");
   const sources = [...modules.values()].flat();
-  const tables = readColumns(".");
+  const tables = readColumnKinds(".");
   const all = sources.flatMap((source) => findMutations(source, tables));
-  const chooseFrom = (found: readonly Mutation[], choice: Partial<Choice> = {}) =>
-    choose(found, { seed: 1, count: 60, ...choice }).map(({ id }) => id);
-  const chosen = choose(all, { seed: 1, count: 60 });
+  const chooseFrom = (found: readonly Mutation[], choice: Partial<MutationChoice> = {}) =>
+    choose(found, { seed: 1, count: 80, ...choice }).map(({ id }) => id);
+  const chosen = choose(all, { seed: 1, count: 80 });
 
   test("is the same each time, whatever the order of the files, and begins with that of fewer", () => {
     expect(chooseFrom([...all].reverse())).toEqual(chooseFrom(all));
@@ -276,7 +276,7 @@ describe("the choice of 60", () => {
     expect(new Set(chosen.map(({ module }) => module))).toEqual(mutable);
     const counts = operators.map((operator) => chosen.filter((one) => one.operator === operator).length);
     expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(2);
-    expect(new Set(chosen.map(({ scope }) => scope)).size).toBe(60);
+    expect(new Set(chosen.map(({ scope }) => scope)).size).toBe(80);
   });
 
   test("has mutations that parse and change the line that they name", () => {

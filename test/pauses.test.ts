@@ -5,7 +5,7 @@ import { type Passage, respond } from "../src/platform/automation/chatbot/respon
 import {
   cleanBlocks,
   divideBlocks,
-  findWarnings,
+  findDocumentWarnings,
   toChunks,
 } from "../src/platform/content/knowledge-base/chunks/index.ts";
 import { pause } from "../src/time/pauses.ts";
@@ -84,7 +84,7 @@ describe("a large document", () => {
     const { result: blocks, turns: dividing } = await countTurns(() => divideBlocks(document));
     const { turns: cleaning } = await countTurns(() => cleanBlocks(blocks));
     const { result: chunks, turns: chunking } = await countTurns(() => toChunks(blocks));
-    const { turns: checking } = await countTurns(() => findWarnings(blocks, chunks, 0));
+    const { turns: checking } = await countTurns(() => findDocumentWarnings(blocks, chunks, 0));
     expect(blocks.length).toBeGreaterThanOrEqual(12);
     expect([
       dividing >= 1,

@@ -25,12 +25,12 @@ async function start(amount = 20) {
   return { ...shop, order_id: (await shop.order(amount)).order_id };
 }
 
-interface Sent {
+interface SentWebhook {
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-const send = ({ body, headers }: Sent) =>
+const send = ({ body, headers }: SentWebhook) =>
   app.fetch("/webhooks/payments", {
     key: null,
     method: "POST",
@@ -38,7 +38,7 @@ const send = ({ body, headers }: Sent) =>
     headers: { "content-type": "application/json", ...headers },
   });
 
-async function deliver(sent: Sent) {
+async function deliver(sent: SentWebhook) {
   expect((await send(sent)).status).toBe(200);
   await app.runDueJobs();
 }
@@ -158,7 +158,7 @@ describe("a request is rejected", () => {
     const { body, headers } = razorpay.webhook("payment.captured", id);
     const before = await countEvents();
     const signature = headers["x-razorpay-signature"] ?? "";
-    const forged: Sent[] = [
+    const forged: SentWebhook[] = [
       { body, headers: {} },
       { body, headers: { "x-razorpay-signature": "" } },
       { body, headers: { "x-razorpay-signature": signature.slice(1) } },

@@ -38,7 +38,7 @@ test("a declared type and its comment stand in the generated table, with what th
     declared,
   );
   expect(text).toContain(
-    "/** In Markdown. */\ncontent: GeneratedJson<Content> | null;\nwords: Computed<string> | null;",
+    "/** In Markdown. */\ncontent: GeneratedJson<Content> | null;\nwords: ComputedColumn<string> | null;",
   );
   expect(text).toContain('import type { Content } from "./notes.ts";');
 });

@@ -6,7 +6,7 @@ import { messages } from "../tools/messages/index.ts";
 import { startTestApp, useTestApp } from "./support/app.ts";
 import { gif, mov, multipartForm, pdf, png, wav } from "./support/files.ts";
 import { createOtherTenant } from "./support/other-tenant.ts";
-import { createUploadHelpers, type Uploaded } from "./support/uploads.ts";
+import { createUploadHelpers, type UploadedFile } from "./support/uploads.ts";
 
 const app = useTestApp();
 const { upload } = createUploadHelpers(app);
@@ -79,7 +79,7 @@ describe("a link", () => {
 test("a public file is not public any more without a CDN", async () => {
   await using later = await startTestApp();
   const answer = await later.fetch("/v1/uploads", { method: "POST", body: multipartForm({ bytes: png }) });
-  const { data } = (await answer.json()) as { data: Uploaded };
+  const { data } = (await answer.json()) as { data: UploadedFile };
   const { queries } = later.server.database;
   await queries.updateTable("uploads").set({ is_public: true }).where("id", "=", data.id).execute();
   const [path = ""] = data.storage_url.slice(later.address.length).split("?");
@@ -127,7 +127,7 @@ describe("an upload in a message", () => {
       body: multipartForm({ bytes: png }),
       key: other.key,
     });
-    const { data } = (await theirs.json()) as { data: Uploaded };
+    const { data } = (await theirs.json()) as { data: UploadedFile };
     const none = data.storage_url.replace(/\/files\/[^?]+/, (path) => `${path.slice(0, -3)}xyz`);
     const failures = [await send("image", data.storage_url), await send("image", none)];
     for (const failure of failures) {

@@ -10,7 +10,7 @@ import { startTestApp, type TestApp, useTestApp } from "./support/app.ts";
 import { type Bucket, openBucket } from "./support/bucket.ts";
 import { executable, multipartForm, pdf, png } from "./support/files.ts";
 import { type Receiver, startReceiver } from "./support/receiver.ts";
-import { maxFileBytes, type Uploaded } from "./support/uploads.ts";
+import { maxFileBytes, type UploadedFile } from "./support/uploads.ts";
 
 const app = useTestApp();
 
@@ -83,7 +83,7 @@ describe("with a bucket", () => {
   test("files are stored, read in ranges, sent by a presigned link, and not stored if rejected", async () => {
     const body = multipartForm({ bytes: png });
     const { data } = (await (await app.fetch("/v1/uploads", { method: "POST", body })).json()) as {
-      data: Uploaded;
+      data: UploadedFile;
     };
     expect(await bucket.objects()).toHaveLength(1);
     const part = await fetch(data.storage_url, { headers: { range: "bytes=1-3" } });

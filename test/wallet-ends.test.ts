@@ -29,7 +29,7 @@ beforeAll(async () => {
 /** The channel accepts nothing for now. */
 beforeEach(() => setFaults(app, { failures: [{ code: 130429 }] }));
 
-type Sent = Awaited<ReturnType<typeof send>>;
+type SentMessage = Awaited<ReturnType<typeof send>>;
 
 test("a message to a contact who is blocked", async () => {
   await expectReleased(await send("+14155550110"), "contact_blocked", async (message) => {
@@ -108,9 +108,9 @@ test("a message to a contact who is erased", async () => {
 
 /** Lets the message wait, ends it, and expects that it failed for this reason and holds nothing. */
 async function expectReleased(
-  message: Sent,
+  message: SentMessage,
   code: string,
-  end: (message: Sent) => Promise<void>,
+  end: (message: SentMessage) => Promise<void>,
   held: number = price,
 ): Promise<void> {
   await app.advanceTime(1_000);
@@ -122,6 +122,6 @@ async function expectReleased(
   expect(await entriesOf(message_id)).toEqual([`hold ${held}`, `release ${held}`]);
 }
 
-async function contactOf({ conversation_id: id }: Sent): Promise<string> {
+async function contactOf({ conversation_id: id }: SentMessage): Promise<string> {
   return (await app.call(conversations.get_conversation, { id })).data.contact_id;
 }

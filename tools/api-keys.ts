@@ -3,7 +3,7 @@ import { z } from "zod";
 import {
   all,
   allScopes,
-  Deleted,
+  DeletionResult,
   type ErrorEntry,
   errorEntry,
   id,
@@ -14,7 +14,7 @@ import {
   timestamp,
 } from "./contract/index.ts";
 
-/** Account scopes are granted only by a signed-in user, on the other path. */
+/** Account scopes can't be granted here: only a signed-in user grants them, on the other path. */
 const grantable = allScopes.filter((scope) => !isAdministrative(scope));
 
 const ApiKey = z.object({
@@ -29,7 +29,7 @@ const ApiKey = z.object({
   is_active: z.boolean(),
 });
 
-// The secret comes before the prefix, which could be mistaken for it.
+// The secret precedes the prefix, which could be mistaken for it.
 const CreatedApiKey = z.object({
   id: ApiKey.shape.id,
   name: ApiKey.shape.name,
@@ -78,7 +78,7 @@ export const apiKeys = {
     title: "Delete API key",
     description: "Revoke an API key immediately: the next request that uses it fails.",
     input: z.object({ id: id("Key", "list_api_keys") }),
-    output: one(Deleted),
+    output: one(DeletionResult),
   }),
 };
 

@@ -10,6 +10,7 @@ import {
   passwordRule,
   timestamp,
 } from "./contract/index.ts";
+import { Inbox } from "./inboxes.ts";
 import { OrganizationSummary } from "./organization.ts";
 import { roles } from "./users.ts";
 
@@ -28,6 +29,17 @@ const Session = z.object({
   refresh_token: z.string(),
   refresh_expires_in: z.int(),
   user: User,
+});
+
+/** The tools of one resource that the caller does not have, for one reason. */
+const HiddenTools = z.object({
+  /** The resource, as TIDINGS_TOOLSETS names it. */
+  group: z.string(),
+  tools: z.array(z.string()),
+  /** Each of them, where one of several would do. */
+  missing_scopes: z.array(z.enum(allScopes)),
+  /** The setting or the header that hides them; null: scopes are missing. */
+  setting: z.string().nullable(),
 });
 
 const credentials = {
@@ -86,7 +98,7 @@ export const auth = {
     scope: null,
     title: "Describe credential",
     description:
-      "Describe the credential: its organization, scopes, role and expiry, and the current time. Use it to find out why a call is not permitted.",
+      "Describe what this credential works with: its organization with time zone and currency, the present time, inboxes and whether they are simulated, scopes held and missing, and hidden tools with the reason. Call it first.",
     input: z.object({}),
     output: one(
       z.object({
@@ -100,9 +112,16 @@ export const auth = {
         user: User.omit({ organization_id: true }).nullable(),
         role: z.enum(roles).nullable(),
         scopes: z.array(z.enum(allScopes)),
+        missing_scopes: z.array(z.enum(allScopes)),
+        inboxes: z.array(
+          Inbox.pick({ id: true, name: true, phone_number: true, channel: true, simulated: true }),
+        ),
+        /** The tools that this credential can't call, and why. */
+        hidden_tools: z.array(HiddenTools),
         now: timestamp,
       }),
     ),
+    hides: "hidden_tools",
   }),
 };
 

@@ -1,4 +1,7 @@
-/** Billing: the organization's plan, and the chatbot add-on. Payments are in payments.ts, the wallet in wallet.ts. */
+/**
+ * Billing: the organization's plan, and the chatbot add-on. Payments are in payments.ts, the wallet in
+ * wallet.ts.
+ */
 import { z } from "zod";
 import { all, type ErrorEntry, errorEntry, one, operation, timestamp } from "./contract/index.ts";
 import { money } from "./money.ts";
@@ -41,17 +44,17 @@ const Addon = z.object({
   monthly_fee: z.number(),
   trial_units_remaining: z.int(),
   grace_period_days: z.int(),
-  /** The end of the current billing period; null once it is cancelled. */
+  /** The end of the current billing period; null once the add-on is cancelled. */
   next_billing_date: timestamp.nullable(),
   activated_at: timestamp,
 });
 
 const WholeAddon = Addon.extend({
-  /** Of the prices. */
+  /** The currency of the prices. */
   currency: z.string(),
-  /** Null unless the wallet could not pay: from then on the add-on is suspended. */
+  /** Null unless the wallet could not pay. At this time the add-on is suspended. */
   grace_ends_at: timestamp.nullable(),
-  /** Null unless it is cancelled: until then it works and is charged. */
+  /** Null unless the add-on is cancelled. Until this time it works and is charged. */
   ends_at: timestamp.nullable(),
 });
 
@@ -111,7 +114,7 @@ const price = money.min(0);
 
 const MinimumPrices = z.object({ currency: z.string(), per_message: z.number(), per_session: z.number() });
 
-/** What the operator decides about plans and add-ons. */
+/** The operator's changes of plans and add-ons. */
 export const operatorBilling = {
   find_subscription: operation({
     method: "GET",

@@ -16,17 +16,17 @@ import { TeamWarning } from "./teams.ts";
 const Configuration = z.object({
   id: z.string(),
   name: z.string().nullable(),
-  /** In its normal form. */
+  /** The graph in its normal form. */
   graph_definition: z.record(z.string(), z.unknown()),
   is_active: z.boolean(),
-  /** Of teams that it hands over to. */
+  /** Warnings about teams that the graph hands over to. */
   warnings: z.array(TeamWarning),
   created_at: timestamp,
   updated_at: timestamp,
 });
 
-/** What an answer is from: a passage of a document, or a QA pair with its question. */
-export const Source = z.object({
+/** The source of an answer: a passage of a document, or a QA pair with its question. */
+export const AnswerSource = z.object({
   type: z.enum(["chunk", "qa_pair"]),
   document_id: z.string().nullable(),
   document_name: z.string().nullable(),
@@ -35,11 +35,14 @@ export const Source = z.object({
   /** The position of the passage in the document, from 1. */
   chunk: z.int().nullable(),
   question: z.string().nullable(),
-  /** Whether it has too little in common with the message to count as found; null: not known, of an earlier version. */
+  /**
+   * Whether the source has too little in common with the message to count as found; null if an earlier
+   * version stored it.
+   */
   below_threshold: z.boolean().nullable(),
 });
 
-/** How the bot came to an answer. */
+/** How the bot found an answer. */
 const answerMode = z.enum(["extractive", "language_model"]);
 
 export const chatbot = {
@@ -60,12 +63,12 @@ export const chatbot = {
       z.object({
         conversation_id: z.string(),
         response: z.string(),
-        /** The node that answered; "(extractive)" follows it if the answer is quoted. */
+        /** The node that answered, followed by "(extractive)" if the answer is quoted. */
         agent_used: z.string(),
-        sources: z.array(Source),
+        sources: z.array(AnswerSource),
         /** What the search found, best first. */
-        found: z.array(Source),
-        /** Whether a person was asked to go on, which is done only with hand_off. */
+        found: z.array(AnswerSource),
+        /** Whether the conversation was handed off to a person, which is done only with hand_off. */
         handed_off: z.boolean(),
         /** Whether a person is needed; `response` then says so. */
         would_hand_off: z.boolean(),
@@ -114,16 +117,22 @@ export const chatbot = {
     input: z.object({}),
     output: one(
       z.object({
-        /** Whether it is configured and active, and its knowledge base has something. */
+        /** Whether the chatbot is configured and active, and its knowledge base is not empty. */
         ready: z.boolean(),
         doc_count: z.int(),
         qa_count: z.int(),
         mode: answerMode,
         /** The name of the language model. */
         model: z.string().nullable(),
-        /** Input and output of the language model in this calendar month (UTC); null without one. */
+        /**
+         * Input and output tokens of the language model in this calendar month (UTC); null without a language
+         * model.
+         */
         tokens_used: z.int().min(0).nullable(),
-        /** From which on the model is not called in this month, and a person takes over; null: no limit. */
+        /**
+         * From this number of tokens on, the model is not called in this month, and a person takes over;
+         * null: no limit.
+         */
         token_limit: z.int().nullable(),
         /** Which languages the search by meaning understands. */
         embedder_note: z.string(),
@@ -161,13 +170,15 @@ export const chatbotErrors = {
 
 /** The bot's part in a conversation. */
 export const BotInConversation = z.object({
-  /** active: the bot answers. handed_off: a person is to go on. ended: for another reason. */
+  /**
+   * active: the bot answers. handed_off: a person must take over. ended: the part ended for another reason.
+   */
   state: z.enum(["active", "handed_off", "ended"]),
   since: timestamp,
-  /** Why it ended. */
+  /** Why the bot's part ended. */
   reason: z.string().nullable(),
-  /** For the person who goes on: why, what was asked, and what the search found. */
+  /** For the person who takes over: the reason, the question, and what the search found. */
   handed_off: z
-    .object({ reason: z.string(), question: untrusted(z.string()), found: z.array(Source) })
+    .object({ reason: z.string(), question: untrusted(z.string()), found: z.array(AnswerSource) })
     .nullable(),
 });

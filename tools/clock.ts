@@ -1,11 +1,11 @@
-/** The clock of a sandbox, which its operator moves forward. No tool is derived from it. */
+/** The clock of a sandbox, which its operator moves forward. Its operations are no tools. */
 import { z } from "zod";
 import { type ErrorEntry, errorEntry, inputTimestamp, one, operation, timestamp } from "./contract/index.ts";
 import { duration } from "./flows/nodes/index.ts";
 
 const SandboxClock = z.object({
   now: timestamp,
-  /** How far it is ahead of the real time. */
+  /** How far the clock is ahead of the real time. */
   ahead_seconds: z.int(),
   is_movable: z.boolean(),
 });
@@ -43,7 +43,7 @@ export const clock = {
       }),
     output: one(
       SandboxClock.extend({
-        /** Where it moves to. */
+        /** The time to which the clock moves. */
         to: timestamp,
         reached: z.boolean(),
       }),

@@ -1,4 +1,6 @@
-/** Contacts: the people with whom an organization exchanges messages, one per phone number or other identity. */
+/**
+ * Contacts: the people with whom an organization exchanges messages, one per phone number or other identity.
+ */
 import { z } from "zod";
 import {
   type ErrorEntry,
@@ -19,7 +21,7 @@ import {
 export const Contact = z.object({
   id: z.string(),
   organization_id: z.string(),
-  /** Null if the contact hides it: send to the bsuid (business-scoped user id) instead. */
+  /** Null if the contact hides the number: send to the bsuid (business-scoped user id) instead. */
   phone_number: z.string().nullable(),
   /** The channel's id of the person for this business; null if the channel has not sent one. */
   bsuid: untrusted(z.string()).nullable(),
@@ -31,7 +33,7 @@ export const Contact = z.object({
   opted_out: z.boolean(),
   /** Whether every message to the contact is rejected. */
   blocked: z.boolean(),
-  /** Written by who blocked the contact; null without a reason. */
+  /** The reason that the blocking user gave; null without a reason. */
   blocked_reason: z.string().nullable(),
   blocked_at: timestamp.nullable(),
   created_at: timestamp,

@@ -10,6 +10,7 @@ import {
   operation,
   paged,
   paging,
+  RecordedActor,
   tag,
   tags,
   timestamp,
@@ -32,7 +33,7 @@ export const conversationFilters = [
   "expired_window",
 ] as const;
 
-/** latest: by the time of the last message, newest first; waiting: the longest unanswered first. */
+/** latest: by the time of the last message, newest first; waiting: longest unanswered first. */
 export const conversationOrders = ["latest", "waiting"] as const;
 
 /** How a conversation was assigned or unassigned. */
@@ -47,7 +48,7 @@ export const Conversation = z.object({
   phone_number: z.string().nullable(),
   platform: z.string(),
   status: z.enum(conversationStatuses),
-  /** Null unless it is snoozed until a time. */
+  /** Null unless the conversation is snoozed until a time. */
   snoozed_until: timestamp.nullable(),
   tags: z.array(z.string()),
   last_message_at: timestamp.nullable(),
@@ -57,7 +58,10 @@ export const Conversation = z.object({
   is_expired: z.boolean(),
   is_favorite: z.boolean(),
   is_unread: z.boolean(),
-  /** Since when the contact waits for an answer. Templates, a flow's messages and broadcasts are no answers. */
+  /**
+   * Since when the contact has been waiting for an answer. Templates, broadcasts and messages of flows are no
+   * answers.
+   */
   waiting_since: timestamp.nullable(),
   assigned_to: z.string().nullable(),
   assigned_to_name: z.string().nullable(),
@@ -73,12 +77,22 @@ const Preview = z.object({
   text: untrusted(z.string()).nullable(),
 });
 
+/** A summary of the latest internal note. */
+const NotePreview = z.object({
+  text: untrusted(z.string()),
+  author: RecordedActor,
+  created_at: timestamp,
+});
+
 export const Assignment = z.object({
   id: z.string(),
   conversation_id: z.string(),
-  /** Null when only a team was assigned and none of its agents is free. */
+  /** Null if only a team was assigned, and none of its agents is free. */
   assigned_to: z.string().nullable(),
-  /** The id of the user or API key that assigned it; of the service for routing. Null in older records. */
+  /**
+   * The id of the user or API key that assigned the conversation, or of the service for routing. Null in
+   * older records.
+   */
   assigned_by: z.string().nullable(),
   assigned_by_type: z.enum(actorTypes).nullable(),
   assignment_type: z.enum(assignmentTypes),
@@ -99,7 +113,7 @@ export const conversations = {
     scope: "inbox:read",
     title: "List conversations",
     description:
-      "List conversations with a preview of the latest message. is_within_24h_window says whether free text may be sent. Get everything about one with get_conversation_context.",
+      "List conversations with a preview of the latest message and the latest note. is_within_24h_window says whether free text may be sent. Get everything about one with get_conversation_context.",
     input: z.object({
       inbox_id: z.string().max(64).optional().describe("Inbox id, from list_inboxes"),
       contact_id: z.string().max(64).optional().describe("Contact id, from list_contacts"),
@@ -132,7 +146,7 @@ export const conversations = {
         waiting_since: true,
         created_at: true,
         updated_at: true,
-      }).extend({ last_message: Preview.nullable() }),
+      }).extend({ last_message: Preview.nullable(), last_note: NotePreview.nullable() }),
     ),
   }),
 

@@ -1,7 +1,7 @@
 /**
  * Every error of the service by code, and `fail`, which creates the failure to throw.
  *
- * The common errors are in the contract, the others in the file of their resource.
+ * The common errors are in the contract. The other errors are in the file of their resource.
  */
 import { apiKeyErrors } from "./api-keys.ts";
 import { authErrors } from "./auth.ts";
@@ -90,15 +90,15 @@ export function failField(field: string, code: ErrorCode, detail?: FailureDetail
   return fieldFailure(field, code, errors[code], detail);
 }
 
-/** Why a request has no credential: none was sent, or one in a wrong form. */
+/** The failure for a missing credential: none was sent, or it has a wrong form. */
 export function failCredential(headers: Parameters<typeof findMalformedCredential>[0]): Failure {
   const header = findMalformedCredential(headers);
   return header === undefined ? fail("credential_missing") : fail("credential_malformed", { header });
 }
 
-/** The failure whose body was stored. */
+/** Restores the failure whose body was stored. */
 export function restoreFailure(body: ErrorBody, isReplay: boolean): Failure {
   const { type: _type, code, message: _message, fix: _fix, request_id: _id, ...detail } = body.error;
-  // Only our own bodies are stored, so the code is one of the table's.
+  // Only our own bodies are stored, so the code is a code of the table.
   return new Failure(code, errors[code as ErrorCode], { detail, isReplay });
 }

@@ -5,11 +5,13 @@ import type { Scope } from "./contract/index.ts";
 import { flowEvents } from "./flows/index.ts";
 import { inboxEvents } from "./inboxes.ts";
 import { messageEvents } from "./messages/index.ts";
+import { noteEvents } from "./notes.ts";
 import { walletEvents } from "./wallet.ts";
 
 /** The events that a webhook can subscribe to. */
 export const publicEvents = {
   ...messageEvents,
+  ...noteEvents,
   ...inboxEvents,
   ...walletEvents,
   ...broadcastEvents,
@@ -19,7 +21,7 @@ export const publicEvents = {
 const Conversation = z.object({ conversation_id: z.string() });
 const Contact = z.object({ contact_id: z.string() });
 
-/** Events that start flows; nothing else receives them. */
+/** Events that start flows. They have no other receivers. */
 const internalEvents = {
   "conversation.created": { scope: "inbox:read", data: Conversation },
   "conversation.opened": { scope: "inbox:read", data: Conversation },
@@ -29,14 +31,14 @@ const internalEvents = {
   "contact.tag_added": { scope: "contacts:read", data: Contact.extend({ tags: z.array(z.string()) }) },
   "window.expiring": {
     scope: "inbox:read",
-    /** last_user_message_at: the message that opened the window. */
+    /** last_user_message_at: the time of the message that opened the window. */
     data: Conversation.extend({ last_user_message_at: z.string() }),
   },
 } as const;
 
 export type InternalEventName = keyof typeof internalEvents;
 
-/** Every event; only the public ones are sent to webhooks. */
+/** Every event. Only the public events are sent to webhooks. */
 export const events = { ...publicEvents, ...internalEvents } as const satisfies Record<
   string,
   { readonly scope: Scope; readonly data: z.ZodObject }
@@ -50,9 +52,9 @@ export function scopesOfEvents(names: readonly EventName[]): readonly Scope[] {
   return [...new Set(names.map((name) => events[name].scope))];
 }
 
-/** What a listener and a webhook receive. */
+/** An event in the form in which listeners and webhooks receive it. */
 export interface Event<Name extends EventName = EventName> {
-  /** `evt_…`, the same over every retry. */
+  /** `evt_…`, the same in every retry. */
   readonly id: string;
   readonly type: Name;
   readonly organization_id: string;

@@ -18,7 +18,7 @@ const Import = z.object({
   rejected: z.int(),
   /** The first 1,000 rejected rows. */
   errors: z.array(z.object({ line: z.int(), reason: z.string() })),
-  /** Why it stopped early; the rows before that are imported. */
+  /** Why the import stopped early; the rows before that point are imported. */
   failure: z.string().nullable(),
   created_at: timestamp,
   finished_at: timestamp.nullable(),

@@ -20,7 +20,7 @@ export type ChannelName = (typeof channels)[number];
 const keywords = z.array(z.string().trim().min(1).max(64)).max(100);
 const reply = z.string().max(1024);
 
-/** The settings of an inbox; the channel has the defaults. */
+/** The settings of an inbox. The channel has the defaults. */
 export const InboxSettings = z.object({
   service_window: z
     .enum(["strict", "advisory"])
@@ -65,19 +65,24 @@ export const InboxSettings = z.object({
 });
 export type InboxSettings = z.infer<typeof InboxSettings>;
 
-const Inbox = z.object({
+export const Inbox = z.object({
   id: z.string(),
   organization_id: z.string(),
   name: z.string(),
   channel: z.string(),
+  /** Whether its messages reach no real phone. */
+  simulated: z.boolean(),
   platform: z.string(),
   phone_number: z.string(),
   settings: InboxSettings,
-  /** The address to enter in the app's dashboard at Meta; null on the simulated channel, and without a public address. */
+  /**
+   * The address to enter in the app's dashboard at Meta; null on the simulated channel, and without a public
+   * address.
+   */
   callback_url: z.string().nullable(),
   /**
-   * stopped: the account can't send, and messages wait. unreachable: the channel does not answer, and each message is
-   * tried again after a few seconds.
+   * stopped: the account can't send, and messages wait. unreachable: the channel does not answer, and each
+   * message is tried again after a few seconds.
    */
   health: z.object({
     status: z.enum(["ok", "stopped", "unreachable"]),
@@ -86,10 +91,12 @@ const Inbox = z.object({
     reason: untrusted(z.string()).nullable(),
     since: timestamp.nullable(),
   }),
-  /** What Meta says of the number, read every day; null on the simulated channel, and until it has said it. */
+  /**
+   * Meta's limits for the number, read every day; null on the simulated channel, and before the first read.
+   */
   limits: z
     .object({
-      /** How many people the business may write to outside their windows in 24 hours; null: any number. */
+      /** How many people the business may send to outside their windows in 24 hours; null: any number. */
       messaging_limit: z.int().nullable(),
       quality: z.enum(["green", "yellow", "red"]).nullable(),
       messages_per_second: z.int().nullable(),
@@ -99,7 +106,7 @@ const Inbox = z.object({
   updated_at: timestamp,
 });
 
-/** What is reported of inboxes. */
+/** The events of inboxes. */
 export const inboxEvents = {
   "inbox.health": {
     scope: "inbox:read",
@@ -107,7 +114,7 @@ export const inboxEvents = {
   },
 } as const;
 
-/** Ids at Meta are numbers, as text. */
+/** Meta's ids are numbers, sent as text. */
 const metaId = z.string().max(32).regex(/^\d+$/, "Send the number from Meta's dashboard.");
 const secret = (minLength: number) =>
   z

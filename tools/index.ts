@@ -15,6 +15,7 @@ import { knowledgeBase } from "./knowledge-base/index.ts";
 import { ledger } from "./ledger.ts";
 import { mcp } from "./mcp.ts";
 import { messages } from "./messages/index.ts";
+import { notes } from "./notes.ts";
 import { operator } from "./operator.ts";
 import { organization } from "./organization.ts";
 import { payments } from "./payments.ts";
@@ -29,11 +30,12 @@ import { users } from "./users.ts";
 import { wallet } from "./wallet.ts";
 import { webhooks } from "./webhooks.ts";
 
-/** Every resource under the name of its file; tools are listed in this order. */
+/** Every resource by the name of its file; tools are listed in this order. */
 export const resources = {
   contacts,
   conversations,
   messages,
+  notes,
   "quick-replies": quickReplies,
   templates,
   cohorts,
@@ -72,7 +74,10 @@ export const catalogue: UnionToIntersection<(typeof resources)[keyof typeof reso
   ...Object.values(resources),
 );
 
-/** The operations of the service's operator, which need its key: none of them is a tool or in the OpenAPI document. */
+/**
+ * The operations of the service's operator, which require the operator's key. None of them is a tool or in
+ * the OpenAPI document.
+ */
 export const operatorCatalogue = { ...operator, ...prices, ...clock };
 
 export type OperationName = keyof typeof catalogue;

@@ -1,4 +1,4 @@
-/** The ledger: everything that moved the wallet, with its cause, and what was spent. */
+/** The ledger: every movement of the wallet with its cause, and what was spent. */
 import { z } from "zod";
 import { type ErrorEntry, errorEntry, one, operation, paged, paging, timestamp } from "./contract/index.ts";
 import { ledgerAccounts, ledgerEntryTypes } from "./wallet.ts";
@@ -10,25 +10,25 @@ const LedgerEntry = z.object({
   currency: z.string(),
   from_account: z.enum(ledgerAccounts),
   to_account: z.enum(ledgerAccounts),
-  /** Whether it moves simulated money. */
+  /** Whether the entry moves simulated money. */
   simulated: z.boolean(),
-  /** The causes, as far as there are any: of a message, or of an answer of the chatbot that is one. */
+  /** The causes, if there are any: the ids of a message, or of an answer of the chatbot that is a message. */
   message_id: z.string().nullable(),
   conversation_id: z.string().nullable(),
   broadcast_id: z.string().nullable(),
-  /** Of a top-up or a refund: as in list_payments, and as create_payment_order returned it. */
+  /** For a top-up or a refund: the ids as in list_payments, and as create_payment_order returned them. */
   payment_id: z.string().nullable(),
   order_id: z.string().nullable(),
-  /** Of a fee: the chatbot add-on. */
+  /** For a fee: the chatbot add-on. */
   addon_id: z.string().nullable(),
-  /** Of a usage: the answer that was counted. */
+  /** For a usage: the answer that was counted. */
   unit_id: z.string().nullable(),
-  /** Of an adjustment. */
+  /** For an adjustment. */
   reason: z.string().nullable(),
   created_at: timestamp,
 });
 
-/** usage and fee: of the chatbot add-on. */
+/** usage and fee belong to the chatbot add-on. */
 export const spendKinds = ["message", "broadcast", "usage", "fee"] as const;
 
 export const spendGroups = ["day", "kind", "category", "country"] as const;
@@ -38,13 +38,13 @@ export type SpendGroup = (typeof spendGroups)[number];
 export const maxSpendDays = 92;
 
 const Spend = z.object({
-  /** As 2026-11-30, in UTC. */
+  /** In UTC, such as 2026-11-30. */
   day: z.string().nullable(),
   kind: z.enum(spendKinds).nullable(),
-  /** Of messages; and null, as the others, if it is not grouped by. */
+  /** Only for messages. Like the other columns, null if the result is not grouped by it. */
   category: z.string().nullable(),
   country: z.string().nullable(),
-  /** Messages, units or fees. */
+  /** The number of messages, units or fees. */
   count: z.int(),
   amount: z.number(),
 });

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { all, type ErrorEntry, errorEntry, openObject, operation } from "./contract/index.ts";
 
-/** More than any tool has; the schema of the tool limits each of them. */
+/** More arguments than any tool has; the schema of the tool limits each argument. */
 const maxArguments = 100;
 const toolArguments = openObject(
   (value) => Object.keys(Object(value)).length <= maxArguments,

@@ -1,4 +1,4 @@
-/** Amounts of money: numbers in the unit of a currency, which are stored as integers in millionths of it. */
+/** Amounts of money: numbers in the unit of a currency, stored as integers in millionths of the unit. */
 import { z } from "zod";
 
 const microsPerUnit = 1_000_000;
@@ -11,7 +11,7 @@ export const money = z
   .number()
   .min(-maxAmount)
   .max(maxAmount)
-  // Exact: a number of up to six decimals is the one nearest to its count of millionths.
+  // Exact: a number with up to six decimals is the nearest number to its count of millionths.
   .refine((units) => fromMicros(toMicros(units)) === units, {
     error: "Send at most 6 decimals, for example 0.0088.",
   });

@@ -1,4 +1,7 @@
-/** The operator of the service: creates organizations, suspends them, and sets their limits. No tool is derived from it. */
+/**
+ * The operator of the service: creates organizations, suspends them, and sets their limits. Its operations
+ * are no tools.
+ */
 import { z } from "zod";
 import { operatorBilling } from "./billing.ts";
 import {
@@ -15,7 +18,9 @@ import {
 import { currency, organizationName, timeZone } from "./organization.ts";
 import { operatorWallet } from "./wallet.ts";
 
-/** The limits that can differ from the settings of the service, each the maximum of what it names. */
+/**
+ * The limits that can differ from the settings of the service. Each is the maximum of the thing in its name.
+ */
 export const limitNames = [
   "api_keys",
   "cohorts",
@@ -36,7 +41,7 @@ export const limitNames = [
 
 export type LimitName = (typeof limitNames)[number];
 
-/** Every limit, of the same form. */
+/** An object with the same field for every limit. */
 function eachLimit<Field extends z.ZodType>(field: Field): Readonly<Record<LimitName, Field>> {
   // The keys are exactly the names.
   return Object.fromEntries(limitNames.map((name) => [name, field])) as Record<LimitName, Field>;
@@ -46,13 +51,13 @@ const ManagedOrganization = z.object({
   id: z.string(),
   name: z.string(),
   status: z.enum(["active", "suspended"]),
-  /** Null: not suspended. */
+  /** Null if the organization is not suspended. */
   suspended_at: timestamp.nullable(),
   suspension_reason: z.string().nullable(),
   time_zone: z.string(),
   default_country: z.string().nullable(),
   currency: z.string(),
-  /** Those that replace the limits of the settings. */
+  /** The limits that replace the limits in the settings. */
   limits: z.object(eachLimit(z.int().optional())),
   users: z.int(),
   inboxes: z.int(),

@@ -35,7 +35,7 @@ function haveNoOverlap(sorted: readonly Interval[]): boolean {
   return sorted.every(({ from }, index) => (sorted[index - 1]?.to ?? "") <= from);
 }
 
-/** Not Zod's own check, whose format some clients reject in a schema. */
+/** Used instead of Zod's own check, whose format some clients reject in a schema. */
 function isDate(text: string): boolean {
   return z.iso.date().safeParse(text).success;
 }
@@ -68,20 +68,20 @@ const Organization = z.object({
   name: z.string(),
   /** An IANA name. */
   time_zone: z.string(),
-  /** ISO 3166-1 alpha-2; null: phone numbers need a country code. */
+  /** ISO 3166-1 alpha-2; null if phone numbers need a country code. */
   default_country: z.string().nullable(),
   /** ISO 4217. */
   currency: z.string(),
   /** Null: always open. */
   business_hours: BusinessHours.nullable(),
-  /** An event is emitted when less is available, in the currency's unit; null: none. */
+  /** An event is emitted when less than this amount is available, in the currency's unit; null: no event. */
   low_balance_threshold: z.number().nullable(),
-  /** Of new templates that name none; null: en. */
+  /** The language of new templates that name none; null: en. */
   default_language: z.string().nullable(),
   created_at: timestamp,
 });
 
-/** As `whoami` shows it. */
+/** The organization as `whoami` shows it. */
 export const OrganizationSummary = Organization.pick({
   id: true,
   name: true,
@@ -99,7 +99,7 @@ export const timeZone = z
   .overwrite(correctCase)
   .describe("IANA time zone, for example Europe/Berlin");
 
-/** Runtimes also accept offsets like +01:00, which have no daylight saving time. */
+/** Excludes offsets like +01:00, which runtimes also accept but which have no daylight saving time. */
 export function isTimeZone(name: string): boolean {
   try {
     return /^[a-z]/i.test(name) && new Intl.DateTimeFormat("en", { timeZone: name }) !== undefined;
@@ -108,7 +108,10 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** Runtimes accept any case; other programs that read the name do not. An alias such as Asia/Kolkata stays as it is. */
+/**
+ * Runtimes accept names in any case; other programs that read the name do not. An alias such as Asia/Kolkata
+ * is kept.
+ */
 export function correctCase(name: string): string {
   const { timeZone } = new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions();
   return timeZone.toLowerCase() === name.toLowerCase() ? timeZone : name;

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { type ErrorEntry, errorEntry, one, operation, page, pageSize, timestamp } from "./contract/index.ts";
 
-/** failed: the processor may authorize it yet; refunded: the whole amount was returned. */
+/** failed: the processor may still authorize the payment; refunded: the whole amount was returned. */
 export const paymentStatuses = ["created", "authorized", "captured", "failed", "refunded"] as const;
 export type PaymentStatus = (typeof paymentStatuses)[number];
 
@@ -16,7 +16,7 @@ const Payment = z.object({
   amount: z.number(),
   currency: z.string(),
   status: z.enum(paymentStatuses),
-  /** Of the amount, what was returned to the payer. */
+  /** The part of the amount that was returned to the payer. */
   amount_refunded: z.number(),
   created_at: timestamp,
 });
@@ -45,7 +45,7 @@ export const payments = {
         amount: z.number(),
         currency: z.string(),
         processor_key_id: z.string(),
-        /** Whether no money moves: only simulated inboxes spend what it credits. */
+        /** Whether the payment moves no money. Only simulated inboxes can spend what it credits. */
         simulated: z.boolean(),
       }),
     ),
@@ -70,7 +70,7 @@ export const payments = {
         status: z.enum(paymentStatuses),
         amount: z.number(),
         currency: z.string(),
-        /** Of the real or the simulated money, whichever was credited. */
+        /** The balance of the money that was credited, real or simulated. */
         new_balance: z.number(),
         simulated: z.boolean(),
         message: z.string(),

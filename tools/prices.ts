@@ -1,15 +1,26 @@
-/** What a message costs: rate tables, one for each currency, which the operator may replace. No tool is derived from it. */
+/**
+ * The prices of messages: rate tables, one for each currency, which the operator may replace. Its operations
+ * are no tools.
+ */
 import { z } from "zod";
-import { all, Deleted, type ErrorEntry, errorEntry, one, operation, timestamp } from "./contract/index.ts";
+import {
+  all,
+  DeletionResult,
+  type ErrorEntry,
+  errorEntry,
+  one,
+  operation,
+  timestamp,
+} from "./contract/index.ts";
 import { money } from "./money.ts";
 import { currency } from "./organization.ts";
 
-/** What a message is priced as. Service messages are those without a template. */
+/** The categories by which messages are priced. Messages without a template are in the category service. */
 export const priceCategories = ["marketing", "utility", "authentication", "service"] as const;
 
 export type PriceCategory = (typeof priceCategories)[number];
 
-/** The row for every country without one, and for a recipient without a country. */
+/** The row for every country without its own row, and for a recipient without a country. */
 export const otherCountries = "other";
 
 const amount = money.min(0).max(1_000_000);
@@ -122,7 +133,7 @@ export const prices = {
     description:
       "Delete the operator's rate table of a currency. The bundled one applies again; without one, messages have no price in this currency.",
     input: z.object({ currency }),
-    output: one(Deleted),
+    output: one(DeletionResult),
     tools: {},
   }),
 };

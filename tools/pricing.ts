@@ -1,4 +1,4 @@
-/** Pricing: the plans in the caller's currency; public. */
+/** Pricing: the plans in the caller's currency. Public. */
 import { z } from "zod";
 import { one, operation } from "./contract/index.ts";
 
@@ -11,9 +11,9 @@ const Plan = z.object({
   name: z.string(),
   slug: z.string(),
   description: z.string(),
-  /** Null: agreed on request. */
+  /** Null if the price is agreed on request. */
   monthly_price: z.number().nullable(),
-  /** Of a whole year. */
+  /** The price of a whole year. */
   annual_price: z.number().nullable(),
   is_custom_pricing: z.boolean(),
   features: z.array(z.string()),
@@ -28,7 +28,7 @@ export const pricing = {
     scope: null,
     title: "Get pricing",
     description: "Get the plans, with prices in the currency of the caller's country.",
-    // The country is that of the client's address, which a trusted proxy names in X-Forwarded-For.
+    // The country follows from the client's address, which a trusted proxy names in X-Forwarded-For.
     responseHeaders: { "cache-control": "private, max-age=300", vary: "X-Forwarded-For" },
     input: z.object({}),
     output: one(

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import {
   all,
-  Deleted,
+  DeletionResult,
   type ErrorEntry,
   errorEntry,
   id,
@@ -77,7 +77,7 @@ export const quickReplies = {
     title: "Delete quick reply",
     description: "Delete a saved reply. This can't be undone.",
     input: z.object({ id: quickReplyId }),
-    output: one(Deleted),
+    output: one(DeletionResult),
   }),
 };
 

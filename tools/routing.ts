@@ -1,7 +1,7 @@
 /** Routing: the policies that assign waiting conversations to agents. */
 import { z } from "zod";
 import {
-  Deleted,
+  DeletionResult,
   type ErrorEntry,
   errorEntry,
   id,
@@ -60,7 +60,7 @@ export const Candidate = z.object({
   team_id: z.string().nullable(),
   current_chat_count: z.int().nullable(),
   max_concurrent_chats: z.int().nullable(),
-  /** Null for the chosen agent. */
+  /** Why this agent was skipped; null for the chosen agent. */
   passed_over: z.enum(skipReasons).nullable(),
 });
 
@@ -173,7 +173,7 @@ export const routing = {
     title: "Delete routing policy",
     description: "Delete a routing policy. Assigned conversations keep their agents.",
     input: z.object({ id: policyId }),
-    output: one(Deleted),
+    output: one(DeletionResult),
   }),
 
   simulate_routing: operation({

@@ -1,7 +1,7 @@
 /** Teams: groups of agents, with the capacity and skills of each member. */
 import { z } from "zod";
 import {
-  Deleted,
+  DeletionResult,
   type ErrorEntry,
   errorEntry,
   id,
@@ -44,7 +44,10 @@ const TeamMember = z.object({
   updated_at: timestamp,
 });
 
-/** Something that is valid and probably not meant, such as a team without agents that gets conversations. */
+/**
+ * A warning about something that is valid but probably not intended, such as a team without agents that gets
+ * conversations.
+ */
 export const TeamWarning = z.object({
   field: z.string(),
   code: z.string(),
@@ -146,7 +149,7 @@ export const teams = {
     description:
       "Delete a team. Its conversations keep their agents. Fails while a routing policy targets it.",
     input: z.object({ id: teamId }),
-    output: one(Deleted),
+    output: one(DeletionResult),
   }),
 
   add_team_member: operation({
@@ -212,7 +215,7 @@ export const teams = {
     title: "Remove team member",
     description: "Remove a user from a team. The user's conversations stay assigned.",
     input: z.object({ id: teamId, member_id: memberId }),
-    output: one(Deleted),
+    output: one(DeletionResult),
   }),
 };
 

@@ -1,4 +1,4 @@
-/** Finds a tool and reads its arguments: the same checks, in the same order, however a tool is called. */
+/** Finds a tool and reads its arguments. Every way to call a tool has the same checks in the same order. */
 import {
   missingScope,
   type Operation,
@@ -14,9 +14,9 @@ import { fail } from "./errors.ts";
 export interface ToolRequest {
   readonly name: string;
   readonly arguments: Readonly<Record<string, unknown>>;
-  /** Those of the caller; undefined while they are unknown: then only the service checks them. */
+  /** The scopes of the caller. Undefined while they are unknown: then only the service checks them. */
   readonly scopes: ReadonlySet<Scope> | undefined;
-  /** The setting that hides the tool; undefined if none does. */
+  /** The setting that hides the tool; undefined if the tool is not hidden. */
   readonly hiddenBy: string | undefined;
   /** Whether the arguments may name files on this machine. */
   readonly isLocal?: boolean;
@@ -27,11 +27,14 @@ export interface ToolInput {
   readonly name: string;
   readonly operation: Operation;
   readonly mapping: ToolMapping;
-  /** Of the operation; with the local field, if the arguments have it. */
+  /** The input of the operation, with the local field if the arguments contain it. */
   readonly input: Record<string, unknown>;
 }
 
-/** @throws Failure `tool_not_found`, `tool_hidden`, `insufficient_scope`, `invalid_request`, `unknown_argument`. */
+/**
+ * @throws Failure `tool_not_found`, `tool_hidden`, `insufficient_scope`, `invalid_request`,
+ *   `unknown_argument`.
+ */
 export type ReadToolInput = (request: ToolRequest) => ToolInput;
 
 export function createToolReader(operations: Readonly<Record<string, Operation>>): ReadToolInput {
@@ -51,7 +54,7 @@ export function createToolReader(operations: Readonly<Record<string, Operation>>
       throw fail("tool_hidden", { value: name, setting });
     }
     const { scope } = tool.operation;
-    // Before the arguments are read, so that a missing scope is reported first, as on every route.
+    // Checked before the arguments are read, so that a missing scope is reported first, as on every route.
     if (scopes && !permits(scopes, scope)) {
       throw fail("insufficient_scope", missingScope(scope));
     }

@@ -1,7 +1,7 @@
 /** Uploads: stored files for messages, templates and imports. */
 import { z } from "zod";
 import {
-  Deleted,
+  DeletionResult,
   type ErrorEntry,
   errorEntry,
   id,
@@ -12,7 +12,7 @@ import {
   timestamp,
 } from "./contract/index.ts";
 
-/** 32 MB, in bytes and as base64 writes them. */
+/** 32 MB, in bytes and as the length of its base64 text. */
 export const maxUploadBytes = 32 * 1024 * 1024;
 const maxBase64 = Math.ceil(maxUploadBytes / 3) * 4;
 
@@ -48,7 +48,10 @@ const Source = z.object({
 
 const Upload = z.object({
   id: z.string(),
-  /** A bearer link until it expires; as the address of a file in another call it does not expire. */
+  /**
+   * A link that gives access until it expires. Used as the address of a file in another call, the link does
+   * not expire.
+   */
   storage_url: z.string(),
   storage_url_expires_at: timestamp,
   cdn_url: z.string().optional(),
@@ -58,7 +61,7 @@ const Upload = z.object({
 });
 const ListedUpload = Upload.extend({ created_at: timestamp });
 
-/** The scopes whose operations use files. */
+/** Scopes for operations that use files. */
 const scope = { any: ["inbox:write", "contacts:write", "templates:create", "broadcasts:create"] } as const;
 
 const title = "Upload file";
@@ -129,7 +132,7 @@ export const uploads = {
     description:
       "Delete an uploaded file. Links to it stop working, also in messages. This can't be undone; a CDN may keep a copy.",
     input: z.object({ id: uploadId }),
-    output: one(Deleted),
+    output: one(DeletionResult),
   }),
 };
 

@@ -12,7 +12,7 @@ import {
   timestamp,
 } from "./contract/index.ts";
 
-/** From most to least privileged; each role has a set of scopes. */
+/** From the most to the least privileged role; each role has a set of scopes. */
 export const roles = ["owner", "admin", "supervisor", "agent"] as const;
 
 const User = z.object({

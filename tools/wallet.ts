@@ -1,13 +1,16 @@
-/** The wallet: an organization's prepaid balance. What moved it is in ledger.ts. */
+/** The wallet: an organization's prepaid balance. The movements are in ledger.ts. */
 import { z } from "zod";
 import { type ErrorEntry, errorEntry, one, operation, paged, paging, timestamp } from "./contract/index.ts";
 import { money } from "./money.ts";
 
-/** off: nothing is rejected; block: nothing below zero; credit_limit: nothing below the organization's limit. */
+/**
+ * off: no payment is rejected; block: payments that would take the wallet below zero are rejected;
+ * credit_limit: payments that would take it below the organization's limit are rejected.
+ */
 export const walletModes = ["off", "block", "credit_limit"] as const;
 export type WalletMode = (typeof walletModes)[number];
 
-/** top_ups and adjustments are where money comes from; spent is where it goes. */
+/** Money comes from top_ups and adjustments, and goes to spent. */
 export const ledgerAccounts = ["wallet", "held", "spent", "top_ups", "adjustments"] as const;
 export type LedgerAccount = (typeof ledgerAccounts)[number];
 
@@ -26,25 +29,25 @@ export const ledgerEntryTypes = [
 export type LedgerEntryType = (typeof ledgerEntryTypes)[number];
 
 const Balances = z.object({
-  /** Paid in and not spent, with what is held. */
+  /** What was paid in and not spent, including what is held. */
   balance: z.number(),
-  /** Reserved for messages that were accepted and are not delivered. */
+  /** Reserved for messages that were accepted but not delivered yet. */
   held: z.number(),
-  /** What can be spent: the balance without what is held, and with the credit limit. */
+  /** What can be spent: the balance minus what is held, plus the credit limit. */
   available: z.number(),
   spent: z.number(),
   /** Whether less than the threshold is available. */
   is_low: z.boolean(),
 });
 
-/** The real money, with the simulated money beside it. */
+/** The real money, and beside it the simulated money. */
 export const Wallet = Balances.extend({
   currency: z.string(),
   mode: z.enum(walletModes),
   /** 0 unless the mode is credit_limit. */
   credit_limit: z.number(),
   low_balance_threshold: z.number().nullable(),
-  /** What simulated payments paid in and simulated inboxes spent. */
+  /** The money that simulated payments paid in and simulated inboxes spent. */
   simulated: Balances,
 });
 
@@ -67,7 +70,7 @@ export const walletEvents = {
     scope: "tokens:read",
     data: Wallet.pick({ currency: true, balance: true, held: true, available: true, mode: true }).extend({
       threshold: z.number(),
-      /** Whether it is the simulated money. */
+      /** Whether the amount is simulated money. */
       simulated: z.boolean(),
     }),
   },
@@ -79,12 +82,12 @@ const Adjustment = z.object({
   id: z.string(),
   amount: z.number(),
   reason: z.string(),
-  /** Whether it is simulated money. */
+  /** Whether the adjustment changes simulated money. */
   simulated: z.boolean(),
   created_at: timestamp,
 });
 
-/** What the operator can do with a wallet. */
+/** The operator's actions on a wallet. */
 export const operatorWallet = {
   find_wallet: operation({
     method: "GET",

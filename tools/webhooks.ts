@@ -1,7 +1,7 @@
 /** Webhooks: subscriptions that send signed message events to an organization's addresses. */
 import { z } from "zod";
 import {
-  Deleted,
+  DeletionResult,
   type ErrorEntry,
   errorEntry,
   id,
@@ -17,9 +17,9 @@ import {
 import { publicEvents, scopesOfEvents } from "./events.ts";
 
 /** The events of subscriptions, in the specification's order. */
-export const webhookEvents = Object.keys(publicEvents) as (keyof typeof publicEvents)[]; // a literal's keys
+export const webhookEvents = Object.keys(publicEvents) as (keyof typeof publicEvents)[]; // the keys of a literal
 
-/** For the whole exchange; from the specification. */
+/** The limit for the whole exchange, from the specification. */
 export const webhookTimeoutSeconds = 30;
 
 export const deliveryStatuses = ["pending", "delivered", "failed", "held"] as const;
@@ -29,7 +29,7 @@ const Webhook = z.object({
   url: z.string(),
   events: z.array(z.enum(webhookEvents)),
   is_active: z.boolean(),
-  /** Why the service disabled it: the address returned 410, or failed for five days. */
+  /** Why the service disabled the webhook: the address returned 410, or failed for five days. */
   disabled_reason: z.enum(["gone", "failing"]).nullable(),
   description: z.string().nullable(),
   created_by: z.string().nullable(),
@@ -75,7 +75,7 @@ export const webhooks = {
   create_webhook: operation({
     method: "POST",
     path: "/v1/webhook-subscriptions",
-    // Only owners and admins among users hold the scope, so the other path needs no rule of its own.
+    // Among users, only owners and admins hold the scope, so the other path needs no rule of its own.
     also: [{ path: "/v1/developer-access/webhooks", credential: "any" }],
     scope: "tokens:create",
     title: "Create webhook",
@@ -119,9 +119,9 @@ export const webhooks = {
           created_at: timestamp,
           data: z.object({ test: z.literal(true) }),
         }),
-        /** Why it was not delivered, such as `unresolved`, `tls`, `timeout` or `address`. */
+        /** Why the event was not delivered, such as `unresolved`, `tls`, `timeout` or `address`. */
         problem: z.object({ reason: z.string(), message: z.string(), fix: z.string() }).nullable(),
-        /** What was sent; the body is the JSON of `event`. */
+        /** The request that was sent; the body is the JSON of `event`. */
         request: z.object({ url: z.string(), headers: z.record(z.string(), z.string()) }),
         verification: z.string(),
       }),
@@ -136,7 +136,7 @@ export const webhooks = {
     title: "Delete webhook",
     description: "Delete a webhook subscription. Events stop immediately.",
     input: z.object({ id: webhookId }),
-    output: one(Deleted),
+    output: one(DeletionResult),
   }),
 
   get_webhook: operation({

@@ -1,4 +1,7 @@
-/** Updates the planner's statistics after a benchmark has filled its tables, as autovacuum does within minutes. */
+/**
+ * Updates the planner's statistics after a benchmark has filled its tables, as autovacuum does within
+ * minutes.
+ */
 import { sql } from "kysely";
 import type { Queries } from "../../src/database/database.ts";
 

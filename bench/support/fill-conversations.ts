@@ -4,12 +4,15 @@ import type { Queries } from "../../src/database/database.ts";
 
 export interface FillOptions {
   readonly organization: string;
-  /** Each with a contact of its own. */
+  /** Each conversation has its own contact. */
   readonly conversations: number;
   readonly messages: number;
   readonly events: number;
   readonly responses: number;
-  /** The first conversations have this many messages, events and responses each; the others share the rest evenly. */
+  /**
+   * The first conversations have this many messages, events and responses each; the other conversations share
+   * the remaining ones evenly.
+   */
   readonly first: { readonly conversations: number; readonly rowsEach: number };
 }
 
@@ -54,12 +57,12 @@ export async function fillConversations(queries: Queries, options: FillOptions):
   `.execute(queries);
 }
 
-/** An id of the length that the service gives. */
+/** An id with the length of the service's ids. */
 function idOf(prefix: string, column: "n" | "c" = "c") {
   return sql`${sql.lit(`${prefix}_`)} || lpad(to_hex(${sql.ref(column)}::int), 26, '0')`;
 }
 
-/** Some 500 bytes, as the service stores them. */
+/** About 500 bytes, in the form in which the service stores bodies. */
 const bodyOfMessage = sql`json_build_object('data', json_build_object(
   'id', ${idOf("msg", "n")}, 'conversation_id', ${idOf("conv")}, 'contact_id', ${idOf("con")}, 'direction', 'outbound',
   'type', 'text', 'status', 'queued', 'from', '+14155550100', 'to', '+1' || (2000000000 + c),

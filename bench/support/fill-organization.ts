@@ -4,9 +4,9 @@ import type pg from "pg";
 export interface RowCounts {
   readonly contacts: number;
   readonly conversations: number;
-  /** In each conversation except the first. */
+  /** Messages in each conversation except the first. */
   readonly messagesEach: number;
-  /** In the first conversation. */
+  /** Messages in the first conversation. */
   readonly messagesInFirst: number;
 }
 
@@ -20,7 +20,7 @@ export async function fillOrganization(
   amounts: RowCounts,
 ): Promise<void> {
   const { contacts, conversations, messagesEach, messagesInFirst } = amounts;
-  // The index for the search is created afterwards: updating it row by row takes many times as long.
+  // The search index is created afterwards, because updating it row by row takes many times as long.
   const { rows } = await client.query<{ indexdef: string; indexname: string }>(
     "select indexname, indexdef from pg_indexes where tablename = 'contacts' and indexdef like '%search%'",
   );

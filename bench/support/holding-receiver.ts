@@ -1,13 +1,16 @@
-/** A receiver that counts the calls of each number, the first segment of their path, and can hold its answers back. */
+/**
+ * A receiver that counts the calls of each number, which is the first segment of the path, and can delay its
+ * answers.
+ */
 import type { ServerResponse } from "node:http";
 import { startReceiver } from "../../test/support/receiver.ts";
 
 export interface HoldingReceiver extends AsyncDisposable {
   readonly baseUrl: string;
   countOf(number: number): number;
-  /** Calls wait for their answer from now on. */
+  /** From now on calls wait for their answer. */
   hold(): void;
-  /** Answers the calls that wait, and later ones at once. */
+  /** Answers the waiting calls, and later calls at once. */
   release(): void;
 }
 

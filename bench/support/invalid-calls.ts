@@ -1,4 +1,6 @@
-/** Generates invalid calls: of REST, of MCP over HTTP in both protocols, and lines for MCP on stdio. */
+/**
+ * Generates invalid calls of REST and of MCP over HTTP in both protocols, and invalid lines for MCP on stdio.
+ */
 import fc from "fast-check";
 import type { Dispatcher } from "undici";
 import { embeddedTools } from "../../src/cli/embedded-tools.ts";
@@ -9,7 +11,10 @@ import { mcpRequest, modernMeta } from "./mcp-request.ts";
 /** The API key of the service under test. */
 export const fuzzKey = `sk_live_${"f".repeat(43)}`;
 
-/** Requests to the service's routes with arbitrary paths, queries, headers and bodies, some with a wrong method. */
+/**
+ * Requests to the service's routes with arbitrary paths, queries, headers and bodies, some with a wrong
+ * method.
+ */
 export function restCalls(): fc.Arbitrary<Dispatcher.RequestOptions> {
   const built = Object.values(operationsOf());
   const routes = built.flatMap(({ method, path, also, waits }) =>
@@ -55,7 +60,7 @@ export function modernCalls(): fc.Arbitrary<Dispatcher.RequestOptions> {
     .record({ message: messages(), body: bodies(), version: versions("2026-07-28"), odd: fc.nat(9) })
     .map(({ message, body, version, odd }) => {
       const { method, params } = message;
-      // Most match their headers, as the protocol requires, so that they pass its first checks.
+      // Most messages match their headers, as the protocol requires, so that they pass its first checks.
       const whole = { ...message, params: odd === 1 ? params : { ...params, _meta: modernMeta } };
       const headers = {
         "mcp-protocol-version": version,
@@ -93,7 +98,7 @@ interface Message {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** Mostly calls of known tools with arbitrary arguments; the others violate the protocol. */
+/** Mostly calls of known tools with arbitrary arguments. The remaining messages violate the protocol. */
 function messages(): fc.Arbitrary<Message> {
   const call = fc.record({
     jsonrpc: fc.constant("2.0"),
@@ -196,7 +201,7 @@ export function stdioLines(): fc.Arbitrary<StdioLine> {
   const requests = messages().map((message) => {
     next += 1;
     const id = `line ${next}`;
-    // Without the right version it is not a request and needs no answer.
+    // Without the right version, the line is no request and needs no answer.
     const needsAnswer = message.jsonrpc === "2.0" && message.method !== "";
     return { text: JSON.stringify({ ...message, id }), id: needsAnswer ? id : undefined };
   });

@@ -1,7 +1,7 @@
 /** Generates load: a fixed number of calls at once (closed loop), or calls at an even rate (open loop). */
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Makes the call with this number; false or an exception if it failed. */
+/** Makes the call with this number. Returns false or throws if it failed. */
 export type Call = (number: number) => Promise<boolean>;
 
 export interface LoadResult {
@@ -9,7 +9,9 @@ export interface LoadResult {
   readonly count: number;
   readonly errors: number;
   readonly seconds: number;
-  /** Milliseconds of each successful call, ascending; of an open loop from when it was due. */
+  /**
+   * Milliseconds of each successful call, ascending. In an open loop they count from when the call was due.
+   */
   readonly times: readonly number[];
 }
 
@@ -50,7 +52,7 @@ export async function runOpenLoop(
       await sleep(dueAt - performance.now());
     }
     const run = calls.run(dueAt);
-    // Its failure is reported at the end.
+    // The error is reported at the end.
     run.catch(() => undefined);
     running.push(run);
   }
@@ -81,7 +83,7 @@ function record(call: Call) {
   };
 }
 
-/** The results of several slices of the same load as one. */
+/** Combines the results of several slices of the same load. */
 export function combine(results: readonly LoadResult[]): LoadResult {
   const sum = (value: (result: LoadResult) => number) =>
     results.reduce((total, result) => total + value(result), 0);
@@ -97,7 +99,7 @@ export function rateOf({ count, seconds }: LoadResult): number {
   return count / seconds;
 }
 
-/** The time below which this share of the calls was; without calls infinity. */
+/** The time within which this share of the calls ended; infinity without calls. */
 export function quantile({ times }: Pick<LoadResult, "times">, share: number): number {
   return times[Math.min(times.length - 1, Math.floor(share * times.length))] ?? Number.POSITIVE_INFINITY;
 }

@@ -3,7 +3,7 @@ import { createPdf } from "../../test/support/pdf.ts";
 
 const linesPerPage = 54;
 
-/** A form feed begins a page; a page that is full continues on another one. */
+/** A form feed begins a page. A full page continues on the next one. */
 export function toPdf(text: string): Buffer {
   return createPdf(text.split("\f").flatMap(splitPage));
 }

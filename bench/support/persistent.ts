@@ -1,11 +1,14 @@
-/** A client that repeats each call until the service answers: it is killed and started again meanwhile. */
+/**
+ * A client that repeats each call until the service answers, because the service is killed and started again
+ * meanwhile.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Client, createClient, NoResponseError } from "../../src/client/index.ts";
 
 const giveUpMs = 120_000;
 const pauseMs = 200;
 
-/** The calls that change something need an idempotency key of their own, so that a repeated one counts once. */
+/** Calls that change something need their own idempotency key, so that a repeated call counts once. */
 export function createPersistentClient(baseUrl: string, key: string): Client {
   const client = createClient({ baseUrl, key, timeoutMs: 60_000, retries: 3 });
   return {

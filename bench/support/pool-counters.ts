@@ -1,14 +1,19 @@
-/** Reads the counters of a service from its `/metrics`: statements and waits of the database, CPU time, messages. */
+/**
+ * Reads the counters of a service from its `/metrics`: statements and waits of the database, CPU time,
+ * messages.
+ */
 
 export const metricsToken = "a-token-for-the-bench";
 
 export interface Counters {
-  /** Undefined for a version that does not count them, as `waits`. */
+  /** Undefined for a version that does not count statements; the same for `waits`. */
   readonly statements: number | undefined;
   readonly waits: number | undefined;
-  /** Of the process and its threads; unlike rates it depends little on what else runs on the machine. */
+  /**
+   * The CPU time of the process and its threads. Unlike rates it depends little on other load on the machine.
+   */
   readonly cpuSeconds: number;
-  /** Messages that entered these states since the start of the process. */
+  /** Messages that entered these states since the process started. */
   readonly queued: number;
   readonly delivered: number;
   readonly failed: number;
@@ -39,14 +44,14 @@ export async function readCounters(baseUrl: string): Promise<Counters> {
   };
 }
 
-/** What something took; the statements and waits are undefined for a version that does not count them. */
+/** The cost of some work. The statements and waits are undefined for a version that does not count them. */
 export interface Cost {
   readonly statements: number | undefined;
   readonly waits: number | undefined;
   readonly cpuMs: number;
 }
 
-/** What was used between two readings, divided by `count`. */
+/** The cost between two readings, divided by `count`. */
 export function costBetween(before: Counters, after: Counters, count = 1): Cost {
   return {
     statements: divide(subtract(after.statements, before.statements), count),
@@ -55,7 +60,7 @@ export function costBetween(before: Counters, after: Counters, count = 1): Cost 
   };
 }
 
-/** What `busy` took more than `idle`, divided by `count`. */
+/** How much more `busy` cost than `idle`, divided by `count`. */
 export function costAbove(busy: Cost, idle: Cost, count: number): Cost {
   return {
     statements: divide(subtract(busy.statements, idle.statements), count),

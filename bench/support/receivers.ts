@@ -5,7 +5,7 @@ import type { DeliveryReport, ReceiverCommand, ReceiverPorts } from "./webhook-r
 
 export interface Receivers extends Disposable {
   readonly ports: ReceiverPorts;
-  /** Discards previous arrivals, and accepts deliveries signed with this secret. */
+  /** Discards previous arrivals, and from now on accepts deliveries signed with this secret. */
   expectSecret(secret: string): void;
   report(): Promise<DeliveryReport>;
 }

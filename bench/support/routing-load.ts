@@ -1,4 +1,6 @@
-/** The load of the routing benchmark: contacts that write, agents that close conversations, and measurements. */
+/**
+ * The load of the routing benchmark: contacts that write, agents that close conversations, and measurements.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
 import type { Database } from "../../src/database/database.ts";
@@ -10,7 +12,7 @@ export interface MessageRate {
   readonly perSecond: number;
 }
 
-/** Sends messages at an even rate, at most 8 at a time: a channel too has a limit of concurrent calls. */
+/** Sends messages at an even rate, at most 8 at a time: a real channel also limits concurrent calls. */
 export async function sendMessages(
   { count, perSecond }: MessageRate,
   send: (index: number) => Promise<unknown>,
@@ -116,7 +118,7 @@ export async function watchCapacity(
 
 export interface Assignment {
   readonly user_id: string;
-  /** From the message to the assignment. */
+  /** The time from the message to the assignment. */
   readonly waited_ms: number;
   readonly was_queued: boolean;
 }

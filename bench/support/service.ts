@@ -1,4 +1,6 @@
-/** Starts the built service for a benchmark: in its own process, without rate limits, with a known API key. */
+/**
+ * Starts the built service for a benchmark: in its own process, without rate limits, with a known API key.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -19,7 +21,7 @@ export function startService(port: number, key: string, env: Record<string, stri
   return startProgram("dist/tidings.js", { port, key, env });
 }
 
-/** As `startService`, with the program of another version. */
+/** Like `startService`, with the program of another version. */
 export async function startProgram(
   program: string,
   { port, key, env }: ServiceSettings,

@@ -1,4 +1,6 @@
-/** The process of two webhook receivers: one answers at once and records arrivals, the other never answers. */
+/**
+ * The process of two webhook receivers: one answers at once and records arrivals; the other never answers.
+ */
 import { createHmac } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

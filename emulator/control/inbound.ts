@@ -52,14 +52,14 @@ export function receive({ world, body }: ControlRequest): object {
   return { messages: written.map(({ id, customer }) => ({ id, user_id: customer.user_id })) };
 }
 
-interface Written {
+interface WrittenMessage {
   readonly id: string;
   readonly phone: Phone;
   readonly customer: Customer;
   readonly message: object;
 }
 
-function write(world: World, input: InboundInput): Written {
+function write(world: World, input: InboundInput): WrittenMessage {
   const { store, clock } = world;
   const phone = requirePhone(world, input.phone_number_id);
   const customer = ensureCustomer(store, { ...input, number: input.from });

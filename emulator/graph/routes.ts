@@ -81,13 +81,13 @@ export function runOperation({ method, path, request }: Operation): Answer | Pro
   return run(request);
 }
 
-type Unbound = Operation["request"];
+type UnboundRequest = Operation["request"];
 
 /** The handler of a node's kind, with the node. */
-function bind(node: Node, key: string): ((request: Unbound) => Answer | Promise<Answer>) | undefined {
+function bind(node: Node, key: string): ((request: UnboundRequest) => Answer | Promise<Answer>) | undefined {
   const of = <Kind extends Node>(routes: Routes<Kind>, one: Kind) => {
     const handler = Object.hasOwn(routes, key) ? routes[key] : undefined;
-    return handler && ((request: Unbound) => handler({ ...request, node: one }));
+    return handler && ((request: UnboundRequest) => handler({ ...request, node: one }));
   };
   if (node.kind === "app") {
     return of(apps, node);

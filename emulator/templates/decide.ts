@@ -109,12 +109,12 @@ function move(template: Template, status: TemplateStatus): void {
   template.revision += 1;
 }
 
-interface Scheduled {
+interface ScheduledDecision {
   readonly delayMs: number;
   readonly decision: Decision;
 }
 
-function schedule(world: World, template: Template, { delayMs, decision }: Scheduled): void {
+function schedule(world: World, template: Template, { delayMs, decision }: ScheduledDecision): void {
   const { revision } = template;
   world.clock.after(delayMs, () => {
     if (template.revision === revision && world.store.nodes.get(template.id) === template) {

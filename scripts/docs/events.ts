@@ -74,6 +74,16 @@ const examples: { readonly [Of in Name]: Example<Of> } = {
       deleted_at: null,
     },
   },
+  "note.created": {
+    when: "A person, an assistant or a flow added an internal note to a conversation.",
+    data: {
+      note_id: "note_01m7zcg4j8h7k2v5m9t3x1w6pq",
+      conversation_id: "conv_01m7zc81jrfw9sby55r6c48xyx",
+      text: "Wants the invoice by Friday.",
+      author: { type: "api_key", id: "key_01m7zc7d7bf9qbkz12jfyy9z80", name: "Assistant" },
+      created_at: "2026-11-21T15:43:46.000Z",
+    },
+  },
   "inbox.health": {
     when: "An inbox can't send any more, and its messages wait (`stopped`), its channel does not answer (`unreachable`), or it can send again (`ok`). Sent once for each change; `code` and `reason` are the channel's, `null` with `ok`.",
     data: {

@@ -1,4 +1,6 @@
-/** Writes the reference pages in docs/reference/ from the catalogue and the settings; `--check` only compares. */
+/**
+ * Writes the reference pages in docs/reference/ from the catalogue and the settings; `--check` only compares.
+ */
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { errorsPage } from "./errors.ts";

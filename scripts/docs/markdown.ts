@@ -2,7 +2,7 @@
 
 /** One generated file. */
 export interface Page {
-  /** The files that it is generated from; named in its first line. */
+  /** The files from which the page is generated; named in its first line. */
   readonly source: string;
   readonly body: string;
 }

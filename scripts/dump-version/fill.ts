@@ -27,7 +27,7 @@ import { uploads } from "../../tools/uploads.ts";
 import { users } from "../../tools/users.ts";
 import { operatorWallet } from "../../tools/wallet.ts";
 
-/** The customers; the numbers are reserved for fiction. */
+/** The customers. Their numbers are reserved for fiction. */
 export const ada = "+14155550111";
 export const grace = "+14155550112";
 export const mary = "+14155550113";
@@ -67,7 +67,9 @@ async function setUpOrganization(app: TestApp): Promise<void> {
   });
 }
 
-/** A team whose only agent has room for two conversations, the policy that routes to it, and credentials. */
+/**
+ * A team whose only agent may have two conversations, the policy that routes to the team, and credentials.
+ */
 async function addStaff(app: TestApp): Promise<void> {
   const person = { password: "a long enough password" };
   const nora = await app.call(users.create_user, { ...person, email: "nora@example.com", name: "Nora" });
@@ -101,7 +103,7 @@ async function addStaff(app: TestApp): Promise<void> {
   });
 }
 
-/** Two imports: one that succeeds, and one whose job moves to the dead-letter queue. */
+/** Two imports: one succeeds, and the job of the other moves to the dead-letter queue. */
 async function addFiles(app: TestApp): Promise<void> {
   await importCsv(
     app,
@@ -112,7 +114,7 @@ async function addFiles(app: TestApp): Promise<void> {
   const stored = await listFiles(app);
   await importCsv(app, "unreadable.csv", "phone_number\n+14155550122\n");
   for (const path of (await listFiles(app)).filter((file) => !stored.includes(file))) {
-    // A folder in place of the file can't be read, which is an error of the service and not of the file.
+    // A folder in place of the file can't be read. This is an error of the service and not of the file.
     await rm(path);
     await mkdir(path);
   }
@@ -132,7 +134,10 @@ async function listFiles(app: TestApp): Promise<string[]> {
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
 }
 
-/** With tags and attributes, opted out, blocked, and erased after a message. */
+/**
+ * Contacts with tags and attributes, and contacts that opted out, were blocked, or were erased after a
+ * message.
+ */
 async function addContacts(app: TestApp): Promise<void> {
   const metadata = {
     plan: "premium",
@@ -154,7 +159,10 @@ async function addContacts(app: TestApp): Promise<void> {
   await app.call(contacts.delete_contact, { id: erased.id });
 }
 
-/** A draft, a pending, a rejected and an approved template, one that was changed after its approval, and a message. */
+/**
+ * Templates that are a draft, pending, rejected and approved, a template that was changed after its approval,
+ * and a message.
+ */
 async function addTemplates(app: TestApp): Promise<void> {
   const { approve, create, send: sendTemplate } = createTemplateHelpers(app);
   const submit = async (name: string, review: object) => {
@@ -195,7 +203,10 @@ async function addConversations(app: TestApp): Promise<void> {
   await app.advanceTime(minute);
 }
 
-/** Broadcasts that completed, one of them with a failure, and were paused or not executed; and a wallet with money. */
+/**
+ * Broadcasts that completed, one with a failure, that were paused, and that were not executed; and a wallet
+ * with money.
+ */
 async function addBroadcasts(app: TestApp): Promise<void> {
   const { id } = (await app.call(organization.get_organization, {})).data;
   await app.call(operatorWallet.adjust_wallet, { id, amount: 20, reason: "Welcome credit" }, asOperator);
@@ -224,7 +235,7 @@ async function addBroadcasts(app: TestApp): Promise<void> {
   await app.advanceTime(minute);
 }
 
-/** A payment with a part of it refunded, one that failed, an order that nobody has paid, and the chatbot add-on. */
+/** A partly refunded payment, a failed payment, an unpaid order, and the chatbot add-on. */
 async function addPayments(app: TestApp): Promise<void> {
   const { order, pay, refund, verify } = createPaymentHelpers(app);
   const { order_id } = await order(25);
@@ -237,7 +248,7 @@ async function addPayments(app: TestApp): Promise<void> {
   await app.advanceTime(minute);
 }
 
-/** A flow with a run that has ended and one that waits for a reply; it is changed meanwhile. */
+/** A flow with an ended run and a run that waits for a reply; the flow is changed meanwhile. */
 async function addFlows(app: TestApp): Promise<void> {
   const ask = { text: "Where may we send it?", save_as: "mail", validate: "email", timeout: "2h" };
   const { data: flow } = await app.call(flows.create_flow, {
@@ -264,7 +275,9 @@ async function addFlows(app: TestApp): Promise<void> {
   await app.call(flows.update_flow, { id: flow.id, description: "Asks for an e-mail address" });
 }
 
-/** Documents that were read, one without content, a QA pair, a chatbot that has answered, and a flow with a secret. */
+/**
+ * Documents, one of them without content, a QA pair, a chatbot that has answered, and a flow with a secret.
+ */
 async function addKnowledge(app: TestApp): Promise<void> {
   const content =
     "# Returns\n\nGoods can be returned within 30 days.\n\n# Delivery\n\nDelivery takes 3 days.";
@@ -295,7 +308,7 @@ async function addKnowledge(app: TestApp): Promise<void> {
   await app.advanceTime(minute);
 }
 
-/** Returns the message as queued. */
+/** Returns the message, which is still queued. */
 export async function send(app: TestApp, to: string, body: string) {
   return (await app.call(messages.send_message, { to, type: "text", text: { body } })).data;
 }

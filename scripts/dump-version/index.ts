@@ -1,10 +1,11 @@
 /**
- * Writes a dump of a database that this version has filled, for test/upgrade.test.ts: that test opens the dumps of
- * all versions with the present code. Run it once for each version that lands with a migration, before the next
- * migration is added. Needs PostgreSQL 15, because newer ones may dump what PostgreSQL 15 can't load, and pg_dump.
+ * Writes a dump of a database that this version has filled, for test/upgrade.test.ts: that test opens the
+ * dumps of all versions with the present code. Run it once for each version that lands with a migration,
+ * before the next migration is added. Needs pg_dump and PostgreSQL 15, because newer versions may write dumps
+ * that PostgreSQL 15 can't load.
  *
- * The data is written through the API of a running service with a clock of its own. The service is then stopped
- * with jobs in its queue.
+ * The data is written through the API of a running service with a clock of its own. The service is then
+ * stopped with jobs in its queue.
  */
 import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -26,7 +27,7 @@ import { readAnswers } from "./read-answers.ts";
 import { addWhatsApp, startWhatsApp } from "./whatsapp.ts";
 
 const server = process.env.TEST_DATABASE_URL ?? "postgres://postgres@127.0.0.1:5432/postgres";
-/** Nothing listens there: the test sets an address of its own. */
+/** Nothing listens at this address; the test sets another one. */
 const noReceiver = "http://127.0.0.1:9/hooks";
 /** The number of the last migration. */
 const name = Object.keys(migrations).at(-1)?.slice(0, "0001".length);
@@ -52,7 +53,7 @@ async function createDatabase(database: string) {
   };
 }
 
-/** Writes the data; the service is stopped when this returns. */
+/** Writes the data. The service has stopped when this function returns. */
 async function write(): Promise<DumpRecord> {
   const startsAt = new Date("2026-03-02T09:00:00.000Z");
   await using emulator = await startWhatsApp(startsAt);
@@ -65,7 +66,7 @@ async function write(): Promise<DumpRecord> {
   const subscribed = [await subscribe(app, receiver)];
   await fill(app);
   const whatsapp = await addWhatsApp(app, emulator);
-  // This event waits for a retry at the second webhook.
+  // The delivery of this event to the second webhook waits for a retry.
   await using failing = await startWebhookReceiver();
   failing.respond = () => ({ status: 500 });
   subscribed.push(await subscribe(app, failing));
@@ -101,7 +102,7 @@ async function readDeliveries(app: TestApp, id: string) {
   return { delivered: withStatus("delivered"), pending: withStatus("pending") };
 }
 
-/** A migration is tested only on tables that have rows. */
+/** Warns because a migration is tested only on tables that have rows. */
 async function warnAboutEmptyTables(queries: Queries): Promise<void> {
   const { rows: tables } = await sql<{ name: string }>`
     select tablename as name from pg_tables where schemaname = 'public' order by 1
@@ -114,7 +115,9 @@ async function warnAboutEmptyTables(queries: Queries): Promise<void> {
   }
 }
 
-/** Only statements that every version of PostgreSQL and the embedded engine can run, without psql's commands. */
+/**
+ * Only statements that every version of PostgreSQL and the embedded engine can run, and no commands of psql.
+ */
 async function dumpDatabase(url: string): Promise<string> {
   const options = ["--rows-per-insert=100", "--no-owner", "--no-privileges", "--no-comments"];
   const { stdout } = await promisify(execFile)("pg_dump", [...options, url], { maxBuffer: 1e8 });

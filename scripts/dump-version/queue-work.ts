@@ -1,4 +1,4 @@
-/** Leaves work in the queue: what a service does later that is stopped now. */
+/** Leaves work in the queue that a service would do later, after it is stopped now. */
 import type { TestApp } from "../../test/support/app.ts";
 import { openPhone, setFaults } from "../../test/support/simulator.ts";
 import type { DumpRecord } from "../../test/support/version-dumps.ts";
@@ -12,7 +12,7 @@ export type QueuedWork = Pick<
   "request" | "queued_message" | "sent_message" | "snoozed_conversation"
 >;
 
-/** After this, no due job may run before the dump. */
+/** After this function no due job may run before the dump. */
 export async function queueWork(app: TestApp): Promise<QueuedWork> {
   await setFaults(app, { receipt_delay_ms: hour });
   const sent = await send(app, grace, "You're welcome.");
@@ -37,7 +37,7 @@ async function snooze(app: TestApp): Promise<QueuedWork["snoozed_conversation"]>
   return { id, snoozed_until };
 }
 
-/** Sends with an idempotency key, so that the answer is stored. */
+/** Sends with an idempotency key, so that the response is stored. */
 async function sendOnce(app: TestApp) {
   const body = { to: ada, type: "text", text: { body: "I'm glad to hear that." } };
   const [path, idempotency_key] = ["/v1/messages", "reply-1001"];

@@ -1,12 +1,12 @@
-/** Reads everything that a dump is compared by: what the API answers, by path. */
+/** Reads everything that a dump is compared by: the responses of the API, keyed by path. */
 import type { TestApp } from "../../test/support/app.ts";
 import { readAnswer } from "../../test/support/version-dumps.ts";
 
-interface Listed {
+interface ListAnswer {
   readonly data: readonly { readonly id: string }[];
 }
 
-/** Not what changes by reading: the last use of API keys, and the links of uploads. */
+/** Leaves out values that change by reading: the last use of API keys, and the links of uploads. */
 const lists = [
   "/v1/organization",
   "/v1/users",
@@ -38,23 +38,23 @@ export async function readAnswers(app: TestApp): Promise<Record<string, object>>
   for (const path of lists) {
     await read(path);
   }
-  for (const { id } of (await read<Listed>("/v1/contacts?per_page=100")).data) {
+  for (const { id } of (await read<ListAnswer>("/v1/contacts?per_page=100")).data) {
     await read(`/v1/contacts/${id}`);
   }
-  for (const { id } of (await read<Listed>("/v1/templates?per_page=100")).data) {
+  for (const { id } of (await read<ListAnswer>("/v1/templates?per_page=100")).data) {
     await read(`/v1/templates/${id}`);
   }
-  for (const { id } of (await read<Listed>("/v1/broadcasts?per_page=100")).data) {
+  for (const { id } of (await read<ListAnswer>("/v1/broadcasts?per_page=100")).data) {
     await read(`/v1/broadcasts/${id}/recipients?per_page=100`);
   }
-  for (const { id } of (await read<Listed>("/v1/automation/runs?per_page=100")).data) {
+  for (const { id } of (await read<ListAnswer>("/v1/automation/runs?per_page=100")).data) {
     await read(`/v1/automation/runs/${id}`);
   }
-  for (const { id } of (await read<Listed>("/v1/conversations?per_page=100")).data) {
+  for (const { id } of (await read<ListAnswer>("/v1/conversations?per_page=100")).data) {
     await read(`/v1/conversations/${id}`);
     await read(`/v1/conversations/${id}/assignments`);
     await read(`/v1/conversations/${id}/routing-decisions`);
-    for (const message of (await read<Listed>(`/v1/messages?conversation_id=${id}`)).data) {
+    for (const message of (await read<ListAnswer>(`/v1/messages?conversation_id=${id}`)).data) {
       await read(`/v1/conversations/${id}/messages/${message.id}`);
     }
   }

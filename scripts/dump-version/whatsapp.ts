@@ -1,4 +1,7 @@
-/** Adds a WhatsApp inbox to the data, on the emulator: a sealed account, a message each way, a file and a template. */
+/**
+ * Adds a WhatsApp inbox at the emulator to the data: a sealed account, a message in each direction, a file
+ * and a template.
+ */
 import { createClock, defaults, type Emulator, startEmulator } from "../../emulator/index.ts";
 import type { TestApp } from "../../test/support/app.ts";
 import { createTemplateHelpers } from "../../test/support/templates.ts";
@@ -8,7 +11,7 @@ import { messages } from "../../tools/messages/index.ts";
 import { templates } from "../../tools/templates/index.ts";
 
 const { phone_number_id, waba_id, app_id, access_token, app_secret, verify_token, phone_number } = defaults;
-/** No other contact of the data has it, and it is reserved for fiction. */
+/** A number reserved for fiction, which no other contact in the data has. */
 const customer = "+14155550117";
 /** A PNG of one pixel. */
 const photo = Buffer.from(
@@ -63,7 +66,10 @@ export async function addWhatsApp(app: TestApp, emulator: Emulator): Promise<Dum
   return { inbox_id: inbox.id, template_id: id, message };
 }
 
-/** The status is reported 50 ms and 200 ms after a message: advanced together, their webhooks would race. */
+/**
+ * Advances in steps, because a status is reported 50 ms and 200 ms after a message: advanced together, the
+ * webhooks would race.
+ */
 async function advance(app: TestApp, emulator: Emulator, ms: number): Promise<void> {
   for (const step of [100, ms - 100]) {
     await app.runDueJobs();

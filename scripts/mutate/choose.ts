@@ -2,17 +2,18 @@
 import { createHash } from "node:crypto";
 import { type Mutation, type OperatorName, operators } from "./mutation.ts";
 
-export interface Choice {
+export interface MutationChoice {
   readonly seed: number;
   readonly count: number;
 }
 
 /**
- * The same for the same sources and seed, and for a smaller count the beginning of the list. First every module has one
- * mutation, in the order of the seed; after that the largest modules come first in each round. A module's turn goes to the
- * operator that has been used least so far and is possible there. No function has two mutations.
+ * The same sources and seed give the same list, and a smaller count gives the beginning of the list. First,
+ * every module gets one mutation, in the order of the seed; after that the largest modules come first in each
+ * round. In its turn, a module gets the operator that has been used least so far and is possible there. No
+ * function gets two mutations.
  */
-export function choose(all: readonly Mutation[], { seed, count }: Choice): Mutation[] {
+export function choose(all: readonly Mutation[], { seed, count }: MutationChoice): Mutation[] {
   const ranked = new Map<string, Mutation[]>();
   for (const mutation of sortBy(all, ({ id }) => rank(seed, id))) {
     ranked.set(mutation.module, [...(ranked.get(mutation.module) ?? []), mutation]);
@@ -35,7 +36,7 @@ export function choose(all: readonly Mutation[], { seed, count }: Choice): Mutat
   return chosen;
 }
 
-/** A module's next mutation; operators that it had already come last. */
+/** A module's next mutation. Operators that the module has already had come last. */
 function pick(ranked: readonly Mutation[], chosen: readonly Mutation[]): Mutation | undefined {
   const scopes = new Set(chosen.map(({ scope }) => scope));
   const free = ranked.filter(({ scope }) => !scopes.has(scope));
@@ -50,7 +51,10 @@ function pick(ranked: readonly Mutation[], chosen: readonly Mutation[]): Mutatio
     .find((one) => one !== undefined);
 }
 
-/** Pseudorandom, and independent of the other candidates: a changed source hardly changes the choice in others. */
+/**
+ * Pseudorandom and independent of other candidates, so that a changed source hardly changes the choice in
+ * other sources.
+ */
 function rank(seed: number, name: string): string {
   return createHash("sha256").update(`${seed}:${name}`).digest("hex");
 }

@@ -1,14 +1,17 @@
-/** Runs deliberate defects of the sources, each with the tests of its module, and prints which of them no test finds. */
+/**
+ * Runs deliberate defects of the sources, each with the tests of its module, and prints the defects that no
+ * test finds.
+ */
 import { resolve } from "node:path";
 import { choose } from "./choose.ts";
-import { readColumns } from "./find/columns.ts";
+import { readColumnKinds } from "./find/columns.ts";
 import { findMutations } from "./find/index.ts";
 import { readModules } from "./modules.ts";
 import type { Mutation } from "./mutation.ts";
-import { help, type Options, readOptions, UsageError } from "./options.ts";
+import { help, type Options, OptionsError, readOptions } from "./options.ts";
 import { printReport, type Report, readReasons, survivorsOf } from "./report.ts";
 import { readResults } from "./results.ts";
-import { type Executed, execute } from "./run/index.ts";
+import { execute, type MutationResults } from "./run/index.ts";
 import { readTests, testsFor } from "./tests.ts";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -29,8 +32,8 @@ function report(error: unknown): number {
     console.error("Interrupted. Run the same command again to continue.");
     return 130;
   }
-  console.error(error instanceof UsageError ? error.message : error);
-  return error instanceof UsageError ? 2 : 1;
+  console.error(error instanceof OptionsError ? error.message : error);
+  return error instanceof OptionsError ? 2 : 1;
 }
 
 async function main(options: Options): Promise<number> {
@@ -40,7 +43,7 @@ async function main(options: Options): Promise<number> {
   }
   const modules = readModules(root);
   const tests = readTests(root, modules.keys());
-  const columns = readColumns(root);
+  const columns = readColumnKinds(root);
   const sources = [...modules.values()].flat();
   const all = sources.flatMap((source) => findMutations(source, columns));
   const reasons = readReasons(root, new Set(all.map(({ id }) => id)));
@@ -73,7 +76,7 @@ function findById(all: readonly Mutation[], ids: readonly string[]): Mutation[] 
   return ids.map((id) => {
     const found = all.find((mutation) => mutation.id === id);
     if (!found) {
-      throw new UsageError(`No mutation of the sources has the id ${id}. See --list.`);
+      throw new OptionsError(`No mutation of the sources has the id ${id}. See --list.`);
     }
     return found;
   });
@@ -85,8 +88,8 @@ function printList(mutations: readonly Mutation[]): void {
   }
 }
 
-/** Prints the results, and what is left to do. Returns the exit code. */
-function conclude(printed: Report, { failing, isTimeUp }: Executed): number {
+/** Prints the results and the remaining work. Returns the exit code. */
+function conclude(printed: Report, { failing, isTimeUp }: MutationResults): number {
   printReport(printed);
   const unexplained = survivorsOf(printed).filter(({ id }) => !printed.reasons.has(id));
   console.log(`\n${unexplained.length} survived without a reason.`);

@@ -1,15 +1,18 @@
-/** The modules: those of the domains of src/platform, the entries of src/adapters, and further folders of src, and the emulator; with their sources. */
+/**
+ * The modules with their sources: the modules in the domains of src/platform, the entries of src/adapters,
+ * further folders of src, and the emulator.
+ */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { SourceFile } from "./find/index.ts";
 
 const whole = ["jobs", "database", "http", "mcp", "client", "config", "emulator", "streams", "time"];
 
-/** Landed migrations never change, and the rest has types only. */
+/** Landed migrations never change, and the other excluded files have only types. */
 const excluded =
   /^(?:src\/(?:database\/(?:migrations|schema)\/|adapters\/channel\/whatsapp\/contract\.ts$)|emulator\/test\/)/;
 
-/** By the name of the module, such as `platform/inbox/contacts` or `jobs`. */
+/** Keyed by the name of the module, such as `platform/inbox/contacts` or `jobs`. */
 export function readModules(root: string): Map<string, SourceFile[]> {
   const entriesOf = (folder: string) =>
     readdirSync(join(root, "src", folder)).map((entry) => `${folder}/${entry}`);

@@ -11,7 +11,7 @@ export const operators = [
 
 export type OperatorName = (typeof operators)[number];
 
-/** Offsets are those of JavaScript strings. */
+/** The offsets are offsets in JavaScript strings. */
 export interface Edit {
   readonly start: number;
   readonly end: number;
@@ -19,13 +19,13 @@ export interface Edit {
 }
 
 export interface Mutation extends Edit {
-  /** The same as long as the mutated text and the name of its function are. */
+  /** Stays the same as long as the mutated text and the name of its function do. */
   readonly id: string;
   readonly operator: OperatorName;
   readonly module: string;
   readonly file: string;
   readonly line: number;
-  /** Names the innermost function with a name; of one, at most one mutation is chosen. */
+  /** Names the innermost function with a name. At most one mutation per scope is chosen. */
   readonly scope: string;
   readonly description: string;
 }
@@ -34,7 +34,7 @@ export function applyEdit(text: string, { start, end, replacement }: Edit): stri
   return text.slice(0, start) + replacement + text.slice(end);
 }
 
-/** The line of an edit, from 1: that of the first character that it changes, spaces apart. */
+/** The line of an edit, from 1: the line of the first character that it changes, ignoring spaces. */
 export function lineAt(text: string, edit: Edit): number {
   return text.slice(0, anchorOf(text, edit)).split("\n").length;
 }
@@ -46,14 +46,14 @@ export function lineOf(text: string, edit: Edit): string {
   return text.slice(text.lastIndexOf("\n", anchor - 1) + 1, end === -1 ? text.length : end).trim();
 }
 
-/** The old and the new text, and the line in which they are. */
+/** The old and the new text, and the line that contains them. */
 export function describeEdit(text: string, edit: Edit): string {
   const old = shorten(text.slice(edit.start, edit.end));
   const change = edit.replacement === "" ? `${old} removed` : `${old} → ${shorten(edit.replacement)}`;
   return `${change}: ${shorten(lineOf(text, edit))}`;
 }
 
-/** The lines that differ, as a diff writes them. */
+/** The lines that differ, in the form of a diff. */
 export function diffOf(text: string, edit: Edit): string {
   const first = text.lastIndexOf("\n", edit.start - 1) + 1;
   const last = text.indexOf("\n", edit.end);
@@ -64,7 +64,11 @@ export function diffOf(text: string, edit: Edit): string {
 }
 
 /** Short and without spaces, so that it can be given to a command. */
-export function idOf(operator: OperatorName, file: string, ...place: readonly (string | number)[]): string {
+export function mutationId(
+  operator: OperatorName,
+  file: string,
+  ...place: readonly (string | number)[]
+): string {
   const hash = createHash("sha256").update(JSON.stringify(place)).digest("hex");
   return `${operator}:${file}:${hash.slice(0, 8)}`;
 }

@@ -6,7 +6,7 @@ export interface Options {
   readonly count: number;
   readonly minutes: number;
   readonly results: string;
-  /** The mutations to run again; empty: those of the seed. */
+  /** The mutations to run again. If empty, the mutations of the seed are run. */
   readonly only: readonly string[];
   readonly isList: boolean;
   readonly isHelp: boolean;
@@ -16,7 +16,7 @@ export const help = `Runs deliberate defects (mutations) of the sources, each wi
 
 npm run mutate -- [OPTIONS]
 
-  --count N       How many mutations (default 60)
+  --count N       How many mutations (default 80)
   --seed N        Another choice of mutations (default 1)
   --minutes N     Start no further mutation after this time (default 45); run again to continue
   --results FILE  One JSON line for each result; what it has is not run again
@@ -31,7 +31,7 @@ scripts/mutate/reasons.json: { "ID": "why no test can or should fail" }.
 Exit code: 0; 1 if one survived without a reason, or the tests of a module fail without a mutation;
 2 for a wrong option; 3 if time ran out first; 130 after Ctrl+C.`;
 
-export class UsageError extends Error {}
+export class OptionsError extends Error {}
 
 /** @throws UsageError */
 export function readOptions(args: readonly string[]): Options {
@@ -53,7 +53,7 @@ function parse(args: readonly string[]) {
       args: [...args],
       options: {
         seed: { type: "string", default: "1" },
-        count: { type: "string", default: "60" },
+        count: { type: "string", default: "80" },
         minutes: { type: "string", default: "45" },
         results: { type: "string", default: "node_modules/.cache/mutate/results.jsonl" },
         only: { type: "string", multiple: true, default: [] },
@@ -63,14 +63,14 @@ function parse(args: readonly string[]) {
     });
     return values;
   } catch (error) {
-    throw new UsageError(`${error instanceof Error ? error.message : String(error)} See --help.`);
+    throw new OptionsError(`${error instanceof Error ? error.message : String(error)} See --help.`);
   }
 }
 
 function readNumber(name: string, text: string, least: number): number {
   const number = Number(text);
   if (!/^\d+$/.test(text) || !Number.isSafeInteger(number) || number < least) {
-    throw new UsageError(`--${name} must be a whole number of at least ${least}, not "${text}".`);
+    throw new OptionsError(`--${name} must be a whole number of at least ${least}, not "${text}".`);
   }
   return number;
 }

@@ -3,13 +3,16 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { diffOf, type Mutation } from "./mutation.ts";
-import type { Outcome, Result } from "./results.ts";
+import type { MutationOutcome, Result } from "./results.ts";
 
-const outcomes: readonly Outcome[] = ["killed", "survived", "timed out"];
+const outcomes: readonly MutationOutcome[] = ["killed", "survived", "timed out"];
 
 export type Reasons = ReadonlyMap<string, string>;
 
-/** Why a mutation may survive, by its id. @throws Error if no source has one of the mutations any more. */
+/**
+ * The reasons why mutations may survive, keyed by id.
+ * @throws Error if no source has one of the mutations any more.
+ */
 export function readReasons(root: string, ids: ReadonlySet<string>): Reasons {
   const file = "scripts/mutate/reasons.json";
   const parsed = z
@@ -29,7 +32,7 @@ export interface Report {
   readonly mutations: readonly Mutation[];
   readonly results: ReadonlyMap<string, Result>;
   readonly reasons: Reasons;
-  /** By file. */
+  /** Keyed by file. */
   readonly texts: ReadonlyMap<string, string>;
 }
 

@@ -1,4 +1,4 @@
-/** The file of results: a JSON line for each mutation that was run. */
+/** The file of results: a line of JSON for each mutation that was run. */
 import { appendFileSync, mkdirSync, readFileSync, truncateSync } from "node:fs";
 import { dirname } from "node:path";
 import { z } from "zod";
@@ -12,17 +12,17 @@ const resultSchema = z.object({
 });
 
 export type Result = z.infer<typeof resultSchema>;
-export type Outcome = Result["outcome"];
+export type MutationOutcome = Result["outcome"];
 
 /**
- * By id; of several lines of one mutation the last counts.
+ * Keyed by id. If a mutation has several lines, the last one counts.
  * @throws Error that names a line that is no result.
  */
 export function readResults(path: string): Map<string, Result> {
   const text = readIfPresent(path);
   const complete = text.slice(0, text.lastIndexOf("\n") + 1);
   if (complete !== text) {
-    // The process died while it wrote the last line: that mutation is run again.
+    // The process died while it wrote the last line, so the mutation is run again.
     truncateSync(path, Buffer.byteLength(complete));
   }
   const lines = complete.split("\n").slice(0, -1);

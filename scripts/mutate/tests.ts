@@ -1,9 +1,12 @@
-/** The test files of each module: what a mutation of the module must fail. */
+/** The test files of each module. A mutation of the module must make one of them fail. */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Mutation } from "./mutation.ts";
 
-/** By module, names in test/ without `.test.ts`, and `emulator/` with those in emulator/test/; `*` stands for any characters but "/". */
+/**
+ * Keyed by module: names in test/ without `.test.ts`, and names in emulator/test/ with the prefix
+ * `emulator/`; `*` stands for any characters except "/".
+ */
 const names: Readonly<Record<string, readonly string[]>> = {
   "platform/index": ["catalogue", "events", "http-routes", "payments-webhook"],
   "platform/foundation/kernel": [
@@ -47,6 +50,7 @@ const names: Readonly<Record<string, readonly string[]>> = {
   "platform/inbox/contacts": ["contact*", "whatsapp-moves", "erasure"],
   "platform/inbox/conversations": [
     "conversation*",
+    "automated-conversations",
     "assignments",
     "context*",
     "routing-queue",
@@ -55,6 +59,7 @@ const names: Readonly<Record<string, readonly string[]>> = {
     "unanswered",
     "team-absences",
   ],
+  "platform/inbox/notes": ["notes", "erasure", "flow-nodes"],
   "platform/inbox/messages": [
     "message*",
     "receipts",
@@ -140,7 +145,7 @@ const names: Readonly<Record<string, readonly string[]>> = {
   time: ["deadline", "shared-clock", "frozen-process", "processes", "pauses"],
 };
 
-/** The rules for every operation, among them that no operation shows what another organization has. */
+/** The rules for every operation, for example that no operation shows data of another organization. */
 const derived = "test/catalogue.test.ts";
 
 /** @throws Error if the table and the modules or the files differ. */
@@ -156,7 +161,7 @@ export function readTests(root: string, modules: Iterable<string>): Map<string, 
   return new Map(wanted.map((module) => [module, testsOf(module, present)]));
 }
 
-/** The files that are run for a mutation. */
+/** The files to run for a mutation. */
 export function testsFor({ module, operator }: Mutation, tests: ReadonlyMap<string, string[]>): string[] {
   const own = tests.get(module) ?? [];
   const isDerived = module.startsWith("platform/") && operator === "dropped-tenant-condition";

@@ -1,4 +1,4 @@
-/** The generated files: their texts, and whether they are those of the present migrations. */
+/** The generated files: their texts, and whether they match the present migrations. */
 import { execFileSync } from "node:child_process";
 import { hash } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -40,7 +40,7 @@ function read(name: string): string {
   return readFileSync(join(folder, name), "utf8");
 }
 
-/** Of the migrations and the declarations. */
+/** The digest of the migrations and the declarations. */
 function digest(): string {
   const { members, exports } = readDeclarations();
   const migrations = readdirSync(migrationsFolder).sort();

@@ -1,10 +1,10 @@
 /**
- * Writes the types of the tables and the SQL types of their columns from a database that the migrations have made;
- * `--check` only compares a digest of the migrations and the declarations, because making a database takes ten seconds.
- * `test/schema-types.test.ts` compares the files with a database on both engines.
+ * Writes the types of the tables and the SQL types of their columns from a database that the migrations have
+ * created; `--check` only compares a digest of the migrations and the declarations, because creating a
+ * database takes ten seconds. `test/schema-types.test.ts` compares the files with a database on both engines.
  *
- * kysely-codegen was considered and left out: it does not write the SQL types as data, so that a reader of the tables would
- * be needed beside it, and it has no comments for columns.
+ * kysely-codegen was considered and not used: it does not write the SQL types as data, so another reader of
+ * the tables would be necessary, and it has no comments for columns.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,4 +1,7 @@
-/** Reads what `src/database/schema/` declares of columns: types that say more than the SQL type, and comments. */
+/**
+ * Reads the declarations of columns in `src/database/schema/`: types that are more precise than the SQL type,
+ * and comments.
+ */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ESTree, Visitor } from "vite";
@@ -8,22 +11,22 @@ export const folder = "src/database/schema";
 export const generatedFiles = ["sql-types.ts", "tables.ts"] as const;
 
 export interface Declarations {
-  /** By `table` or `table.column`. */
+  /** Keyed by `table` or `table.column`. */
   readonly members: ReadonlyMap<string, Declaration>;
-  /** By the name of a type, the file that exports it. */
+  /** The file that exports each type, keyed by the name of the type. */
   readonly exports: ReadonlyMap<string, string>;
 }
 
 interface Declaration {
-  /** The comment above it; "" if there is none. */
+  /** The comment above the declaration; "" if there is none. */
   readonly comment: string;
-  /** The type of its values as TypeScript. */
+  /** The TypeScript type of the values. */
   readonly type: string;
 }
 
 type Property = ESTree.TSPropertySignature;
 
-/** The members of the interfaces that are named `…Columns`, and the exported types. */
+/** The members of the interfaces named `…Columns`, and the exported types. */
 export function readDeclarations(): Declarations {
   const excluded: readonly string[] = ["index.ts", ...generatedFiles];
   const files = readdirSync(folder).filter((file) => !excluded.includes(file));

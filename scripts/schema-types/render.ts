@@ -2,7 +2,9 @@
 import type { Declarations } from "./read-declarations.ts";
 import type { Column } from "./read-tables.ts";
 
-/** What the driver reads; src/database/pool/index.ts has parsers for numbers of 8 bytes and for times. */
+/**
+ * The types that the driver returns. src/database/pool/index.ts has parsers for 8-byte numbers and for times.
+ */
 const types: Readonly<Record<string, string>> = {
   bigint: "number",
   boolean: "boolean",
@@ -58,7 +60,7 @@ function fieldOf(column: Column, { members }: Declarations): string {
   }
   const value = members.get(nameOf(column))?.type ?? plain;
   const kinds = [
-    ...(column.is_computed ? ["Computed"] : []),
+    ...(column.is_computed ? ["ComputedColumn"] : []),
     ...(column.has_default && !column.is_computed ? ["Generated"] : []),
     ...(/^jsonb?$/.test(column.type) ? ["Json"] : []),
   ];

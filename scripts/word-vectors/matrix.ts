@@ -1,4 +1,4 @@
-/** The matrix of words and synsets: how much each word has to do with each meaning. */
+/** The matrix of words and synsets: how strongly each word is related to each meaning. */
 import { baseForms, readTokens } from "../../src/adapters/models/english/words.ts";
 import type { Synset } from "./wordnet.ts";
 
@@ -13,7 +13,7 @@ export interface SparseMatrix {
 
 export interface WordMatrix {
   readonly words: readonly string[];
-  /** How much a word says about a text: the logarithm of how rare it is in definitions. */
+  /** The weight of a word in a text: the logarithm of its rarity in definitions. */
   readonly weights: Float32Array;
   readonly matrix: SparseMatrix;
 }
@@ -51,7 +51,7 @@ function weighColumns(synsets: readonly Synset[], lemmas: ReadonlySet<string>): 
     const add = (word: string, strength: number) => column.set(word, (column.get(word) ?? 0) + strength);
     const addMembers = ({ members }: Synset, strength: number) => {
       for (const { lemma, sense } of members) {
-        // A rare sense of a word says less about the word.
+        // A rare sense of a word counts less.
         for (const word of toWords(lemma)) {
           add(word, strength / Math.sqrt(sense));
         }
@@ -81,7 +81,7 @@ function weighColumns(synsets: readonly Synset[], lemmas: ReadonlySet<string>): 
   });
 }
 
-/** A lemma of several words counts as itself and as its words. */
+/** A lemma of several words counts as the whole and as its single words. */
 function toWords(lemma: string): string[] {
   const words = readTokens(lemma).filter(({ isStopWord }) => !isStopWord);
   return [...new Set([lemma, ...words.map(({ text }) => text)])];
@@ -119,7 +119,7 @@ function rarity(columnsWithWord: number, columns: number): number {
   return Math.log(columns / columnsWithWord);
 }
 
-/** Weighs by rarity, and gives every column the length 1, so that long definitions do not decide. */
+/** Weighs by rarity, and scales every column to the length 1, so that long definitions do not dominate. */
 function toRows(
   columns: readonly Column[],
   rowOf: ReadonlyMap<string, number>,

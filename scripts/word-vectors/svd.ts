@@ -1,12 +1,12 @@
 /**
  * The randomized singular value decomposition of a sparse matrix (Halko, Martinsson and Tropp, 2011).
  *
- * Dense matrices have their rows one after the other in one array. The random numbers have a fixed seed, so that the same
+ * Dense matrices are stored row by row in one array. The random numbers have a fixed seed, so that the same
  * input gives the same output.
  */
 import type { SparseMatrix } from "./matrix.ts";
 
-/** More directions than needed, and repeated multiplication, make the wanted ones exact. */
+/** More directions than needed, and repeated multiplication, make the needed directions exact. */
 const extraDimensions = 20;
 const powerIterations = 4;
 
@@ -72,7 +72,10 @@ function forEachEntry(matrix: SparseMatrix, use: (row: number, column: number, v
   }
 }
 
-/** By the Cholesky factor of the Gram matrix, twice, because once is not exact enough for nearly dependent columns. */
+/**
+ * Orthonormalizes the columns with the Cholesky factor of the Gram matrix. Does it twice, because once is not
+ * exact enough for nearly dependent columns.
+ */
 function orthonormalize(dense: Float32Array, width: number): Float32Array {
   const once = rotate(dense, invertFactor(gram(dense, width), width), width);
   return rotate(once, invertFactor(gram(once, width), width), width);
@@ -97,7 +100,7 @@ function gram(dense: Float32Array, width: number): Float64Array {
   return product;
 }
 
-/** dense × square, whose columns may be fewer than its rows. */
+/** dense × square. `square` may have fewer columns than rows. */
 function rotate(dense: Float32Array, square: Float64Array, width: number): Float32Array {
   const rows = dense.length / width;
   const columns = square.length / width;
@@ -141,7 +144,10 @@ function invertFactor(square: Float64Array, width: number): Float64Array {
   return inverse;
 }
 
-/** Eigenvalues in descending order, and the eigenvectors as columns, of a symmetric matrix, by Jacobi rotations. */
+/**
+ * Eigenvalues in descending order, and the eigenvectors as columns, of a symmetric matrix, by Jacobi
+ * rotations.
+ */
 function eigen(symmetric: Float64Array, width: number): { vectors: Float64Array; values: number[] } {
   const square = symmetric.slice();
   const vectors = new Float64Array(width * width);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 export interface Synset {
   /** Part of speech and position in the file. */
   readonly id: string;
-  /** In lower case; words of one lemma are separated by spaces. */
+  /** In lower case; the words of a lemma are separated by spaces. */
   readonly members: readonly { readonly lemma: string; readonly sense: number }[];
   readonly links: readonly { readonly type: string; readonly to: string }[];
   readonly definition: string;
@@ -50,7 +50,7 @@ function readSynset(line: string, part: string, senses: ReadonlyMap<string, numb
   };
 }
 
-/** Without the mark of an adjective's position, such as `(p)`. */
+/** Removes the mark of an adjective's position, such as `(p)`. */
 function toLemma(word: string): string {
   return word
     .replace(/\([a-z]+\)$/, "")

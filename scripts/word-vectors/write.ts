@@ -2,7 +2,7 @@
 
 export interface WordVectors {
   readonly words: readonly string[];
-  /** The length that the vector of each word gets. */
+  /** The length of each word's vector. */
   readonly weights: Float32Array;
   /** One row for each word. */
   readonly vectors: Float32Array;
@@ -36,13 +36,16 @@ export function writeTable({ words, weights, vectors, values, dimensions }: Word
   return Buffer.concat([header, list, scales, numbers]);
 }
 
-/** By the square root of the singular values: the first dimensions, which are the most general, would else decide. */
+/**
+ * Scales by the square root of the singular values; otherwise the first dimensions, which are the most
+ * general, would dominate.
+ */
 function scaleDimensions(vectors: Float32Array, values: Float64Array): Float32Array {
   const scales = values.map(Math.sqrt);
   return vectors.map((value, index) => value * (scales[index % scales.length] ?? 0));
 }
 
-/** Unit vectors without their mean, which all words have in common. */
+/** Returns unit vectors minus their mean, which all words have in common. */
 function center(vectors: Float32Array, dimensions: number): Float32Array {
   const units = vectors.slice();
   const count = units.length / dimensions;

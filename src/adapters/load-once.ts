@@ -1,6 +1,6 @@
-/** Loads a value at its first use, once. */
+/** Loads a value once, at its first use. */
 
-/** After a failure, for example because too many files are open, the next call loads again. */
+/** If loading fails, for example because too many files are open, the next call loads again. */
 export function loadOnce<Value>(load: () => Promise<Value>): () => Promise<Value> {
   let loading: Promise<Value> | undefined;
   return () => {

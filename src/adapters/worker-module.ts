@@ -1,4 +1,6 @@
-/** Where a worker thread finds its module: beside the service in `dist/`, or bundled for development and tests. */
+/**
+ * Finds the module of a worker thread: beside the service in `dist/`, or bundled for development and tests.
+ */
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 
@@ -7,8 +9,8 @@ const bundled = new Map<string, URL>();
 /**
  * The module of a thread, by the URL of its source without the extension.
  *
- * In development and tests it is one module of JavaScript, because threads do not inherit the loaders of tsx and vitest.
- * It is made once in a process: a loader takes four times as long to start.
+ * In development and tests it is a single JavaScript module, because threads do not inherit the loaders of
+ * tsx and vitest. The module is bundled once per process: starting a loader takes four times as long.
  */
 export function workerModule(source: URL, importer: string): URL {
   if (!importer.endsWith(".ts")) {

@@ -1,8 +1,8 @@
 /**
- * Names the tools that the service of this version implements, of all that the catalogue declares.
+ * Lists the tools of the catalogue that the service of this version implements.
  *
- * The build replaces this module by its value, as it does with the tool definitions, so that listing tools
- * does not load the service. It may therefore export only JSON.
+ * The build replaces this module by its value, like the tool definitions, so that listing tools does not load
+ * the service. So it may export only JSON.
  */
 import { toolNames } from "../../tools/contract/index.ts";
 import { operationsOf } from "../platform/index.ts";

@@ -1,16 +1,16 @@
 /** A log that loads its library with the first entry: most runs of `tidings mcp` log nothing. */
 import type { Log } from "../ports/telemetry/log.ts";
 
-type Load = () => Promise<Pick<typeof import("../adapters/log/pino.ts"), "createLog">>;
+type LogLoader = () => Promise<Pick<typeof import("../adapters/log/pino.ts"), "createLog">>;
 
 /**
- * If the library can't be loaded, for example because an update has replaced it while the program runs, the messages of
- * warnings and errors are printed without their facts.
+ * If the library can't be loaded, for example because an update has replaced it while the program runs,
+ * warnings and errors are printed with their message only.
  */
 export function createLazyLog(
   level: string,
   secrets: readonly string[],
-  load: Load = () => import("../adapters/log/pino.ts"),
+  load: LogLoader = () => import("../adapters/log/pino.ts"),
 ): Log {
   let loading: Promise<Log> | undefined;
   const write = (method: keyof Log) => (facts: object, message: string) => {

@@ -1,4 +1,6 @@
-/** `tidings listen`: forwards the organization's events to a program under development, signed like webhooks. */
+/**
+ * `tidings listen`: forwards the organization's events to a program under development, signed like webhooks.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import { webhooks } from "../../tools/webhooks.ts";
 import { CallFailure, type Client, createClient } from "../client/index.ts";
@@ -9,7 +11,7 @@ import { openDataFolder } from "./data-folder/data-folder.ts";
 import { createVerifier } from "./data-folder/verify-server.ts";
 import { version } from "./version.ts";
 
-/** Fast enough for interactive use, at a load of two requests a second. */
+/** Fast enough for interactive use; causes two requests per second. */
 const pollMs = 500;
 /** The timeout of a webhook delivery. */
 const forwardTimeoutMs = 30_000;
@@ -45,7 +47,10 @@ export async function runListen(forwardTo: string | undefined): Promise<void> {
   }
 }
 
-/** The service in the settings; otherwise the owner of the data folder, or what listens on the port. */
+/**
+ * Connects to the service in the settings; otherwise to the owner of the data folder, or to the service on
+ * the port.
+ */
 async function connect({ upstream, dataDir, host, port }: Config) {
   const settings = { userAgent: `tidings-listen/${version}`, retries: 0 };
   if (upstream) {
@@ -72,7 +77,7 @@ async function connect({ upstream, dataDir, host, port }: Config) {
 }
 
 /**
- * Retries while the service is unavailable; events of that time follow later.
+ * Retries while the service is unavailable; events from this time follow later.
  * @throws CallFailure when the service rejects the request.
  */
 async function poll(client: Client, after: string | undefined, description: string) {
@@ -92,12 +97,15 @@ async function poll(client: Client, after: string | undefined, description: stri
   }
 }
 
-/** Whether waiting is no use. After a first answer, an error that is not in our envelope is another program's. */
+/**
+ * Whether retrying is useless. After a first response, an error that is not in our envelope comes from
+ * another program.
+ */
 function isRejection({ status, error }: CallFailure, after: string | undefined): boolean {
   return status < 500 && status !== 429 && (error !== undefined || after === undefined);
 }
 
-/** Sends it once. @returns one line with the result. */
+/** Sends an event once. @returns one line with the result. */
 async function forwardEvent(event: Event, url: string, secret: string): Promise<string> {
   const body = JSON.stringify(event);
   const now = new Date();

@@ -53,9 +53,9 @@ type Options = ManageOptions & EmulatorArguments & ServiceOptions;
 
 interface Command {
   readonly options?: readonly string[];
-  /** The names of the arguments that follow its name. */
+  /** The names of the command's arguments. */
   readonly arguments?: readonly string[];
-  /** Its own help, instead of the one of the program. */
+  /** The help of the command, instead of the program's help. */
   readonly help?: string;
   run(options: Options, args: readonly string[]): Promise<void>;
 }
@@ -88,7 +88,7 @@ const commands: Readonly<Record<string, Command>> = {
   ),
 };
 
-/** Parses the arguments and runs the command. @throws UsageError if they are at fault. */
+/** Parses the arguments and runs the command. @throws UsageError if the arguments are invalid. */
 export async function main(args: string[]): Promise<void> {
   const {
     values: { help: wantsHelp, version: wantsVersion, ...options },
@@ -112,7 +112,10 @@ export async function main(args: string[]): Promise<void> {
   await command.run(options, given);
 }
 
-/** The command whose name is the first one or two words; the others are its arguments. @throws UsageError */
+/**
+ * Finds the command whose name is the first one or two words; the remaining words are its arguments.
+ * @throws UsageError
+ */
 function findCommand(words: readonly string[]) {
   for (const length of [2, 1]) {
     const name = words.slice(0, length).join(" ");

@@ -25,7 +25,7 @@ export async function runMcp(): Promise<void> {
   process.on("SIGTERM", () => process.exit(0));
   process.on("SIGINT", () => process.exit(0));
   await ended;
-  // Exiting now is safe: accepted calls are in the database, the others had no effect.
+  // Exiting now is safe: accepted calls are in the database, and other calls had no effect.
   process.exit(0);
 }
 

@@ -43,7 +43,10 @@ export async function runServe(stopsWithParent = false): Promise<void> {
   );
 }
 
-/** Before a first start makes credentials and prints them. @throws the system's error if the address is in use. */
+/**
+ * Called before a first start creates credentials and prints them.
+ * @throws the system's error if the address is in use.
+ */
 async function requireFreeAddress({ host, port }: { host: string; port: number }): Promise<void> {
   const probe = createServer().listen({ host, port });
   await once(probe, "listening");
@@ -51,7 +54,7 @@ async function requireFreeAddress({ host, port }: { host: string; port: number }
   await once(probe, "close");
 }
 
-/** Another process owns the folder: this one listens on its own port and forwards requests. */
+/** Another process owns the folder: this process listens on its own port and forwards requests. */
 async function serveProxy(
   instance: Instance,
   { host, port, bodyLimit, trustedProxies }: Config,
@@ -65,7 +68,7 @@ async function serveProxy(
   return toAddress(host, typeof bound === "object" && bound !== null ? bound.port : port);
 }
 
-/** Replaces the system's error by one that says which setting to change. */
+/** Replaces the system's error by an error that names the setting to change. */
 async function explainListenError<Result>(
   { host, port }: { host: string; port: number },
   start: () => Promise<Result>,
@@ -86,7 +89,10 @@ async function explainListenError<Result>(
   }
 }
 
-/** The first signal shuts down gracefully; the second exits at once. Returns the function that both call. */
+/**
+ * The first signal shuts down gracefully, and the second exits at once. Returns the function that both
+ * signals call.
+ */
 function stopOnSignal(instance: Instance, log: Log): () => void {
   let isStopping = false;
   const stop = () => {
@@ -107,10 +113,12 @@ function stopOnSignal(instance: Instance, log: Log): () => void {
   return stop;
 }
 
-/** How often the parent process is looked up. */
+/** How often to check whether the parent process still runs. */
 const parentEveryMs = 500;
 
-/** `npm start` puts a shell between npm and this process: a signal ends the shell, which does not pass it on. */
+/**
+ * `npm start` runs a shell between npm and this process. A signal ends the shell, which does not forward it.
+ */
 function stopAfter(parent: number, stop: () => void): void {
   const timer = setInterval(() => {
     if (process.ppid !== parent || !isRunning(parent)) {
@@ -153,7 +161,7 @@ interface DataLocation {
   readonly isEmbedded: boolean;
 }
 
-/** This program with absolute paths, so that it works from any folder. */
+/** The command of this program with absolute paths, so that it works in any folder. */
 function clientConfig(address: string, { dataDir, isEmbedded }: DataLocation) {
   const [command, script] = process.argv;
   const env = isEmbedded

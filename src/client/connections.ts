@@ -1,7 +1,7 @@
 /** Connection pools: direct for loopback addresses or on request, else through the environment's proxy. */
 import type { Dispatcher } from "undici";
 
-/** Responses are read whole; Tidings never answers with nearly as much. */
+/** Responses are read whole. Responses of Tidings are far smaller. */
 const maxResponseBytes = 20_000_000;
 
 export interface Connections {
@@ -31,8 +31,8 @@ interface Dispatchers {
 }
 
 async function createDispatchers(): Promise<Dispatchers> {
-  // Imported at the first call because it loads slowly. By its default export: a bundler knows no named
-  // exports of a CommonJS module that is imported dynamically.
+  // Imported at the first call because it loads slowly. Uses the default export, because a bundler finds no
+  // named exports of a CommonJS module that is imported dynamically.
   const { Agent, EnvHttpProxyAgent } = (await import("undici")).default;
   // The deadline of the call applies, so undici's own timeouts are off.
   const options = {

@@ -18,7 +18,7 @@ interface CallFailureDetails {
 export class CallFailure extends Error {
   readonly status: number;
   readonly code: string;
-  /** The error of the body, if it is in our envelope. */
+  /** The error in the body, if the body is our envelope. */
   readonly error: ErrorFields | undefined;
   readonly requestId: string | undefined;
   readonly retryAfterSeconds: number | undefined;
@@ -33,11 +33,11 @@ export class CallFailure extends Error {
     this.error = error;
     this.requestId = requestId;
     this.retryAfterSeconds = retryAfterSeconds;
-    // A service that answers in our envelope has rolled the call back.
+    // A service whose response has our envelope has rolled the call back.
     this.mayHaveRun = error === undefined && (status >= 500 || status < 300);
   }
 
-  /** The message for an error of which only the status is known. */
+  /** The message for an error without a known body. */
   static messageForStatus(status: number): string {
     return `The service answered ${status} ${STATUS_CODES[status] ?? ""}`.trimEnd().concat(".");
   }

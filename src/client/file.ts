@@ -1,11 +1,17 @@
-/** The file of a call: passed with it, or as `content_base64` with `file_name` and an optional `content_type`. */
+/**
+ * The file of a call: passed as an option, or as `content_base64` with `file_name` and an optional
+ * `content_type`.
+ */
 import type { Operation } from "../../tools/contract/index.ts";
 import type { OperationRequest, OutgoingFile } from "../ports/transport/operation-request.ts";
 
 /** A file that is sent with the fields of a call. */
 export type FileToSend = Omit<OutgoingFile, "type">;
 
-/** Takes the file out of the input of an operation that receives one. Without a file all fields are sent as JSON. */
+/**
+ * Takes the file out of the input of an operation that receives a file. Without a file, all fields are sent
+ * as JSON.
+ */
 export function takeFile(
   { encoding }: Partial<Pick<Operation, "encoding">>,
   input: Readonly<Record<string, unknown>>,

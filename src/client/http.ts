@@ -6,27 +6,27 @@ import { createConnections } from "./connections.ts";
 import { NoResponseError } from "./failure.ts";
 import { writeRequest } from "./request.ts";
 
-/** Hands requests to a service. */
+/** Passes requests to a service. */
 export interface Transport {
   /** Sends a request once. @throws Error when there is no response. */
-  send(request: OperationRequest, attempt: Attempt): Promise<OperationResponse>;
+  send(request: OperationRequest, attempt: TransportAttempt): Promise<OperationResponse>;
   /** Closes the connections, if it has any. */
   close?(): Promise<void>;
 }
 
-export interface Attempt {
+export interface TransportAttempt {
   /** The credential of this call. If undefined, the transport uses its own. */
   readonly key: string | undefined;
   readonly deadline: Deadline;
 }
 
 export interface HttpOptions {
-  /** The address of the service, or a function that finds it: called at every attempt. */
+  /** The address of the service, or a function that finds the address and is called at every attempt. */
   readonly baseUrl: string | (() => Promise<string>);
-  /** An API key or access token, or a function that finds it; a call may override it. */
+  /** An API key or access token, or a function that finds it. A call may override it. */
   readonly key?: string | (() => Promise<string | undefined>);
   readonly userAgent?: string;
-  /** Never through the environment's proxy: the service is on this machine. */
+  /** Whether to bypass the environment's proxy, because the service is on this machine. */
   readonly isDirect?: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * A typed client for every operation: `client.call(contacts.get_contact, { id })`. It sends requests over HTTP, or by
- * another transport.
+ * A typed client for every operation: `client.call(contacts.get_contact, { id })`. The client sends requests
+ * over HTTP, or by another transport.
  *
  * A call has one deadline and is retried within it after 429, 502, 503, 504 and broken connections; writes
  * carry an idempotency key. If the next wait would pass the deadline, the error is thrown at once. Aborting a
@@ -38,7 +38,7 @@ interface RetryOptions {
   readonly retries?: number;
   /** The first wait between attempts; it doubles after each attempt. */
   readonly backoffMs?: number;
-  /** Waits between attempts; a test replaces it. */
+  /** Waits between attempts. A test replaces this function. */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<unknown>;
 }
 
@@ -57,7 +57,7 @@ export interface CallOptions {
 
 export interface Client {
   /**
-   * @throws CallFailure for an error response, or one that is not a JSON object.
+   * @throws CallFailure for an error response, or a response that is not a JSON object.
    * @throws NoResponseError when there was no response.
    * @throws the reason of `signal` when it aborts.
    */
@@ -77,7 +77,8 @@ export function createClient(options: ClientOptions): Client {
       const answer = await withDeadline(timeoutMs, signal ? [signal] : [], (deadline) =>
         callWithRetries({ ...options, ...callOptions, key: callOptions.key, transport, request, deadline }),
       );
-      // As the operation declares; not parsed, so check the response of a service that is not Tidings.
+      // The type that the operation declares. The response is not parsed, so check it if the service may not
+      // be Tidings.
       return answer as OutputOf<Op>;
     },
     close: async () => transport.close?.(),
@@ -92,7 +93,7 @@ function createRequest(
 ): OperationRequest {
   const { method, path } = operation;
   requirePathFields({ path, fields: input });
-  // One key for all attempts, so that they are executed once.
+  // All attempts have the same key, so that the call is executed once.
   const key: Record<string, string> =
     method === "GET" ? {} : { "idempotency-key": idempotencyKey ?? randomUUID() };
   return {

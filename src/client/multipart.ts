@@ -1,7 +1,8 @@
 /**
  * Writes multipart/form-data: the plain fields, then one file, which is streamed.
  *
- * The file is the part `file`, which is the last one, so that a service that streams the body has all fields before it.
+ * The file is the last part, with the name `file`, so that a service that streams the body has all fields
+ * before it.
  */
 import { randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
@@ -39,7 +40,7 @@ function disposition(names: Readonly<Record<string, string>>): string {
   return `Content-Disposition: form-data${written.join("")}`;
 }
 
-/** Percent-encodes what would end the name or the line, like browsers do. */
+/** Percent-encodes the characters that would end the name or the line, as browsers do. */
 function escapeQuotes(text: string): string {
   return text.replaceAll("\r", "%0D").replaceAll("\n", "%0A").replaceAll('"', "%22");
 }

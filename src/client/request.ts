@@ -1,16 +1,18 @@
-/** Writes the HTTP request of an operation: which field goes into the path, the query or the body, and how. */
+/**
+ * Writes the HTTP request of an operation: which field goes into the path, the query or the body, and how.
+ */
 import type { Readable } from "node:stream";
 import type { OperationRequest } from "../ports/transport/operation-request.ts";
 import { CallFailure } from "./failure.ts";
 import { writeMultipart } from "./multipart.ts";
 
-export interface HttpRequest extends Pick<OperationRequest, "method" | "headers"> {
+export interface WrittenRequest extends Pick<OperationRequest, "method" | "headers"> {
   readonly path: string;
   /** A function opens the stream again for each attempt. */
   readonly body: string | null | (() => Readable);
 }
 
-export function writeRequest({ method, path, headers, fields, file }: OperationRequest): HttpRequest {
+export function writeRequest({ method, path, headers, fields, file }: OperationRequest): WrittenRequest {
   const rest: Record<string, unknown> = { ...fields };
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
     delete rest[name];
@@ -29,8 +31,8 @@ export function writeRequest({ method, path, headers, fields, file }: OperationR
 }
 
 /**
- * Checks that each field of the path is one segment. Dot segments are rejected: a proxy that resolves them would reach
- * another operation.
+ * Checks that each field of the path is one segment. Dot segments are rejected: a proxy that resolves them
+ * would reach another operation.
  * @throws CallFailure
  */
 export function requirePathFields({ path, fields }: Pick<OperationRequest, "path" | "fields">): void {

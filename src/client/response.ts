@@ -3,7 +3,8 @@
  *
  * The body of an error is passed on only in two shapes: our own error envelope, and the problem details of
  * RFC 9457 with a 4xx status. Anything else may hold internals of a service or of a proxy in front of it
- * (stack traces, SQL, addresses), which no list of patterns finds. The message for the status replaces it.
+ * (stack traces, SQL, addresses), which no list of patterns finds. Such a body is replaced by the message for
+ * the status.
  */
 import { ErrorBody, readRetryAfterMs } from "../../tools/contract/index.ts";
 import type { OperationResponse } from "../ports/transport/operation-request.ts";
@@ -38,7 +39,7 @@ export function readFailure(answer: OperationResponse): CallFailure {
   });
 }
 
-/** A 5xx of ours has no further members than these. */
+/** Our 5xx errors have no other members. */
 const baseErrorSchema = ErrorBody.shape.error.strip();
 
 function readEnvelope({ status, body }: OperationResponse): ErrorBody["error"] | undefined {
@@ -46,7 +47,10 @@ function readEnvelope({ status, body }: OperationResponse): ErrorBody["error"] |
   return error && status >= 500 ? baseErrorSchema.parse(error) : error;
 }
 
-/** Title and detail of an RFC 9457 document; not of a 5xx, where frameworks put the exception's text. */
+/**
+ * The title and detail of an RFC 9457 document. Not used for a 5xx, where frameworks put the text of the
+ * exception.
+ */
 function readProblem({ status, headers, body }: OperationResponse): string | undefined {
   const isProblem = /^application\/problem\+json\s*(?:;|$)/i.test(String(headers["content-type"] ?? ""));
   const texts = isProblem && status < 500 && isObject(body) ? [body.title, body.detail].filter(isText) : [];

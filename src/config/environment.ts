@@ -6,7 +6,7 @@ import { allScopes, passwordRule, readScope, toolModes } from "../../tools/contr
 import { walletModes } from "../../tools/wallet.ts";
 import {
   commaList,
-  country,
+  countryCode,
   expected,
   nameList,
   readHost,
@@ -170,7 +170,7 @@ export const Environment = z.object({
     .describe(
       "Table of countries by IP address for `GET /v1/pricing`, a MaxMind DB file (.mmdb). Default: the bundled one",
     ),
-  TIDINGS_PRICING_COUNTRY: country
+  TIDINGS_PRICING_COUNTRY: countryCode
     .default("US")
     .describe("Country of `GET /v1/pricing` for callers whose address has none, such as a private one"),
   TIDINGS_BODY_LIMIT: wholeNumber(1_024, 104_857_600)

@@ -17,7 +17,7 @@ export function wholeNumber(from: number, to: number) {
   return z.string().regex(/^\d+$/, what).transform(Number).pipe(z.number().min(from, what).max(to, what));
 }
 
-/** Items separated by commas, each parsed by `read`, which returns undefined for an invalid one. */
+/** Items separated by commas. `read` parses each item and returns undefined for an invalid one. */
 export function commaList<Value extends string>(read: (text: string) => Value | undefined, what: string) {
   return z
     .string()
@@ -32,7 +32,7 @@ export function commaList<Value extends string>(read: (text: string) => Value | 
     .default([]);
 }
 
-/** The base URL of a service of the operator; credentials have settings of their own, which are never logged. */
+/** The base URL of an external service. Credentials have settings of their own, which are never logged. */
 export const serviceUrl = z
   .string()
   .refine(isServiceUrl, expected("an address, http:// or https://, without a user name and without a query"))
@@ -46,12 +46,12 @@ function isServiceUrl(text: string): boolean {
 export const serviceKey = z.string().regex(/^[!-~]+$/, expected("a key without spaces"));
 
 /** A country by its two-letter code. */
-export const country = z
+export const countryCode = z
   .string()
   .transform((text) => text.toUpperCase())
   .refine(isCountry, expected("a two-letter country code (ISO 3166), for example DE"));
 
-/** Intl knows more codes: old ones and UK, which it replaces, and ZZ for no country. */
+/** Intl knows further codes: old codes and UK, which it replaces, and ZZ for no country. */
 function isCountry(code: string): boolean {
   const regions = new Intl.DisplayNames("en", { type: "region", fallback: "none" });
   return /^[A-Z]{2}$/.test(code) && code !== "ZZ" && regions.of(code) !== undefined && isCurrent(code);

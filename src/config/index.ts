@@ -6,7 +6,7 @@ import { isLoopback, isTrue } from "./fields.ts";
 import { readChatSettings, readEmbeddingsSettings } from "./model-settings.ts";
 import { findMisspelt, warnAboutUnknown } from "./unknown-settings.ts";
 
-/** Settings of which either all or none are set. */
+/** Settings that must be set together. */
 const groups = [
   ["TIDINGS_S3_BUCKET", "TIDINGS_S3_ACCESS_KEY_ID", "TIDINGS_S3_SECRET_ACCESS_KEY"],
   ["TIDINGS_RAZORPAY_KEY_ID", "TIDINGS_RAZORPAY_KEY_SECRET", "TIDINGS_RAZORPAY_WEBHOOK_SECRET"],
@@ -14,7 +14,7 @@ const groups = [
   ["TIDINGS_EMBEDDINGS_URL", "TIDINGS_EMBEDDINGS_MODEL"],
 ] as const;
 
-/** Settings that connect the service to others, whose time can't be moved. */
+/** Settings that connect the service to systems whose time can't be moved. */
 const real = [
   "DATABASE_URL",
   "TIDINGS_S3_BUCKET",
@@ -23,7 +23,10 @@ const real = [
   "TIDINGS_EMBEDDINGS_URL",
 ] as const;
 
-/** Settings that do nothing without another one: they may not seem to have an effect. */
+/**
+ * Settings that have no effect without another setting. Setting one alone is an error, so that it does not
+ * seem to have an effect.
+ */
 const dependent = [
   ["TIDINGS_LLM_KEY", "TIDINGS_LLM_URL"],
   ["TIDINGS_EMBEDDINGS_KEY", "TIDINGS_EMBEDDINGS_URL"],
@@ -75,7 +78,10 @@ export const settings: readonly { name: string; default: string; description: st
   Environment.shape,
 ).map(([name, field]) => ({ name, default: defaultOf(field), description: field.description ?? "" }));
 
-/** A setting is invalid or misspelt; the message is one line that names it and what it takes. */
+/**
+ * A setting is invalid or misspelt. The message is one line that names the setting and the values that it
+ * takes.
+ */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
@@ -111,15 +117,15 @@ function toConfig(env: z.output<typeof Environment>) {
     secret: env.TIDINGS_SECRET,
     previousSecret: env.TIDINGS_PREVIOUS_SECRET,
     isSecretLost: isTrue(env.TIDINGS_SECRET_LOST),
-    /** The remote service to forward to, instead of running one. */
+    /** The remote service to forward to. If it is set, no service runs here. */
     upstream: baseUrl !== undefined && key !== undefined ? { baseUrl, key } : undefined,
-    /** What the first start creates. */
+    /** The values for the first organization and its owner. */
     owner: {
       email: env.TIDINGS_OWNER_EMAIL,
       password: env.TIDINGS_OWNER_PASSWORD,
       key: env.TIDINGS_BOOTSTRAP_KEY,
     },
-    /** Undefined: there is no operator API. */
+    /** Undefined if there is no operator API. */
     operatorKey: env.TIDINGS_OPERATOR_KEY,
     isClockMovable: env.TIDINGS_SANDBOX_CLOCK === "on",
     logLevel: env.TIDINGS_LOG_LEVEL,
@@ -154,7 +160,7 @@ function toConfig(env: z.output<typeof Environment>) {
     allowedHosts: env.TIDINGS_ALLOWED_HOSTS,
     allowedOrigins: env.TIDINGS_ALLOWED_ORIGINS,
     trustedProxies: env.TIDINGS_TRUSTED_PROXIES,
-    /** The table of countries by IP address, and the country of addresses that it does not have. */
+    /** The table of countries by IP address, and the country for addresses that are not in the table. */
     countries: { file: env.TIDINGS_GEOIP_FILE, fallback: env.TIDINGS_PRICING_COUNTRY },
     bodyLimit: env.TIDINGS_BODY_LIMIT,
     /** Which non-public addresses webhooks and downloads may reach. */
@@ -165,9 +171,9 @@ function toConfig(env: z.output<typeof Environment>) {
     },
     /** Whether the simulated channel can be controlled over HTTP. */
     isSimulatorControllable: env.TIDINGS_SIMULATOR === "on",
-    /** Undefined: files are stored in the data folder. */
+    /** Undefined if files are stored in the data folder. */
     s3: readS3Settings(env),
-    /** Undefined: payments are simulated. */
+    /** Undefined if payments are simulated. */
     razorpay: readRazorpaySettings(env),
     whatsapp: {
       baseUrl: env.TIDINGS_WHATSAPP_BASE_URL.replace(/\/+$/, ""),
@@ -178,7 +184,7 @@ function toConfig(env: z.output<typeof Environment>) {
     cdnUrl: env.TIDINGS_CDN_URL?.replace(/\/+$/, ""),
     uploadRoot: env.TIDINGS_UPLOAD_ROOT,
     telemetry: { token: env.TIDINGS_METRICS_TOKEN, collector: env.OTEL_EXPORTER_OTLP_ENDPOINT },
-    /** The scopes of the key; undefined: read from the service. */
+    /** The scopes of the key. If undefined, they are read from the service. */
     scopes: env.TIDINGS_SCOPES.length > 0 ? env.TIDINGS_SCOPES : undefined,
     toolFilter: {
       toolsets: env.TIDINGS_TOOLSETS,
@@ -213,7 +219,10 @@ function readRazorpaySettings(env: z.output<typeof Environment>) {
   return isComplete ? { baseUrl, keyId, keySecret, webhookSecret } : undefined;
 }
 
-/** Where the service and its CDN are reached; `address` is where it listens. */
+/**
+ * The addresses at which the service and its CDN can be reached. `address` returns the address on which the
+ * service listens.
+ */
 export function addressesOf({ publicUrl, cdnUrl: cdn }: Config, address: () => string) {
   return { service: () => publicUrl ?? address(), isPublic: publicUrl !== undefined, cdn };
 }
@@ -241,7 +250,7 @@ export function appSecrets(config: Config): string[] {
   return values.flatMap((value) => value || []);
 }
 
-/** The password in a URL, percent-encoded and decoded. */
+/** The password in a URL, as percent-encoded and as decoded text. */
 function passwordsIn(address = ""): string[] {
   const password = URL.canParse(address) ? new URL(address).password : "";
   return [password, decode(password)];

@@ -34,7 +34,7 @@ export const ModelEnvironment = z.object({
 });
 type ModelEnvironment = z.output<typeof ModelEnvironment>;
 
-/** Undefined: there is no language model. */
+/** Returns undefined if there is no language model. */
 export function readChatSettings(env: ModelEnvironment) {
   const { TIDINGS_LLM_URL: url, TIDINGS_LLM_MODEL: model, TIDINGS_LLM_KEY: key } = env;
   const timeoutMs = env.TIDINGS_LLM_TIMEOUT * 1000;
@@ -42,7 +42,7 @@ export function readChatSettings(env: ModelEnvironment) {
   return url !== undefined && model !== undefined ? { url, key, model, timeoutMs, monthlyTokens } : undefined;
 }
 
-/** Undefined: the built-in model. */
+/** Returns undefined for the built-in model. */
 export function readEmbeddingsSettings(env: ModelEnvironment) {
   const { TIDINGS_EMBEDDINGS_URL: url, TIDINGS_EMBEDDINGS_MODEL: model } = env;
   const { TIDINGS_EMBEDDINGS_KEY: key, TIDINGS_EMBEDDINGS_DIMENSIONS: dimensions } = env;

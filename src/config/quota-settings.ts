@@ -1,4 +1,4 @@
-/** The settings of what each organization may have. */
+/** The settings that limit what each organization may have. */
 import { z } from "zod";
 import { wholeNumber } from "./fields.ts";
 
@@ -28,14 +28,14 @@ export const QuotaEnvironment = z.object({
     .default(1_000)
     .describe("Cohorts that an organization may have"),
   TIDINGS_QUOTA_FLOWS: wholeNumber(1, 10_000)
-    // Each message is compared with the keywords of all of them.
+    // Each message is compared with the keywords of all flows.
     .default(200)
     .describe("Automation flows that an organization may have"),
   TIDINGS_QUOTA_KNOWLEDGE_DOCUMENTS: wholeNumber(1, 100_000)
     .default(1_000)
     .describe("Documents that an organization's knowledge base may have"),
   TIDINGS_QUOTA_KNOWLEDGE_CHUNKS: wholeNumber(1, 1_000_000)
-    // Some 18 MB of text. A search compares with the vectors of all of them.
+    // About 18 MB of text. A search compares the query with the vectors of all passages.
     .default(20_000)
     .describe("Passages, of about 900 characters, that an organization's documents may have together"),
   TIDINGS_QUOTA_KNOWLEDGE_QA_PAIRS: wholeNumber(1, 100_000)

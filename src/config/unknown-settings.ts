@@ -1,16 +1,19 @@
-/** Finds unknown settings: one that is probably misspelt is an error, because ignoring it could remove a protection. */
+/**
+ * Finds unknown settings. A probably misspelt setting is an error, because ignoring it could remove a
+ * protection.
+ */
 import { nearestName } from "../../tools/contract/index.ts";
 
 const prefix = "TIDINGS_";
 
-/** The first unknown setting that is near a known one, with that one. */
+/** The first unknown setting that is similar to a known setting, with the known setting. */
 export function findMisspelt(
   names: readonly string[],
   known: readonly string[],
 ): { readonly name: string; readonly nearest: string } | undefined {
   const candidates = known.filter((name) => name.startsWith(prefix)).map(withoutPrefix);
   for (const name of unknownNames(names, known)) {
-    // The prefix is left out: it would make short names near each other.
+    // The prefix is left out, because it would make short names similar.
     const nearest = nearestName(withoutPrefix(name), candidates);
     if (nearest !== undefined) {
       return { name, nearest: prefix + nearest };
@@ -19,7 +22,10 @@ export function findMisspelt(
   return undefined;
 }
 
-/** One warning for each unknown name, such as those that a platform adds for a service named tidings. */
+/**
+ * One warning for each unknown name. For example, some hosting platforms add such names for a service named
+ * tidings.
+ */
 export function warnAboutUnknown(names: readonly string[], known: readonly string[]): string[] {
   return unknownNames(names, known).map((name) => `Unknown setting ${name} is ignored.`);
 }

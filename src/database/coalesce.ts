@@ -2,8 +2,8 @@
  * Coalesces short pieces of database work into batches while the database is busy.
  *
  * One by one, each piece costs a commit, and pieces that change the same rows wait for each other: at
- * hundreds a second that is most of the database's capacity. So items that arrive while a batch runs form
- * the next one, and each key has one batch, and one connection, at a time in this process.
+ * hundreds per second that is most of the database's capacity. So items that arrive while a batch runs form
+ * the next batch. In this process, each key has one batch, and one connection, at a time.
  */
 import { currentOwner } from "./fair-queue.ts";
 import { NoAnswerError } from "./outage.ts";
@@ -15,20 +15,28 @@ interface PendingItem<Item, Result> {
   reject(error: unknown): void;
 }
 
-/** In a larger batch, the first items would wait too long for the last. */
-const maxBatchSize = 128;
+interface BatchOptions<Scope, Item> {
+  /** The largest batch. Default 128: in a larger batch, the first items would wait too long for the last item. */
+  readonly maxBatchSize?: number;
+  /**
+   * Called with the error of a batch: whether each item runs again, alone. Default: if the database rejected a
+   * value.
+   */
+  readonly runsEachAlone?: (scope: Scope, error: unknown, items: readonly Item[]) => boolean;
+}
 
 /**
- * `runBatch` returns one result for each item, in the same order, and is safe to repeat. If it throws, every item of
- * the batch fails; but if the database rejects a value, each item runs alone, so that only its own failure counts. If the
- * database does not answer, the items that wait for the batch fail with it. Items with different keys are never in one
- * batch, nor are those whose queries wait in different queues. Do not call the returned function inside a transaction: the
- * batch is not part of it.
- * @returns a function whose batches are separate for each `scope`, the object that it works with.
+ * `runBatch` returns one result for each item, in the same order, and must be safe to repeat. If it throws,
+ * every item of the batch fails, or each item runs again, alone, so that only its own failure counts
+ * (`runsEachAlone`). If the database does not answer, the items that wait for the next batch fail too. Items
+ * with different keys, or whose queries wait in different queues, are never in the same batch. Do not call
+ * the returned function inside a transaction: the batch is not part of it.
+ * @returns a function with separate batches for each `scope`, the object that it works with.
  */
 export function coalesce<Scope extends object, Item, Result>(
   runBatch: (scope: Scope, items: readonly Item[]) => Promise<readonly Result[]>,
   keyOf: (item: Item) => string = () => "",
+  { maxBatchSize = 128, runsEachAlone = isOfOneRow }: BatchOptions<Scope, Item> = {},
 ): (scope: Scope, item: Item) => Promise<Result> {
   const queuesByScope = new WeakMap<Scope, Map<string, PendingItem<Item, Result>[]>>();
   return (scope, item) =>
@@ -47,7 +55,7 @@ export function coalesce<Scope extends object, Item, Result>(
       const drain = async () => {
         while (queue.length > 0) {
           const error = await settleBatch(scope, queue.splice(0, maxBatchSize));
-          // The items that waited for this batch would wait as long again for their own.
+          // The items that wait for the next batch would wait just as long for it.
           if (error instanceof NoAnswerError) {
             rejectAll(queue.splice(0), error);
           }
@@ -58,13 +66,11 @@ export function coalesce<Scope extends object, Item, Result>(
       queueMicrotask(() => void drain());
     });
 
-  /** Returns the error of a batch that failed. */
+  /** Runs a batch. Returns its error if it failed. */
   async function settleBatch(scope: Scope, batch: readonly PendingItem<Item, Result>[]): Promise<unknown> {
+    const items = batch.map(({ item }) => item);
     try {
-      const results = await runBatch(
-        scope,
-        batch.map(({ item }) => item),
-      );
+      const results = await runBatch(scope, items);
       if (results.length !== batch.length) {
         throw new Error(`A batch of ${batch.length} items returned ${results.length} results`);
       }
@@ -72,7 +78,8 @@ export function coalesce<Scope extends object, Item, Result>(
         batch[index]?.resolve(result);
       }
     } catch (error) {
-      if (batch.length > 1 && isOfOneRow(error)) {
+      const isAnswered = !(error instanceof NoAnswerError);
+      if (batch.length > 1 && isAnswered && runsEachAlone(scope, error, items)) {
         for (const pending of batch) {
           await settleBatch(scope, [pending]);
         }
@@ -91,7 +98,10 @@ function rejectAll(items: readonly Pick<PendingItem<unknown, unknown>, "reject">
   }
 }
 
-/** A value that can't be stored (class 22), or that violates a constraint (class 23). */
-function isOfOneRow(error: unknown): boolean {
+/**
+ * Whether the error is caused by a value: one that can't be stored (class 22), or that violates a constraint
+ * (class 23).
+ */
+function isOfOneRow(_: unknown, error: unknown): boolean {
   return /^2[23]/.test(sqlState(error) ?? "");
 }

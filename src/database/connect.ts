@@ -1,4 +1,6 @@
-/** Opens the database: PostgreSQL by its URL, or without one the embedded engine in the data folder. */
+/**
+ * Opens the database: PostgreSQL by its URL, or the embedded engine in the data folder if there is no URL.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import {
   DefaultConnectionProvider,
@@ -23,24 +25,28 @@ export interface DatabaseOptions {
   readonly url: string | undefined;
   /** The data folder, for the embedded engine. */
   readonly dataDir: string;
-  /** Of the data folder, if this process has it already. By default the embedded engine claims the folder. */
+  /**
+   * The ownership of the data folder, if this process already has it. By default the embedded engine claims
+   * the folder.
+   */
   readonly ownership?: Ownership | undefined;
   /** The most connections to PostgreSQL; default 10. The embedded engine has one. */
   readonly poolSize?: number;
   /** How long to wait for a PostgreSQL server that refuses the connection; default 0. */
   readonly waitMs?: number;
   readonly log: Log;
-  /** Called when the embedded engine crashes: every later query fails until the process is restarted. */
+  /** Called when the embedded engine crashes. Every later query fails until the process is restarted. */
   readonly onFailure?: ((error: Error) => void) | undefined;
 }
 
 /**
- * Serialization failure, deadlock, a reference to a row that another transaction has changed since it was read, a
- * statement older than a migration, an unknown statement, a statement name in use, and a server that shuts down.
+ * Serialization failure, deadlock, a reference to a row that another transaction has changed since it was
+ * read, a statement prepared before a migration, an unknown statement, a statement name in use, and a server
+ * that shuts down.
  */
 const retryable = new Set(["40001", "40P01", "23503", "0A000", "26000", "42P05", "57P01"]);
 const maxAttempts = 3;
-/** Between two attempts to connect at the start. */
+/** The wait between two attempts to connect at the start. */
 const retryConnectMs = 1_000;
 
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
@@ -79,7 +85,7 @@ async function openPostgres(url: string, options: DatabaseOptions): Promise<Data
     try {
       return await connectToPostgres(url, options);
     } catch (error) {
-      // A wrong setting is not waited for, so the reason counts.
+      // An error of the settings does not pass, so its cause is reported at once.
       const cause = error instanceof NoConnectionError ? error.cause : error;
       const failure = connectionError(url, cause);
       if (!isOutage(cause) || performance.now() - begin >= waitMs) {
@@ -105,7 +111,7 @@ async function connectToPostgres(url: string, { poolSize = 10, log }: DatabaseOp
   return assemble("postgres", connection, pool.use, () => queries.destroy());
 }
 
-/** Kysely, with the parts that a transaction is made of. */
+/** Kysely and the parts from which a transaction is made. */
 interface Connection {
   readonly queries: Queries;
   readonly props: KyselyProps;

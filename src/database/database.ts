@@ -1,4 +1,4 @@
-/** The database as the rest of the service sees it, on either engine. */
+/** The database in the form that the other layers use, on either engine. */
 import { type Kysely, type KyselyProps, Transaction as KyselyTransaction } from "kysely";
 import type { PoolUsage } from "../ports/telemetry/telemetry.ts";
 import type { Tables } from "./schema/index.ts";
@@ -18,8 +18,9 @@ export class DatabaseTransaction extends KyselyTransaction<Tables> {
   }
 
   /**
-   * Sends a statement together with the COMMIT, so that it costs no wait of its own. Only for a statement whose result
-   * decides nothing: its failure rolls the transaction back, the number of its rows does not.
+   * Sends a statement together with the COMMIT, so that it costs no wait of its own. Only for a statement
+   * whose result nothing depends on: if it fails, the transaction is rolled back, and its number of rows is
+   * ignored.
    */
   sendWithCommit(execute: () => Promise<unknown>): void {
     this.#endings.push(execute);
@@ -56,18 +57,21 @@ export type TransactionWork<Result, Tx extends DatabaseTransaction = DatabaseTra
 ) => Promise<Result>;
 
 export interface TransactionOptions {
-  /** As `keepPlans`, for all statements of the transaction. */
+  /** Like `keepPlans`, for all statements of the transaction. */
   readonly keepsPlans?: boolean;
 }
 
-/** `Tx` is the class of its transactions. */
+/** `Tx` is the class of the transactions. */
 export interface Database<Tx extends DatabaseTransaction = DatabaseTransaction> extends AsyncDisposable {
   readonly engine: "embedded" | "postgres";
-  /** Single statements outside a transaction. Not to be used while one is open: the embedded engine has one connection. */
+  /**
+   * Runs single statements outside a transaction. Do not use it while a transaction is open: the embedded
+   * engine has one connection.
+   */
   readonly queries: Queries;
-  /** Runs `work` in a transaction; at most three times in all after a retryable error such as 40001 or 40P01. */
+  /** Runs `work` in a transaction, at most three times if a retryable error such as 40001 or 40P01 occurs. */
   transaction<Result>(work: TransactionWork<Result, Tx>, options?: TransactionOptions): Promise<Result>;
-  /** The same database, whose transactions are made by `create`. */
+  /** Returns the same database with transactions made by `create`. */
   withTransactions<Other extends DatabaseTransaction>(create: (props: KyselyProps) => Other): Database<Other>;
   pool(): PoolUsage;
 }

@@ -1,22 +1,22 @@
 /**
  * Shares places, such as the connections of a pool, between organizations.
  *
- * Work that waits for a place is served round-robin by organization, so that many requests of one delay those of
- * another by one of its queries, not by all of them. While several organizations are active, each may hold three of
- * ten places: with all ten, one organization would take the processors of the database from the others. An
- * organization that is active alone may hold all places.
+ * Work that waits for a place is served round-robin by organization, so that many requests of one
+ * organization delay another organization by one query, and not by all of them. While several organizations
+ * are active, each may hold three of ten places: with all ten, one organization would occupy all processors
+ * of the database. An organization that is active alone may hold all places.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 
 const owners = new AsyncLocalStorage<string>();
 
-/** Queries outside `runFor` are the service's own, which are not limited. */
+/** The owner of queries outside `runFor`, which belong to the service itself and are not limited. */
 const service = "service";
 
-/** The part of the places that one of several active organizations may hold. */
+/** The share of the places that one of several active organizations may hold. */
 const share = 0.3;
 
-/** An organization is active until it has asked for no place for this long. */
+/** An organization is active until it has requested no place for this long. */
 const activeMs = 1_000;
 
 /** Runs `work`, whose queries wait in the queue of this organization. */
@@ -24,7 +24,7 @@ export function runFor<Result>(organization: string, work: () => Result): Result
   return owners.run(organization, work);
 }
 
-/** In whose queue the queries of the present work wait. */
+/** The organization in whose queue the queries of the present work wait. */
 export function currentOwner(): string {
   return owners.getStore() ?? service;
 }
@@ -41,7 +41,7 @@ interface Waiter {
 interface QueueOptions {
   readonly size: number;
   readonly timeoutMs: number;
-  /** What a place is, for the error text. */
+  /** Describes a place, for the error text. */
   readonly place: string;
   /** Milliseconds, from any origin. */
   readonly now?: () => number;
@@ -53,7 +53,7 @@ export class FairQueue {
   readonly #waiting = new Map<string, Waiter[]>();
   /** How many places each organization holds. */
   readonly #held = new Map<string, number>();
-  /** When each organization last asked for a place, the latest last. */
+  /** When each organization last requested a place, in this order. */
   readonly #asked = new Map<string, number>();
   readonly #options: Required<QueueOptions>;
 
@@ -66,7 +66,7 @@ export class FairQueue {
     return [...this.#waiting.values()].reduce((sum, { length }) => sum + length, 0);
   }
 
-  /** Waits for a place, and returns the function that gives it back. @throws NoFreePlaceError */
+  /** Waits for a place, and returns the function that releases it. @throws NoFreePlaceError */
   async acquire(): Promise<() => void> {
     const owner = currentOwner();
     this.#noteActive(owner);
@@ -93,7 +93,7 @@ export class FairQueue {
     return owner === service || held < Math.max(1, this.#options.size * share) || this.#isActiveAlone();
   }
 
-  /** Whether at most one organization has asked for a place, or waits for one, of late. */
+  /** Whether recently at most one organization has requested a place or is waiting for one. */
   #isActiveAlone(): boolean {
     const since = this.#options.now() - activeMs;
     for (const [owner, askedAt] of this.#asked) {
@@ -143,7 +143,7 @@ export class FairQueue {
       this.#held.delete(owner);
     }
     while (this.#startNext()) {
-      // More than one when the limit of an organization has just ended.
+      // Starts several waiting requests if the limit of an organization has just ended.
     }
   }
 
@@ -154,7 +154,7 @@ export class FairQueue {
     }
     const [owner, queue] = next;
     const waiter = queue.shift();
-    // At the end again: the other organizations are served first.
+    // Moved to the end, so that the other organizations are served first.
     this.#waiting.delete(owner);
     if (queue.length > 0) {
       this.#waiting.set(owner, queue);

@@ -10,7 +10,7 @@ export function newId(prefix: string, now: Date): string {
   return `${prefix}_${encode(generator.generateOrResetWithTs(now.getTime()).bytes)}`;
 }
 
-/** Sorts before every id of this time or later. */
+/** An id that sorts before every id of this time or later. */
 export function lowestId(prefix: string, time: Date): string {
   const bytes = Buffer.alloc(idBytes);
   // A UUIDv7 begins with the milliseconds.

@@ -1,4 +1,7 @@
-/** Runs the migrations. Safe when several instances start at once: one runs them, the others wait. */
+/**
+ * Runs the migrations. Safe when several instances start at once: one instance runs the migrations and the
+ * other instances wait.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Kysely, type Migration, Migrator, sql } from "kysely";
 import type { Database } from "./database.ts";
@@ -7,7 +10,10 @@ import { withoutStatementLimit } from "./outage.ts";
 import { sqlState } from "./pool/index.ts";
 import { nullable, rowsOf } from "./query/index.ts";
 
-/** Less than the time after which PostgreSQL looks for deadlocks: a migration gives way to requests, never they to it. */
+/**
+ * Shorter than the time after which PostgreSQL looks for deadlocks, so that a migration gives way to
+ * requests, and requests never give way to a migration.
+ */
 const lockTimeoutMs = 300;
 /** Lock timeout, deadlock. */
 const retryable = new Set(["55P03", "40P01"]);
@@ -15,8 +21,8 @@ const maxAttempts = 100;
 const retryMs = { min: 200, max: 1_000 };
 
 /**
- * Runs all pending migrations in one transaction. Processes of the previous version may be writing to the tables: if a
- * lock is not free, the transaction is rolled back and tried again later.
+ * Runs all pending migrations in one transaction. Processes of the previous version may be writing to the
+ * tables: if a lock is not free, the transaction is rolled back and tried again later.
  */
 export function migrate(
   database: Database,
@@ -46,7 +52,10 @@ async function runMigrations(database: Database, known: Readonly<Record<string, 
   }
 }
 
-/** @throws Error if a newer version has migrated the database; Kysely calls its migrations corrupted. */
+/**
+ * @throws Error if a newer version has migrated the database. Kysely would report such migrations as
+ *   corrupted.
+ */
 async function requireKnown(database: Database, known: Readonly<Record<string, Migration>>): Promise<void> {
   const { rows: tables } = await rowsOf({ name: nullable("text") })`
     select to_regclass('kysely_migration')::text as name

@@ -1,15 +1,15 @@
-/** Time limits of statements, and the errors that say that the database can't be used at the moment. */
+/** Time limits of statements, and errors that mean that the database can't be used at the moment. */
 import { AsyncLocalStorage } from "node:async_hooks";
 import pg from "pg";
 
-/** Of a request's or a job's statement. After it, PostgreSQL cancels the statement. */
+/** The limit of a statement in a request or a job. After this time PostgreSQL cancels the statement. */
 const defaultLimitMs = 15_000;
-/** How much later this process stops waiting: the server did not answer even to say that it cancelled. */
+/** How much later this process stops waiting, because the server did not even report the cancellation. */
 export const answerMarginMs = 3_000;
 
 const limits = new AsyncLocalStorage<number>();
 
-/** The limit of the statements of the present work; 0 for none. */
+/** The limit of statements in the present work; 0 for none. */
 export function statementLimitMs(): number {
   return limits.getStore() ?? defaultLimitMs;
 }
@@ -19,14 +19,14 @@ export function withoutStatementLimit<Result>(work: () => Result): Result {
   return limits.run(0, work);
 }
 
-/** The database did not answer a statement in time. Whether it was executed is unknown. */
+/** The database did not answer a statement in time. It is unknown whether the statement was executed. */
 export class NoAnswerError extends Error {
   override readonly name = "NoAnswerError";
 }
 
 /**
- * No connection could be made, for whatever reason: after the start the settings were right, so a server that rejects the
- * user or the database can't be used at the moment.
+ * No connection could be made, for any reason. After the start the settings are known to be right, so a
+ * server that rejects the user or the database can't be used at the moment.
  */
 export class NoConnectionError extends Error {
   override readonly name = "NoConnectionError";
@@ -36,7 +36,7 @@ export class NoConnectionError extends Error {
   }
 }
 
-/** Codes of Node for a connection that can't be made, or is lost. */
+/** Node's codes for a connection that can't be made, or is lost. */
 const connectionCodes: ReadonlySet<unknown> = new Set([
   "ECONNREFUSED",
   "ECONNRESET",
@@ -53,16 +53,17 @@ const connectionCodes: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * States, or their classes, of a server that can't do the work at the moment: connections (08), resources such as a full
- * disk (53), shutdown and start (57P), cancelled by a time limit (57014), read-only (25006), input and output (58).
+ * SQL states, or their classes, of a server that can't do the work at the moment: connections (08), resources
+ * such as a full disk (53), shutdown and start (57P), cancelled by a time limit (57014), read-only (25006),
+ * input and output (58).
  */
 const outageStates = /^(?:08|53|57P|57014|25006|58)/;
 
-/** Messages of `pg` for a connection that is lost or could not be made, which have no code. */
+/** Messages of `pg` without a code, for a connection that was lost or could not be made. */
 const lostConnection =
   /^(?:Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed)/;
 
-/** Whether the statement may succeed later as it is. */
+/** Whether the same statement may succeed later. */
 export function isOutage(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) {
     return outageStates.test(error.code ?? "");

@@ -3,7 +3,7 @@ import type pg from "pg";
 import type { Queries } from "./database.ts";
 import { rowsOf } from "./query/index.ts";
 
-/** For connecting, and for acquiring a connection of the pool. */
+/** The limit for connecting, and for acquiring a connection of the pool. */
 const connectionTimeoutMs = 10_000;
 
 /** Earlier versions do not support all the SQL that the service uses. */
@@ -15,7 +15,7 @@ export function postgresSettings(url: string, poolSize: number): pg.PoolConfig {
     application_name: "tidings",
     max: poolSize,
     keepAlive: true,
-    // A new connection prepares every statement again: keep idle ones for a minute.
+    // Idle connections are kept for a minute, because a new connection prepares every statement again.
     idleTimeoutMillis: 60_000,
     connectionTimeoutMillis: connectionTimeoutMs,
   };
@@ -47,7 +47,9 @@ const advice = new Map([
   ],
 ]);
 
-/** For the operator: which server, what is wrong, what to do. Never contains the password. */
+/**
+ * The error message for the operator: the server, the problem, and the solution. Never contains the password.
+ */
 export function connectionError(url: string, cause: unknown): Error {
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
   const reason = advice.get(code) ?? (cause instanceof Error ? cause.message : "The server does not answer.");

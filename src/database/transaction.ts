@@ -1,9 +1,10 @@
 /**
  * Transactions whose statements can be sent together.
  *
- * A statement is sent when it is executed, without waiting for the answers to earlier ones; PostgreSQL runs them in
- * this order. So statements that do not need each other's results cost one wait, and BEGIN costs none. When one fails,
- * PostgreSQL rejects the rest of the transaction and answers COMMIT with ROLLBACK.
+ * A statement is sent when it is executed, without waiting for the answers to earlier statements; PostgreSQL
+ * runs them in this order. So statements that do not need each other's results cost one wait, and BEGIN costs
+ * none. When a statement fails, PostgreSQL rejects the rest of the transaction and answers COMMIT with
+ * ROLLBACK.
  */
 import { CompiledQuery, type KyselyProps, sql } from "kysely";
 import type { DatabaseTransaction, TransactionOptions, TransactionWork } from "./database.ts";
@@ -13,7 +14,7 @@ const begin = CompiledQuery.raw("begin");
 const commit = CompiledQuery.raw("commit");
 const rollback = CompiledQuery.raw("rollback");
 
-/** How a transaction is opened. */
+/** The parts with which a transaction is opened. */
 export interface TransactionOpening<Tx extends DatabaseTransaction> {
   readonly props: KyselyProps;
   create(props: KyselyProps): Tx;
@@ -37,7 +38,8 @@ export async function runTransaction<Tx extends DatabaseTransaction, Result>(
     });
     const tx = create({ ...props, executor });
     const begun = together(connection.executeQuery(begin), keepsPlans && keepPlans(tx));
-    // Its failure is that of every later statement, and is reported with the COMMIT at the latest.
+    // If BEGIN fails, every later statement fails too, and the error is reported with the COMMIT at the
+    // latest.
     begun.catch(() => undefined);
     try {
       const result = await work(tx);
@@ -54,11 +56,12 @@ export async function runTransaction<Tx extends DatabaseTransaction, Result>(
   });
 }
 
-/** A statement was rejected because an earlier one of its transaction had failed. */
+/** Whether a statement was rejected because an earlier statement of its transaction had failed. */
 const isAborted = (error: unknown) => sqlState(error) === "25P02";
 
 /**
- * Waits for work of one transaction whose statements are sent together, and leaves none of it running.
+ * Waits for several pieces of work in one transaction, whose statements are sent together. No work is still
+ * running afterwards.
  * @throws the error of the statement that failed first.
  */
 export async function together<Work extends readonly unknown[]>(
@@ -73,9 +76,9 @@ export async function together<Work extends readonly unknown[]>(
 }
 
 /**
- * From here on, the statements of this transaction keep one plan for each connection, which uses indexes whatever the
- * size of the tables: only for reads by key. Making a plan for every execution takes as long as running such a statement,
- * and compiling it, which PostgreSQL may find worth it for a large table, a hundred times as long.
+ * From now on, statements of this transaction keep one plan per connection, which uses indexes whatever the
+ * size of the tables. Only for reads by key. Planning every execution would take as long as running such a
+ * statement, and compiling, which PostgreSQL may do for a large table, a hundred times as long.
  */
 export async function keepPlans(tx: DatabaseTransaction): Promise<void> {
   await sql

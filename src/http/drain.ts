@@ -1,8 +1,8 @@
 /**
  * Reads the rest of a rejected request before its connection is closed.
  *
- * A socket that is closed while bytes still arrive sends a reset, which discards the error response before
- * the client has read it: an upload that was too large ended as a broken pipe. On a connection that stays
+ * If a socket is closed while bytes still arrive, it sends a reset, and the client discards the error
+ * response before reading it: an upload that was too large ended as a broken pipe. On a connection that stays
  * open, the rest is dropped after the response. The request timeout limits how long this takes.
  */
 import { finished } from "node:stream/promises";

@@ -5,19 +5,22 @@ import { fail } from "../../tools/errors.ts";
 import type { Log } from "../ports/telemetry/log.ts";
 import { createUnavailableLog } from "./unavailable-log.ts";
 
-/** The request that failed. Fastify has no route for one that it rejects itself, so the route is read only if needed. */
-export interface FailedRequest {
+/**
+ * The request that failed. If Fastify itself rejects a request, there is no route, so the route is read only
+ * if needed.
+ */
+export interface ReportedRequest {
   readonly id: string;
   readonly routeOptions: {
-    /** The path as it is declared. */
+    /** The path of the route as declared, with placeholders. */
     readonly url?: string | undefined;
     /** In bytes. */
     readonly bodyLimit: number;
   };
 }
 
-/** Returns the failure for an error, which it logs if it is ours. */
-export type ReportError = (error: unknown, request: FailedRequest) => Failure;
+/** Returns the failure for an error, and logs the error if it is ours. */
+export type ReportError = (error: unknown, request: ReportedRequest) => Failure;
 
 export function createReportError(log: Log): ReportError {
   const logUnavailable = createUnavailableLog(log);
@@ -53,7 +56,7 @@ export function failureHeaders(failure: Failure, requestId: string): Record<stri
   };
 }
 
-function toFailure(error: unknown, request: FailedRequest): Failure {
+function toFailure(error: unknown, request: ReportedRequest): Failure {
   if (error instanceof Failure) {
     return error;
   }
@@ -69,8 +72,8 @@ function toFailure(error: unknown, request: FailedRequest): Failure {
   return isClientError ? fail("malformed_body", { reason: message }, error) : fail("internal", {}, error);
 }
 
-/** Requests that Fastify rejects before a handler runs. */
-const byFastifyCode: Readonly<Record<string, (request: FailedRequest) => Failure>> = {
+/** The failures of requests that Fastify rejects before a handler runs. */
+const byFastifyCode: Readonly<Record<string, (request: ReportedRequest) => Failure>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: ({ routeOptions }) => fail("body_too_large", { limit: routeOptions.bodyLimit }),
   FST_ERR_BAD_URL: () => fail("malformed_request"),
   FST_ERR_MAX_PARAM_LENGTH: () => fail("malformed_request"),

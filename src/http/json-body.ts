@@ -1,4 +1,7 @@
-/** Reads JSON bodies: UTF-8, without names that reach a prototype, an empty one as an empty object, large ones in turn. */
+/**
+ * Reads JSON bodies: UTF-8 without names that reach a prototype. An empty body is an empty object, and large
+ * bodies wait for their turn.
+ */
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Failure } from "../../tools/contract/index.ts";
 import { fail } from "../../tools/errors.ts";
@@ -7,7 +10,7 @@ import { createLargeBodies, largeBodyBytes } from "./large-bodies.ts";
 export interface JsonBody {
   /** In bytes. */
   readonly size: number;
-  /** The organization whose request it is; empty for none. */
+  /** The organization of the request; empty if there is none. */
   readonly owner: string;
   /** @throws Error if the bytes are not UTF-8. */
   decode(): string;
@@ -36,7 +39,7 @@ export function createJsonReader(app: Pick<FastifyInstance, "getDefaultJsonParse
       done(null, {});
       return;
     }
-    // It reports its result to `done` alone.
+    // Reports its result only to `done`.
     void parse(noRequest, text, done);
   };
   return (body, done) => {

@@ -1,23 +1,24 @@
 /**
  * Reads large JSON bodies one after the other.
  *
- * A body of a megabyte blocks the event loop for tens of milliseconds while it is parsed and validated. After each one
- * the next waits as long as that took, so that the requests of others are served in between. The organizations take
- * turns, and one that has too many waiting is rejected, because each is kept in memory.
+ * A body of a megabyte blocks the event loop for tens of milliseconds while it is parsed and validated. After
+ * each body, the next one waits for as long as that took, so that other requests are served in between. The
+ * organizations take turns. If an organization has too many waiting bodies, further ones are rejected,
+ * because each body is kept in memory.
  */
 import { fail } from "../../tools/errors.ts";
 
 /** A smaller body takes about a millisecond. */
 export const largeBodyBytes = 32 * 1024;
 
-/** Of one owner. */
+/** The limit for one owner. */
 const maxWaiting = 32;
 
 /** Calls `read` when it is the owner's turn. @throws Failure `rate_limited`. */
 export type LargeBodies = (owner: string, read: () => void) => void;
 
 export function createLargeBodies(): LargeBodies {
-  /** By owner; the first owner is next. */
+  /** Keyed by owner; the first owner is served next. */
   const waiting = new Map<string, (() => void)[]>();
   let isBusy = false;
 
@@ -33,7 +34,7 @@ export function createLargeBodies(): LargeBodies {
       waiting.set(owner, others);
     }
     const startedAt = performance.now();
-    // After what follows the reading in this turn of the event loop.
+    // Runs after the remaining work for the body in this turn of the event loop.
     setImmediate(() => setTimeout(next, performance.now() - startedAt));
     read?.();
   };

@@ -23,7 +23,7 @@ export interface MountOptions {
   readonly routes: readonly HttpRoute[];
   readonly platform: Pick<Platform, "runFor">;
   readonly admission: Pick<Admission, "verify">;
-  /** Of a request with a credential, in bytes, where the route has no limit of its own. */
+  /** The limit for requests with a credential, in bytes, if the route has no limit of its own. */
   readonly bodyLimit: number;
 }
 
@@ -32,7 +32,7 @@ export function mountRoutes(app: FastifyInstance, options: MountOptions): void {
   for (const route of routes.filter(({ body }) => body !== "raw")) {
     mountRoute(app, route, options);
   }
-  // In a scope of their own: their bodies are of any content type and not parsed.
+  // In a separate scope, because their bodies may have any content type and are not parsed.
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
@@ -78,7 +78,7 @@ function mountRoute<Body extends BodyKind>(
   });
 }
 
-/** Limits requests to a path that its handler rejects. */
+/** Limits requests to a path whose handler rejects them. */
 async function verifyWith(
   { verify }: Pick<Admission, "verify">,
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
@@ -91,7 +91,7 @@ async function verifyWith(
 const readBody: { readonly [Body in BodyKind]: (body: unknown) => HttpRequest<Body>["body"] } = {
   none: () => undefined,
   json: (body) => body,
-  // Without a body the parser does not run.
+  // The parser does not run if there is no body.
   raw: (body) => (body instanceof Uint8Array ? body : new Uint8Array()),
 };
 

@@ -1,4 +1,7 @@
-/** The REST transport: a Fastify server with the catalogue's routes, other public routes, health checks, /metrics and /mcp. */
+/**
+ * The REST transport: a Fastify server with the catalogue's routes, other public routes, health checks,
+ * /metrics and /mcp.
+ */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -36,9 +39,9 @@ import { addMetrics, instrumentRequests, type MetricsEndpoint } from "./telemetr
 
 export interface ServerOptions {
   readonly platform: Platform;
-  /** Those of the operator are left out of the OpenAPI document. */
+  /** Operations of the operator are left out of the OpenAPI document. */
   readonly operations: Readonly<Record<string, Operation>>;
-  /** Undefined: no operation requires it. */
+  /** If undefined, no operation requires the operator's key. */
   readonly operatorKey: string | undefined;
   readonly version: string;
   readonly log: Log;
@@ -59,13 +62,16 @@ export interface ServerOptions {
     admission: McpRequestAdmission,
   ) => Promise<void>;
   readonly telemetry: { readonly metrics: Metrics; readonly tracer: Tracer };
-  /** Undefined: there is no /metrics route. */
+  /** If undefined, there is no /metrics route. */
   readonly metricsEndpoint: MetricsEndpoint | undefined;
 }
 
 /** Admits an MCP request, and serves the requests for its messages. */
 export interface McpRequestAdmission extends Pick<MessageAdmission, "maxMessages"> {
-  /** Finds the caller and counts one message; `count` counts further ones. @throws Failure as `Admission.identify`. */
+  /**
+   * Finds the caller and counts one message; `count` counts further messages.
+   * @throws Failure as `Admission.identify`.
+   */
   identify(): Promise<{
     readonly credentialId: string;
     readonly scopes: ReadonlySet<Scope>;
@@ -83,9 +89,11 @@ interface McpTransport {
 }
 
 export interface HttpServer {
-  /** @returns the address, `http://host:port`; the loopback one if it listens on every interface. */
+  /**
+   * @returns the address, `http://host:port`; the loopback address if the server listens on every interface.
+   */
   listen(at: { readonly host: string; readonly port: number }): Promise<string>;
-  /** Answers /readyz with 503 from now on, and waits until load balancers have noticed. */
+  /** Answers /readyz with 503 from now on, and waits until load balancers have noticed it. */
   drain(delayMs: number): Promise<void>;
   /** Waits for running requests; closes the remaining connections after `graceMs`. */
   close(graceMs: number): Promise<void>;
@@ -116,10 +124,10 @@ export function createServer(options: ServerOptions): HttpServer {
         app.server.closeAllConnections();
         inProcess.abort();
       }, graceMs);
-      // Node closes idle connections once, and a response that had begun to be sent keeps its connection alive.
+      // Node closes idle connections only once, and a response that is being sent keeps its connection alive.
       const idleTimer = setInterval(() => app.server.closeIdleConnections(), closeIdleEveryMs);
       await app.close();
-      // Those that write go on when their MCP client has disconnected.
+      // Requests that write continue after their MCP client has disconnected.
       await inProcess.idle();
       clearInterval(idleTimer);
       clearTimeout(timer);
@@ -127,7 +135,7 @@ export function createServer(options: ServerOptions): HttpServer {
   };
 }
 
-/** While the server closes. */
+/** How often idle connections are closed while the server closes. */
 const closeIdleEveryMs = 50;
 
 function isEveryInterface(address: string): boolean {
@@ -149,7 +157,7 @@ function createApp(options: ServerOptions): {
     forceCloseConnections: "idle",
     genReqId: (request) => toRequestId(request.headers["x-request-id"]),
     requestTimeout: requestTimeoutMs,
-    // Node's own answer has no body; the hook below rejects such a request.
+    // Node's own response has no body; the hook below rejects such a request.
     http: { requireHostHeader: false },
     // Lets ids that are too long reach their schema, whose error is clearer than the router's.
     routerOptions: { maxParamLength: 16_384 },
@@ -193,7 +201,7 @@ function createApp(options: ServerOptions): {
       await drainRequest(request, reply);
     }
     if (isClosing) {
-      // Idle connections are closed already; a connection kept alive now would delay the shutdown.
+      // Idle connections are already closed. A connection that is kept alive now would delay the shutdown.
       reply.header("connection", "close");
     }
   });
@@ -206,7 +214,7 @@ function createApp(options: ServerOptions): {
   }
   addOperations(app, { ...options, serve });
   mountRoutes(app, { ...options, admission });
-  // Only at the first request: converting the schemas takes a seventh of the CPU time of a start.
+  // Made at the first request: converting the schemas takes a seventh of the CPU time of a start.
   let document: JsonSchema | undefined;
   app.get("/v1/openapi.json", { config: { credential: "none" } }, () => {
     document ??= describeApi(withoutOperator(operations), options.version);
@@ -221,13 +229,16 @@ function withoutOperator(operations: ServerOptions["operations"]): ServerOptions
   );
 }
 
-/** Without a credential: the longest e-mail address and two of the longest passwords have about 2,500 characters. */
+/**
+ * The largest body without a credential: the longest e-mail address and two of the longest passwords have
+ * about 2,500 characters.
+ */
 const maxPublicBodyBytes = 8_192;
 
-/** How long a request may take to arrive: 32 MB at 1 Mbit/s. */
+/** How long the arrival of a request may take: 32 MB at 1 Mbit/s. */
 const requestTimeoutMs = 300_000;
 
-/** Answers requests that are malformed or too large for the HTTP parser, in the error envelope. */
+/** Answers requests that are malformed or too large for the HTTP parser, with the error envelope. */
 export function handleClientError(error: Error, socket: Socket): void {
   if (socket.writable) {
     const id = toRequestId(undefined);
@@ -243,7 +254,8 @@ function addHealth(app: FastifyInstance, { checkReady }: ServerOptions): void {
   app.get("/healthz", { config }, () => ({ status: "ok" }));
   let checking: Promise<void> | undefined;
   app.get("/readyz", { config }, async () => {
-    // One check for all who wait: they need no credential and are not counted, so each of theirs would cost a query.
+    // One check for all waiting requests: they need no credential and are not counted, so separate checks
+    // would cost a query each.
     checking ??= checkReady().finally(() => {
       checking = undefined;
     });
@@ -263,7 +275,7 @@ function addMcp(app: FastifyInstance, { mcp }: ServerOptions, { admission, inPro
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser("*", (_request, _payload, done) => done(null));
     scope.route({
-      // Without TRACE, at which the SDK fails.
+      // Without TRACE, which the SDK does not support.
       method: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"],
       url: "/mcp",
       config: { isRateLimited: false },

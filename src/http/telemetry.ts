@@ -12,7 +12,7 @@ declare module "fastify" {
   }
 }
 
-/** Polled by monitoring every few seconds: traces of these are of no use. */
+/** Monitoring polls these paths every few seconds; traces of such requests are of no use. */
 const untracedPaths = new Set(["/healthz", "/readyz", "/metrics"]);
 
 export function instrumentRequests(
@@ -31,7 +31,7 @@ export function instrumentRequests(
     }
     done();
   });
-  // Not earlier: reading the body loses the async context.
+  // Not in an earlier hook, because reading the body loses the async context.
   app.addHook("preHandler", (request, _reply, done) => {
     const span = spans.get(request);
     return span ? span.within(done) : done();
@@ -48,7 +48,7 @@ export function instrumentRequests(
   });
 }
 
-/** The operation, or the route if it has none; never client input. */
+/** The operation, or the route if there is no operation; never client input. */
 function operationOf({ routeOptions }: FastifyRequest): string {
   return routeOptions.config.operation ?? routeOptions.url ?? "unknown";
 }
@@ -56,7 +56,7 @@ function operationOf({ routeOptions }: FastifyRequest): string {
 interface TracedRequest {
   readonly operation: string;
   readonly method: string;
-  /** The path as it is declared. */
+  /** The path of the route as declared, with placeholders. */
   readonly route: string;
   readonly headers: IncomingHttpHeaders;
 }
@@ -85,7 +85,7 @@ export interface MetricsEndpoint {
 /** Adds `GET /metrics`, which requires the operator's token. */
 export function addMetrics(app: FastifyInstance, { token, scrape }: MetricsEndpoint): void {
   const expected = digest(token);
-  // Its bearer token is not a credential of the service.
+  // The bearer token of this route is not a credential of the service.
   app.get("/metrics", { config: { credential: "none" } }, async ({ headers }, reply) => {
     const [, presented] = /^Bearer +(\S+)\s*$/i.exec(headers.authorization ?? "") ?? [];
     if (presented === undefined) {

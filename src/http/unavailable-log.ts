@@ -1,4 +1,7 @@
-/** Logs requests that were answered with 503: during an outage one line a second with their number, not one for each. */
+/**
+ * Logs requests that were answered with 503. During an outage it logs one line per second with the number of
+ * requests, instead of one line per request.
+ */
 import type { Log } from "../ports/telemetry/log.ts";
 
 const everyMs = 1_000;
@@ -24,7 +27,7 @@ export function createUnavailableLog(log: Log): (error: unknown) => void {
   };
 }
 
-/** Without its stack, which tells nothing about an outage. */
+/** Without the stack, which is not useful for an outage. */
 function describe(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -8,8 +8,8 @@ import { storedLane } from "./priority.ts";
 
 /** The statement that inserts any number of jobs. */
 export function jobInsertion(jobs: readonly NewJob[], now: Date): RawBuilder<unknown> {
-  const rows = jobs.map(({ name, lane, key, organization_id, payload, runAt = now, ...rest }) => ({
-    id: newId("job", now),
+  const rows = jobs.map(({ id, name, lane, key, organization_id, payload, runAt = now, ...rest }) => ({
+    id: id ?? newId("job", now),
     lane: storedLane(lane || defaultLane(name, organization_id), rest.priority ?? "normal"),
     name,
     key,
@@ -40,14 +40,15 @@ const newColumns = columnsOf(
   "traceparent",
 );
 
-/** The claim relies on it that all jobs of a lane are of one organization. */
+/** All jobs of a default lane are of one organization, which the claim relies on. */
 function defaultLane(name: string, organization: string | null): string {
   return organization === null ? name : `${name}:${organization}`;
 }
 
 /**
- * The jobs without the deduplicated ones that are waiting already. The waiting rows are locked until the
- * commit, so that they can't start before it; a row that is being claimed is locked already and not counted.
+ * Returns the jobs without deduplicated jobs that are waiting already. The waiting rows are locked until the
+ * commit, so that they can't start before it. A row that is being claimed is locked already, and does not
+ * count as waiting.
  */
 export async function withoutDuplicates(
   tx: DatabaseTransaction,

@@ -1,4 +1,4 @@
-/** Deletes the jobs that hold the personal data of erased records. */
+/** Deletes jobs with personal data of erased records. */
 import { sql } from "kysely";
 import type { DatabaseTransaction } from "../database/database.ts";
 

@@ -7,7 +7,7 @@ import type { GaugeSources, Gauges } from "../ports/telemetry/telemetry.ts";
 import type { SharedClock } from "../time/shared-clock.ts";
 import { allLanes, laneNameOf, lanesIn } from "./priority.ts";
 
-/** Longer lanes are reported as this long: an exact count would cost more than it is worth. */
+/** The longest length that is reported: an exact count would cost more than it is worth. */
 const maxCounted = 10_000;
 
 interface GaugedProcess {
@@ -22,7 +22,7 @@ export const gaugeSources = ({ database, now, sharedClock }: GaugedProcess): Gau
   machineAheadMs: () => sharedClock?.machineAheadMs,
 });
 
-/** Running jobs count as later: their `run_at` is the end of their lease. */
+/** Running jobs count as not due yet, because their `run_at` is the end of their lease. */
 export async function readGauges(queries: Queries, now: Date): Promise<Gauges> {
   const time = now.toISOString();
   const lanes = await rowsOf({

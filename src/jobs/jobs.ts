@@ -1,13 +1,15 @@
 /**
  * Durable background jobs: enqueued in a transaction, run after its commit, at least once even after a crash.
  *
- * A job is a row, inserted in the caller's transaction (enqueue). A worker claims it by moving its time forward
- * by a lease (claim), runs it (attempt), and in its next poll deletes or reschedules it (settle). The rows of a
- * worker that dies become due again when its heartbeat stops (processes), or at the latest when their lease ends,
- * so handlers must be idempotent. No lane delays another (lanes); the jobs of one key run one after the other.
+ * A job is a row, inserted in the caller's transaction (enqueue). A worker claims it by moving its time
+ * forward by a lease (claim), runs it (attempt), and in its next poll deletes or reschedules it (settle). The
+ * rows of a worker that dies become due again when its heartbeat stops (processes), or at the latest when
+ * their leases end, so handlers must be idempotent. No lane delays another lane (lanes). Jobs with the same
+ * key run one after the other.
  *
- * Each of the two priorities has a worker of its own, with its own slots, so bulk jobs delay no normal one (priority). A
- * lane may have a rate, which holds over both and over all processes (claim/pace).
+ * Each of the two priorities has its own worker with its own slots, so bulk jobs delay no normal job
+ * (priority). A lane may have a rate, which applies to both priorities and all processes together
+ * (claim/pace).
  *
  * Call order: worker → poller → claim, attempt, settle.
  */
@@ -17,11 +19,11 @@ import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/telemetry/log.ts";
 import { findDue, findUnknownNames, nextDueAt, setPace } from "./claim/index.ts";
 import { jobInsertion, withoutDuplicates } from "./enqueue.ts";
-import type { Enqueue, JobDefinition, Jobs, Priority } from "./job.ts";
+import type { Enqueuer, JobDefinition, Jobs, Priority } from "./job.ts";
 import { storedLanes } from "./priority.ts";
 import type { Processes } from "./processes/index.ts";
 import { insertSchedules, nextRun } from "./schedule.ts";
-import { resumeLane } from "./settle.ts";
+import { deleteJobs, resumeLane } from "./settle.ts";
 import { Worker, within } from "./worker/index.ts";
 
 export interface JobsOptions {
@@ -29,34 +31,36 @@ export interface JobsOptions {
   readonly now: Clock;
   readonly definitions: readonly JobDefinition[];
   readonly log: Log;
-  /** Starts and stops with the jobs. Without it, the jobs of a process that dies wait for the end of their lease. */
+  /**
+   * Starts and stops with the jobs. Without it, the jobs of a process that dies wait until their leases end.
+   */
   readonly processes?: Processes;
   /**
-   * The most jobs of one lane and priority at once in this process; of all lanes together, four times as many of each
-   * priority. Default 16.
+   * The most jobs of one lane and priority that run at once in this process. In all lanes together, four
+   * times as many of each priority. Default 16.
    */
   readonly concurrency?: number;
   /** The longest wait between polls, and so the delay of jobs that another process added. Default 1 s. */
   readonly pollMs?: number;
-  /** Wraps the making of the statement that adds jobs with telemetry. */
+  /** Wraps the creation of the statement that adds jobs with telemetry. */
   instrument?(insertion: Jobs["insertion"]): Jobs["insertion"];
 }
 
 export interface RunningJobs extends Jobs, AsyncDisposable {
-  /** Starts to run jobs. */
+  /** Starts running jobs. */
   start(): void;
   /**
-   * For tests, instead of `start`: writes a heartbeat and runs all jobs that are due by the clock; returns the number
-   * of attempts.
+   * For tests, instead of `start`: writes a heartbeat and runs all jobs that are due by the clock. Returns
+   * the number of attempts.
    */
   runDue(): Promise<number>;
-  /** Starts no more jobs and waits for the running ones; aborts them after this time, default 5 s. */
+  /** Starts no more jobs and waits for the running jobs. Aborts them after `graceMs`, default 5 s. */
   stop(graceMs?: number): Promise<void>;
 }
 
-/** Less than the 10 s that container hosts allow. */
+/** Shorter than the 10 s that container hosts allow. */
 const defaultGraceMs = 5_000;
-/** How long the last statement of the process may take, if the database does not answer. */
+/** How long the last statement of the process may take if the database does not respond. */
 const leaveMs = 1_000;
 
 export function createJobs(options: JobsOptions): RunningJobs {
@@ -90,7 +94,7 @@ export function createJobs(options: JobsOptions): RunningJobs {
     return jobInsertion(jobs, now());
   });
 
-  const enqueue: Enqueue = async (tx, jobs) => {
+  const enqueue: Enqueuer = async (tx, jobs) => {
     const added = await withoutDuplicates(tx, jobs, now());
     if (added.length > 0) {
       const statement = await insertion(tx, added);
@@ -108,6 +112,7 @@ export function createJobs(options: JobsOptions): RunningJobs {
   return {
     insertion,
     enqueue,
+    remove: deleteJobs,
     async pace(tx, lane, ratePerSecond) {
       await setPace(tx, lane, ratePerSecond);
       tx.afterCommit(wakeBoth);
@@ -126,7 +131,7 @@ export function createJobs(options: JobsOptions): RunningJobs {
       await prepare();
       let attempts = 0;
       for (;;) {
-        // One statement instead of the ten of two polls: often, nothing is due.
+        // One statement instead of the ten statements of two polls, because often nothing is due.
         const due = await findDue(database.queries, now());
         const normal = due.normal ? await workers.normal.runDue() : 0;
         const bulk = due.bulk ? await workers.bulk.runDue() : 0;
@@ -174,8 +179,8 @@ function once(work: () => Promise<void>): () => Promise<void> {
 }
 
 /**
- * Runs the due jobs of both priorities by `run`, including those that they add; returns the number of attempts, as
- * `run` does.
+ * Runs the due jobs of both priorities with `run`, including jobs that they add. Returns the number of
+ * attempts, like `run`.
  */
 async function runAllDue(
   { normal, bulk }: Readonly<Record<Priority, Worker>>,

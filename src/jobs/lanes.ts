@@ -1,37 +1,39 @@
 /**
  * How many jobs of each lane may run at once in this process, so that no lane delays another.
  *
- * There are slots for four lanes at full concurrency. The last quarter of the slots is reserved for lanes with
- * nothing running, one job each, so a lane whose jobs all hang costs the others nothing. It is reserved for
- * organizations with few jobs running too: an organization may have a hundred lanes, and all of them may hang.
+ * There are slots for four lanes at full concurrency. The last quarter of the slots is reserved for lanes
+ * without running jobs, one job each, so a lane whose jobs all hang does not delay other lanes. It is also
+ * reserved for organizations with few running jobs: an organization may have a hundred lanes, and all of them
+ * may hang.
  *
- * Each lane has an adaptive limit: every job that ends normally raises it by one, a job that asks to back off
- * halves it. At a limit of one, backing off pauses the lane, each time for longer. A failing destination is
- * retried now and then and takes few slots.
+ * Each lane has an adaptive limit: every job that ends normally raises the limit by one, and a job that asks
+ * to back off halves it. At a limit of one, backing off pauses the lane, longer each time. So a failing
+ * destination is retried now and then and takes few slots.
  *
- * A job that only waits for a third party may yield its slots after a while, so that a few requests that hang do not
- * delay the lane's other jobs. At most `concurrency` slots of a lane, and four times as many in all, are yielded.
+ * A job that only waits for a third party may yield its slots after a while, so that a few hanging requests
+ * do not delay the lane's other jobs. At most `concurrency` slots of a lane may be yielded, and four times as
+ * many in all lanes together.
  */
 
 /** How many jobs may be claimed now. */
 export interface Capacity {
-  /** In all. */
+  /** In all lanes together. */
   readonly limit: number;
-  /** Of a lane that `freeByLane` does not name. */
+  /** In a lane that `freeByLane` does not contain. */
   readonly perLane: number;
   readonly freeByLane: Readonly<Record<string, number>>;
-  /** Organizations of which no job may be claimed. */
+  /** Organizations whose jobs may not be claimed. */
   readonly fullOrganizations: readonly string[];
 }
 
 /** A job that starts. */
 export interface StartingJob {
   readonly lane: string;
-  /** Null for the service's own. */
+  /** Null for a job of the service itself. */
   readonly organization: string | null;
-  /** The slots that it takes. */
+  /** The slots that the job takes. */
   readonly slots: number;
-  /** When it yields them, in ms since the epoch; default never. */
+  /** When the job yields its slots, in ms since the epoch; default never. */
   readonly yieldsAt?: number;
 }
 
@@ -44,14 +46,17 @@ interface RunningJob {
 }
 
 interface Lane {
-  /** Slots in use, as its limit is. */
+  /** The slots in use; `limit` also counts slots. */
   running: number;
-  /** Slots that its running jobs have yielded. */
+  /** The slots that the lane's running jobs have yielded. */
   yielded: number;
   limit: number;
-  /** Those of its last job: the jobs of a lane are of one kind. */
+  /** The slots of the lane's last job: all jobs of a lane are of one kind. */
   slotsPerJob: number;
-  /** Jobs that ran side by side report the same failure: only the first that asks to back off counts. */
+  /**
+   * How often the lane has backed off. Of jobs that ran side by side and report the same failure, only the
+   * first one that asks to back off counts.
+   */
   backOffs: number;
   endedAt: number;
   backedOffAt: number;
@@ -60,11 +65,11 @@ interface Lane {
 }
 
 const initialPauseMs = 100;
-/** The delay until a recovered destination is noticed. */
+/** The longest pause, and so the delay until a recovered destination is noticed. */
 const maxPauseMs = 5_000;
 /**
- * How long the limit of an idle lane is kept. A healthy lane's is kept too: jobs that end together leave
- * nothing running, however long the backlog is.
+ * How long the limit of an idle lane is kept. The limit of a healthy lane is kept too: when jobs end
+ * together, the lane has no running job for a moment, however long its backlog is.
  */
 const idleLaneMs = { healthy: 1_000, failing: 60_000 };
 
@@ -72,7 +77,7 @@ export class Lanes {
   readonly #lanes = new Map<string, Lane>();
   /** The slots in use by each organization. */
   readonly #runningByOrganization = new Map<string, number>();
-  /** The running jobs that may yield their slots and have not, in the order of their starts. */
+  /** The running jobs that may yield their slots and have not done so, in the order of their starts. */
   readonly #yielding = new Set<RunningJob>();
   #yielded = 0;
   readonly #maxLimit: number;
@@ -83,14 +88,14 @@ export class Lanes {
     this.#initialLimit = Math.ceil(concurrency / 4);
   }
 
-  /** Whether a lane that does not back off has no slot left for another job. */
+  /** Whether a lane that is not backing off has no slot left for another job. */
   get hasFull(): boolean {
     return [...this.#lanes.values()].some(
       ({ limit, running, slotsPerJob }) => limit >= this.#initialLimit && running + slotsPerJob > limit,
     );
   }
 
-  /** When the first paused lane resumes; infinity without one. */
+  /** When the first paused lane resumes; infinity if no lane is paused. */
   resumesAt(now: Date): number {
     const paused = [...this.#lanes.values()].filter((lane) => isPaused(lane, now));
     return Math.min(...paused.map(({ backedOffAt, pauseMs }) => backedOffAt + pauseMs));
@@ -108,7 +113,7 @@ export class Lanes {
     };
     const isFull = ([, count]: [string, number]) => isReserve && count >= this.#initialLimit;
     return {
-      // One by one from the reserve, because several jobs of one claim may be of the same organization.
+      // Taken one by one from the reserve, because several jobs of one claim may be of the same organization.
       limit: Math.floor(isReserve ? Math.min(free, 1) : free - this.#maxLimit),
       perLane: isReserve ? 1 : this.#initialLimit,
       freeByLane: Object.fromEntries([...this.#lanes].map(([name, lane]) => [name, freeIn(lane)])),
@@ -116,7 +121,7 @@ export class Lanes {
     };
   }
 
-  /** Counts a job that starts; the result is called when it ends. */
+  /** Counts a job that starts. Call the returned function when the job ends. */
   start({
     lane: name,
     organization,
@@ -209,7 +214,9 @@ function createLane(limit: number): Lane {
   };
 }
 
-/** A clock that was set back ends the pause: otherwise the lane would be paused until the clock catches up. */
+/**
+ * If the clock is set back, the pause ends: otherwise the lane would be paused until the clock catches up.
+ */
 function isPaused({ backedOffAt, pauseMs }: Lane, now: Date): boolean {
   const elapsedMs = now.getTime() - backedOffAt;
   return elapsedMs >= 0 && elapsedMs < pauseMs;

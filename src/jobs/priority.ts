@@ -1,22 +1,22 @@
 /**
  * Where the jobs of each priority are stored.
  *
- * A bulk job is stored in a lane of its own: "~" and the name of its lane, which sorts behind every other lane. So each
- * priority is a range of lanes in the index, and what is due in one costs a claim of the other nothing. An older version
- * runs the bulk jobs of a lane as one more lane.
+ * A bulk job is stored in a lane of its own: "~" and the name of its lane, which sorts after every other
+ * lane. So each priority is a range of lanes in the index, and due jobs of one priority do not slow down
+ * claims of the other. An older version treats the bulk jobs of a lane as a separate lane.
  */
 import { type RawBuilder, sql } from "kysely";
 import type { Priority } from "./job.ts";
 
 const bulkPrefix = "~";
 
-/** The lanes behind `after` and before `end`. */
+/** The lanes after `after` and before `end`. */
 export interface LaneRange {
   readonly after: string;
   readonly end: string;
 }
 
-/** DEL is the character behind "~". */
+/** DEL is the character after "~". */
 const bulkEnd = "\u007f";
 const ranges: Readonly<Record<Priority, LaneRange>> = {
   normal: { after: "", end: bulkPrefix },
@@ -31,7 +31,10 @@ export function rangeOf(priority: Priority): LaneRange {
   return ranges[priority];
 }
 
-/** The name under which the jobs of a lane are stored. Throws for one outside the range, which would never be claimed. */
+/**
+ * The name under which jobs of a lane are stored. Throws for a name outside the range, whose jobs would never
+ * be claimed.
+ */
 export function storedLane(lane: string, priority: Priority): string {
   const { after, end } = ranges.normal;
   if (lane <= after || lane >= end) {
@@ -40,7 +43,7 @@ export function storedLane(lane: string, priority: Priority): string {
   return priority === "bulk" ? bulkPrefix + lane : lane;
 }
 
-/** The names under which the jobs of a lane are stored, of both priorities. */
+/** The names under which the jobs of a lane are stored, for both priorities. */
 export function storedLanes(lane: string): readonly string[] {
   return [storedLane(lane, "normal"), storedLane(lane, "bulk")];
 }

@@ -1,13 +1,13 @@
-/** Scheduled jobs: one row each, which is rescheduled to its next run instead of deleted. */
+/** Scheduled jobs: each has one row, which is rescheduled to its next run instead of being deleted. */
 import { Cron } from "croner";
 import { sql } from "kysely";
 import type { Queries } from "../database/database.ts";
 import { newId } from "../database/id.ts";
 import type { JobDefinition } from "./job.ts";
 
-/** The first run after `now`, in UTC; throws if the pattern is invalid or matches no time. */
+/** The first run after `now`, in UTC. Throws if the pattern is invalid or matches no time. */
 export function nextRun(pattern: string, now: Date): Date {
-  // As an offset: the time zone by its name takes ten times as long.
+  // An offset, because a named time zone takes ten times as long.
   const next = new Cron(pattern, { utcOffset: 0, mode: "5-part" }).nextRun(now);
   if (!next) {
     throw new Error(`The schedule "${pattern}" matches no time.`);
@@ -16,8 +16,8 @@ export function nextRun(pattern: string, now: Date): Date {
 }
 
 /**
- * Adds missing rows. A row that was never claimed is moved forward if its pattern is now earlier; one that was
- * claimed (attempts above 0) stays, because its time is a lease or a retry.
+ * Adds missing rows. If a pattern now has an earlier time, its row is moved forward if it was never claimed.
+ * A claimed row (attempts above 0) stays, because its time is a lease or a retry.
  */
 export async function insertSchedules(
   queries: Queries,

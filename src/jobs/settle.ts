@@ -1,4 +1,6 @@
-/** What happens to the rows of claimed jobs: deleted, rescheduled, renewed, or moved to the dead-letter queue. */
+/**
+ * What happens to the rows of claimed jobs: deleted, rescheduled, renewed, or moved to the dead-letter queue.
+ */
 import { type RawBuilder, sql } from "kysely";
 import type { DatabaseTransaction } from "../database/database.ts";
 import { columnOf, columnsOf, matchesKey, recordset } from "../database/query/index.ts";
@@ -6,33 +8,41 @@ import { together } from "../database/transaction.ts";
 import type { ClaimedJob } from "./claim/index.ts";
 
 /** A job's next time; ignored if another process has claimed the job since. */
-export interface Reschedule {
+export interface RescheduledJob {
   readonly id: string;
-  /** Its `claims` when this process claimed it. */
+  /** The job's `claims` when this process claimed it. */
   readonly claimed: number;
   readonly run_at: string;
   readonly attempts: number;
 }
 
 /** The end of a run: the row is rescheduled, or deleted. */
-export type Settlement = Reschedule | { readonly id: string; readonly run_at?: undefined };
+export type Settlement = RescheduledJob | { readonly id: string; readonly run_at?: undefined };
 
 /**
- * Deletes and reschedules any number of jobs, in one statement each. A finished job is deleted even if another
- * process holds it now.
+ * Deletes and reschedules any number of jobs, in one statement each. A finished job is deleted even if
+ * another process holds it now.
  */
 export async function settleJobs(tx: DatabaseTransaction, settlements: readonly Settlement[]): Promise<void> {
   const done = settlements.filter(({ run_at }) => run_at === undefined).map(({ id }) => id);
   const rescheduled = settlements.filter((settlement) => settlement.run_at !== undefined);
   await together(
-    done.length > 0 && sql`delete from jobs where id = any(${done}::text[])`.execute(tx),
+    done.length > 0 && deleteJobs(tx, done),
     rescheduled.length > 0 && rescheduleJobs(tx, rescheduled),
   );
 }
 
-async function rescheduleJobs(tx: DatabaseTransaction, rescheduled: readonly Reschedule[]): Promise<void> {
-  // Later jobs of the same key can't start before it. Rescheduled with it, they are not examined in every claim.
-  // "is true" keeps the planner from other indexes than the key's, which look as good while the table is empty.
+export async function deleteJobs(tx: DatabaseTransaction, ids: readonly string[]): Promise<void> {
+  await sql`delete from jobs where id = any(${ids}::text[])`.execute(tx);
+}
+
+async function rescheduleJobs(
+  tx: DatabaseTransaction,
+  rescheduled: readonly RescheduledJob[],
+): Promise<void> {
+  // Later jobs of the same key can't start before this job. They are rescheduled with it, so that not every
+  // claim examines them. "is true" prevents the planner from using other indexes than the key's, which look
+  // equally good while the table is empty.
   await sql`
     with moved as (
       ${updateRunAt(rescheduled, sql`claimed_by = null,`)} returning jobs.key, jobs.id, jobs.run_at
@@ -42,7 +52,10 @@ async function rescheduleJobs(tx: DatabaseTransaction, rescheduled: readonly Res
   `.execute(tx);
 }
 
-export async function renewLeases(tx: DatabaseTransaction, renewals: readonly Reschedule[]): Promise<void> {
+export async function renewLeases(
+  tx: DatabaseTransaction,
+  renewals: readonly RescheduledJob[],
+): Promise<void> {
   if (renewals.length > 0) {
     await updateRunAt(renewals, sql``).execute(tx);
   }
@@ -53,21 +66,21 @@ const changeColumns = {
   claimed: columnOf("jobs", "claims"),
 };
 
-const updateRunAt = (changes: readonly Reschedule[], otherColumns: RawBuilder<unknown>) => sql`
+const updateRunAt = (changes: readonly RescheduledJob[], otherColumns: RawBuilder<unknown>) => sql`
   update jobs set ${otherColumns} run_at = change.run_at, attempts = change.attempts
   from ${recordset("change", changeColumns, changes)}
   where ${matchesKey("jobs.id", "change.id", idsOf(changes))} and jobs.claims = change.claimed`;
 
-const idsOf = (changes: readonly Reschedule[]) => changes.map(({ id }) => id);
+const idsOf = (changes: readonly RescheduledJob[]) => changes.map(({ id }) => id);
 
 interface Resumption {
-  /** As they are stored. */
+  /** The stored names of the lanes. */
   readonly lanes: readonly string[];
   readonly waitingUntil: Date;
   readonly now: Date;
 }
 
-/** Makes waiting jobs due, but none that runs, whose `run_at` is the end of its lease. */
+/** Makes waiting jobs due, but no running job, whose `run_at` is the end of its lease. */
 export async function resumeLane(
   tx: DatabaseTransaction,
   { lanes, waitingUntil, now }: Resumption,
@@ -79,10 +92,13 @@ export async function resumeLane(
   `.execute(tx);
 }
 
-/** Which rows of the dead-letter queue are old. A higher layer deletes them: this one has no jobs of its own. */
+/**
+ * The condition for old rows of the dead-letter queue. A higher layer deletes them, because this layer has no
+ * jobs of its own.
+ */
 export const deadJobAge = { table: "dead_jobs", column: "died_at" } as const;
 
-/** Does nothing if another process has claimed the job since. */
+/** Moves a job to the dead-letter queue. Does nothing if another process has claimed the job since. */
 export async function moveToDeadLetter(
   tx: DatabaseTransaction,
   job: ClaimedJob,

@@ -1,9 +1,12 @@
-/** A signal that wakes a waiting loop. It stays set until it is cleared, so one set before the wait is not lost. */
+/**
+ * A signal that wakes a waiting loop. It stays set until it is cleared, so a signal that is set before the
+ * wait is not lost.
+ */
 
 export interface Signal {
   set(): void;
   clear(): void;
-  /** Waits until it is set, at most this long; true if it is set. */
+  /** Waits until the signal is set, at most for this time. Returns whether it is set. */
   wait(ms: number): Promise<boolean>;
 }
 

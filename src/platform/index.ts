@@ -5,7 +5,7 @@ import { fail } from "../../tools/errors.ts";
 import { catalogue } from "../../tools/index.ts";
 import type { Database } from "../database/database.ts";
 import { NoAnswerError } from "../database/outage.ts";
-import type { Enqueue, JobDefinition, Jobs } from "../jobs/job.ts";
+import type { Enqueuer, JobDefinition, Jobs } from "../jobs/job.ts";
 import { createJobs, type RunningJobs } from "../jobs/jobs.ts";
 import { Processes, type SharedUse } from "../jobs/processes/index.ts";
 import type { ChannelCallbacks } from "../ports/channel/channel.ts";
@@ -54,6 +54,7 @@ import type { SealedColumn } from "./foundation/sealing/index.ts";
 import { contacts } from "./inbox/contacts/index.ts";
 import { conversations } from "./inbox/conversations/index.ts";
 import { messages, receiveChange, receiveMessage, receiveReceipts } from "./inbox/messages/index.ts";
+import { notes } from "./inbox/notes.ts";
 import { routing } from "./inbox/routing/index.ts";
 import { teams } from "./inbox/teams/index.ts";
 import { billing } from "./money/billing/index.ts";
@@ -71,6 +72,7 @@ export const modules: Modules = {
   contacts,
   conversations,
   messages,
+  notes,
   "quick-replies": quickReplies,
   templates,
   cohorts,
@@ -96,7 +98,7 @@ export const modules: Modules = {
   mcp,
 };
 
-/** The modules of the service's operator: none of their operations is a tool. */
+/** The modules of the service's operator. None of their operations is a tool. */
 export const operatorModules: Modules = { operator, prices, clock };
 
 /** Every column that holds sealed values. */
@@ -124,30 +126,32 @@ export interface Platform {
   checkDatabase(): Promise<void>;
 }
 
-/** What `createPlatform` needs from outside; the other members of `World` follow from the modules. */
+/**
+ * The parts that `createPlatform` gets from outside; the other members of `World` follow from the modules.
+ */
 export interface PlatformParts
   extends Omit<
     World,
     "database" | "jobs" | "channels" | "payments" | "hooks" | "erasers" | "jobsKeptByErasure" | "tools"
   > {
   readonly database: Database;
-  /** Default: all. */
+  /** Default: all modules. */
   readonly enabledModules?: Modules;
   /** How many jobs of one lane run at once in this process. */
   readonly concurrency?: number;
   readonly instruments?: Instruments;
   /** The clock behind `now`; undefined if it follows no database. */
   readonly sharedClock?: SharedClock | undefined;
-  /** Opens the channels and the payment processor. They report to `callbacks` and may have jobs of their own. */
+  /** Opens the channels and the payment processor. They call `callbacks`, and may have jobs of their own. */
   openChannels(
     callbacks: Callbacks,
-    enqueue: Enqueue,
+    enqueue: Enqueuer,
   ): Pick<World, "channels" | "payments"> & {
     readonly jobs: readonly JobDefinition[];
   };
 }
 
-/** What the channels and the payment processor report to. */
+/** The functions that the channels and the payment processor call. */
 export type Callbacks = ChannelCallbacks & TemplateAuthorityCallbacks & PaymentCallbacks;
 
 /** Wraps calls and jobs with telemetry. */
@@ -226,7 +230,7 @@ export function createPlatform(parts: PlatformParts): Platform {
   };
 }
 
-/** By the last heartbeat; a process that writes none sends a query. */
+/** Checks the last heartbeat. If the process writes none, sends a query. */
 async function checkDatabase({ database }: World, { isBeating }: Processes): Promise<void> {
   if (isBeating === false) {
     throw fail("unavailable", { reason: "the last heartbeat could not be written to the database." });
@@ -236,7 +240,7 @@ async function checkDatabase({ database }: World, { isBeating }: Processes): Pro
   }
 }
 
-/** As old as a heartbeat may be. */
+/** The oldest heartbeat that counts. */
 const readyLimitMs = 3_500;
 
 async function requireAnswer(query: Promise<unknown>): Promise<void> {
@@ -253,7 +257,10 @@ const noInstruments: Instruments = {
   job: (job) => job,
 };
 
-/** Every operation of these modules, by name, in the catalogue's order, and the operator's if it has a key. */
+/**
+ * Every operation of these modules by name, in the catalogue's order, and the operator's operations if there
+ * is an operator key.
+ */
 export function operationsOf(
   enabledModules: Modules = modules,
   hasOperator = false,

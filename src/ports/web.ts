@@ -4,10 +4,10 @@
  * Failures of the other side are returned as outcomes, never thrown. Called outside any transaction.
  */
 
-export type HttpMethod = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
+export type WebMethod = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 export interface WebRequest {
-  readonly method: HttpMethod;
+  readonly method: WebMethod;
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;

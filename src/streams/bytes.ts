@@ -5,7 +5,7 @@ export interface CollectedBytes {
   readonly isCut: boolean;
 }
 
-/** The whole body, or its first `maxBytes`; does not wait for the rest. */
+/** Returns the whole body, or its first `maxBytes` without waiting for more. */
 export async function collectBytes(
   body: AsyncIterable<Uint8Array>,
   maxBytes: number,
@@ -22,7 +22,7 @@ export async function collectBytes(
   return { bytes: Buffer.concat(chunks, size), isCut: false };
 }
 
-/** The whole body. @throws the error of `tooLong` for one of more than `maxBytes`. */
+/** Returns the whole body. @throws the error of `tooLong` if the body has more than `maxBytes`. */
 export async function readBytes(
   body: AsyncIterable<Uint8Array>,
   maxBytes: number,

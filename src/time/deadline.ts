@@ -1,8 +1,8 @@
 /**
  * The deadline of a call: its time limit, and the signals that end it early.
  *
- * It replaces `AbortSignal.any([signal, AbortSignal.timeout(ms)])`: Node 20 collects such a time limit as garbage while
- * the call waits (nodejs/node#57736), and a request that hangs then never ends.
+ * Replaces `AbortSignal.any([signal, AbortSignal.timeout(ms)])`: Node 20 collects such a time limit as
+ * garbage while the call waits (nodejs/node#57736), and a request that hangs then never ends.
  */
 
 export interface Deadline {
@@ -13,11 +13,13 @@ export interface Deadline {
   readonly ended: "timeout" | "aborted" | undefined;
   elapsedMs(): number;
   remainingMs(): number;
-  /** Stops waiting for a promise at the deadline. The promise itself goes on, and its failure is observed. */
+  /**
+   * Stops waiting for a promise at the deadline. The promise itself continues, and its failure is handled.
+   */
   within<Value>(promise: Promise<Value>): Promise<Value>;
   /**
-   * Throws if the call has ended, or if its time is over and the timer has not run yet, as in a process that was frozen.
-   * Call it right before a request leaves.
+   * Throws if the call has ended, or if its time is over but the timer has not run yet, as in a process that
+   * was frozen. Call this function right before a request is sent.
    */
   throwIfEnded(): void;
   /** Call this when the call is over. */

@@ -1,11 +1,12 @@
 /**
  * Pauses of long computations, in which the event loop serves requests.
  *
- * A computation awaits `pause` between steps of a few milliseconds. The computations of a process share `maxBusyMs` in each turn
- * of the event loop, and one of them goes on in a turn: many at once delay a request by one share, and not by their sum.
+ * A computation awaits `pause` between steps of a few milliseconds. All computations of a process share
+ * `maxBusyMs` per turn of the event loop, and only one of them continues in a turn. So many computations at
+ * once delay a request by one share, and not by the sum of their shares.
  */
 
-/** A request takes several turns of the event loop, because it waits for the database. */
+/** Short, because a request takes several turns of the event loop: it waits for the database. */
 const maxBusyMs = 10;
 
 /** The computations that wait for a turn, in the order of their calls. */
@@ -14,7 +15,7 @@ const waiting: (() => void)[] = [];
 /** When the latest turn of a computation began. */
 let since = Number.NEGATIVE_INFINITY;
 
-/** Returns at once within the share of the present turn; afterwards, in a later turn of the event loop. */
+/** Returns at once within the share of the present turn, and otherwise in a later turn of the event loop. */
 export async function pause(): Promise<void> {
   if (performance.now() - since <= maxBusyMs) {
     return;

@@ -1,23 +1,27 @@
 /**
  * A clock that several processes share: it follows the clock of their database.
  *
- * Leases, claims and rates of several processes are compared with each other, so all processes must have the same time,
- * however wrong the clocks of their machines are. This clock counts with the monotonic clock of the process, which can't be
- * set, and is corrected by measurements of the database's clock.
+ * Leases, claims and rates of several processes are compared with each other, so all processes must have the
+ * same time, even if the clocks of their machines are wrong. This clock counts with the monotonic clock of
+ * the process, which can't be set, and is corrected by measurements of the database's clock.
  *
- * It never goes back. A difference is removed slowly, so that processes which measure a step of the database's clock at
- * different moments still agree. Only what this process alone has missed, while its machine was suspended, is added at
- * once: the clock of the machine has moved as far as the database's then.
+ * The clock never goes back. A difference is removed slowly, so that processes that measure a step of the
+ * database's clock at different moments still agree. Only time that this process alone has missed, while its
+ * machine was suspended, is added at once: in this case the machine's clock has moved as far as the
+ * database's.
  */
 import type { Clock } from "../ports/clock.ts";
 
 export interface Measurement {
-  /** By `monotonicMs`, before the statement was sent, and after its answer came. */
+  /** `monotonicMs` before the statement was sent, and after its response arrived. */
   readonly sentAt: number;
   readonly receivedAt: number;
   /** The database's time while the statement ran, in milliseconds since 1970. */
   readonly time: number;
-  /** How far the clocks of the processes that run already are ahead of the database's; only of the first measurement. */
+  /**
+   * How far the clocks of running processes are ahead of the database's clock. Only set in the first
+   * measurement.
+   */
   readonly othersAheadMs?: number;
 }
 
@@ -27,11 +31,14 @@ export interface TimeSources {
   wallMs(): number;
 }
 
-/** How fast a difference is removed: 50 ms a second. */
+/** How fast a difference is removed: 50 ms per second. */
 const slewRate = 0.05;
-/** Without a measurement for this long, the process may have been frozen, suspended, or cut off from the database. */
+/**
+ * If the last measurement is older, the process may have been frozen, suspended, or cut off from the
+ * database.
+ */
 const maxAgeMs = 10_000;
-/** The clocks of the machine and of the database have moved equally far if they differ by no more. */
+/** If the clocks of the machine and the database differ by no more, they have moved equally far. */
 const sameMoveMs = 1_000;
 
 const machine: TimeSources = { monotonicMs: () => performance.now(), wallMs: () => Date.now() };
@@ -58,14 +65,14 @@ export class SharedClock {
     return this.#sources.monotonicMs();
   }
 
-  /** How far the clock of this machine is ahead of this one. */
+  /** How far the machine's clock is ahead of this clock. */
   get machineAheadMs(): number {
     return this.#sources.wallMs() - this.now().getTime();
   }
 
   /**
-   * Whether it was measured within the last 10 seconds, by the monotonic clock and by that of the machine. While it was
-   * not, the process must not begin what another one may be doing.
+   * Whether the clock was measured within the last 10 seconds, by the monotonic clock and by the machine's
+   * clock. If not, the process must not begin work that another process may be doing.
    */
   get isCurrent(): boolean {
     if (!this.#measured) {
@@ -76,7 +83,7 @@ export class SharedClock {
     return monotonicMs() - monotonic <= maxAgeMs && Math.abs(wallMs() - wall) <= maxAgeMs;
   }
 
-  /** Corrects the clock by what the time that the measurement took can't explain. */
+  /** Corrects the clock by the part of the difference that the duration of the measurement can't explain. */
   observe({ sentAt, receivedAt, time, othersAheadMs = 0 }: Measurement): void {
     const monotonic = this.#sources.monotonicMs();
     const wall = this.#sources.wallMs();
@@ -102,7 +109,7 @@ export class SharedClock {
   }
 }
 
-/** What of the value exceeds the tolerance, in either direction. */
+/** The part of the value that exceeds the tolerance, in either direction. */
 function beyond(value: number, tolerance: number): number {
   return Math.sign(value) * Math.max(0, Math.abs(value) - tolerance);
 }

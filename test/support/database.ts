@@ -65,14 +65,14 @@ const createFilesFolder = () => mkdtemp(join(inject("folder"), "app-"));
 const removeFolder = (folder: string) => rm(folder, { recursive: true, force: true });
 
 /** An open database, and its shape when it was new: a test that changed the shape leaves a database for no other test. */
-interface Kept {
+interface KeptDatabase {
   readonly database: Database;
   readonly env: Settings;
   readonly shape: string;
 }
 
 /** This worker's open databases that no test uses now. */
-const free: Kept[] = [];
+const free: KeptDatabase[] = [];
 
 /** A database for one app, as fast as possible: it is open already and stays open. */
 export async function lendTestDatabase(): Promise<LentDatabase> {
@@ -88,7 +88,7 @@ export async function lendTestDatabase(): Promise<LentDatabase> {
   };
 }
 
-async function takeEmptied(): Promise<Kept | undefined> {
+async function takeEmptied(): Promise<KeptDatabase | undefined> {
   const kept = free.pop();
   if (kept === undefined) {
     return undefined;
@@ -100,7 +100,7 @@ async function takeEmptied(): Promise<Kept | undefined> {
   return takeEmptied();
 }
 
-async function open(): Promise<Kept> {
+async function open(): Promise<KeptDatabase> {
   const { env } = await createTestDatabase();
   const { DATABASE_URL: url, TIDINGS_DATA_DIR: dataDir = "" } = env;
   const database = await openDatabase({ url, dataDir, log });

@@ -25,6 +25,7 @@ const leaf = fc
     tag.map((one) => ({ node_type: "add_tag", action_config: { tag: one } })),
     tag.map((one) => ({ node_type: "remove_tag", action_config: { tag: one, on: "conversation" } })),
     text.map((value) => ({ node_type: "set_attribute", action_config: { name: "city", value } })),
+    text.map((one) => ({ node_type: "add_note", action_config: { text: one } })),
     fc.constantFrom("pending", "closed", "open").map((status) => ({
       node_type: "set_status",
       action_config: { status },

@@ -4,7 +4,7 @@ import { flows } from "../../tools/flows/index.ts";
 import type { TestApp } from "./app.ts";
 import { openPhone } from "./simulator.ts";
 
-interface Planting {
+interface PlantingContext {
   readonly app: TestApp;
   call<Op extends Operation>(operation: Op, input: InputOf<Op>): Promise<OutputOf<Op>>;
   readonly number: string;
@@ -12,7 +12,7 @@ interface Planting {
 }
 
 export async function plantFlows(
-  { app, call, number, marked }: Planting,
+  { app, call, number, marked }: PlantingContext,
   conversation_id: string,
 ): Promise<void> {
   const trigger = { trigger_type: "keyword", trigger_keyword: "survey", end_action_type: "none" } as const;
@@ -27,7 +27,13 @@ export async function plantFlows(
         action_config: { text: "{{vars.why}}" },
         parent_node_id: "ask",
       },
-      { id: "wait", node_type: "wait", action_config: { duration: "30d" }, parent_node_id: "thank" },
+      {
+        id: "note",
+        node_type: "add_note",
+        action_config: { text: "Said: {{vars.why}}" },
+        parent_node_id: "thank",
+      },
+      { id: "wait", node_type: "wait", action_config: { duration: "30d" }, parent_node_id: "note" },
     ],
   });
   for (const answer of ["late", "dear"]) {

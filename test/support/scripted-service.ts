@@ -18,18 +18,18 @@ export type ScriptedResponse =
   | "hang"
   | { readonly status?: number; readonly headers?: Record<string, string>; readonly body?: unknown };
 
-type Respond = (request: RecordedRequest) => ScriptedResponse | Promise<ScriptedResponse>;
+type Responder = (request: RecordedRequest) => ScriptedResponse | Promise<ScriptedResponse>;
 
 export interface Upstream extends AsyncDisposable {
   readonly url: string;
   readonly requests: RecordedRequest[];
   /** Computes the response to a request; a test may replace it. */
-  respond: Respond;
+  respond: Responder;
 }
 
 /** Responds from a list, whose last response repeats, or with a function of the request; by default on a free port. */
 export async function startUpstream(
-  script: readonly ScriptedResponse[] | Respond,
+  script: readonly ScriptedResponse[] | Responder,
   atPort = 0,
 ): Promise<Upstream> {
   const requests: RecordedRequest[] = [];

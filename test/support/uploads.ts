@@ -8,7 +8,7 @@ import { type FilePart, multipartForm } from "./files.ts";
 /** The largest file that may be uploaded, in bytes. */
 export const maxFileBytes = 33_554_432;
 
-export interface Uploaded {
+export interface UploadedFile {
   readonly id: string;
   readonly storage_url: string;
   readonly cdn_url?: string;
@@ -21,7 +21,7 @@ export function createUploadHelpers(app: TestApp) {
   async function send(body: FormData, init: { headers?: Record<string, string>; key?: string } = {}) {
     const answer = await app.fetch("/v1/uploads", { method: "POST", body, ...init });
     const { data, error } = (await answer.json()) as {
-      data: Uploaded;
+      data: UploadedFile;
       error: { code: string; message: string };
     };
     return { status: answer.status, headers: answer.headers, data, error };

@@ -15,7 +15,7 @@ import {
   startWhatsAppApp,
 } from "./whatsapp.ts";
 
-interface Started {
+interface StartedChannel {
   readonly graph: GraphApi;
   readonly app: TestApp;
   readonly inbox: Awaited<ReturnType<typeof createWhatsAppInbox>>;
@@ -34,7 +34,7 @@ const reported = ["message.received", "message.edited", "message.reaction"];
 
 /** Call it at the top of a test file. Each test has its own person. The file 3001 can be fetched. */
 export function useWhatsAppCustomer() {
-  let started: Started | undefined;
+  let started: StartedChannel | undefined;
   let last = 200;
   let person: Person = { ids: {}, to: "" };
   beforeAll(async () => {
@@ -73,7 +73,7 @@ export function useWhatsAppCustomer() {
 
 let reports = 0;
 
-function createCustomer({ graph, app, inbox, warnings }: Started, person: () => Person) {
+function createCustomer({ graph, app, inbox, warnings }: StartedChannel, person: () => Person) {
   const { queries } = app.server.database;
   /** Now or some seconds later, in the form of webhooks. */
   const seconds = (offset: number) => String(Math.floor(app.now().getTime() / 1000) + offset);

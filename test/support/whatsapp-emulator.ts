@@ -17,7 +17,7 @@ export interface Answer {
   readonly body: Json;
 }
 
-interface Received {
+interface ReceivedWebhook {
   readonly body: Json;
   readonly raw: string;
 }
@@ -26,7 +26,7 @@ export interface EmulatorTest {
   readonly emulator: Emulator;
   readonly callbackUrl: string;
   /** Webhooks with a right signature. */
-  readonly received: Received[];
+  readonly received: ReceivedWebhook[];
   /** The changes of all webhooks. */
   changes(field?: string): Json[];
   /** The statuses of all webhooks, as `id status`. */
@@ -45,7 +45,7 @@ export function useEmulator(): () => EmulatorTest {
   let current: EmulatorTest;
   let receiver: Receiver;
   beforeEach(async () => {
-    const received: Received[] = [];
+    const received: ReceivedWebhook[] = [];
     receiver = await startReceiver(async (request, response) => {
       const url = new URL(request.url ?? "", "http://x");
       const body = Buffer.concat(await request.toArray());
@@ -72,7 +72,7 @@ export function useEmulator(): () => EmulatorTest {
   return () => current;
 }
 
-function createTest(emulator: Emulator, callbackUrl: string, received: Received[]): EmulatorTest {
+function createTest(emulator: Emulator, callbackUrl: string, received: ReceivedWebhook[]): EmulatorTest {
   const call = async (method: string, url: string, headers: Record<string, string>, body: unknown) => {
     const answer = await fetch(url, {
       method,

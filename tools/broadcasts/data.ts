@@ -6,8 +6,8 @@ import { templateCategories } from "../templates/index.ts";
 import { walletModes } from "../wallet.ts";
 
 /**
- * draft → scheduled → processing ⇄ paused → completed; cancelled from any of the first four; failed if it could not start:
- * nothing was sent, and it may be changed and executed as a draft.
+ * draft → scheduled → processing ⇄ paused → completed; cancelled from any of the first four; failed if the
+ * broadcast could not start: nothing was sent, and it may be changed and executed like a draft.
  */
 export const executionStatuses = [
   "draft",
@@ -20,7 +20,7 @@ export const executionStatuses = [
 ] as const;
 export type ExecutionStatus = (typeof executionStatuses)[number];
 
-/** Why a broadcast paused by itself, or that a person paused it. */
+/** Why a broadcast paused: a person requested it, or the service did it. */
 export const pausedReasons = [
   "requested",
   "missed_schedule",
@@ -43,7 +43,10 @@ export const exclusionReasons = [
 ] as const;
 export type ExclusionReason = (typeof exclusionReasons)[number];
 
-/** queued: handed to the delivery; sent: the channel accepted it, and no receipt of its delivery has arrived. */
+/**
+ * queued: a message was enqueued; sent: the channel accepted the message, and no receipt of its delivery has
+ * arrived.
+ */
 export const recipientStatuses = [
   "pending",
   "queued",
@@ -55,7 +58,9 @@ export const recipientStatuses = [
 ] as const;
 export type RecipientStatus = (typeof recipientStatuses)[number];
 
-/** sent includes what was delivered, and delivered what was read: total = pending + sent + failed. */
+/**
+ * sent includes delivered messages, and delivered includes read messages: total = pending + sent + failed.
+ */
 export const Stats = z.object({
   total: z.int(),
   sent: z.int(),
@@ -64,10 +69,13 @@ export const Stats = z.object({
   failed: z.int(),
 });
 
-export const Metrics = Stats.extend({ pending: z.int(), execution_status: z.enum(executionStatuses) });
+export const BroadcastMetrics = Stats.extend({
+  pending: z.int(),
+  execution_status: z.enum(executionStatuses),
+});
 
-/** The counted reasons. */
-const Excluded = z.partialRecord(z.enum(exclusionReasons), z.int());
+/** Counts by reason. */
+const ExclusionCounts = z.partialRecord(z.enum(exclusionReasons), z.int());
 
 const attribute = z
   .string()
@@ -78,7 +86,10 @@ const attribute = z
     "Send name, phone_number, country, username or metadata.<path>.",
   );
 
-/** Where a value comes from: an attribute of the contact, with a default for contacts without it, or the same for all. */
+/**
+ * The source of a value: an attribute of the contact, with a default for contacts without it, or the same
+ * text for all contacts.
+ */
 const Mapping = z.union([
   attribute,
   z.object({ attribute, default: z.string().min(1).max(1024).optional() }),
@@ -110,19 +121,19 @@ export const Broadcast = z.object({
   failure_reason: z.string().nullable(),
   recipient_count: z.int(),
   stats: Stats,
-  excluded: Excluded,
+  excluded: ExclusionCounts,
   started_at: timestamp.nullable(),
   completed_at: timestamp.nullable(),
   created_at: timestamp,
   updated_at: timestamp,
 });
 
-export const Recipient = z.object({
+export const BroadcastRecipient = z.object({
   contact_id: z.string(),
   /** Null once the contact has been erased. */
   to: z.string().nullable(),
   status: z.enum(recipientStatuses),
-  /** Of an excluded recipient. */
+  /** Only for an excluded recipient. */
   reason: z.enum(exclusionReasons).nullable(),
   message_id: z.string().nullable(),
   conversation_id: z.string().nullable(),
@@ -134,25 +145,25 @@ export const Recipient = z.object({
 });
 
 /** What would happen if the broadcast were executed now. */
-export const Estimate = z.object({
+export const BroadcastEstimate = z.object({
   recipient_count: z.int(),
-  excluded: Excluded,
+  excluded: ExclusionCounts,
   category: z.enum(templateCategories),
   currency: z.string(),
-  /** Null: there are no prices in the currency. */
+  /** Null if there are no prices in the currency. */
   cost: z.number().nullable(),
-  /** Of each country, the dearest first; null: of no country. */
+  /** The cost for each country, most expensive first; null for recipients without a country. */
   costs: z.array(z.object({ country: z.string().nullable(), recipients: z.int(), cost: z.number() })),
   available: z.number(),
   available_after: z.number().nullable(),
-  /** off: it is executed even if less is available. */
+  /** off: the broadcast is executed even if less is available. */
   mode: z.enum(walletModes),
-  /** Whether simulated money pays, and available is of that. */
+  /** Whether simulated money pays. Then `available` is also simulated money. */
   simulated: z.boolean(),
-  /** False: the wallet would reject it. */
+  /** Whether the wallet would accept the broadcast. */
   is_affordable: z.boolean(),
-  /** Recipients above the inbox's daily limit, who get the message on later days. */
+  /** Recipients above the inbox's daily limit, who would get the message on later days. */
   waiting: z.int(),
-  /** By the inbox's limits; null: it has none. */
+  /** The sending time by the inbox's limits; null if it has none. */
   duration_seconds: z.int().nullable(),
 });

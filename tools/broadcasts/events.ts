@@ -9,7 +9,7 @@ export const broadcastEvents = {
       broadcast_id: z.string(),
       name: z.string(),
       scheduled_at: timestamp,
-      /** paused: its time was missed. */
+      /** paused: the broadcast missed its time. */
       execution_status: z.enum(["failed", "paused"]),
       /** The code of an error, such as insufficient_funds, or missed_schedule. */
       reason: z.string(),

@@ -1,7 +1,7 @@
 /** Broadcasts: an approved template sent once to every contact of a cohort. */
 import { z } from "zod";
 import {
-  Deleted,
+  DeletionResult,
   fileAddress,
   id,
   inboxId,
@@ -14,10 +14,10 @@ import {
 } from "../contract/index.ts";
 import {
   Broadcast,
-  Estimate,
+  BroadcastEstimate,
+  BroadcastMetrics,
+  BroadcastRecipient,
   executionStatuses,
-  Metrics,
-  Recipient,
   recipientStatuses,
   VariableMapping,
 } from "./data.ts";
@@ -113,7 +113,7 @@ export const broadcasts = {
     description:
       "Delete a draft or failed broadcast. A scheduled one is cancelled first, with cancel_broadcast.",
     input: z.object({ id: broadcastId }),
-    output: one(Deleted),
+    output: one(DeletionResult),
     tier: "extended",
   }),
 
@@ -198,7 +198,7 @@ export const broadcasts = {
     description:
       "Count whom a draft, scheduled or failed broadcast would reach and exclude now, its cost by country, and whether the wallet can pay it (is_affordable).",
     input: z.object({ id: broadcastId }),
-    output: one(Estimate),
+    output: one(BroadcastEstimate),
   }),
 
   test_broadcast: operation({
@@ -227,7 +227,7 @@ export const broadcasts = {
       status: z.enum(recipientStatuses).optional().describe("Only this status"),
       ...paging(25),
     }),
-    output: paged(Recipient),
+    output: paged(BroadcastRecipient),
     tier: "extended",
   }),
 
@@ -238,7 +238,7 @@ export const broadcasts = {
     title: "Get broadcast metrics",
     description: "Count a broadcast's messages by status. sent includes delivered, which includes read.",
     input: z.object({ id: broadcastId }),
-    output: one(Metrics),
+    output: one(BroadcastMetrics),
   }),
 
   wait_for_broadcast: operation({
@@ -252,7 +252,7 @@ export const broadcasts = {
       id: broadcastId,
       timeout_seconds: z.int().min(0).max(55).default(25).describe("Seconds to wait, at most 55"),
     }),
-    output: one(Metrics.extend({ is_timed_out: z.boolean() })),
+    output: one(BroadcastMetrics.extend({ is_timed_out: z.boolean() })),
     waits: true,
     progress: { counts: ["sent", "failed"], total: "total" },
   }),

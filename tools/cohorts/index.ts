@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { Contact } from "../contacts.ts";
 import {
-  Deleted,
+  DeletionResult,
   type ErrorEntry,
   errorEntry,
   id,
@@ -35,14 +35,14 @@ const Cohort = z.object({
   type: z.enum(cohortTypes),
   csv_url: z.string().nullable(),
   query: z.record(z.string(), z.unknown()),
-  /** Counted when it was saved, and at each broadcast. */
+  /** Counted when the cohort was saved, and at each broadcast. */
   contact_count: z.int(),
   /** A csv cohort is building until its file has been read. */
   status: z.enum(cohortStatuses),
-  /** Of a csv cohort: the lines read so far, and those of them without a contact. */
+  /** For a csv cohort: the lines read so far, and how many of them have no contact. */
   lines_read: z.int(),
   lines_rejected: z.int(),
-  /** Why its file could not be read to the end. */
+  /** Why the file could not be read to the end. */
   failure: z.string().nullable(),
   created_at: timestamp,
   updated_at: timestamp,
@@ -80,17 +80,20 @@ const NewCohort = z
 
 const readScope = { any: ["broadcasts:read", "broadcasts:create"] } as const;
 
-/** One of the people that a query selects. */
+/** A contact that a query selects. */
 const SampleContact = Contact.pick({ phone_number: true, name: true, tags: true }).extend({
-  /** Null without contacts:read, as most of the number and the name is then hidden. */
+  /** Null without contacts:read; then most of the number and the name is hidden too. */
   id: z.string().nullable(),
 });
 
 const Preview = z.object({
   contact_count: z.int(),
-  /** With sample: up to five of the contacts. */
+  /** With sample: up to five contacts. */
   sample: z.array(SampleContact).optional(),
-  /** With sample: for each condition, how many contacts meet it, and how many also meet those before it. */
+  /**
+   * With sample: for each condition, how many contacts meet it, and how many also meet all conditions before
+   * it.
+   */
   funnel: z
     .array(z.object({ conditions: z.array(z.string()), matching: z.int(), remaining: z.int() }))
     .optional(),
@@ -105,9 +108,9 @@ const AttributeDescriptions = z.object({
       values: z.array(z.string()).optional(),
     }),
   ),
-  /** By type: the operators that apply, and the value that each takes. */
+  /** For each type, the operators that apply, and the value that each operator takes. */
   operators: z.record(z.string(), z.record(z.string(), z.string())),
-  /** Of the newest 10,000 contacts and conversations. */
+  /** The tags of the newest 10,000 contacts and conversations. */
   tags: z.array(z.string()),
   conversation_tags: z.array(z.string()),
   metadata_attributes: z.array(
@@ -219,7 +222,7 @@ export const cohorts = {
     title: "Delete cohort",
     description: "Delete a cohort. Its contacts stay. This can't be undone.",
     input: z.object({ id: cohortId }),
-    output: one(Deleted),
+    output: one(DeletionResult),
     tier: "extended",
   }),
 };

@@ -1,7 +1,7 @@
-/** The language of conditions, which routing and cohorts use: its operators and errors. */
+/** The language of conditions in routing and cohorts: its operators and errors. */
 import { type ErrorEntry, errorEntry } from "../contract/index.ts";
 
-/** The operators of a condition; the query engine defines what each compares. */
+/** The operators of a condition; the query engine defines how each one compares. */
 export const queryOperators = [
   "eq",
   "neq",

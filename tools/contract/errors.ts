@@ -21,7 +21,7 @@ export type ErrorType = (typeof errorTypes)[number];
 export interface ErrorEntry {
   readonly type: ErrorType;
   readonly status: number;
-  /** What is wrong; `{name}` is replaced by that fact of the failure. */
+  /** The problem. `{name}` is replaced by the failure's fact of this name. */
   readonly message: string;
   /** What to do next, for a person or a model. */
   readonly fix: string;
@@ -43,7 +43,10 @@ export const ErrorDetail = z.object({
 });
 export type ErrorDetail = z.infer<typeof ErrorDetail>;
 
-/** The body of every error response. Extra facts (`existing_id`, `required_scope`, …) are members beside `code`. */
+/**
+ * The body of every error response. Extra facts (`existing_id`, `required_scope`, …) are members beside
+ * `code`.
+ */
 export const ErrorBody = z.object({
   error: z.looseObject({
     type: z.enum(errorTypes),

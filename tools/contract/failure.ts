@@ -1,4 +1,6 @@
-/** Failures: an error of a table with its facts, as it is thrown and sent, in at most 20 kB. */
+/**
+ * Failures: an error of a table with its facts, in the form in which it is thrown and sent, in at most 20 kB.
+ */
 import type { z } from "zod";
 import { requestErrors } from "./common-errors.ts";
 import type { ErrorBody, ErrorDetail, ErrorEntry } from "./errors.ts";
@@ -6,22 +8,22 @@ import { describeIssue, maxDetails } from "./issues.ts";
 import { describeRule, type ScopeRule, scopesOf } from "./scopes.ts";
 
 /** The facts of one failure: they fill in the message and are sent beside the code. */
-export interface FailureDetail extends Readonly<Partial<Record<Reserved, never>>> {
+export interface FailureDetail extends Readonly<Partial<Record<ReservedField, never>>> {
   readonly param?: string;
   readonly details?: readonly ErrorDetail[];
   readonly [fact: string]: unknown;
 }
 
 /** Members of the body that a fact must not overwrite. */
-type Reserved = Exclude<keyof (typeof ErrorBody)["shape"]["error"]["shape"], "param" | "details">;
+type ReservedField = Exclude<keyof (typeof ErrorBody)["shape"]["error"]["shape"], "param" | "details">;
 
-/** In characters. `value` is what the caller sent; lists of known names are longer. */
+/** In characters. `value` is what the caller sent; lists of known names may be longer. */
 const limits = { value: 100, param: 200, field: 200, message: 400, other: 2_000 } as const;
 
 /** The listed fields have at most this many bytes. */
 const maxDetailBytes = 14_000;
 
-/** An error that is shown to the caller. Anything else that is thrown is answered as `internal`. */
+/** An error that is shown to the caller. Any other thrown error is answered as `internal`. */
 export class Failure extends Error {
   readonly code: string;
   readonly entry: ErrorEntry;
@@ -47,7 +49,10 @@ export class Failure extends Error {
     return this.entry.status;
   }
 
-  /** Seconds after which to send the request again; a service that can't process it now says so in any case. */
+  /**
+   * After how many seconds to send the request again. Always defined if the service can't process requests
+   * now.
+   */
   get retryAfter(): number | undefined {
     const { retry_after } = this.detail;
     return typeof retry_after === "number" ? retry_after : this.status === 503 ? 1 : undefined;
@@ -102,7 +107,10 @@ export function failRequest(code: keyof typeof requestErrors, detail?: FailureDe
   return new Failure(code, requestErrors[code], { detail });
 }
 
-/** Converts Zod's issues, found with `inputMessages`, to a failure that names each invalid field, or the first of very many. */
+/**
+ * Converts Zod's issues, found with `inputMessages`, to a failure that names each invalid field, up to a
+ * limit.
+ */
 export function failInput(issues: readonly z.core.$ZodIssue[], input: unknown): Failure {
   const details = limitDetails(issues.slice(0, maxDetails).flatMap((issue) => describeIssue(issue, input)));
   const count = issues.reduce((sum, issue) => sum + fieldsOf(issue), 0);
@@ -119,12 +127,12 @@ export function failInput(issues: readonly z.core.$ZodIssue[], input: unknown): 
   });
 }
 
-/** The number of invalid fields that an issue is about. */
+/** The number of invalid fields in an issue. */
 function fieldsOf(issue: z.core.$ZodIssue): number {
   return issue.code === "unrecognized_keys" ? issue.keys.length : 1;
 }
 
-/** Shortens long texts, and removes the details that are too many. */
+/** Shortens long texts, and drops details above the limit. */
 function limitFacts(detail: FailureDetail): FailureDetail {
   const limited = Object.entries(detail).map(([name, fact]) => [name, limitFact(name, fact)]);
   // Each fact keeps its name and its type.
@@ -142,7 +150,7 @@ function limitOf(name: string): number {
   return name === "value" || name === "param" ? limits[name] : limits.other;
 }
 
-/** The first details, as many as an answer may have. */
+/** The first details, as many as fit into a response. */
 function limitDetails(details: readonly ErrorDetail[]): ErrorDetail[] {
   const encoder = new TextEncoder();
   let bytes = 0;

@@ -22,7 +22,7 @@ export const passwordRule = {
   text: `${passwordLength.min} to ${passwordLength.max} characters`,
 } as const;
 
-/** A new password. One that is verified may be of any length. */
+/** A new password. A password that is verified may have any length. */
 export const chosenPassword = z
   .string()
   .min(passwordRule.min, `Send ${passwordRule.text}.`)
@@ -32,7 +32,7 @@ export const chosenPassword = z
 /** How long a tag may be, and how many one request may name. */
 export const tagLimits = { length: 64, count: 50 } as const;
 
-/** In lower case and one Unicode form, so that VIP and vip are one tag. */
+/** In lower case and one Unicode form, so that VIP and vip are the same tag. */
 export function normalizeTag(text: string): string {
   return text.normalize().trim().toLowerCase();
 }
@@ -54,7 +54,7 @@ export const fileAddress = z
   .url({ protocol: /^https?$/, error: "Send an address that begins with http:// or https://." })
   .max(2048, "At most 2048 characters.");
 
-/** The recipient of a message; a contact who hides the number has a bsuid instead. */
+/** The recipient of a message: a phone number, or the bsuid of a contact who hides the number. */
 export const recipient = z
   .string()
   .min(3)
@@ -64,13 +64,13 @@ export const recipient = z
 /** A time, ISO 8601 with an offset. */
 export const timestamp = z.iso.datetime({ offset: true });
 
-/** The first and the last time with a four-digit year from 1 on, the only format that is stored. */
+/** The first and the last time with a four-digit year from 1 on. Other times are not stored. */
 const [firstTimestamp, lastTimestamp] = [Date.parse("0001-01-01"), Date.parse("9999-12-31T23:59:59.999Z")];
 
 /** A time sent by a caller, converted to UTC. */
 export const inputTimestamp = timestamp
   .max(64)
-  // The limit of PostgreSQL; the offsets of all time zones are below it.
+  // The limit of PostgreSQL. The offsets of all time zones are smaller.
   .refine((text) => !/[+-](?:1[6-9]|2\d):\d\d$/.test(text), {
     error: "Send an offset from UTC of less than 16 hours.",
     abort: true,
@@ -84,8 +84,8 @@ export const inputTimestamp = timestamp
 type JsonObject = Record<string, unknown>;
 
 /**
- * An object of which `fits` is true. It is called before Zod looks at the members, of which there
- * may be many. What is no object is left to `schema`.
+ * An object for which `fits` is true. `fits` is called before Zod looks at the members, because an object may
+ * have many. Values that are no objects are left to `schema`.
  */
 export function limitedObject<Schema extends z.ZodType>(
   fits: (value: JsonObject) => boolean,
@@ -100,7 +100,7 @@ export function limitedObject<Schema extends z.ZodType>(
   }, schema);
 }
 
-/** An open object of which `fits` is true. */
+/** An open object for which `fits` is true. */
 export function openObject(fits: (value: JsonObject) => boolean, error: string) {
   return limitedObject(fits, error, z.record(z.string(), z.unknown()));
 }
@@ -133,11 +133,11 @@ export function pageSize(size: number) {
 export const actorTypes = ["api_key", "user", "flow", "bot", "system"] as const;
 export type ActorType = (typeof actorTypes)[number];
 
-/** Who did something; `system` is the service itself. */
-export const Actor = z.object({ type: z.enum(actorTypes), id: z.string(), name: z.string() });
+/** The actor of a change; `system` is the service itself. */
+export const RecordedActor = z.object({ type: z.enum(actorTypes), id: z.string(), name: z.string() });
 
 /** The data of a delete response. */
-export const Deleted = z.object({ deleted: z.literal(true) });
+export const DeletionResult = z.object({ deleted: z.literal(true) });
 
 /** A response with one object. */
 export function one<Data extends z.ZodType>(data: Data) {
@@ -157,7 +157,7 @@ export function paged<Data extends z.ZodType>(data: Data) {
       page: z.int(),
       per_page: z.int(),
       total: z.int(),
-      /** Present only where the list is too long to be counted for each page. */
+      /** Present only if the list is too long to be counted for each page. */
       total_is_estimate: z.literal(true).optional(),
     }),
   });

@@ -11,7 +11,10 @@ export function readCredential(headers: Headers): string | undefined {
   return /^Bearer +(\S+)\s*$/i.exec(String(authorization))?.[1];
 }
 
-/** The header with something that is no credential, such as a key without its scheme; undefined without one. */
+/**
+ * The header with something that is no credential, such as a key without its scheme. Undefined if there is no
+ * such header.
+ */
 export function findMalformedCredential(headers: Headers): string | undefined {
   if (readCredential(headers) !== undefined) {
     return undefined;

@@ -1,4 +1,4 @@
-/** The contract's vocabulary: operations, tools, fields, scopes and failures. */
+/** The building blocks of the contract: operations, tools, fields, scopes and failures. */
 
 export {
   coerceFields,
@@ -11,13 +11,12 @@ export { accessErrors, requestErrors, serviceErrors } from "./common-errors.ts";
 export { ErrorBody, ErrorDetail, type ErrorEntry, errorEntry, errorTypes } from "./errors.ts";
 export { Failure, type FailureDetail, failInput, fieldFailure, missingScope } from "./failure.ts";
 export {
-  Actor,
   type ActorType,
   actorTypes,
   all,
   chosenPassword,
   country,
-  Deleted,
+  DeletionResult,
   fileAddress,
   id,
   inboxId,
@@ -35,6 +34,7 @@ export {
   paging,
   passwordRule,
   phone,
+  RecordedActor,
   recipient,
   tag,
   tagLimits,
@@ -74,8 +74,11 @@ export {
 } from "./scopes.ts";
 export {
   describeTools,
+  groupHiddenTools,
+  type HiddenTools,
   type Tool,
   type ToolMode,
+  type ToolPlace,
   toolMappingsOf,
   toolModes,
   toolNames,

@@ -1,4 +1,7 @@
-/** What is wrong with a field, and what to send instead, in our words: Zod's own are for programmers. */
+/**
+ * Describes what is wrong with a field, and what to send instead, in words for callers: Zod's own messages
+ * are for programmers.
+ */
 import type { z } from "zod";
 import type { ErrorDetail } from "./errors.ts";
 
@@ -10,13 +13,13 @@ interface Explanation {
   readonly fix: string;
 }
 
-/** Of the invalid fields, this many are listed. */
+/** How many invalid fields are listed. */
 export const maxDetails = 20;
 
 /** Pass as `error` to `safeParse`. A message of the schema itself takes precedence. */
 export const inputMessages: z.core.$ZodErrorMap = (issue) => explain(issue, issue.input).message;
 
-/** The first invalid fields of an issue, which was found with `inputMessages`. */
+/** The first invalid fields of an issue. The issue must have been found with `inputMessages`. */
 export function describeIssue(issue: Issue, input: unknown): ErrorDetail[] {
   const field = formatPath(issue.path);
   if (issue.code === "unrecognized_keys") {
@@ -29,7 +32,7 @@ export function describeIssue(issue: Issue, input: unknown): ErrorDetail[] {
   }
   const value = valueAt(input, issue.path);
   const explanation = explain(issue, value);
-  // A message of the schema itself says what to send.
+  // A message of the schema itself already says what to send.
   const fix = issue.message === explanation.message ? explanation.fix : issue.message;
   const isMissing = field !== "" && issue.code !== "custom" && value === undefined;
   return isMissing
@@ -37,7 +40,7 @@ export function describeIssue(issue: Issue, input: unknown): ErrorDetail[] {
     : [{ field, code: issue.code, message: issue.message, fix }];
 }
 
-/** A place in the input: nodes[0].action_config.text. A number is a place in a list. */
+/** Formats a place in the input, such as nodes[0].action_config.text. A number is a place in a list. */
 export function formatPath(path: readonly PropertyKey[]): string {
   return path
     .map((name, index) => (typeof name === "number" ? `[${name}]` : `${index > 0 ? "." : ""}${String(name)}`))

@@ -1,12 +1,12 @@
-/** Turns Zod schemas into the JSON Schema that every client accepts. */
+/** Converts Zod schemas to JSON Schema that every client accepts. */
 import { z } from "zod";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /**
- * Converts a Zod schema: an object at the root, no `$ref`, no `$schema`, no long patterns. Input is closed at every depth.
- * Output is open, so that a field added later does not break a client that validates. `tool` is the input
- * without what a model does not need.
+ * Converts a Zod schema: an object at the root, no `$ref`, no `$schema`, no long patterns. Input is closed at
+ * every depth. Output is open, so that a field added later does not break a client that validates. `tool` is
+ * the input without the parts that a model does not need.
  */
 export function toJsonSchema(schema: z.ZodType, use: "input" | "output" | "tool"): JsonSchema {
   const { $schema: _, ...json } = z.toJSONSchema(schema, {
@@ -44,7 +44,10 @@ export function toJsonSchema(schema: z.ZodType, use: "input" | "output" | "tool"
   return JSON.parse(JSON.stringify(json), (_, value: unknown) => splitTypes(value));
 }
 
-/** Writes a list of types, which Zod makes of a bare nullable type, as a union: some clients can't read the list. */
+/**
+ * Writes a list of types, as Zod generates for a bare nullable type, as a union: some clients can't read a
+ * list.
+ */
 function splitTypes(schema: unknown): unknown {
   const { type: types, ...rest } = Object(schema) as JsonSchema;
   return Array.isArray(types) ? { anyOf: types.map((type) => ({ type })), ...rest } : schema;
@@ -54,7 +57,10 @@ function splitTypes(schema: unknown): unknown {
 const maxInt32 = 2 ** 31 - 1;
 const minInt32 = -(2 ** 31);
 
-/** Still validated, and named in the error. A limit that callers often exceed belongs in the description. */
+/**
+ * These limits are still validated, and named in the error. A limit that callers often exceed belongs in the
+ * description.
+ */
 const omittedKeywords = [
   "minLength",
   "maxLength",
@@ -64,7 +70,10 @@ const omittedKeywords = [
   "exclusiveMinimum",
 ] as const;
 
-/** Removes what a model does not need to call the tool: every listed tool costs tokens on every turn. */
+/**
+ * Removes the parts that a model does not need to call the tool: every listed tool costs tokens on every
+ * turn.
+ */
 function trimSchema(schema: z.core.JSONSchema.BaseSchema): void {
   for (const keyword of omittedKeywords) {
     delete schema[keyword];
@@ -83,7 +92,7 @@ function trimSchema(schema: z.core.JSONSchema.BaseSchema): void {
   }
 }
 
-/** An empty default is the expected one; an empty schema allows everything. */
+/** Whether a keyword is expected anyway: an empty default, or an empty schema, which allows everything. */
 function isEmpty(value: unknown): boolean {
   return (
     value === "" ||
@@ -92,7 +101,7 @@ function isEmpty(value: unknown): boolean {
   );
 }
 
-/** The schema inside optional, default and nullable ones, and behind a preprocessing step. */
+/** The schema inside optional, default and nullable schemas, and behind a preprocessing step. */
 export function unwrap(field: z.core.$ZodType): z.core.$ZodType {
   if (field instanceof z.ZodPreprocess) {
     return unwrap(field.out);

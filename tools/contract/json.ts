@@ -1,6 +1,6 @@
 /** Reads JSON that may be malformed, and measures JSON that may be large. */
 
-/** The value of a JSON text; undefined, which no JSON text means, where it is not JSON. */
+/** The value of a JSON text. Undefined, which is never the value of a JSON text, if the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -10,8 +10,8 @@ export function parseJson(text: string): unknown {
 }
 
 /**
- * Whether the JSON of a parsed value has at most `limit` characters. Stops at the limit, however large the value is,
- * and takes no recursion, which a deeply nested value would overflow.
+ * Whether the JSON of a parsed value has at most `limit` characters. Stops at the limit, however large the
+ * value is, and does not use recursion, which a deeply nested value would overflow.
  */
 export function fitsJson(value: unknown, limit: number): boolean {
   const pending = [value];
@@ -30,7 +30,10 @@ export function fitsJson(value: unknown, limit: number): boolean {
   return length <= limit;
 }
 
-/** The length of an object without its values: as a list, the names have the object's brackets and commas. */
+/**
+ * The length of an object without its values. The list of its names has as many brackets and commas as the
+ * object.
+ */
 function frameLength(names: readonly string[]): number {
   return JSON.stringify(names).length + names.length;
 }

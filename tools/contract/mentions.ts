@@ -1,8 +1,8 @@
 /**
- * Keeps a list of tools closed: its texts name no tool that the list does not contain.
+ * Keeps a list of tools closed: its texts name no tool that is missing in the list.
  *
- * A text may name a tool only in a clause that can be removed: a sentence, or a clause that begins with
- * "; " or ", from ". Such clauses are removed when a list is made, because filters can hide any tool.
+ * A text may name a tool only in a clause that can be removed: a sentence, or a clause that begins with "; "
+ * or ", from ". Such clauses are removed when a list is made, because filters can hide any tool.
  */
 import type { JsonSchema } from "./json-schema.ts";
 

@@ -1,19 +1,22 @@
 /**
  * Declares operations: one declaration serves every transport.
  *
- * The REST route, the MCP tool, the OpenAPI entry, the typed client and the common tests are derived from
- * it. Input is flat: a field named in the path is sent there, the rest in the query (GET, DELETE) or in
- * the JSON body.
+ * The REST route, the MCP tool, the OpenAPI entry, the typed client and the common tests are derived from the
+ * declaration. Input is flat: a field named in the path is sent there, the rest in the query (GET, DELETE) or
+ * in the JSON body.
  */
 import type { z } from "zod";
 import type { ScopeRule } from "./scopes.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** The credential that a path requires: a key or an access token, only an access token, the operator's key, or none. */
+/**
+ * The credential that a path requires: a key or an access token, only an access token, the operator's key, or
+ * none.
+ */
 export type Credential = "any" | "bearer" | "operator" | "none";
 
-/** The credentials that belong to no organization. */
+/** The credentials that are independent of an organization. */
 type Ownerless = "operator" | "none";
 
 export type Encoding = "json" | "multipart";
@@ -26,7 +29,7 @@ export type Encoding = "json" | "multipart";
  */
 export type Effect = "read" | "write" | "outward" | "delegated" | "streamed" | "public";
 
-/** The effects that a declaration states; the others are derived. */
+/** The effects that a declaration states; the other effects are derived. */
 type DeclaredEffect = "delegated" | "outward" | "read" | "streamed";
 
 export interface Hints {
@@ -36,9 +39,11 @@ export interface Hints {
   readonly openWorld: boolean;
 }
 
-/** The fields in the `data` of an operation that waits, by which a timed-out answer shows how far it has come. */
+/**
+ * The fields in the `data` of an operation that waits, from which a timed-out response shows the progress.
+ */
 export interface ProgressFields<Field extends string = string> {
-  /** Their sum is the progress. Their names are shown: "1,200 of 20,000 sent, 3 failed". */
+  /** Their sum is the progress, which is shown with their names: "1,200 of 20,000 sent, 3 failed". */
   readonly counts: readonly [Field, ...Field[]];
   readonly total: Field;
 }
@@ -47,23 +52,26 @@ export interface ProgressFields<Field extends string = string> {
 export interface OtherPath {
   readonly path: string;
   readonly credential: Credential;
-  /** The scope required there; by default the operation's own. */
+  /** The scope that this path requires; by default the operation's own scope. */
   readonly scope?: ScopeRule | null;
   /** Passed to the handler, for a path that behaves differently. */
   readonly variant?: string;
 }
 
-/** An argument that names a file on the client's own machine. The client sends the file instead of it. */
+/**
+ * An argument that names a file on the client's own machine. The client sends the file instead of the
+ * argument.
+ */
 export interface LocalFileField {
   readonly field: string;
   readonly schema: z.ZodType;
-  /** The fields that it replaces: exactly one of them all is sent. */
+  /** The fields that this field replaces. Exactly one of all these fields must be sent. */
   readonly insteadOf: readonly string[];
 }
 
 /**
- * A tool whose input differs from its route's. `fixed` is always sent; `place` maps a field to where the
- * route expects it (`body: "text.body"`).
+ * A tool whose input differs from its route's input. `fixed` is always sent; `place` maps a field to the
+ * place where the route expects it (`body: "text.body"`).
  */
 export interface ToolMapping {
   readonly title: string;
@@ -71,7 +79,7 @@ export interface ToolMapping {
   readonly input: z.ZodObject;
   readonly fixed?: Readonly<Record<string, unknown>>;
   readonly place?: Readonly<Record<string, string>>;
-  /** Offered only by a transport that runs on the user's machine; no route knows the field. */
+  /** Offered only by a transport that runs on the user's machine; routes do not have the field. */
   readonly local?: LocalFileField;
 }
 
@@ -91,27 +99,35 @@ export interface Operation<
   readonly input: Input;
   readonly output: Output;
   readonly status: 200 | 201;
-  /** Core tools are listed by default: those of the specification and what they depend on. */
+  /** Core tools are listed by default: tools of the specification and tools that these depend on. */
   readonly tier: "core" | "extended";
   /** The response may take as long as the caller's `timeout_seconds` allows. */
   readonly waits: boolean;
-  /** The response may take so long, because it waits for a third party. */
+  /** The response may take this long, because it waits for a third party. */
   readonly waitSeconds?: number;
-  /** Undefined: while it waits, only the time is known. */
+  /** Undefined if only the time is known while the operation waits. */
   readonly progress: ProgressFields | undefined;
   readonly hints: Hints;
   readonly effect: Kind;
-  /** The response contains a secret that is shown once: the copy stored for idempotency is sealed. */
+  /**
+   * Whether the response contains a secret that is shown once. The copy that is stored for idempotency is
+   * sealed.
+   */
   readonly showsSecret: boolean;
-  /** The input contains a password: requests are limited more strictly, by address and by account. */
+  /**
+   * Whether the input contains a password. Such requests are limited more strictly, by address and by
+   * account.
+   */
   readonly sensitive: boolean;
   /** The member of `data` that lists tool calls, each with the tool's name in `tool`. */
   readonly offers: string | undefined;
+  /** The member of `data` that lists hidden tools (`HiddenTools`); a transport adds those that its settings hide. */
+  readonly hides: string | undefined;
   /** The encoding of the request body; multipart also carries a file. */
   readonly encoding: Encoding;
-  /** Sent over HTTP with a successful response. */
+  /** Headers that are sent over HTTP with a successful response. */
   readonly responseHeaders: Readonly<Record<string, string>>;
-  /** The tools that replace the derived one; `{}` declares none. */
+  /** The tools that replace the derived tool; `{}` declares none. */
   readonly tools: Readonly<Record<string, ToolMapping>> | undefined;
 }
 
@@ -158,7 +174,7 @@ type ListIn<Data> = {
   [Key in keyof Data & string]: Data[Key] extends readonly unknown[] ? Key : never;
 }[keyof Data & string];
 
-/** The counts in the `data` of a response that says whether its wait timed out. */
+/** The counts in the `data` of a response that has a member for the timeout of its wait. */
 type CountIn<Data> = Data extends { readonly is_timed_out: boolean }
   ? { [Key in keyof Data & string]: Data[Key] extends number ? Key : never }[keyof Data & string]
   : never;
@@ -196,11 +212,12 @@ interface Declaration<
   readonly waitSeconds?: number;
   readonly progress?: z.output<Output> extends { data: infer Data } ? ProgressFields<CountIn<Data>> : never;
   readonly hints?: Partial<Hints>;
-  /** `read` for a query that is sent by POST because it is too large for a URL. */
+  /** `read` for a query that is sent by POST, because it is too large for a URL. */
   readonly effect?: Declared;
   readonly showsSecret?: boolean;
   readonly sensitive?: boolean;
   readonly offers?: z.output<Output> extends { data: infer Data } ? ListIn<Data> : never;
+  readonly hides?: z.output<Output> extends { data: infer Data } ? ListIn<Data> : never;
   readonly encoding?: Encoding;
   readonly responseHeaders?: Readonly<Record<string, string>>;
   readonly tools?: {
@@ -234,15 +251,16 @@ export function operation<
     showsSecret: false,
     sensitive: false,
     offers: undefined,
+    hides: undefined,
     encoding: "json",
     responseHeaders: {},
     ...declaration,
-    // Left out, the type parameter is the empty list.
+    // If it is omitted, the type parameter is the empty list.
     also: declaration.also ?? ([] as readonly OtherPath[] as Also),
-    // The rule of EffectOf.
+    // The value follows the rule of EffectOf.
     effect: effect as EffectOf<Verb, Access, Declared>,
     hints: { ...hintsOf[effect === "read" ? "GET" : declaration.method], ...declaration.hints },
-    // MappingOf has checked each mapping; from here on they are looked up by name.
+    // MappingOf has checked each mapping. From here on they are looked up by name.
     tools: declaration.tools as Record<string, ToolMapping> | undefined,
   };
 }

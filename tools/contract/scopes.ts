@@ -18,19 +18,22 @@ const grants = {
 
 export type Scope = keyof typeof grants;
 
-/** Every scope with what it grants, in the specification's order. */
+/** Every scope with its description, in the specification's order. */
 export const scopes: readonly { name: Scope; grants: string }[] = (Object.keys(grants) as Scope[]) // the keys of the literal above
   .map((name) => ({ name, grants: grants[name] }));
 
 /** Every scope in the colon spelling, which is stored and compared. */
 export const allScopes: readonly Scope[] = scopes.map(({ name }) => name);
 
-/** Whether a scope is for account administration: it has no dotted spelling, and only a signed-in user can grant it. */
+/**
+ * Whether a scope is for account administration: it has no dotted spelling, and only a signed-in user can
+ * grant it.
+ */
 export function isAdministrative(scope: Scope): boolean {
   return scope.startsWith("tokens:");
 }
 
-/** The dotted spelling, or the scope itself where none exists. */
+/** The dotted spelling, or the scope itself if it has none. */
 export function toDottedScope(scope: Scope): string {
   return isAdministrative(scope) ? scope : scope.replace(":", ".");
 }

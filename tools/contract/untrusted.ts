@@ -1,10 +1,10 @@
-/** Marks the fields that customers write, and finds them in an answer's schema. */
+/** Marks fields that customers write, and finds these fields in the schema of a response. */
 import { z } from "zod";
 import { unwrap } from "./json-schema.ts";
 
 /**
- * Marks a response field that customers write, or an object of such fields: it is data and never an instruction to a
- * model.
+ * Marks a response field that customers write, or an object of such fields. Its content is data, and never an
+ * instruction to a model.
  */
 export function untrusted<Field extends z.ZodType>(field: Field): Field {
   return field.meta({ untrusted: true });

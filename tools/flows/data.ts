@@ -1,16 +1,19 @@
-/** A flow and a run of it, as the API shows them. */
+/** A flow and a run of a flow, as the API shows them. */
 import { z } from "zod";
 import { inputTimestamp, jsonObject, nearestName, tag, timestamp, untrusted } from "../contract/index.ts";
 import { connectionTypes, duration, nodeTypes } from "./nodes/index.ts";
 
 /**
- * What starts a flow. To add a type: its name here, its fields in `triggerFields`, its rule in `requireTrigger`
- * (`index.ts`), and where it starts flows in `src/platform/automation/flows/triggers/`.
+ * The triggers of a flow. To add a type, add its name here, its fields to `triggerFields`, its rule to
+ * `requireTrigger` (`index.ts`), and its code to `src/platform/automation/flows/triggers/`.
  */
 export const triggerTypes = ["keyword", "event", "schedule"] as const;
 export type TriggerType = (typeof triggerTypes)[number];
 
-/** The events that can start a flow. `src/platform/automation/flows/triggers/sources.ts` has what each of them says. */
+/**
+ * The events that can start a flow. `src/platform/automation/flows/triggers/sources.ts` defines what each
+ * event refers to.
+ */
 export const triggerEvents = [
   "message.received",
   "message.failed",
@@ -24,17 +27,17 @@ export const triggerEvents = [
 ] as const;
 export type TriggerEvent = (typeof triggerEvents)[number];
 
-/** How a keyword is compared with a message. word: as whole words, anywhere in it. */
+/** How a keyword is compared with a message. word: as whole words, anywhere in the message. */
 export const keywordMatches = ["word", "exact", "contains", "starts_with", "regex"] as const;
 export type KeywordMatch = (typeof keywordMatches)[number];
 
 export const endActions = ["none", "assign", "resolve", "snooze", "unassign", "handoff_chatbot"] as const;
 export type EndAction = (typeof endActions)[number];
 
-/** A larger graph is split by start_flow. */
+/** The most nodes. A larger graph is split with start_flow. */
 export const maxNodes = 200;
 
-/** A name of a list; an unknown one is rejected with the nearest. */
+/** A name of a list. For an unknown name, the error suggests the nearest name. */
 export function oneOf<const Names extends readonly [string, ...string[]]>(names: Names) {
   return z.enum(names, {
     error({ input }) {
@@ -56,7 +59,7 @@ export const Node = z.object({
   sort_order: z.int32().default(0),
 });
 
-/** What an end action takes: assign a target, snooze a time. */
+/** The fields of end actions: the target of an assignment, the time of a snooze. */
 export const EndActionConfig = z.strictObject({
   team_id: z.string().max(64).optional(),
   user_id: z.string().max(64).optional(),
@@ -70,7 +73,7 @@ export const EndActionConfig = z.strictObject({
     .optional(),
 });
 
-/** The audience of a schedule; the tag that contact.tag_added must have added. */
+/** The audience of a schedule, and the tag for contact.tag_added. */
 export const FlowSettings = z.strictObject({
   cohort_id: z.string().max(64).optional(),
   tag: tag.optional(),
@@ -83,22 +86,27 @@ export const Flow = z.object({
   description: z.string().nullable(),
   inbox_id: z.string().nullable(),
   is_enabled: z.boolean(),
-  /** Whether it was saved before flows had the scopes of their creator: save it again. */
+  /**
+   * Whether the flow was saved before flows had the scopes of their creator, so that it should be saved
+   * again.
+   */
   needs_review: z.boolean(),
   trigger_type: z.enum(triggerTypes),
   trigger_keyword: z.string().nullable(),
   trigger_match: z.enum(keywordMatches).nullable(),
   trigger_event_type: z.enum(triggerEvents).nullable(),
-  /** Five fields of cron; null for a time, and for other triggers. */
+  /** A cron pattern of five fields; null for a single time, and for other triggers. */
   trigger_schedule: z.string().nullable(),
   trigger_schedule_at: timestamp.nullable(),
   trigger_schedule_timezone: z.string().nullable(),
-  /** When the schedule starts it next; null while it is disabled, and when no time is left. */
+  /**
+   * When the schedule starts the flow next; null while the flow is disabled, and if there is no next time.
+   */
   next_run_at: timestamp.nullable(),
   settings: z.object({
-    /** Whom the schedule starts it for; null: the open conversations. */
+    /** The cohort for which the schedule starts the flow; null: the open conversations. */
     cohort_id: z.string().nullable(),
-    /** The tag whose addition starts it; null: any. */
+    /** The tag that starts the flow when it is added; null: any tag. */
     tag: z.string().nullable(),
   }),
   priority: z.int(),
@@ -108,7 +116,7 @@ export const Flow = z.object({
     user_id: z.string().optional(),
     until: z.string().optional(),
   }),
-  /** Rises when the nodes or the end action change. */
+  /** Increases when the nodes or the end action change. */
   version: z.int(),
   nodes: z.array(
     z.object({
@@ -125,12 +133,15 @@ export const Flow = z.object({
   updated_at: timestamp,
 });
 
-/** With what is valid, and probably not what its author wants. */
+/** Also has warnings about what is valid, but probably not what its author wants. */
 export const SavedFlow = Flow.extend({
   warnings: z.array(z.object({ field: z.string(), code: z.string(), message: z.string(), fix: z.string() })),
 });
 
-/** running: its next step is due; waiting: for a time, a reply or the response to a call. The others are final. */
+/**
+ * running: the next step is due; waiting: for a time, a reply or the response to a call. The other statuses
+ * are final.
+ */
 export const runStatuses = ["running", "waiting", "completed", "failed", "cancelled"] as const;
 export type RunStatus = (typeof runStatuses)[number];
 
@@ -140,15 +151,15 @@ export const FlowRun = z.object({
   id: z.string(),
   organization_id: z.string(),
   flow_id: z.string(),
-  /** The version of the flow that it runs. */
+  /** The version of the flow that the run uses. */
   version: z.int(),
   conversation_id: z.string(),
   contact_id: z.string(),
   status: z.enum(runStatuses),
-  /** Why it failed, was cancelled, or ended without a reply; null otherwise. */
+  /** Why the run failed, was cancelled, or ended without a reply; null otherwise. */
   reason: z.string().nullable(),
   trigger_type: z.enum(runTriggers),
-  /** The node that it waits in, or that is next; null at the end. */
+  /** The node in which the run waits, or the next node; null at the end. */
   node_id: z.string().nullable(),
   waiting_for: z.enum(["time", "reply", "response"]).nullable(),
   /** When the wait ends by itself. */
@@ -177,7 +188,7 @@ const Step = z.object({
 });
 
 export const FlowRunDetails = FlowRun.extend({
-  /** What the contact answered, and the responses to calls, by save_as. */
+  /** The contact's answers and the responses to calls, keyed by save_as. */
   variables: untrusted(z.record(z.string(), z.unknown())),
   path: z.array(Step),
 });

@@ -1,4 +1,4 @@
-/** What flows consist of: for an assistant that is about to write one. */
+/** Describes the parts of flows, for an assistant that is about to write a flow. */
 import { z } from "zod";
 import { one, operation } from "../contract/index.ts";
 import { type TriggerEvent, triggerEvents } from "./data.ts";
@@ -56,9 +56,9 @@ const FlowDescription = z.object({
     z.object({
       node_type: z.enum(nodeTypes),
       description: z.string(),
-      /** Values of action_config, which together have every argument. */
+      /** Examples of action_config, which together contain every argument. */
       examples: z.array(z.record(z.string(), z.unknown())),
-      /** The connection types that its children may have. */
+      /** The connection types that children of the node may have. */
       children: z.array(z.enum(connectionTypes)),
     }),
   ),

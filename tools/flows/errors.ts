@@ -56,6 +56,12 @@ export const flowErrors = {
     "With its placeholders filled in, the message is blank or too long.",
     "Give the placeholders defaults, or shorten the text.",
   ),
+  flow_note_invalid: errorEntry(
+    "business_rule",
+    422,
+    "With its placeholders filled in, the note is blank or too long.",
+    "Give the placeholders defaults, or shorten the text.",
+  ),
   contact_unreachable: errorEntry(
     "business_rule",
     422,

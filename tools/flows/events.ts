@@ -4,7 +4,7 @@ import { z } from "zod";
 export const flowEvents = {
   "flow.disabled": {
     scope: "inbox:read",
-    /** missing_scopes: what the flow needs, and the role of the user who saved it does not have any more. */
+    /** missing_scopes: the scopes that the flow needs and the role of the user who saved it no longer has. */
     data: z.object({ flow_id: z.string(), name: z.string(), missing_scopes: z.array(z.string()) }),
   },
 } as const;

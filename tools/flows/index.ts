@@ -1,6 +1,6 @@
-/** Automation flows: graphs of steps that answer contacts by themselves. */
+/** Automation flows: graphs of steps that answer contacts automatically. */
 import { z } from "zod";
-import { Deleted, id, inboxId, jsonObject, one, operation, paged, paging } from "../contract/index.ts";
+import { DeletionResult, id, inboxId, jsonObject, one, operation, paged, paging } from "../contract/index.ts";
 import {
   endActions,
   Flow,
@@ -16,7 +16,7 @@ import {
   triggerTypes,
 } from "./data.ts";
 import { describeFlowNodes } from "./describe.ts";
-import { rehearseFlow } from "./rehearsal.ts";
+import { rehearsalOperation } from "./rehearsal.ts";
 import { scheduleTime, scheduleTimeZone } from "./time-zone.ts";
 
 export * from "./data.ts";
@@ -49,7 +49,8 @@ const triggerFields = {
   trigger_event_type: z
     .string()
     .max(64)
-    // The names are in the error, which is read by those who guess one; the list of tools has no room for them.
+    // Only the error lists the names: a caller that guesses a name reads it, and the list of tools has no
+    // room for them.
     .pipe(oneOf(triggerEvents))
     .optional()
     .describe("For event"),
@@ -59,7 +60,7 @@ const triggerFields = {
   settings: jsonObject.optional().describe("Of schedules and tags"),
 };
 
-/** What each type of trigger needs besides. */
+/** The fields that each type of trigger requires. */
 const requiredFields = {
   keyword: ["trigger_keyword"],
   event: ["trigger_event_type"],
@@ -87,7 +88,7 @@ function requireTrigger(flow: Trigger, context: z.core.$RefinementCtx): void {
   }
 }
 
-/** It may send messages. */
+/** Hints for an operation that may send messages. */
 const acts = { destructive: true, openWorld: true } as const;
 
 export const flows = {
@@ -172,7 +173,7 @@ export const flows = {
     title: "Delete flow",
     description: "Delete a flow and cancel its runs. To stop only new runs, use toggle_flow.",
     input: z.object({ id: flowId }),
-    output: one(Deleted),
+    output: one(DeletionResult),
     tier: "extended",
   }),
 
@@ -194,7 +195,7 @@ export const flows = {
     hints: acts,
   }),
 
-  rehearse_flow: rehearseFlow,
+  rehearse_flow: rehearsalOperation,
 
   toggle_flow: operation({
     method: "PATCH",

@@ -1,4 +1,4 @@
-/** The rehearsal of a flow: what it is given, and what it answers. */
+/** The rehearsal of a flow: its input and its output. */
 import { z } from "zod";
 import {
   id,
@@ -17,7 +17,7 @@ import { conversationStatuses } from "../conversations.ts";
 import { endActions, maxNodes, Node } from "./data.ts";
 import { callErrors, duration } from "./nodes/index.ts";
 
-/** More than a run of 100 steps can use. */
+/** More entries than a run of 100 steps can use. */
 const maxScript = 50;
 
 const ScriptEntry = z
@@ -49,7 +49,7 @@ const SampleConversation = z.strictObject({
   last_user_message_at: inputTimestamp.optional(),
 });
 
-/** What an http_request gets instead of calling. */
+/** The response that an http_request gets instead of calling. */
 const SampleResponse = z
   .strictObject({
     status: z.int().min(100).max(599).optional(),
@@ -128,12 +128,12 @@ const Step = z.object({
   node_id: z.string(),
   node_type: z.string(),
   at: timestamp,
-  /** As in get_flow_run. */
+  /** The same values as in get_flow_run. */
   outcome: z.string(),
   next: z.array(z.string()).optional(),
-  /** The number of the message that it sends, in `messages`. */
+  /** The number of the message that the step sends, in `messages`. */
   message: z.int().optional(),
-  /** What else it changes. */
+  /** The other changes of the step. */
   did: untrusted(z.array(z.string())).optional(),
   wait: z
     .object({
@@ -152,7 +152,7 @@ const TranscriptMessage = z.object({
   number: z.int(),
   from: z.enum(["customer", "flow"]),
   at: timestamp,
-  /** Without it: text. */
+  /** If it is missing, the type is text. */
   type: z.string().optional(),
   text: untrusted(z.string()),
   buttons: z.array(z.string()).optional(),
@@ -180,7 +180,7 @@ const Changes = z.object({
 
 export const FlowRehearsal = z.object({
   status: z.enum(["completed", "failed", "cancelled"]),
-  /** As of a run; null if it completed. */
+  /** As for a run; null if the rehearsal completed. */
   reason: z.string().nullable(),
   /** Whether the message would start the stored flow; null without a keyword trigger or without a message. */
   would_trigger: z.boolean().nullable(),
@@ -189,9 +189,9 @@ export const FlowRehearsal = z.object({
   path: z.array(Step),
   messages: z.array(TranscriptMessage),
   variables: untrusted(z.record(z.string(), z.unknown())),
-  /** The values that the run leaves changed. */
+  /** The values that the run has changed at its end. */
   changes: Changes,
-  /** The entries of the script that were not reached. */
+  /** The entries of the script that the run did not reach. */
   unused_script: z.array(
     z.object({
       text: untrusted(z.string()).optional(),
@@ -201,7 +201,7 @@ export const FlowRehearsal = z.object({
   ),
 });
 
-export const rehearseFlow = operation({
+export const rehearsalOperation = operation({
   method: "POST",
   path: "/v1/automation/flows/rehearse",
   scope: "inbox:read",

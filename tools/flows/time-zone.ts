@@ -5,17 +5,20 @@ import { correctCase, isTimeZone } from "../organization.ts";
 
 const offset = /(?:Z|[+-]\d\d:\d\d)$/;
 
-/** A time with an offset, converted to UTC; or a time without one, which the clocks of the schedule's zone show. */
+/**
+ * A time with an offset, converted to UTC; or a time without an offset, which is a local time in the
+ * schedule's zone.
+ */
 export const scheduleTime = z.iso
   .datetime({ offset: true, local: true, abort: true })
   .max(64)
-  // A zone may move a time into the year 10000.
+  // The offset of a zone may move a time into the year 10000.
   .refine((text) => offset.test(text) || text < "9999", {
     error: "Send a time before the year 9999, or one with an offset.",
     abort: true,
   })
   .superRefine((text, context) => {
-    // A local time may lack its seconds.
+    // A local time may have no seconds.
     const { error } = inputTimestamp.safeParse(offset.test(text) ? text : new Date(`${text}Z`).toISOString());
     for (const { message } of error?.issues ?? []) {
       context.addIssue({ code: "custom", message, continue: false });
@@ -24,7 +27,7 @@ export const scheduleTime = z.iso
   .overwrite((text) => (offset.test(text) ? new Date(text).toISOString() : text))
   .describe("One time, ISO 8601");
 
-/** An unknown zone is rejected with the nearest. */
+/** For an unknown zone, the error suggests the nearest zone. */
 export const scheduleTimeZone = z
   .string()
   .max(64)

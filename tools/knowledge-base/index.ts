@@ -1,20 +1,28 @@
 /** The knowledge base: documents and QA pairs for the chatbot. */
 import { z } from "zod";
-import { Deleted, type ErrorEntry, errorEntry, one, operation, paged, paging } from "../contract/index.ts";
+import {
+  DeletionResult,
+  type ErrorEntry,
+  errorEntry,
+  one,
+  operation,
+  paged,
+  paging,
+} from "../contract/index.ts";
 import {
   answer,
   content,
   Document,
   documentId,
+  documentSourceUrl,
   documentStatuses,
+  documentTags,
   NewDocument,
   name,
   pairId,
   QaPair,
   question,
-  Retrieved,
-  sourceUrl,
-  tags,
+  RetrievedPassage,
   uploadId,
 } from "./shapes.ts";
 
@@ -70,7 +78,7 @@ export const knowledgeBase = {
     input: z.object({
       id: documentId,
       name: name.optional(),
-      source_url: sourceUrl.optional(),
+      source_url: documentSourceUrl.optional(),
       upload_id: uploadId.optional(),
       content: content.optional(),
     }),
@@ -86,7 +94,7 @@ export const knowledgeBase = {
     title: "Delete document",
     description: "Delete a document, which is no longer found from then on. This can't be undone.",
     input: z.object({ id: documentId }),
-    output: one(Deleted),
+    output: one(DeletionResult),
     tier: "extended",
   }),
 
@@ -109,7 +117,7 @@ export const knowledgeBase = {
     scope: "inbox:write",
     title: "Add QA pair",
     description: "Add a question and its answer to the knowledge base, ahead of documents.",
-    input: z.object({ question, answer, tags: tags.default([]) }),
+    input: z.object({ question, answer, tags: documentTags.default([]) }),
     output: one(QaPair),
     status: 201,
   }),
@@ -149,7 +157,7 @@ export const knowledgeBase = {
       id: pairId,
       question: question.optional(),
       answer: answer.optional(),
-      tags: tags.optional(),
+      tags: documentTags.optional(),
     }),
     output: one(QaPair),
     tier: "extended",
@@ -162,7 +170,7 @@ export const knowledgeBase = {
     title: "Delete QA pair",
     description: "Delete a question with its answer. This can't be undone.",
     input: z.object({ id: pairId }),
-    output: one(Deleted),
+    output: one(DeletionResult),
     tier: "extended",
   }),
 
@@ -182,7 +190,7 @@ export const knowledgeBase = {
         .default(5)
         .describe("Results, at most 50"),
     }),
-    output: one(z.object({ results: z.array(Retrieved) })),
+    output: one(z.object({ results: z.array(RetrievedPassage) })),
     effect: "read",
   }),
 };

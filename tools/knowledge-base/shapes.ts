@@ -1,4 +1,4 @@
-/** The shapes of documents, QA pairs and what a search returns. */
+/** The shapes of documents, QA pairs and search results. */
 import { z } from "zod";
 import { id, timestamp, untrusted } from "../contract/index.ts";
 
@@ -27,7 +27,7 @@ export const ingestionFailures = [
 
 export const warningCodes = ["instruction_like_text", "invisible_characters", "pages_without_text"] as const;
 
-/** In characters. A longer text is sent as a file. */
+/** In characters. A longer text must be sent as a file. */
 export const maxContent = 500_000;
 
 const Warning = z.object({
@@ -45,27 +45,30 @@ export const Document = z.object({
   source_type: z.enum(sourceTypes),
   source_url: z.string().nullable(),
   upload_id: z.string().nullable(),
-  /** Ready: it is found, also if its last renewal failed. Processing: what was found before still is. */
+  /**
+   * ready: searches find the document, even if its last renewal failed. processing: searches still find its
+   * previous text.
+   */
   status: z.enum(documentStatuses),
-  /** Of the last ingestion; null if it succeeded. */
+  /** The failure of the last ingestion; null if it succeeded. */
   failure_reason: z.enum(ingestionFailures).nullable(),
-  /** A sentence that says more. */
+  /** A sentence with more details. */
   failure_detail: z.string().nullable(),
-  /** Of the ingestion, in percent. */
+  /** The progress of the ingestion, in percent. */
   progress: z.int().min(0).max(100),
   /** Null for formats without pages. */
   pages: z.int().nullable(),
-  /** The passages that are found. */
+  /** How many passages searches find. */
   chunk_count: z.int(),
   warnings: z.array(Warning),
-  /** When its text was last read. */
+  /** When the document's text was last read. */
   ingested_at: timestamp.nullable(),
   created_at: timestamp,
   updated_at: timestamp,
 });
 
 export const name = z.string().trim().min(1).max(255).describe("Name");
-export const sourceUrl = z
+export const documentSourceUrl = z
   .url({ protocol: /^https?$/ })
   .max(2048)
   .describe("Address or storage_url");
@@ -78,7 +81,7 @@ export const NewDocument = z
   .object({
     name,
     source_type: z.enum(sourceTypes).describe("Type"),
-    source_url: sourceUrl.optional(),
+    source_url: documentSourceUrl.optional(),
     upload_id: uploadId.optional(),
     content: content.optional(),
   })
@@ -100,24 +103,28 @@ export const QaPair = z.object({
 
 export const question = z.string().trim().min(1).max(2000).describe("Question, as customers ask it");
 export const answer = z.string().trim().min(1).max(8000).describe("Answer to give");
-export const tags = z.array(z.string().min(1).max(64)).max(50).describe("Tags");
+export const documentTags = z.array(z.string().min(1).max(64)).max(50).describe("Tags");
 
 /** A qa_pair has question and answer; a chunk has document_id and content. */
-export const Retrieved = z.object({
+export const RetrievedPassage = z.object({
   type: z.enum(retrievalTypes),
   /**
-   * Above 0, up to 1, best first. Above 0.9: a QA pair whose question matches. Otherwise 0.9 for the best by words and by
-   * meaning, and less for others. It compares the results of one search, and is no probability.
+   * Above 0, up to 1, best first. Above 0.9: a QA pair whose question matches. Otherwise 0.9 for a result
+   * that is the best both by words and by meaning, and less for other results. Compares the results of one
+   * search, and is no probability.
    */
   score: z.number().min(0).max(1),
-  /** Whether it has too little in common with the query to be about it, by its words and, if they were compared, by its meaning. */
+  /**
+   * Whether the result has too little in common with the query to be about it, by its words and, if meanings
+   * were compared, by its meaning.
+   */
   below_threshold: z.boolean(),
   question: z.string().optional(),
   answer: z.string().optional(),
   qa_pair_id: z.string().optional(),
   document_id: z.string().optional(),
   document_name: z.string().optional(),
-  /** The headings above the passage, the highest first, separated by " > ". */
+  /** The headings above the passage, highest level first, separated by " > ". */
   heading: untrusted(z.string()).nullable().optional(),
   page: z.int().nullable().optional(),
   /** The position of the passage in the document, from 1. */

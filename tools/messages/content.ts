@@ -23,13 +23,23 @@ export const inbox_id = inboxId
   .optional()
   .describe("Inbox id, from list_inboxes; by default that of the latest message");
 
+/** Fewer than an HTTP proxy waits for an answer. */
+const maxWaitSeconds = 10;
+
+export const wait_seconds = z
+  .int()
+  .min(0)
+  .max(maxWaitSeconds)
+  .optional()
+  .describe("Seconds to wait for the delivery, at most 10");
+
 const components = z
   .array(jsonObject)
   .max(10)
   .optional()
   .describe('Instead of variables: [{"type":"body","parameters":[{"type":"text","text":"Ann"}]}]');
 
-/** More than a template can have. */
+/** More variables than a template can have. */
 const maxVariables = 100;
 
 /** The values of a template's variables, in the simple form. */
@@ -58,7 +68,7 @@ export const TemplateContent = z.object({
 });
 export type TemplateContent = z.output<typeof TemplateContent>;
 
-/** The field with the content of each type. */
+/** The field that contains the content of each type. */
 const contentOf = { text: "text", template: "template", interactive: "interactive" } as const;
 
 export const NewMessage = z
@@ -81,6 +91,7 @@ export const NewMessage = z
       .max(64)
       .optional()
       .describe("Id of the message of the same conversation that this one quotes"),
+    wait_seconds,
   })
   .superRefine((message, context) => {
     if (message.type === "audio" && message.caption !== undefined) {

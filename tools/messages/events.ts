@@ -1,10 +1,10 @@
-/** The events of messages, with the shape of their data and the scope that reads it. */
+/** The events of messages, with the shape of their data and the scope that reads them. */
 import { z } from "zod";
 import { timestamp } from "../contract/index.ts";
 import { MessageError, messageStatuses, storedTypes } from "./message.ts";
 import { TextPart } from "./parts.ts";
 
-const Received = z.object({
+const ReceivedMessage = z.object({
   message_id: z.string(),
   conversation_id: z.string(),
   from: z.string(),
@@ -16,21 +16,24 @@ const Reaction = z.object({
   message_id: z.string(),
   conversation_id: z.string(),
   from: z.string(),
-  /** Null: the reaction was removed. */
+  /** Null if the reaction was removed. */
   emoji: z.string().nullable(),
   timestamp,
 });
 
-const Edited = Received.extend({ edited_at: timestamp.nullable(), deleted_at: timestamp.nullable() });
+const EditedMessage = ReceivedMessage.extend({
+  edited_at: timestamp.nullable(),
+  deleted_at: timestamp.nullable(),
+});
 
 const Progress = z.object({
   message_id: z.string(),
   conversation_id: z.string(),
   to: z.string(),
   type: z.enum(storedTypes),
-  /** Of a message of type template. */
+  /** Only for a message of type template. */
   template_name: z.string().optional(),
-  /** Of a message of a broadcast. */
+  /** Only for a message of a broadcast. */
   broadcast_id: z.string().optional(),
   status: z.enum(messageStatuses),
   timestamp,
@@ -40,11 +43,11 @@ const Progress = z.object({
 });
 
 export const messageEvents = {
-  "message.received": { scope: "inbox:read", data: Received },
+  "message.received": { scope: "inbox:read", data: ReceivedMessage },
   "message.sent": { scope: "inbox:read", data: Progress },
   "message.delivered": { scope: "inbox:read", data: Progress },
   "message.read": { scope: "inbox:read", data: Progress },
   "message.failed": { scope: "inbox:read", data: Progress },
   "message.reaction": { scope: "inbox:read", data: Reaction },
-  "message.edited": { scope: "inbox:read", data: Edited },
+  "message.edited": { scope: "inbox:read", data: EditedMessage },
 } as const;

@@ -2,8 +2,19 @@
 import { z } from "zod";
 import { BotInConversation } from "../chatbot.ts";
 import { Contact } from "../contacts.ts";
-import { id, one, operation, paged, paging, recipient, timestamp } from "../contract/index.ts";
+import {
+  id,
+  one,
+  operation,
+  paged,
+  paging,
+  RecordedActor,
+  recipient,
+  timestamp,
+  untrusted,
+} from "../contract/index.ts";
 import { Assignment, Conversation, conversationStatuses } from "../conversations.ts";
+import { Note } from "../notes.ts";
 import {
   body,
   caption,
@@ -13,6 +24,7 @@ import {
   NewMessage,
   TemplateContent,
   templateValues,
+  wait_seconds,
 } from "./content.ts";
 import { interactiveFields } from "./interactive.ts";
 import { ListedMessage, Message } from "./message.ts";
@@ -25,12 +37,12 @@ export { Interactive } from "./interactive.ts";
 export { MessageError, messageStatuses, messageTypes, storedTypes } from "./message.ts";
 export { type MediaPart, mediaTypes, ReceivedContent, type TextPart } from "./parts.ts";
 
-/** A tool call that a conversation allows or not. */
+/** A tool call that a conversation may allow. */
 const Action = z.object({
   tool: z.string(),
   /** Whether the call would succeed now. */
   is_allowed: z.boolean(),
-  /** Why not, and what to do instead; null when it is allowed. */
+  /** Why the call is not allowed, and what to do instead; null if it is allowed. */
   reason: z.string().nullable(),
   /** For update_conversation: the allowed new statuses. */
   statuses: z.array(z.enum(conversationStatuses)).optional(),
@@ -47,7 +59,7 @@ export const ActiveRun = z.object({
   due_at: timestamp.nullable(),
 });
 
-/** What to know before writing to the contact, and what to do about it. */
+/** What to know before sending to the contact, and what to do about it. */
 export const ContextWarning = z.object({
   code: z.enum([
     "contact_blocked",
@@ -58,6 +70,28 @@ export const ContextWarning = z.object({
     "inbox_unreachable",
   ]),
   message: z.string(),
+});
+
+/** The answer of sending. */
+const SentMessage = Message.pick({
+  id: true,
+  conversation_id: true,
+  to: true,
+  type: true,
+  status: true,
+  /** Why it failed, if it did while it was waited for. */
+  error: true,
+  simulated: true,
+  created_at: true,
+}).extend({
+  contact: z.object({
+    id: z.string(),
+    name: untrusted(z.string()).nullable(),
+    /** Whether this call created it. */
+    created: z.boolean(),
+  }),
+  sent_by: RecordedActor,
+  warnings: z.array(z.string()).optional(),
 });
 
 const sendHints = { destructive: true, openWorld: true } as const;
@@ -71,25 +105,16 @@ export const messages = {
     scope: "inbox:write",
     title: "Send message",
     description:
-      "Send a text, media, template or interactive message to a phone number. The contact and the conversation are found or created. Returns once the message is queued. Check its delivery with get_message.",
+      "Send a text, media, template or interactive message to a phone number. The contact and the conversation are found or created. Returns once the message is queued, or with wait_seconds once it is delivered or has failed. Check its delivery later with get_message.",
     input: NewMessage,
-    output: one(
-      Message.pick({
-        id: true,
-        conversation_id: true,
-        to: true,
-        type: true,
-        status: true,
-        created_at: true,
-      }).extend({ warnings: z.array(z.string()).optional() }),
-    ),
+    output: one(SentMessage),
     status: 201,
     hints: sendHints,
     tools: {
       send_message: {
         title: "Send message",
-        description: `Send a text message to a phone number; the contact and conversation are found or created. Returns once it is queued. Check its delivery with get_message. ${windowRule}`,
-        input: z.object({ to: recipient, body }),
+        description: `Send a text message to a phone number; the contact and conversation are found or created. Returns once it is queued, or waits for the delivery. ${windowRule}`,
+        input: z.object({ to: recipient, body, wait_seconds }),
         fixed: { type: "text" },
         place: { body: "text.body" },
       },
@@ -102,6 +127,7 @@ export const messages = {
           media_url,
           caption,
           file_name,
+          wait_seconds,
         }),
       },
       send_template_message: {
@@ -114,6 +140,7 @@ export const messages = {
           language: TemplateContent.shape.language,
           ...templateValues,
           inbox_id,
+          wait_seconds,
         }),
         fixed: { type: "template" },
         place: {
@@ -126,7 +153,7 @@ export const messages = {
       send_interactive_message: {
         title: "Send interactive message",
         description: `Send a text with up to 3 reply buttons, or with a list of up to 10 rows. The contact's choice arrives as a message with reply. ${windowRule}`,
-        input: z.object({ to: recipient, ...interactiveFields }),
+        input: z.object({ to: recipient, ...interactiveFields, wait_seconds }),
         fixed: { type: "interactive" },
         place: {
           body: "interactive.body",
@@ -155,7 +182,7 @@ export const messages = {
     scope: "inbox:read",
     title: "Get conversation context",
     description:
-      "Get everything needed to act on a conversation: the contact, latest messages, assignment, why it waits, 24-hour window, allowed actions, with the reason for each that is not, and warnings. Call it before answering.",
+      "Get everything needed to act on a conversation: the contact, latest messages, internal notes, assignment, why it waits, 24-hour window, allowed actions, with the reason for each that is not, and warnings. Call it before answering.",
     input: z.object({
       id: id("Conversation", "list_conversations"),
       messages: z.int().min(1).max(50).default(10).describe("Number of latest messages, at most 50"),
@@ -171,14 +198,16 @@ export const messages = {
         }),
         /** The latest assignment; null if there was none. */
         assignment: Assignment.nullable(),
-        /** Why an open conversation has no agent, as routing decided last; null if it has one. */
+        /** Why an open conversation has no agent, by the last routing decision; null if it has one. */
         waiting_reason: z.string().nullable(),
-        /** The flow that acts in the conversation; null if none does. */
+        /** The active flow run of the conversation; null if there is none. */
         flow_run: ActiveRun.nullable(),
         /** Null if the chatbot never had the conversation. */
         chatbot: BotInConversation.nullable(),
         /** Oldest first. */
         messages: z.array(ListedMessage),
+        /** The latest 10 internal notes, oldest first. */
+        notes: z.array(Note),
         actions: z.array(Action),
         warnings: z.array(ContextWarning),
         /** For wait_for_message: returns messages after this point. */

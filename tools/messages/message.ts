@@ -1,15 +1,15 @@
 /** The message resource. */
 import { z } from "zod";
-import { Actor, timestamp, untrusted } from "../contract/index.ts";
+import { RecordedActor, timestamp, untrusted } from "../contract/index.ts";
 import { mediaHeaderTypes, templateCategories } from "../templates/index.ts";
 import { MediaPart, mediaTypes, ReplyPart, TextPart, UnsupportedPart } from "./parts.ts";
 
 export const messageTypes = ["text", ...mediaTypes, "template", "interactive"] as const;
-/** An inbound message may also be of a type that this service does not have, such as a location. */
+/** An inbound message may also have a type that this service does not support, such as a location. */
 export const storedTypes = [...messageTypes, "unsupported"] as const;
 export const messageStatuses = ["queued", "sent", "delivered", "read", "failed", "received"] as const;
 
-/** A template as it was sent: its texts with the values of their variables, which may come from contacts. */
+/** A sent template: its texts with the values of their variables, which may come from contacts. */
 const SentTemplate = z.object({
   name: z.string(),
   language: z.string(),
@@ -44,24 +44,27 @@ export const MessageError = z.object({
   hint: z.string(),
 });
 
-/** Of a queued message: why it has not been sent yet. */
+/** For a queued message: why it has not been sent yet. */
 const Delay = z.object({
   /** How many attempts have failed. */
   attempts: z.int(),
-  /** Null: the message waits for its turn, as the channel limits the messages to one person. */
+  /** Null if the message waits for its turn, because the channel limits the messages to one person. */
   last_error: MessageError.pick({ code: true, channel_code: true, title: true, detail: true }).nullable(),
-  /** Null: the channel may have accepted the message, so it is not sent again; a receipt decides. */
+  /** Null if the channel may have accepted the message, so that it is not sent again; a receipt decides. */
   next_attempt_at: timestamp.nullable(),
 });
 
-/** held: until it is delivered; settled: charged; released: it costs nothing, unless it is delivered yet. */
+/**
+ * held: until the message is delivered; settled: charged; released: the message costs nothing, unless it is
+ * delivered later.
+ */
 const Price = z.object({
   amount: z.number(),
   currency: z.string(),
   category: z.string(),
   country: z.string().nullable(),
   status: z.enum(["held", "settled", "released"]),
-  /** Whether simulated money pays it. */
+  /** Whether simulated money pays the message. */
   simulated: z.boolean(),
 });
 
@@ -77,25 +80,32 @@ export const Message = z.object({
   interactive: z.record(z.string(), z.unknown()).nullable(),
   template: untrusted(SentTemplate).nullable(),
   reply: untrusted(ReplyPart).nullable(),
-  /** What the channel sent instead of a type of this service; `original` is kept for 7 days, and is in get_message alone. */
+  /**
+   * The channel's content of an unsupported type. `original` is kept for 7 days, and only get_message shows
+   * it.
+   */
   unsupported: untrusted(
     UnsupportedPart.extend({ original: z.record(z.string(), z.unknown()).nullable() }),
   ).nullable(),
-  /** The id of the message that it quotes; null if none, or if that one is not known here. */
+  /**
+   * The id of the quoted message; null if the message quotes none, or the quoted message is not known here.
+   */
   reply_to: z.string().nullable(),
-  /** One of each person, the latest. */
+  /** The latest reaction of each person. */
   reactions: z.array(z.object({ emoji: untrusted(z.string()), from: z.string(), at: timestamp })),
   /** When the contact changed the text or the caption. */
   edited_at: timestamp.nullable(),
-  /** When the contact deleted the message, whose content is null then. */
+  /** When the contact deleted the message; its content is then null. */
   deleted_at: timestamp.nullable(),
   status: z.enum(messageStatuses),
-  /** Who sent it; null for inbound messages and in older records. */
-  sent_by: Actor.nullable(),
+  /** Present only in a simulated inbox: no real phone has the message. */
+  simulated: z.literal(true).optional(),
+  /** Who sent the message; null for inbound messages and in older records. */
+  sent_by: RecordedActor.nullable(),
   error: MessageError.nullable(),
-  /** Null: the message is not queued, or has not been tried yet. */
+  /** Null if the message is not queued, or has not been tried yet. */
   delay: Delay.nullable(),
-  /** What it costs, by the estimate until the channel names its own; null: it has no price. */
+  /** The price by the estimate, until the channel reports its own price; null if the message has no price. */
   price: Price.nullable(),
   sent_at: timestamp.nullable(),
   delivered_at: timestamp.nullable(),
@@ -120,6 +130,7 @@ export const ListedMessage = Message.pick({
   edited_at: true,
   deleted_at: true,
   status: true,
+  simulated: true,
   sent_by: true,
   error: true,
   delay: true,

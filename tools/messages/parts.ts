@@ -1,4 +1,4 @@
-/** The parts of a message's content, and which of them a message from a contact has, by its type. */
+/** The parts of a message's content, and the parts that each type of message from a contact has. */
 import { z } from "zod";
 
 export const mediaTypes = ["image", "video", "document", "audio"] as const;
@@ -14,7 +14,7 @@ export const MediaPart = z.object({
 /** The button or the row that a contact chose. */
 export const ReplyPart = z.object({ id: z.string(), title: z.string() });
 
-/** The channel's name of a type that this service does not have, such as a location. */
+/** The channel's name for a type that this service does not support, such as a location. */
 export const UnsupportedPart = z.object({ type: z.string() });
 
 /** The content of a message from a contact. */

@@ -44,7 +44,7 @@ const Button = z.object({
 });
 export type TemplateButton = z.infer<typeof Button>;
 
-/** What a type of header or button must have. */
+/** The field that each type of header or button must have. */
 const requiredBy = {
   text: "text",
   image: "media_url",
@@ -66,7 +66,7 @@ const parts = z.object({
   buttons: z.array(Button).max(3).optional().describe("At most 3"),
 });
 
-/** The limits that are checked at creation; the others are warnings until the submission. */
+/** The limits that are checked at creation. The other limits are warnings until the submission. */
 export const TemplateData = parts.superRefine(({ header, buttons = [] }, context) => {
   const typed = [
     { path: ["header"], part: header },
@@ -95,7 +95,10 @@ export const Variable = z.object({
 });
 export type Variable = z.infer<typeof Variable>;
 
-/** Something that the review authority rejects, or should be told; the submission fails unless it is advice. */
+/**
+ * Something that the review authority rejects, or needs to know. A submission fails because of it, unless it
+ * is advice.
+ */
 export const TemplateWarning = z.object({ code: z.string(), field: z.string(), message: z.string() });
 export type TemplateWarning = z.infer<typeof TemplateWarning>;
 
@@ -107,17 +110,17 @@ export const Template = z.object({
   language: z.string(),
   inbox_id: z.string(),
   status: z.enum(templateStatuses),
-  /** Whether it can be sent now: an approved version stays in use while a draft changes it. */
+  /** Whether the template can be sent now. An approved version stays in use while a draft changes it. */
   is_sendable: z.boolean(),
   template_data: parts,
   variables: z.array(Variable),
   warnings: z.array(TemplateWarning),
   quality_rating: z.string().nullable(),
-  /** Why the authority rejected it; null unless it did. */
+  /** Why the authority rejected the template; null otherwise. */
   rejection_reason: untrusted(z.string()).nullable(),
-  /** The authority's own word for its status; null before the first submission. */
+  /** The authority's own value for the status; null before the first submission. */
   raw_status: z.string().nullable(),
-  /** The authority no longer has it. */
+  /** Whether the authority no longer has the template. */
   missing_at_authority: z.boolean(),
   external_id: z.string().nullable(),
   created_at: timestamp,

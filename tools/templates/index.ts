@@ -1,4 +1,6 @@
-/** Templates: prepared messages, which the channel's review authority must approve before they can be sent. */
+/**
+ * Templates: prepared messages, which the channel's review authority must approve before they can be sent.
+ */
 import { z } from "zod";
 import { id, inboxId, one, operation, paged, paging } from "../contract/index.ts";
 import {

@@ -7,7 +7,7 @@ import { templates } from "../../../tools/templates/index.ts";
 import { fillOrganization } from "../fill-organization.ts";
 import { pollUntil } from "../service.ts";
 
-/** Fills the organization, and creates what the broadcast needs. @returns the id of the draft. */
+/** Fills the organization, and creates everything that the broadcast needs. @returns the id of the draft. */
 export async function prepareBroadcast(
   client: Client,
   {

@@ -1,4 +1,7 @@
-/** How long single messages take from the request to their delivery, while something else keeps the service busy. */
+/**
+ * Measures how long single messages take from the request to their delivery, while other work keeps the
+ * service busy.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "../../../src/client/index.ts";
 import { messages } from "../../../tools/messages/index.ts";
@@ -11,7 +14,7 @@ export interface Replies extends AsyncDisposable {
 const everyMs = 300;
 const pollMs = 10;
 
-/** Sends one message after the other until it is disposed of. */
+/** Sends one message after the other until it is disposed. */
 export function startReplies(client: Client, to: string): Replies {
   const times: number[] = [];
   let isOver = false;

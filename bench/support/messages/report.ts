@@ -3,7 +3,7 @@ import { combine, type LoadResult, quantile, rateOf } from "../load.ts";
 import { median } from "../median.ts";
 import type { Cost } from "../pool-counters.ts";
 
-/** The median of the slices' rates; the times of all of them. */
+/** The median of the slices' rates, and the times of all slices. */
 export function describeLoad(slices: readonly LoadResult[]): string {
   const all = combine(slices);
   const [p50, p99] = [quantile(all, 0.5).toFixed(1), quantile(all, 0.99).toFixed(1)];
@@ -29,7 +29,7 @@ export function print<Row>(
   console.log(`  ${what.padEnd(36)}${target.padEnd(14)}${columns.join("| ").trimEnd()}`);
 }
 
-/** `count` since a time of `performance.now()`, in a second. */
+/** The rate per second of `count` since a time of `performance.now()`. */
 export function rateSince(startedAt: number, count: number): string {
   return `${((count / (performance.now() - startedAt)) * 1_000).toFixed(0)}/s`;
 }

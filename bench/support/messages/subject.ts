@@ -1,4 +1,6 @@
-/** A version of the service that is measured: its program, its database, and the messages that are sent to it. */
+/**
+ * A version of the service that is measured: its program, its database, and the messages that are sent to it.
+ */
 import { once } from "node:events";
 import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -13,7 +15,7 @@ import { type BenchService, startProgram } from "../service.ts";
 
 export type Engine = "postgres" | "embedded";
 
-/** Where a database is: a URL, or the data folder of the embedded engine. */
+/** The location of a database: a URL, or the data folder of the embedded engine. */
 export interface Place {
   readonly url: string | undefined;
   readonly dataDir: string;
@@ -21,7 +23,7 @@ export interface Place {
 
 export interface SubjectOptions {
   readonly name: string;
-  /** Its `dist/tidings.js`, with the sources of the same version in the folder above. */
+  /** The `dist/tidings.js` of the version. The folder above has the sources of the same version. */
   readonly program: string;
   readonly engine: Engine;
   readonly port: number;
@@ -31,7 +33,7 @@ const server = process.env.TEST_DATABASE_URL ?? "postgres://postgres@127.0.0.1:5
 const key = `sk_live_${"m".repeat(43)}`;
 /** Known contacts; enough that messages of one conversation rarely wait for each other. */
 export const knownRecipients = 2_000;
-/** After this a backlog that does not shrink is an error. */
+/** A backlog that does not shrink for this long is an error. */
 const stalledMs = 30_000;
 const acceptingProcess = fileURLToPath(new URL("./accepting-process.ts", import.meta.url));
 
@@ -47,7 +49,7 @@ export class Subject implements AsyncDisposable {
     this.name = options.name;
     this.#options = options;
     this.place = place;
-    // If the benchmark fails, no service may stay behind.
+    // If the benchmark fails, no service may keep running.
     process.on("exit", () => this.#service?.child.kill("SIGKILL"));
   }
 
@@ -63,7 +65,7 @@ export class Subject implements AsyncDisposable {
     return this.#start(resolve(this.#options.program), {});
   }
 
-  /** Starts the same version without workers: it accepts messages and delivers none. */
+  /** Starts the same version without workers: it accepts messages and does not deliver them. */
   startAccepting(): Promise<void> {
     const BENCH_CHECKOUT = dirname(dirname(resolve(this.#options.program)));
     return this.#start(acceptingProcess, { BENCH_CHECKOUT, NODE_OPTIONS: "--import tsx" });
@@ -76,7 +78,7 @@ export class Subject implements AsyncDisposable {
     await once(child, "exit");
   }
 
-  /** Creates the known contacts, whose messages also warm the service up. */
+  /** Creates the known contacts. Their messages also warm up the service. */
   async fill(): Promise<void> {
     const { errors } = await this.send(16, (call) =>
       runClosedLoop({ connections: 16, count: knownRecipients }, call),
@@ -88,8 +90,8 @@ export class Subject implements AsyncDisposable {
   }
 
   /**
-   * Runs a load of messages over this many connections. `keyed` sends each with an idempotency key, `unknown` to a
-   * number that is no contact yet.
+   * Runs a load of messages over this many connections. `keyed` sends each message with an idempotency key;
+   * `unknown` sends to a number that is no contact yet.
    */
   async send<Result>(
     connections: number,
@@ -108,7 +110,7 @@ export class Subject implements AsyncDisposable {
     return readCounters(this.baseUrl);
   }
 
-  /** Waits until no message is under way; then vacuums, as autovacuum does, which not every server runs. */
+  /** Waits until no message is queued. Then vacuums, like autovacuum, which not every server runs. */
   async drain(): Promise<void> {
     const { queued } = await this.counters();
     await this.awaitDelivery(queued);
@@ -118,8 +120,8 @@ export class Subject implements AsyncDisposable {
   }
 
   /**
-   * Waits until this many messages were delivered or failed since the start, or until `maxMs` are over.
-   * @throws Error when none is delivered any more.
+   * Waits until this many messages were delivered or failed since the start, or until `maxMs` have passed.
+   * @throws Error if no more messages are delivered.
    */
   async awaitDelivery(count: number, maxMs = Number.POSITIVE_INFINITY): Promise<Counters> {
     const startedAt = performance.now();

@@ -1,8 +1,9 @@
 /**
- * The process of the yardstick: a bare `pg` client that stores messages with the nine statements that `send_message`
- * of version 0.1.0 ran, one after another, in a transaction each.
+ * The process of the yardstick: a bare `pg` client that stores messages with the nine statements that
+ * `send_message` of version 0.1.0 ran, one after another, in a transaction each.
  *
- * The statements are named, so each is parsed once for a connection; rows and values are those of the service.
+ * The statements are named, so each is parsed once per connection. Rows and values are the same as in the
+ * service.
  */
 import pg from "pg";
 import { startEmbedded } from "../../../src/database/embedded/index.ts";

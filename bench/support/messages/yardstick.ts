@@ -4,7 +4,7 @@ import { once } from "node:events";
 import type { LoadResult } from "../load.ts";
 import { knownRecipients, type Place, removePlace } from "./subject.ts";
 
-/** The message to the process: how long it stores messages. It answers with a `LoadResult`. */
+/** The message to the process: how long to store messages. The process answers with a `LoadResult`. */
 export interface YardstickLoad {
   readonly ms: number;
 }
@@ -14,7 +14,7 @@ export interface Yardstick extends AsyncDisposable {
   run(ms: number): Promise<LoadResult>;
 }
 
-/** The database must have the known contacts; it is removed with the process. */
+/** The database must contain the known contacts. It is removed with the process. */
 export async function startYardstick(place: Place): Promise<Yardstick> {
   const child = fork(
     new URL("./yardstick-process.ts", import.meta.url),

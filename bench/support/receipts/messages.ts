@@ -1,21 +1,24 @@
-/** The messages of the receipts benchmark: how they are stored, what their receipts are, and whether they end right. */
+/** The messages of the receipts benchmark: storing them, creating their receipts, and checking the result. */
 import { sql } from "kysely";
 import type { Database, Queries } from "../../../src/database/database.ts";
 import type { NewJob } from "../../../src/jobs/job.ts";
 import type { Receipt } from "../../../src/ports/channel/channel.ts";
 
-/** Of the outbound messages 1 to `count`, each twentieth is queued: its receipts arrive before its channel id. */
+/**
+ * The outbound messages 1 to `count`. Every twentieth message is queued: its receipts arrive before its
+ * channel id.
+ */
 export interface Messages {
   readonly organization_id: string;
   readonly inbox_id: string;
   readonly count: number;
-  /** Message n was created n times 10 ms later. */
+  /** Message n was created n times 10 ms after this time. */
   readonly since: number;
 }
 
 const earlyEvery = 20;
 const messagesPerConversation = 10;
-/** Of each message, the others being sent by then. */
+/** The statuses of the receipts of each message. */
 const types = ["sent", "delivered", "read"] as const;
 const stepMs = 1_000;
 
@@ -37,7 +40,7 @@ export async function fillMessages(database: Database, count: number): Promise<M
     .select(["organization_id", "id"])
     .executeTakeFirstOrThrow();
   const { organization_id } = inbox;
-  // Recent: a queued message that is older than a day expires.
+  // A recent time, because a queued message that is older than a day expires.
   const since = Date.now() - 3_600_000;
   const start = new Date(since).toISOString();
   const conversations = Math.ceil(count / messagesPerConversation);
@@ -86,8 +89,8 @@ export function deliveryJobs({ organization_id, inbox_id, count }: Messages): Ne
 }
 
 /**
- * The receipts of all messages in any order, one in ten of them twice. Half of them, and all that arrive before the
- * channel id of their message, have the channel's id alone.
+ * The receipts of all messages in random order, one in ten of them twice. Half of them, and all that arrive
+ * before the channel id of their message, have only the channel's id.
  */
 export function createReceipts({ organization_id, count, since }: Messages, random: () => number): Receipt[] {
   const receipts = range(count).flatMap((number) =>
@@ -106,7 +109,7 @@ export function createReceipts({ organization_id, count, since }: Messages, rand
   return shuffle(receipts, random);
 }
 
-/** What is wrong in the end, by what; all zero if every receipt had its effect once. */
+/** The number of faults of each kind at the end; all zero if every receipt had its effect once. */
 export async function countFaults(
   queries: Queries,
   { count }: Messages,

@@ -1,4 +1,4 @@
-/** Starts the platform without transports, with a channel of the benchmark's own, on either engine. */
+/** Starts the platform without transports, with a channel made for the benchmark, on either engine. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -27,10 +27,12 @@ export interface BenchPlatform extends AsyncDisposable {
 
 const server = process.env.TEST_DATABASE_URL ?? "postgres://postgres@127.0.0.1:5432/postgres";
 const log = { debug() {}, info() {}, warn() {}, error: console.error };
-/** As in the service. */
+/** The same number as in the service. */
 const concurrency = 32;
 
-/** On a new database, with the first organization and its inbox; no jobs run until the benchmark runs them. */
+/**
+ * Uses a new database with the first organization and its inbox. Jobs run only when the benchmark runs them.
+ */
 export async function startPlatform(
   engine: "postgres" | "embedded",
   channel: Channel,

@@ -15,7 +15,7 @@ interface Evaluation {
   readonly showsMisses: boolean;
 }
 
-/** Ingests the set, and prints recall@5 of each way to search. */
+/** Ingests the set, and prints recall@5 for each kind of search. */
 export async function evaluateRetrieval(
   knowledge: Knowledge,
   { set, showsMisses }: Evaluation,
@@ -49,9 +49,9 @@ export async function evaluateRetrieval(
   }
 }
 
-type Found = Awaited<ReturnType<typeof searchKnowledge>>["results"][number];
+type FoundResult = Awaited<ReturnType<typeof searchKnowledge>>["results"][number];
 
-export function isRight(set: QuestionSet, { answers }: Question, found: Found): boolean {
+export function isRight(set: QuestionSet, { answers }: Question, found: FoundResult): boolean {
   return answers.some((answer) => {
     if ("qa" in answer) {
       return (
@@ -111,7 +111,7 @@ export async function evaluateAnswers({ call }: Knowledge, { set, showsMisses }:
   console.log(`given answers: ${right + wrong}, of which wrong ${percent(wrong / (right + wrong))}`);
 }
 
-/** Markdown as content, pages and PDF files by address. */
+/** Ingests Markdown as content, and pages and PDF files by their addresses. */
 export async function ingest({ call }: Knowledge, set: QuestionSet): Promise<void> {
   await using server = await startReceiver((request, response) => {
     const document = set.documents.find(({ name }) => request.url === `/${name}`);

@@ -1,4 +1,4 @@
-/** The ingestion of a long PDF file: its time, the memory, and what other requests take meanwhile. */
+/** The ingestion of a long PDF file: its time, its memory, and the time of other requests meanwhile. */
 import { meanwhile } from "../../../test/support/meanwhile.ts";
 import { startReceiver } from "../../../test/support/receiver.ts";
 import { contacts } from "../../../tools/contacts.ts";
@@ -48,7 +48,7 @@ export async function measureIngestion({ call }: Knowledge, pages: number): Prom
   console.log(`list_contacts alone: ${show(idle)}; meanwhile: ${show(busy)}`);
 }
 
-/** One request after another until `end`, at least `count`. */
+/** Sends one request after another until `end`, at least `count` requests. */
 async function measureRequests(call: Knowledge["call"], end: Promise<void>, count = 1): Promise<number[]> {
   let isOver = false;
   const ended = end.then(() => {

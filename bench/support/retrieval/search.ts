@@ -1,4 +1,4 @@
-/** How long a search takes over many passages. */
+/** Measures how long a search takes over many passages. */
 import { knowledgeBase } from "../../../tools/knowledge-base/index.ts";
 import { quantile } from "../load.ts";
 import { untilIngested } from "./evaluate.ts";
@@ -9,7 +9,7 @@ const passagesPerDocument = 200;
 const queries = 200;
 const targetMs = 50;
 
-/** Ingests generated documents of so many passages, and searches with the questions of the set. */
+/** Ingests generated documents with this many passages, and searches with the questions of the set. */
 export async function measureSearch({ engine, app, call }: Knowledge, passages: number): Promise<void> {
   const { documents, questions } = await readSet("evaluation");
   const words = documents.flatMap(({ text }) => text.match(/[a-z]{3,}/gi) ?? []);
@@ -43,7 +43,7 @@ export async function measureSearch({ engine, app, call }: Knowledge, passages: 
   );
 }
 
-/** A heading and some 120 words, the same for the same number. */
+/** A heading and about 120 words; the same number gives the same text. */
 function section(words: readonly string[], number: number): string {
   const text = Array.from(
     { length: 120 },

@@ -1,4 +1,7 @@
-/** Reads a set of documents and questions: the one that measures, or the one that rules are calibrated with. */
+/**
+ * Reads a set of documents and questions: the set for measurements, or the set with which the rules are
+ * calibrated.
+ */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
@@ -17,14 +20,14 @@ const Questions = z.array(
     id: z.string(),
     question: z.string(),
     kind: z.enum(kinds),
-    /** Any of these places is right. */
+    /** A result from any of these places is right. */
     answers: z.array(
       z.union([
         z.object({ document: z.string(), contains: z.array(z.string()) }),
         z.object({ qa: z.string() }),
       ]),
     ),
-    /** Regular expressions, one of which a right answer matches. */
+    /** Regular expressions. A right answer matches one of them. */
     expected: z.array(z.string()),
   }),
 );

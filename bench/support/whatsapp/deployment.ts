@@ -17,7 +17,7 @@ const server = process.env.TEST_DATABASE_URL ?? "postgres://postgres@127.0.0.1:5
 const key = `sk_live_${"m".repeat(43)}`;
 const emulatorPort = 39_520;
 const ports = [39_521, 39_522] as const;
-/** The rate of the inbox: that of a new number at Meta. */
+/** The rate of the inbox, equal to the rate of a new number at Meta. */
 export const perSecond = 80;
 const log = { debug() {}, info() {}, warn() {}, error: console.error };
 
@@ -28,13 +28,13 @@ interface ServiceProcess {
 
 export interface Deployment extends AsyncDisposable {
   readonly emulator: BenchEmulator;
-  /** One for each process; they repeat a call that is not answered. */
+  /** A client for each process. The clients repeat a call that is not answered. */
   readonly clients: readonly [Client, Client];
   readonly queries: Queries;
   readonly inboxId: string;
-  /** Where the emulator reports, at the first process. */
+  /** The address to which the emulator reports, at the first process. */
   readonly callbackUrl: string;
-  /** kill -9 of one process, which is then started again. */
+  /** Kills a process with -9 and starts it again. */
   restart(index: number): Promise<void>;
 }
 
@@ -88,7 +88,7 @@ async function kill({ child }: ServiceProcess): Promise<void> {
 
 async function createInbox(client: Client, { control }: BenchEmulator) {
   const input = { name: "WhatsApp", channel: "whatsapp", phone_number: businessNumber, credentials } as const;
-  // The emulator says that the number may send more.
+  // The emulator reports that the number may send more.
   const settings = { messages_per_second: perSecond };
   const { data } = await client.call(inboxes.create_inbox, { ...input, settings });
   const callbackUrl = data.callback_url ?? "";
@@ -99,7 +99,7 @@ async function createInbox(client: Client, { control }: BenchEmulator) {
 /** The number of the person with this index. */
 export const numberOf = (index: number) => `+1415${5_000_000 + index}`;
 
-/** These persons write, which opens their windows; resolves when the service has stored it. */
+/** Lets these persons write, which opens their windows. Resolves when the service has stored the messages. */
 export async function openWindows(
   { emulator, queries }: Deployment,
   persons: readonly number[],

@@ -33,7 +33,10 @@ interface SentList {
   readonly data: readonly { readonly body: Record<string, string>; readonly received_at: string }[];
 }
 
-/** Without a limit of its own, so that a send above the service's rate is counted and not refused. */
+/**
+ * Starts the emulator without a rate limit, so that a send above the service's rate is counted and not
+ * refused.
+ */
 export async function startEmulatorProcess(port: number): Promise<BenchEmulator> {
   const options = ["--port", String(port), "--messages-per-second", "100000"];
   const child = spawn(process.execPath, ["dist/tidings.js", "whatsapp-emulator", ...options], {
@@ -57,7 +60,7 @@ export async function startEmulatorProcess(port: number): Promise<BenchEmulator>
     }
     return answer;
   };
-  // The form of the control's answer, see docs/whatsapp-emulator.md.
+  // The form of the control's response, see docs/whatsapp-emulator.md.
   const list = async (limit: number) => (await control("GET", `/messages?limit=${limit}`)) as SentList;
   return {
     baseUrl,
@@ -77,7 +80,7 @@ export async function startEmulatorProcess(port: number): Promise<BenchEmulator>
   };
 }
 
-/** The most of these times, which ascend, in any period of `ms`. */
+/** The largest number of these ascending times in any period of `ms`. */
 export function maxWithin(times: readonly number[], ms: number): number {
   let [first, max] = [0, 0];
   for (const [index, time] of times.entries()) {

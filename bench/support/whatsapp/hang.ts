@@ -1,13 +1,16 @@
-/** Graph takes each request for 60 s and answers none: how long other persons' messages take to leave meanwhile. */
+/**
+ * Graph takes 60 s for each request and answers none: how long messages of other persons take to be sent
+ * meanwhile.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import { messages } from "../../../tools/messages/index.ts";
 import { pollUntil } from "../service.ts";
 import { numberOf, openWindows, startDeployment } from "./deployment.ts";
 
-/** More than a lane has places for. */
+/** More requests than a lane has slots. */
 const hangingAtFirst = 40;
 const seconds = 60;
-/** A second, for the request, the job and the way to the channel, and one for a place. */
+/** One second for the request, the job and the call of the channel, and one second for a slot. */
 const maxMs = 2_000;
 
 export async function measureHang(): Promise<void> {

@@ -1,4 +1,7 @@
-/** Signed bodies of 1 to 10 messages at 500 messages a second: how fast they are answered, and whether all are stored. */
+/**
+ * Signed bodies of 1 to 10 messages at 500 messages a second: how fast they are answered, and whether all are
+ * stored.
+ */
 import { createHmac } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { quantile, runOpenLoop } from "../load.ts";

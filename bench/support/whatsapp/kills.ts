@@ -12,7 +12,10 @@ import { type Arrival, maxWithin } from "./emulator.ts";
 const sends = 2_000;
 const atOnce = 16;
 const lostShare = 0.05;
-/** A job whose process died is taken over when its lease of 30 s ends; the receipts of a killed process come again. */
+/**
+ * A job whose process died is taken over when its lease of 30 s ends. Receipts for a killed process are sent
+ * again.
+ */
 const maxSettleMs = 120_000;
 const templateName = "order_update";
 
@@ -30,7 +33,7 @@ export async function measureKills(kills: number): Promise<void> {
   const accepted = await meanwhile(sendAll(deployment), async () => {
     for (let kill = 1; kill <= kills; kill += 1) {
       await pollUntil(async () => (await countBegun(deployment)) > (sends / (kills + 1)) * kill);
-      // At any moment, not always just after a claim.
+      // A random delay, so that the kill does not always follow a claim.
       await sleep(Math.random() * 100);
       await deployment.restart(kill % clients.length);
     }
@@ -52,7 +55,7 @@ async function countBegun({ queries }: Deployment): Promise<number> {
   return Number(count);
 }
 
-/** Every second message is a template, to a person who has not written. */
+/** Every second message is a template to a person who has not written. */
 const isTemplate = (index: number) => index % 2 === 1;
 
 async function approveTemplate(client: Client, inbox_id: string): Promise<void> {
@@ -83,7 +86,7 @@ async function sendAll({ clients, inboxId: inbox_id }: Deployment): Promise<read
   return ids;
 }
 
-/** What still waits for a receipt fails as unconfirmed. */
+/** Lets a day pass: messages that still wait for a receipt fail as unconfirmed. */
 async function passDay({ queries }: Deployment): Promise<void> {
   const since = new Date(Date.now() - 25 * 3_600_000).toISOString();
   await sql`
@@ -100,7 +103,7 @@ interface Outcome {
   readonly accepted: readonly string[];
   readonly arrivals: readonly Arrival[];
   readonly statuses: ReadonlyMap<string, string>;
-  /** Of messages that are still to be sent. */
+  /** Jobs of messages that are still to be sent. */
   readonly jobs: number;
 }
 
@@ -116,7 +119,7 @@ async function read({ emulator, queries }: Deployment, accepted: readonly string
   return { accepted, arrivals, statuses, jobs: jobs.length };
 }
 
-/** Until nothing is to be sent, and each message that arrived has its receipts. */
+/** Waits until nothing is left to send, and each message that arrived has its receipts. */
 async function untilSettled(deployment: Deployment, accepted: readonly string[]): Promise<void> {
   const end = performance.now() + maxSettleMs;
   const isSettled = async () => {

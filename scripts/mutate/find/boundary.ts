@@ -1,16 +1,16 @@
 /** Moves a boundary: `<` and `<=`, `>` and `>=` (also in SQL), or a limit by one. */
 import { type ESTree, Visitor } from "vite";
 import type { Edit } from "../mutation.ts";
-import { type Source, stringOf } from "./source.ts";
+import { type ParsedSource, stringOf } from "./source.ts";
 import { findSql } from "./sql.ts";
 
 const neighbours: Readonly<Record<string, string>> = { "<": "<=", "<=": "<", ">": ">=", ">=": ">" };
 
-export function findBoundaries(source: Source): Edit[] {
+export function findBoundaries(source: ParsedSource): Edit[] {
   return [...findComparisons(source), ...findSqlComparisons(source), ...findLimits(source)];
 }
 
-function findComparisons({ program, text }: Source): Edit[] {
+function findComparisons({ program, text }: ParsedSource): Edit[] {
   const edits: Edit[] = [];
   new Visitor({
     BinaryExpression({ operator, left }) {
@@ -32,7 +32,7 @@ function findComparisons({ program, text }: Source): Edit[] {
   return edits;
 }
 
-function findSqlComparisons(source: Source): Edit[] {
+function findSqlComparisons(source: ParsedSource): Edit[] {
   return findSql(source).flatMap(({ text, start: offset }) =>
     [...text.matchAll(/(?<=\s)[<>]=?(?=\s)/g)].map((match) => {
       const [operator] = match;
@@ -42,12 +42,15 @@ function findSqlComparisons(source: Source): Edit[] {
   );
 }
 
-/** Names of constants and members that are limits. One unit more of time or of a large number is not observed. */
+/**
+ * Names of constants and members that are limits. A change by one unit of time, or of a large number, is not
+ * observed.
+ */
 const limitName = /^(?:max|min)[A-Z_]|(?:Limit|Length|Count|Attempts|_limit|_length|_count)$|^limit$/;
 const isUnobservable = (name: string, limit: number) =>
   /(?:Ms|Seconds|_ms|_seconds)$/.test(name) || limit > 10_000;
 
-function findLimits({ program, text }: Source): Edit[] {
+function findLimits({ program, text }: ParsedSource): Edit[] {
   const edits: Edit[] = [];
   const add = (name: string, node: ESTree.Node | null | undefined) => {
     if (node?.type === "Literal" && typeof node.value === "number" && Number.isInteger(node.value)) {
@@ -67,7 +70,7 @@ function findLimits({ program, text }: Source): Edit[] {
     VariableDeclarator: ({ id, init }) => addNamed(id, init),
     Property: ({ key, value }) => addNamed(key, value),
     CallExpression({ callee, arguments: [limit] }) {
-      // With a limit of one, one row is all that is read.
+      // With a limit of one, the statement reads only one row anyway.
       if (callee.type === "MemberExpression" && nameOf(callee.property) === "limit" && limit) {
         add("limit", textOf(limit) === "1" ? null : limit);
       }

@@ -1,21 +1,24 @@
-/** The columns of the tables, read from the types in src/database/schema, and which of them can be confused. */
+/**
+ * The columns of the tables, read from the types in src/database/schema, and the columns that can be confused
+ * with each other.
+ */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ESTree, Visitor } from "vite";
 import { parseSource } from "./source.ts";
 
-/** By table, the kind of each column that has one. */
-export type Columns = ReadonlyMap<string, ReadonlyMap<string, string>>;
+/** For each table, the kinds of its columns that have one. */
+export type ColumnKinds = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
 const folder = "src/database/schema";
 
-export function readColumns(root: string): Columns {
+export function readColumnKinds(root: string): ColumnKinds {
   const files = readdirSync(join(root, folder)).map((name) => join(folder, name));
   return new Map(files.flatMap((file) => [...parseTables(file, readFileSync(join(root, file), "utf8"))]));
 }
 
-/** The tables of the interfaces that are named `…Tables`. */
-export function parseTables(file: string, text: string): Columns {
+/** The tables of the interfaces named `…Tables`. */
+export function parseTables(file: string, text: string): ColumnKinds {
   const { program } = parseSource(file, text);
   const interfaces = new Map<string, readonly ESTree.TSSignature[]>();
   new Visitor({
@@ -46,8 +49,11 @@ export function parseTables(file: string, text: string): Columns {
   );
 }
 
-/** The column that is named instead of this one: of its kind, the most similar one, or else the next in the table. */
-export function confusedWith(columns: Columns, table: string, column: string): string | undefined {
+/**
+ * The column to use instead of this column: the most similar column of its kind, or else the next column of
+ * the kind in the table.
+ */
+export function confusedWith(columns: ColumnKinds, table: string, column: string): string | undefined {
   const kinds = columns.get(table);
   const kind = kinds?.get(column);
   if (kinds === undefined || kind === undefined) {
@@ -68,8 +74,8 @@ function namedType(member: ESTree.TSSignature): { name: string; type: ESTree.TST
 }
 
 /**
- * Columns of one kind have values of the same type and of the same sort. A state or a JSON value has none, and neither
- * has the id of the row itself, without which nothing works.
+ * The kind of a column. Columns of one kind have values of the same type and meaning. A state or a JSON value
+ * has no kind, and neither has the id of the row itself, without which nothing works.
  */
 function kindOf(column: string, type: string): string | undefined {
   const plain = type.replace(/^Generated<(.*)>$/, "$1").replace(/ \| null$/, "");

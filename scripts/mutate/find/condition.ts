@@ -1,7 +1,7 @@
 /** Negates a condition: of an `if` or a conditional expression, an operand of `&&`, or a comparison. */
 import { type ESTree, Visitor } from "vite";
 import type { Edit } from "../mutation.ts";
-import { type Source, unwrap } from "./source.ts";
+import { type ParsedSource, withoutParentheses } from "./source.ts";
 
 const opposites: Readonly<Record<string, string>> = {
   "===": "!==",
@@ -14,10 +14,10 @@ const opposites: Readonly<Record<string, string>> = {
   ">=": "<",
 };
 
-export function findConditions({ program, text }: Source): Edit[] {
+export function findConditions({ program, text }: ParsedSource): Edit[] {
   const edits = new Map<string, Edit>();
   const add = (node: ESTree.Expression) => {
-    const edit = negate(unwrap(node), text);
+    const edit = negate(withoutParentheses(node), text);
     edits.set(`${edit.start}-${edit.end}`, edit);
   };
   const addTest = (test: ESTree.Expression) => {
@@ -43,9 +43,9 @@ export function findConditions({ program, text }: Source): Edit[] {
   return [...edits.values()];
 }
 
-/** The operands of a test, of which each is a condition. */
+/** The operands of a test that are conditions themselves. */
 function operandsOf(test: ESTree.Expression): ESTree.Expression[] {
-  const node = unwrap(test);
+  const node = withoutParentheses(test);
   if (node.type !== "LogicalExpression" || node.operator === "??") {
     return [];
   }

@@ -1,10 +1,10 @@
-/** The parts of a source in which a changed expression is no defect, or none that a test should find. */
+/** The parts of a source in which a changed expression is no defect, or no defect that a test should find. */
 import { type ESTree, Visitor } from "vite";
-import { type Range, type Source, unwrap } from "./source.ts";
+import { type ParsedSource, type Range, withoutParentheses } from "./source.ts";
 
 const levels = new Set(["debug", "info", "warn", "error"]);
 
-export function findIgnored({ program, text }: Source): Range[] {
+export function findIgnored({ program, text }: ParsedSource): Range[] {
   const found: Range[] = [];
   new Visitor({
     CallExpression(node) {
@@ -23,7 +23,7 @@ export function findIgnored({ program, text }: Source): Range[] {
         found.push(node.test);
       }
     },
-    // A type only, though its initial values are expressions.
+    // Declares only a type, although initial values in it are expressions.
     TSDeclareFunction: (node) => void found.push(node),
     TSModuleDeclaration: (node) => void found.push(node),
   }).visit(program);
@@ -46,10 +46,12 @@ function isMessageOfError({ test }: ESTree.ConditionalExpression, text: string):
   return /^\w+ instanceof Error$/.test(text.slice(test.start, test.end));
 }
 
-/** The result of a comparison function, for which it does not matter how equal values are ordered. */
+/**
+ * Whether this is the result of a comparison function, for which the order of equal values does not matter.
+ */
 function isOrder({ consequent, alternate }: ESTree.ConditionalExpression): boolean {
   return [consequent, alternate].some((node) => {
-    const value = unwrap(node);
+    const value = withoutParentheses(node);
     return value.type === "UnaryExpression" && value.operator === "-" && isOne(value.argument);
   });
 }

@@ -3,23 +3,23 @@
 import {
   describeEdit,
   type Edit,
-  idOf,
   lineAt,
   lineOf,
   type Mutation,
+  mutationId,
   type OperatorName,
   operators,
 } from "../mutation.ts";
 import { findBoundaries } from "./boundary.ts";
-import type { Columns } from "./columns.ts";
+import type { ColumnKinds } from "./columns.ts";
 import { findConditions } from "./condition.ts";
 import { findAwaits } from "./dropped-await.ts";
 import { findIgnored } from "./ignored.ts";
-import { contains, findFunctions, innermost, parseSource, type Source } from "./source.ts";
+import { contains, findFunctions, innermost, type ParsedSource, parseSource } from "./source.ts";
 import { findTenantConditions } from "./tenant.ts";
 import { findColumns } from "./wrong-column.ts";
 
-const findEdits: Readonly<Record<OperatorName, (source: Source, columns: Columns) => Edit[]>> = {
+const findEdits: Readonly<Record<OperatorName, (source: ParsedSource, columns: ColumnKinds) => Edit[]>> = {
   condition: findConditions,
   boundary: findBoundaries,
   "dropped-await": findAwaits,
@@ -33,7 +33,7 @@ export interface SourceFile {
   readonly text: string;
 }
 
-export function findMutations({ file, module, text }: SourceFile, columns: Columns): Mutation[] {
+export function findMutations({ file, module, text }: SourceFile, columns: ColumnKinds): Mutation[] {
   const source = parseSource(file, text);
   const functions = findFunctions(source);
   const ignored = findIgnored(source);
@@ -50,7 +50,7 @@ export function findMutations({ file, module, text }: SourceFile, columns: Colum
         seen.set(key, number + 1);
         return {
           ...edit,
-          id: idOf(operator, file, ...place, number),
+          id: mutationId(operator, file, ...place, number),
           operator,
           module,
           file,

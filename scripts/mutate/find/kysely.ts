@@ -1,16 +1,19 @@
-/** Chains of method calls, as Kysely's builder is used: `tx.selectFrom("contacts").where("id", "=", id).execute()`. */
+/**
+ * Finds chains of method calls, as with Kysely's builder: `tx.selectFrom("contacts").where("id", "=",
+ * id).execute()`.
+ */
 import { type ESTree, Visitor } from "vite";
-import { type Source, stringOf, unwrap } from "./source.ts";
+import { type ParsedSource, stringOf, withoutParentheses } from "./source.ts";
 
 export interface Link {
   readonly name: string;
   readonly node: ESTree.CallExpression;
-  /** What the method is called of. */
+  /** The expression on which the method is called. */
   readonly object: ESTree.Expression;
 }
 
 /** Each chain once, from its first call to its last. */
-export function findChains({ program }: Source): Link[][] {
+export function findChains({ program }: ParsedSource): Link[][] {
   const seen = new Set<ESTree.CallExpression>();
   const chains: Link[][] = [];
   new Visitor({
@@ -32,7 +35,7 @@ export function findChains({ program }: Source): Link[][] {
 }
 
 function linksOf(expression: ESTree.Expression): Link[] {
-  const node = unwrap(expression);
+  const node = withoutParentheses(expression);
   if (node.type !== "CallExpression") {
     return [];
   }
@@ -47,9 +50,9 @@ const tableMethods = new Set(["selectFrom", "updateTable", "deleteFrom", "insert
 const joinMethods = new Set(["innerJoin", "leftJoin", "rightJoin", "fullJoin"]);
 
 export interface ChainTables {
-  /** That of columns without a table's name. */
+  /** The table of columns without a table name. */
   readonly main: string | undefined;
-  /** By the name that the statement gives them. */
+  /** The tables by the names that the statement gives them. */
   readonly byName: ReadonlyMap<string, string>;
 }
 

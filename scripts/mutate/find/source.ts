@@ -1,7 +1,7 @@
-/** A parsed source, its functions, and what several operators need of the syntax tree. */
+/** A parsed source with its functions, and the functions on the syntax tree that several operators need. */
 import { type ESTree, parseSync, Visitor } from "vite";
 
-export interface Source {
+export interface ParsedSource {
   readonly file: string;
   readonly text: string;
   readonly program: ESTree.Program;
@@ -17,7 +17,7 @@ export interface NamedRange extends Range {
 }
 
 /** @throws Error if the text does not parse. */
-export function parseSource(file: string, text: string): Source {
+export function parseSource(file: string, text: string): ParsedSource {
   const { program, errors } = parseSync(file, text);
   const [error] = errors;
   if (error) {
@@ -26,14 +26,17 @@ export function parseSource(file: string, text: string): Source {
   return { file, text, program };
 }
 
-/** The functions that have a name: declared, or the value of a constant, a property or a member of a class. */
-export function findFunctions({ program, text }: Source): NamedRange[] {
+/**
+ * The functions with a name: declared functions, and functions that are the value of a constant, a property
+ * or a class member.
+ */
+export function findFunctions({ program, text }: ParsedSource): NamedRange[] {
   const found: NamedRange[] = [];
   const add = (node: Range, name: Range | null) => {
     const [word = ""] = (name && /^[\w#$-]+/.exec(text.slice(name.start))) ?? [];
     found.push({ start: node.start, end: node.end, name: word });
   };
-  const addMember = (node: Range & { readonly key: Range; readonly value: Typed | null }) => {
+  const addMember = (node: Range & { readonly key: Range; readonly value: TypedNode | null }) => {
     if (isFunction(node.value)) {
       add(node, node.key);
     }
@@ -48,11 +51,11 @@ export function findFunctions({ program, text }: Source): NamedRange[] {
   return found;
 }
 
-interface Typed {
+interface TypedNode {
   readonly type: string;
 }
 
-function isFunction(node: Typed | null): boolean {
+function isFunction(node: TypedNode | null): boolean {
   return node?.type === "ArrowFunctionExpression" || node?.type === "FunctionExpression";
 }
 
@@ -71,8 +74,8 @@ export function innermost<Outer extends Range>(ranges: readonly Outer[], inner: 
 }
 
 /** The expression without the parentheses around it. */
-export function unwrap(node: ESTree.Expression): ESTree.Expression {
-  return node.type === "ParenthesizedExpression" ? unwrap(node.expression) : node;
+export function withoutParentheses(node: ESTree.Expression): ESTree.Expression {
+  return node.type === "ParenthesizedExpression" ? withoutParentheses(node.expression) : node;
 }
 
 /** The value of a literal that is a string. */

@@ -1,6 +1,9 @@
-/** The SQL of templates with the tag `sql` or `rowsOf(…)`, with every expression, comment and text replaced by characters of the same number. */
+/**
+ * The SQL of templates with the tag `sql` or `rowsOf(…)`. Every expression, comment and text is replaced by
+ * the same number of characters.
+ */
 import { type ESTree, Visitor } from "vite";
-import type { Source } from "./source.ts";
+import type { ParsedSource } from "./source.ts";
 
 export interface SqlText {
   /** A value is `${`, characters U+0001 and `}`. */
@@ -12,7 +15,7 @@ export interface SqlText {
 /** A value in a `SqlText`, as a part of a regular expression. */
 export const value = String.raw`\$\{\x01*\}`;
 
-export function findSql({ program, text }: Source): SqlText[] {
+export function findSql({ program, text }: ParsedSource): SqlText[] {
   const found: SqlText[] = [];
   new Visitor({
     TaggedTemplateExpression({ tag, quasi }) {
@@ -25,7 +28,7 @@ export function findSql({ program, text }: Source): SqlText[] {
 }
 
 function withoutValues({ start, end, quasis }: ESTree.TemplateLiteral, text: string): string {
-  // The span of a part includes the delimiters around it.
+  // The span of a part includes its delimiters.
   const parts = quasis.map((part, index) => {
     const next = quasis[index + 1]?.start ?? part.end;
     return text.slice(part.start, part.end) + "\x01".repeat(next - part.end);

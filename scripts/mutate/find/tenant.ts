@@ -1,15 +1,16 @@
 /**
  * Removes the condition on the organization from a statement, of Kysely's builder or of a `sql` template.
  *
- * Left out as equivalent, since ids are unique in the whole database: joins on the organization and an id, and statements
- * about a row that was read before (its `organization_id`) and one of that row's ids.
+ * Some conditions are left out as equivalent, because ids are unique in the whole database: joins on the
+ * organization and an id, and statements about a row that was read before (with its `organization_id`) and
+ * one of its ids.
  */
 import type { Edit } from "../mutation.ts";
 import { findChains, type Link } from "./kysely.ts";
-import { type Source, stringOf, unwrap } from "./source.ts";
+import { type ParsedSource, stringOf, withoutParentheses } from "./source.ts";
 import { findSql, type SqlText, value } from "./sql.ts";
 
-export function findTenantConditions(source: Source): Edit[] {
+export function findTenantConditions(source: ParsedSource): Edit[] {
   const built = findChains(source).flatMap((chain) => [
     ...findInChain(chain, source.text),
     ...findBeginning(chain, source.text),
@@ -36,7 +37,7 @@ function findInChain(chain: readonly Link[], text: string): Edit[] {
 /** `ofOrganization(db, organization)` at the beginning of a chain becomes `db`. */
 function findBeginning(chain: readonly Link[], text: string): Edit[] {
   const [first] = chain;
-  const begin = first && unwrap(first.object);
+  const begin = first && withoutParentheses(first.object);
   if (begin?.type !== "CallExpression" || begin.callee.type !== "Identifier") {
     return [];
   }
@@ -74,18 +75,24 @@ function findInSql(sql: SqlText, text: string): Edit[] {
     });
 }
 
-/** Whether the condition is followed by one on an id and a column, such as `and contacts.id = member.contact_id`. */
+/**
+ * Whether the condition is followed by a condition on an id and a column, such as `and contacts.id =
+ * member.contact_id`.
+ */
 function isJoin(rest: string): boolean {
   const [, name] = /^\s+and\s+([\w.]+)\s*=\s*\w+\.\w+/.exec(rest) ?? [];
   return name !== undefined && isId(name);
 }
 
-/** By this project's names: `organization` is the caller's, `organization_id` that of a row or of a job's payload. */
+/**
+ * By the project's names: `organization` is the caller's, and `organization_id` belongs to a row or to the
+ * payload of a job.
+ */
 function isReadBefore(organization: string): boolean {
   return /(?:^|\.)organization_id$/.test(organization.trim());
 }
 
-/** Whether a column is an id that this service gives, which no two organizations share. */
+/** Whether a column is an id that this service generates, which is never the same in two organizations. */
 function isId(name: string): boolean {
   const [, own = name] = name.split(".");
   return (

@@ -1,12 +1,12 @@
-/** Names another column of the same table and of the same kind, such as `updated_at` for `created_at`. */
+/** Uses another column of the same table and kind, such as `updated_at` for `created_at`. */
 import type { ESTree } from "vite";
 import type { Edit } from "../mutation.ts";
-import { type Columns, confusedWith } from "./columns.ts";
+import { type ColumnKinds, confusedWith } from "./columns.ts";
 import { type ChainTables, findChains, type Link, tablesOf } from "./kysely.ts";
-import { type Source, stringOf } from "./source.ts";
+import { type ParsedSource, stringOf } from "./source.ts";
 import { findSql, type SqlText } from "./sql.ts";
 
-export function findColumns(source: Source, columns: Columns): Edit[] {
+export function findColumns(source: ParsedSource, columns: ColumnKinds): Edit[] {
   const built = findChains(source).flatMap((chain) => {
     const tables = tablesOf(chain);
     return chain.flatMap((link) => findInLink(link, (name) => replace(name, tables, columns)));
@@ -62,16 +62,19 @@ function editMembers({ properties }: ESTree.ObjectExpression, replaceName: Repla
   });
 }
 
-/** The other column, with the table's name where the first has it. */
-function replace(name: string, { main, byName }: ChainTables, columns: Columns): string | undefined {
+/** The other column, with the table's name if the original has it. */
+function replace(name: string, { main, byName }: ChainTables, columns: ColumnKinds): string | undefined {
   const [column = "", alias] = name.split(".").reverse();
   const table = alias === undefined ? main : (byName.get(alias) ?? alias);
   const other = table === undefined ? undefined : confusedWith(columns, table, column);
   return other && (alias === undefined ? other : `${alias}.${other}`);
 }
 
-/** Columns that are compared, set or sorted by. One without its table's name counts if the statement has one table. */
-function findInSql({ text, start: offset }: SqlText, columns: Columns): Edit[] {
+/**
+ * Columns that are compared, set or sorted by. A column without its table's name counts if the statement has
+ * only one table.
+ */
+function findInSql({ text, start: offset }: SqlText, columns: ColumnKinds): Edit[] {
   const named = [...text.matchAll(/\b(?:from|join|update|into)\s+(\w+)(?:\s+as\s+(\w+))?/g)]
     .filter(([, table = ""]) => columns.has(table))
     .map(([, table = "", alias = table]) => [alias, table] as const);

@@ -5,13 +5,13 @@ import { z } from "zod";
 import { runTests, type Workplace } from "./vitest.ts";
 
 const baselineSchema = z.object({
-  /** Of the sources and the tests. */
+  /** The hash of the sources and the tests. */
   hash: z.string(),
   passed: z.record(z.string(), z.number()),
 });
 
 /**
- * The milliseconds of each of these files that passes. Those that have passed are kept beside the results, for the next
+ * The milliseconds of each of these files that passes. Passed files are kept beside the results, for the next
  * start with the same sources.
  */
 export async function runBaseline(
@@ -41,7 +41,7 @@ function readBaseline(path: string, hash: string): Map<string, number> {
     const known = baselineSchema.parse(JSON.parse(readFileSync(path, "utf8")));
     return new Map(known.hash === hash ? Object.entries(known.passed) : []);
   } catch {
-    // None yet, or not of this version of the script.
+    // There is no baseline yet, or another version of the script wrote it.
     return new Map();
   }
 }

@@ -1,4 +1,4 @@
-/** A copy of the working tree, so that no mutation is ever in the user's files. */
+/** A copy of the working tree, so that the user's files are never mutated. */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
@@ -17,13 +17,13 @@ import { dirname, join } from "node:path";
 export interface Copy extends Disposable {
   /** The copied tree. */
   readonly tree: string;
-  /** For temporary files of the tests, also those of tests that are killed. */
+  /** A folder for temporary files of the tests, including tests that are killed. */
   readonly temporary: string;
-  /** The same for the same files. */
+  /** The same files have the same hash. */
   readonly hash: string;
 }
 
-/** The tracked and the new files as they are now, with the installed packages linked. */
+/** Copies the tracked and the new files in their present state, and links the installed packages. */
 export function copyTree(root: string): Copy {
   const folder = mkdtempSync(join(tmpdir(), "mutate-"));
   const tree = join(folder, "tree");
@@ -50,7 +50,7 @@ function listFiles(root: string): string[] {
   return output.split("\0").filter((file) => file !== "" && existsSync(join(root, file)));
 }
 
-/** The folder itself is not linked: the program that the tests build is in its .cache. */
+/** The folder itself is not linked, because its .cache has the program that the tests build. */
 function linkPackages(from: string, to: string): void {
   mkdirSync(to);
   for (const name of readdirSync(from)) {

@@ -17,16 +17,16 @@ export interface Execution {
   readonly signal: AbortSignal;
 }
 
-export interface Executed {
+export interface MutationResults {
   readonly results: readonly Result[];
-  /** The files that fail without a mutation: of their modules nothing was run. */
+  /** The files that fail without a mutation. No mutation of their modules was run. */
   readonly failing: readonly string[];
-  /** Some were not started. */
+  /** Whether some mutations were not started. */
   readonly isTimeUp: boolean;
 }
 
-/** The copy and its databases are removed however this ends. */
-export async function execute({ root, tasks, signal, ...execution }: Execution): Promise<Executed> {
+/** The copy and its databases are removed however the run ends. */
+export async function execute({ root, tasks, signal, ...execution }: Execution): Promise<MutationResults> {
   if (tasks.length === 0) {
     return { results: [], failing: [], isTimeUp: false };
   }
@@ -52,7 +52,7 @@ export async function execute({ root, tasks, signal, ...execution }: Execution):
   return { results, failing, isTimeUp: results.length < usable.length };
 }
 
-/** With what a person wants to know of a result; only `resultSchema` is read again. */
+/** Adds the facts that a person wants to see in a result; only `resultSchema` is read again. */
 function record(path: string, { mutation }: Task, result: Result): void {
   const { operator, module, file, line, description } = mutation;
   appendResult(path, { ...result, operator, module, file, line, description });

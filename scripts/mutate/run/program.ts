@@ -1,4 +1,4 @@
-/** Whether tests need the built program: building it takes longer than most tests. */
+/** Determines whether tests need the built program, because building it takes longer than most tests. */
 import { existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseSync } from "vite";
@@ -15,12 +15,12 @@ export function prepareProgram(tree: string, files: readonly string[]): void {
   }
   mkdirSync(dirname(program), { recursive: true });
   writeFileSync(program, "");
-  // Newer than every source, whatever the mutation changes.
+  // A time newer than every source, whatever the mutation changes.
   const later = Date.now() / 1_000 + 86_400;
   utimesSync(program, later, later);
 }
 
-/** The folders of tests, and of what tests import from each other. */
+/** The folders of tests and of the files that tests import. */
 const testFolders = /^(?:emulator\/)?test\//;
 
 /** Whether a test file imports another file of these folders, directly or not. */

@@ -12,16 +12,16 @@ export interface Task {
   readonly files: readonly string[];
 }
 
-export interface Run {
+export interface MutationRun {
   readonly tasks: readonly Task[];
   /** The milliseconds of each file that passes without a mutation. */
   readonly baseline: ReadonlyMap<string, number>;
-  /** No mutation is started after it. */
+  /** The time after which no mutation is started. */
   readonly deadline: number;
   onResult(task: Task, result: Result): void;
 }
 
-export async function runAll(place: Workplace, run: Run): Promise<void> {
+export async function runAll(place: Workplace, run: MutationRun): Promise<void> {
   for (const task of run.tasks) {
     if (Date.now() > run.deadline) {
       return;
@@ -30,7 +30,7 @@ export async function runAll(place: Workplace, run: Run): Promise<void> {
   }
 }
 
-async function runTask(place: Workplace, task: Task, baseline: Run["baseline"]): Promise<Result> {
+async function runTask(place: Workplace, task: Task, baseline: MutationRun["baseline"]): Promise<Result> {
   const { mutation, text, files } = task;
   const path = join(place.copy.tree, mutation.file);
   const begin = Date.now();
@@ -51,8 +51,8 @@ function outcomeOf({ outcome }: TestReport): Result["outcome"] {
   return outcome === "passed" ? "survived" : "killed";
 }
 
-/** Twice as long as the files take one after another, and the time of a start, with a build, on a busy machine. */
-function limitOf(files: readonly string[], baseline: Run["baseline"]): number {
+/** Twice the time of the files one after another, plus the time of a start with a build on a busy machine. */
+function limitOf(files: readonly string[], baseline: MutationRun["baseline"]): number {
   const total = files.reduce((sum, file) => sum + (baseline.get(file) ?? 0), 0);
   return 90_000 + 2 * total;
 }

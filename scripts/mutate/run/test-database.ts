@@ -1,4 +1,7 @@
-/** A role of the PostgreSQL server for the tests of mutations: the databases that killed tests leave are found by it. */
+/**
+ * A role of the PostgreSQL server for the tests of mutations. The databases that killed tests leave behind
+ * belong to this role.
+ */
 import { randomBytes } from "node:crypto";
 import pg from "pg";
 
@@ -6,7 +9,7 @@ export interface TestServer extends AsyncDisposable {
   /** The project of vitest.config.ts. */
   readonly project: "postgres" | "embedded";
   readonly env: Readonly<Record<string, string>>;
-  /** Drops the databases that the last run has left. */
+  /** Drops the databases that the last run left behind. */
   clean(): Promise<void>;
 }
 
@@ -18,8 +21,8 @@ const none: TestServer = {
 };
 
 /**
- * Without a server that answers, the tests run on the embedded database.
- * @throws if the user of the URL may not create roles.
+ * Opens the server. If no server answers, the tests run on the embedded database.
+ * @throws if the user in the URL may not create roles.
  */
 export async function openTestServer(url: string): Promise<TestServer> {
   if (!(await answers(url))) {

@@ -1,4 +1,4 @@
-/** What vitest's report and its output say about a run. */
+/** Reads the results of a run from vitest's report and its output. */
 import { readFileSync } from "node:fs";
 import { relative } from "node:path";
 import { z } from "zod";
@@ -18,7 +18,7 @@ const reportSchema = z.object({
 
 export type VitestReport = z.infer<typeof reportSchema>["testResults"];
 
-/** Empty if vitest did not come as far as its report. The names are relative to the tree. */
+/** Empty if vitest wrote no report. The names are relative to the tree. */
 export function readReport(path: string, tree: string): VitestReport {
   let text: string;
   try {
@@ -31,7 +31,7 @@ export function readReport(path: string, tree: string): VitestReport {
     .testResults.map((one) => ({ ...one, name: relative(tree, one.name) }));
 }
 
-/** The files of which every test passed, with their milliseconds. */
+/** The files in which every test passed, with their milliseconds. */
 export function passedFiles(report: VitestReport): Map<string, number> {
   return new Map(
     report
@@ -40,7 +40,9 @@ export function passedFiles(report: VitestReport): Map<string, number> {
   );
 }
 
-/** The first failure of a run that failed, in one line; undefined if neither the report nor the output names one. */
+/**
+ * The first failure of a failed run, in one line. Undefined if neither the report nor the output names one.
+ */
 export function describeFailure(report: VitestReport, output: string): string | undefined {
   for (const { name, assertionResults } of report) {
     const test = assertionResults.find(({ status }) => status === "failed");

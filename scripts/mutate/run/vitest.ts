@@ -24,13 +24,13 @@ export interface TestRun {
 
 export interface TestReport {
   readonly outcome: "passed" | "failed" | "timed out";
-  /** What failed first. */
+  /** The first failure. */
   readonly failure: string | null;
-  /** The files of which every test passed, with their milliseconds. */
+  /** The files in which every test passed, with their milliseconds. */
   readonly passed: ReadonlyMap<string, number>;
 }
 
-/** Files about the embedded engine run on that, all others on the server if there is one. */
+/** Files about the embedded engine run on it. All other files run on the server, if there is one. */
 export async function runTests(place: Workplace, run: TestRun): Promise<TestReport> {
   prepareProgram(place.copy.tree, run.files);
   const { project } = place.server;
@@ -65,7 +65,7 @@ async function runProject(place: Workplace, project: string, run: TestRun): Prom
       cwd: copy.tree,
       env: { ...process.env, ...server.env, TMPDIR: copy.temporary, NO_COLOR: "1" },
       stdio: ["ignore", "pipe", "pipe"],
-      // A process group of its own, which is ended as a whole.
+      // A separate process group, which can be ended as a whole.
       detached: true,
     },
   );
@@ -84,7 +84,7 @@ async function runProject(place: Workplace, project: string, run: TestRun): Prom
   return { outcome: code === 0 ? "passed" : "failed", failure, passed: passedFiles(report) };
 }
 
-/** @returns what the process has written. */
+/** @returns a function that returns what the process has written. */
 function collect({ stdout, stderr }: ChildProcess): () => string {
   let text = "";
   for (const stream of [stdout, stderr]) {
@@ -95,11 +95,12 @@ function collect({ stdout, stderr }: ChildProcess): () => string {
   return () => text;
 }
 
-/** The exit code; null if the limit ended the run. */
+/** Returns the exit code, or null if the limit ended the run. */
 async function waitFor(child: ChildProcess, limitMs: number, signal: AbortSignal): Promise<number | null> {
   let isTimeUp = false;
   const end = () => endGroup(child);
-  // Not AbortSignal.timeout(): Node 20 may collect the timer of a signal that is only a part of AbortSignal.any().
+  // Not AbortSignal.timeout(): Node 20 may collect the timer of a signal that is only a part of
+  // AbortSignal.any().
   const timer = setTimeout(() => {
     isTimeUp = true;
     end();
@@ -111,14 +112,15 @@ async function waitFor(child: ChildProcess, limitMs: number, signal: AbortSignal
   try {
     const [code, endedBy] = await once(child, "exit");
     if (code === null && !isTimeUp && !signal.aborted) {
-      // By somebody else, or by the system for want of memory: that says nothing about the mutation.
+      // Ended by another program, or by the system because memory was short: this proves nothing about the
+      // mutation.
       throw new Error(`vitest was ended by ${endedBy}.`);
     }
     return isTimeUp ? null : Number(code);
   } finally {
     clearTimeout(timer);
     signal.removeEventListener("abort", end);
-    // Processes that a test started and left.
+    // Ends processes that a test started and left running.
     end();
   }
 }
@@ -129,6 +131,6 @@ function endGroup({ pid }: ChildProcess): void {
       process.kill(-pid, "SIGKILL");
     }
   } catch {
-    // Every process of the group has ended.
+    // All processes of the group have already ended.
   }
 }

@@ -1,8 +1,9 @@
 /**
- * Finds the country of an IP address in a table in the MaxMind DB format: the bundled one, or the operator's.
+ * Finds the country of an IP address in a table in the MaxMind DB format: the bundled table, or the
+ * operator's table.
  *
- * The bundled table is read at the first look-up, so that it costs a start nothing. The operator's is read and checked at
- * the start. Either stays in memory, and nothing is downloaded.
+ * The bundled table is read at the first look-up, so that a start does not have to read it. The operator's
+ * table is read and checked at the start. Both stay in memory, and nothing is downloaded.
  */
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -14,9 +15,9 @@ import { loadOnce } from "../load-once.ts";
 import type { Table } from "./table.ts";
 
 export interface CountrySettings {
-  /** Undefined: the bundled table. */
+  /** Undefined for the bundled table. */
   readonly file: string | undefined;
-  /** For an address without a country. */
+  /** The country for addresses without a country. */
   readonly fallback: string;
 }
 
@@ -37,8 +38,9 @@ export async function openCountries({ file, fallback }: CountrySettings): Promis
 }
 
 /**
- * The address as a table has it, or null if it is not one of the public internet: tables also have wrong entries for
- * private and documentation addresses. An IPv4 address in IPv6 form counts as IPv4.
+ * The address in the form that tables use, or null if it is not an address of the public internet: tables
+ * also have wrong entries for private and documentation addresses. An IPv4 address in IPv6 form counts as
+ * IPv4.
  */
 function toPublicAddress(address: string | undefined): string | null {
   if (address === undefined || !ipaddr.isValid(address)) {
@@ -48,7 +50,7 @@ function toPublicAddress(address: string | undefined): string | null {
   return parsed.range() === "unicast" ? parsed.toString() : null;
 }
 
-/** Where the build puts it, or in the package that the build takes it from. */
+/** The file that the build writes, or the file in the package from which the build copies it. */
 export function findBundledTable(): string {
   const built = fileURLToPath(new URL("countries.mmdb", import.meta.url));
   return existsSync(built)
@@ -58,7 +60,7 @@ export function findBundledTable(): string {
       );
 }
 
-/** Loads the reader too, which most processes never need. */
+/** Also loads the reader, which most processes never need. */
 async function loadTable(file: string): Promise<Table> {
   const { readTable } = await import("./table.ts");
   return readTable(await readFile(file));

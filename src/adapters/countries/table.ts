@@ -2,13 +2,13 @@
 import { Reader } from "mmdb-lib";
 
 export interface Table {
-  /** The country of an IPv4 or IPv6 address in its usual form; null if the table has none. */
+  /** The country of an IPv4 or IPv6 address in its usual form; null if the table has no country for it. */
   countryOf(address: string): string | null;
   /** @throws if the file is damaged, or has no countries. */
   requireCountries(): void;
 }
 
-/** @throws if the content is no such table. */
+/** @throws if the content is not such a table. */
 export function readTable(content: Buffer): Table {
   const reader = orDamaged(() => new Reader(content));
   const countryOf = (address: string) => readCountry(reader.get(address));
@@ -22,7 +22,7 @@ export function readTable(content: Buffer): Table {
   };
 }
 
-/** The reader's own errors are about offsets and types of the file. */
+/** Replaces the reader's own errors, which are about offsets and types in the file. */
 function orDamaged<Result>(read: () => Result): Result {
   try {
     return read();
@@ -31,7 +31,7 @@ function orDamaged<Result>(read: () => Result): Result {
   }
 }
 
-/** The two forms in use: that of the bundled table, and that of MaxMind, DB-IP and others. */
+/** Reads both forms in use: the form of the bundled table, and the form of MaxMind, DB-IP and others. */
 function readCountry(record: unknown): string | null {
   const code = member(record, "country_code") ?? member(member(record, "country"), "iso_code");
   return typeof code === "string" && /^[A-Z]{2}$/.test(code) ? code : null;
@@ -41,7 +41,7 @@ function member(value: unknown, name: string): unknown {
   return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
 }
 
-/** One of each 65,536 IPv4 addresses. */
+/** One address for each 65,536 IPv4 addresses. */
 function sampleAddresses(): readonly string[] {
   return Array.from({ length: 65_536 }, (_, index) => `${index >>> 8}.${index & 255}.1.1`);
 }

@@ -15,12 +15,14 @@ interface OpenTable {
   readonly rows: string[];
   cells: string[] | undefined;
   cell: string | undefined;
-  /** It arranges a page: its cells are paragraphs. */
+  /** Whether the table only arranges the page, so that its cells are paragraphs. */
   isLayout: boolean;
 }
 
-/** Where a block stands: in the main content as the page marks it, in an article outside of it, or elsewhere. */
-export type Place = "main" | "article" | "rest";
+/**
+ * The place of a block: in the main content as the page marks it, in an article outside of it, or elsewhere.
+ */
+export type BlockPlace = "main" | "article" | "rest";
 
 export interface CollectedBlocks {
   readonly main: DocumentBlock[];
@@ -33,14 +35,14 @@ export class BlockCollector {
   readonly #articles: DocumentBlock[] = [];
   readonly #all: DocumentBlock[] = [];
   readonly #tables: OpenTable[] = [];
-  /** Pieces, because a text of very many would be copied for each. */
+  /** The pieces of the text: joining them one by one would copy a long text for each piece. */
   #text: string[] = [];
-  #place: Place = "rest";
+  #place: BlockPlace = "rest";
   #isItem = false;
   #preformatted = 0;
 
-  /** An element opens, and what follows is at this place. */
-  open(name: string, place: Place): void {
+  /** Called when an element opens; its content is at this place. */
+  open(name: string, place: BlockPlace): void {
     const table = this.#tables.at(-1);
     if (blockElements.has(name) && !(table && isInCell(table) && name !== "table")) {
       this.#flush();
@@ -68,8 +70,8 @@ export class BlockCollector {
     this.#text.push(text);
   }
 
-  /** An element closes, and what follows is at this place. */
-  close(name: string, place: Place): void {
+  /** Called when an element closes; the content after it is at this place. */
+  close(name: string, place: BlockPlace): void {
     const table = this.#tables.at(-1);
     if (table && !table.isLayout && isTablePart(name)) {
       this.#closeInTable(table, name);
@@ -100,7 +102,7 @@ export class BlockCollector {
       table.rows.push(table.cells.join(" | "));
       table.cells = undefined;
     } else if (name === "table") {
-      // What is not in a cell, such as the caption, precedes the rows.
+      // Text outside the cells, such as the caption, precedes the rows.
       this.#flush();
       const rows = table.rows.filter((row) => /[^\s|]/.test(row));
       if (rows.length > 0) {
@@ -109,7 +111,7 @@ export class BlockCollector {
     }
   }
 
-  /** A table with another one inside arranges the page: what was collected of it becomes paragraphs. */
+  /** A table that contains another table arranges the page: what was collected so far becomes paragraphs. */
   #release(table: OpenTable): void {
     const cells = [...table.rows, ...(table.cells ?? [])];
     const rest = this.#take();
@@ -173,7 +175,7 @@ function oneLine(text: string): string {
   return text.replace(/\s+/g, " ").trim();
 }
 
-/** Line breaks of the source are spaces; those of `br` stay. */
+/** Line breaks of the source become spaces; line breaks of `br` stay. */
 function lines(text: string): string {
   const joined = text.replace(/[^\S\u2028]+/g, " ").trim();
   return joined.replace(/ ?\u2028 ?/g, "\n");

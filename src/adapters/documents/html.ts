@@ -1,14 +1,14 @@
 /**
  * Reads HTML: headings, paragraphs, lists and tables of the main content.
  *
- * It reads the events of a parser and builds no tree, so that a page of very many elements takes little memory. Menus,
- * headers, footers, dialogs and what a browser does not show are left out. If the page marks its main content, the
- * rest is left out too. Articles are the main content if they have most of the text: a shop shows each related product
- * as an article.
+ * The reader uses the events of a parser and builds no tree, so that a page with very many elements takes
+ * little memory. Menus, headers, footers, dialogs and content that a browser does not show are left out. If
+ * the page marks its main content, everything else is left out too. Articles are the main content if they
+ * contain most of the text: some shops show each related product as an article.
  */
 import { Parser } from "htmlparser2";
 import type { DocumentBlock } from "../../ports/files/document-reader.ts";
-import { BlockCollector, type CollectedBlocks, type Place } from "./html-blocks.ts";
+import { BlockCollector, type BlockPlace, type CollectedBlocks } from "./html-blocks.ts";
 import { type DocumentLimits, maxDepth, tooComplex, UnreadableError } from "./limits.ts";
 
 const words = (text: string) => new Set(text.split(" "));
@@ -20,15 +20,17 @@ const skippedRoles = words(
   "navigation banner contentinfo search dialog alertdialog menu menubar complementary",
 );
 /**
- * In the class or id of an element: a request for consent, or a menu. The class `has-sidebar` is of an element around the
- * content, and `cookie-policy` is a text of its own.
+ * Matches the class or id of a request for consent, or of a menu. The class `has-sidebar` belongs to an
+ * element around the content, and `cookie-policy` is a text of its own, so neither matches.
  */
 const noise =
   /(?<!\b(?:has|no|with|without)[-_])\b(?:cookie(?![-_]?polic)|consent|gdpr|breadcrumb|navbar|sidebar|site-?(?:header|footer|nav))/i;
-/** A page may have the state of its consent as a class of these, and they hold everything. */
+/**
+ * Elements that contain the whole page. They may have the state of consent as a class, and are not skipped.
+ */
 const containers = words("html body main article");
 
-/** Less than this is not the content, but for example an empty element that a program fills. */
+/** A shorter main element is not the content, but for example an empty element that a script fills. */
 const minMainLength = 100;
 
 type Attributes = Readonly<Record<string, string>>;
@@ -36,13 +38,13 @@ type Attributes = Readonly<Record<string, string>>;
 interface OpenElement {
   readonly name: string;
   readonly isSkipped: boolean;
-  readonly place: Place;
+  readonly place: BlockPlace;
 }
 
 export function readHtml(text: string, { elements }: Pick<DocumentLimits, "elements">): DocumentBlock[] {
   const collector = new BlockCollector();
   const open: OpenElement[] = [];
-  /** The ids of what buttons in headings show and hide. */
+  /** The ids of the elements that buttons in headings show and hide. */
   const panels = new Set<string>();
   let count = 0;
   let skippedDepth = 0;
@@ -76,7 +78,7 @@ export function readHtml(text: string, { elements }: Pick<DocumentLimits, "eleme
         }
       },
       onclosetag(name) {
-        // Also called for elements without an end, and at the end for those that are not closed.
+        // Also called for elements without a closing tag, and at the end for elements that are not closed.
         const element = open.pop();
         skippedDepth -= Number(element?.isSkipped ?? false);
         if (skippedDepth === 0 && !element?.isSkipped) {
@@ -91,7 +93,7 @@ export function readHtml(text: string, { elements }: Pick<DocumentLimits, "eleme
   return chooseContent(collector.end());
 }
 
-function placeOf(name: string, { role }: Attributes, outer: Place = "rest"): Place {
+function placeOf(name: string, { role }: Attributes, outer: BlockPlace = "rest"): BlockPlace {
   if (name === "main" || role === "main" || outer === "main") {
     return "main";
   }
@@ -102,10 +104,10 @@ function isHeading(name: string): boolean {
   return /^h[1-6]$/.test(name);
 }
 
-function isLeftOut(name: string, attributes: Attributes, outer: Place = "rest"): boolean {
+function isLeftOut(name: string, attributes: Attributes, outer: BlockPlace = "rest"): boolean {
   const { role = "", class: className = "", id = "" } = attributes;
   return (
-    // The header of an article is its title.
+    // The header of an article contains its title, so only other headers are skipped.
     (name === "header" && outer === "rest") ||
     skippedRoles.has(role) ||
     (!containers.has(name) && noise.test(`${className} ${id}`.slice(0, 1_000)))

@@ -1,9 +1,9 @@
 /**
  * Reads documents in worker threads, one for each document, with limits of time and memory.
  *
- * The time counts from when a thread runs, and a document's turn lasts until its thread has ended. A thread's heap has a
- * limit of its own. Buffers are outside of it, for example what a PDF decompresses, so the memory of the process is watched
- * too while a document is read.
+ * The time counts from the start of the thread, and a document keeps its turn until its thread has ended. The
+ * heap of a thread has a limit. Buffers are outside of the heap, for example the decompressed content of a
+ * PDF, so the memory of the process is also watched while a document is read.
  */
 import { Worker } from "node:worker_threads";
 import type {
@@ -19,7 +19,7 @@ import type { ReaderTask } from "./reader-worker.ts";
 
 export type { DocumentLimits } from "./limits.ts";
 
-/** At once in this process: more would only compete for the processor and memory. */
+/** The most threads at once in this process: more would only compete for the processor and memory. */
 const maxThreads = 2;
 const memoryCheckMs = 100;
 
@@ -70,7 +70,7 @@ async function readInThread({ file, limits }: ReaderTask, signal: AbortSignal): 
   return { ...outcome, tookMs: performance.now() - startedAt };
 }
 
-/** The thread gets the memory itself instead of a copy; a part of a shared buffer is copied. */
+/** Passes the memory itself to the thread instead of a copy. A part of a shared buffer is copied. */
 function withOwnBytes(file: DocumentFile): DocumentFile {
   const { bytes } = file;
   const isWhole = bytes.byteLength === bytes.buffer.byteLength && bytes.constructor === Uint8Array;
@@ -83,7 +83,7 @@ function startThread(workerData: ReaderTask): Worker {
     workerData,
     transferList: [workerData.file.bytes.buffer as ArrayBuffer], // not shared: of a download or a file
     resourceLimits: { maxOldGenerationSizeMb: memoryMb },
-    // The MCP server writes to standard output.
+    // The MCP server writes to standard output, so output of the thread is redirected.
     stdout: true,
   };
   const source = new URL("./reader-worker", import.meta.url);
@@ -92,14 +92,14 @@ function startThread(workerData: ReaderTask): Worker {
   return thread;
 }
 
-/** Lets a number of callers run at once, and the others wait in order. */
+/** Lets `count` callers run at once; further callers wait in order. */
 function createTurns(count: number) {
   const waiting: (() => void)[] = [];
   let free = count;
   const end = () => {
     const next = waiting.shift();
     if (next) {
-      // The turn is passed on, so that a new caller can't take it.
+      // The turn is passed directly to the next waiting caller, so that a new caller can't take it.
       next();
     } else {
       free += 1;

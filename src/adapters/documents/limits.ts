@@ -2,21 +2,21 @@
 import type { UnreadableReason } from "../../ports/files/document-reader.ts";
 
 export interface DocumentLimits {
-  /** Of any document, and for each megabyte of its file besides. */
+  /** The time for any document, and the additional time for each megabyte of its file. */
   readonly timeMs: number;
   readonly megabyteMs: number;
-  /** Of the thread's heap, and of what it allocates outside of it. */
+  /** The limit of the thread's heap, and of the memory that the thread allocates outside of it. */
   readonly memoryMb: number;
   readonly pages: number;
   /** Characters of all blocks. */
   readonly textLength: number;
   /** Elements of an HTML page. */
   readonly elements: number;
-  /** Blocks and rows of tables. The thread of the service cleans them, some 100,000 in 0.2 s. */
+  /** Blocks, and rows of tables. The main thread cleans them: 100,000 take about 0.2 s. */
   readonly parts: number;
 }
 
-/** A manual of 1,000 pages has some 2 million characters and is read in 3 s. */
+/** A manual of 1,000 pages has about 2 million characters and is read in 3 s. */
 export const defaultLimits: DocumentLimits = {
   timeMs: 5_000,
   megabyteMs: 2_000,
@@ -27,7 +27,7 @@ export const defaultLimits: DocumentLimits = {
   parts: 100_000,
 };
 
-/** How deep elements may be nested: the parser's time grows with the square of it. */
+/** The limit of nested elements: the parser's time grows with the square of the depth. */
 export const maxDepth = 1_000;
 
 export class UnreadableError extends Error {

@@ -1,4 +1,7 @@
-/** Reads Markdown: headings, paragraphs, lists, code and tables. Plain text is Markdown with paragraphs alone. */
+/**
+ * Reads Markdown: headings, paragraphs, lists, code and tables. Plain text is read as Markdown that has only
+ * paragraphs.
+ */
 import type { Nodes, Parents, RootContent, Table } from "mdast";
 import { fromMarkdown } from "mdast-util-from-markdown";
 import { gfmTableFromMarkdown } from "mdast-util-gfm-table";
@@ -7,7 +10,7 @@ import type { DocumentBlock } from "../../ports/files/document-reader.ts";
 import { readHtml } from "./html.ts";
 import type { DocumentLimits } from "./limits.ts";
 
-/** Settings at the beginning, between two lines of dashes, which publishing programs write. */
+/** Settings at the beginning of the text, between two lines of dashes, as static site generators use. */
 const frontMatter = /^\ufeff?---\r?\n[\s\S]{0,10000}?\r?\n---[ \t]*(?:\r?\n|$)/;
 
 export function readMarkdown(text: string, limits: DocumentLimits): DocumentBlock[] {
@@ -50,7 +53,7 @@ function rowsOf({ children }: Table): string[] {
   return children.map((row) => row.children.map(textOf).join(" | "));
 }
 
-/** The text of a node without its markup; tags of HTML between words are left out. */
+/** The text of a node without markup. HTML tags between words are left out. */
 function textOf(node: Nodes): string {
   if (node.type === "break") {
     return "\n";

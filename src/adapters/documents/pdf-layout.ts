@@ -3,30 +3,30 @@ import type { DocumentBlock } from "../../ports/files/document-reader.ts";
 
 export interface PdfLine {
   readonly text: string;
-  /** The height of its letters, in points. */
+  /** The height of the letters, in points. */
   readonly size: number;
   readonly x: number;
-  /** From the lower edge of the page. */
+  /** The distance from the lower edge of the page. */
   readonly y: number;
   readonly page: number;
 }
 
-/** A heading is larger than the text by this factor, and no longer than a line or two. */
+/** A heading is larger than the body text by this factor, and not longer than one or two lines. */
 const headingFactor = 1.15;
 const maxHeadingLength = 150;
 const headingLevels = 4;
 
-/** Lines at the edge of this share of the pages repeat: they are headers and footers. */
+/** Lines that repeat at the edge of this share of the pages are headers and footers. */
 const runningShare = 0.5;
 const minRunningPages = 4;
 
-/** Leaves out the first and last lines of pages that repeat, and page numbers with them. */
+/** Drops the first and last lines of pages that repeat, including page numbers. */
 export function withoutRunningLines(lines: readonly PdfLine[], pages: number): readonly PdfLine[] {
   if (pages < minRunningPages) {
     return lines;
   }
   const body = bodySize(lines);
-  // The number of a page changes, but the number in a heading says which one it is.
+  // Digits are ignored, because page numbers change, except in headings, where a number is part of the title.
   const keyOf = ({ text, y, size }: PdfLine) =>
     `${Math.round(y)} ${size >= body * headingFactor ? text : text.replace(/\d+/g, "#").trim()}`;
   const edges = lines.filter((line, index) => {
@@ -77,7 +77,7 @@ function bodySize(lines: readonly PdfLine[]): number {
   return most?.[0] ?? 0;
 }
 
-/** The sizes of headings, the largest first. Smaller ones share the last level. */
+/** The sizes of headings, largest first. Further, smaller sizes share the last level. */
 function headingSizes(lines: readonly PdfLine[], body: number): number[] {
   const sizes = new Set(
     lines.map(({ size }) => roundSize(size)).filter((size) => size >= body * headingFactor),
@@ -89,7 +89,9 @@ function roundSize(size: number): number {
   return Math.round(size * 2) / 2;
 }
 
-/** Lines of one paragraph: of one size and column, one under the other without a larger gap. */
+/**
+ * Groups the lines of a paragraph: lines of the same size and column, below each other without a larger gap.
+ */
 function* groupLines(lines: readonly PdfLine[], body: number): Generator<PdfLine[]> {
   let group: PdfLine[] = [];
   for (const line of lines) {
@@ -121,7 +123,7 @@ function isListItem(text: string): boolean {
   return /^\s*(?:[•▪◦‣●○■–*-]|\(?\d{1,3}[.)])\s/.test(text);
 }
 
-/** A word that was hyphenated at the end of a line is joined again. */
+/** Joins lines to a text, and joins words that were hyphenated at the end of a line. */
 function joinLines(lines: readonly PdfLine[]): string {
   return lines
     .map(({ text }) => text)

@@ -1,6 +1,6 @@
 /**
- * Reads the text of a PDF, page by page. A PDF has no paragraphs or headings: they follow from the position and the
- * size of its lines.
+ * Reads the text of a PDF, page by page. A PDF has no paragraphs or headings: they are derived from the
+ * position and the size of its lines.
  */
 import type { DocumentBlock } from "../../ports/files/document-reader.ts";
 import { type DocumentLimits, UnreadableError } from "./limits.ts";
@@ -27,7 +27,7 @@ export async function readPdf(data: Uint8Array, limits: DocumentLimits): Promise
   if (!Buffer.from(data.buffer, data.byteOffset, Math.min(data.length, 1024)).includes("%PDF-")) {
     throw new UnreadableError("damaged", "It is not a PDF file.");
   }
-  // Loaded here, because only a PDF needs it.
+  // Loaded here, because only PDF files need it.
   const { getDocumentProxy } = await import("unpdf");
   const document = await getDocumentProxy(data, { isEvalSupported: false, verbosity: 0 }).catch(explain);
   const pages = document.numPages;
@@ -73,7 +73,10 @@ function isText(item: object): item is TextItem {
   return "str" in item;
 }
 
-/** Joins pieces on one base line. A gap between two is a space, and a wide one the border of a column. */
+/**
+ * Joins pieces on the same base line. A gap between two pieces is a space, and a wide gap is the border of a
+ * column.
+ */
 function toLines(items: readonly TextItem[], page: number): PdfLine[] {
   const lines: { text: string; size: number; x: number; y: number; end: number }[] = [];
   for (const { str, transform, width, height } of items) {

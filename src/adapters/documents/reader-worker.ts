@@ -1,6 +1,6 @@
 /**
- * The worker thread that reads one document and ends: a hostile document can neither block the service nor use up its
- * memory.
+ * The worker thread that reads one document and ends, so that a hostile document can neither block the
+ * service nor use up its memory.
  */
 import { parentPort, workerData } from "node:worker_threads";
 import type { DocumentFile, ReadDocument, UnreadableDocument } from "../../ports/files/document-reader.ts";
@@ -15,11 +15,11 @@ export interface ReaderTask {
   readonly limits: DocumentLimits;
 }
 
-type Read = (file: DocumentFile, limits: DocumentLimits) => Promise<Omit<ReadDocument, "outcome">>;
+type FormatReader = (file: DocumentFile, limits: DocumentLimits) => Promise<Omit<ReadDocument, "outcome">>;
 
 const unpaged = { pages: null, emptyPages: 0 };
 
-const readers: Readonly<Record<DocumentFile["format"], Read>> = {
+const readers: Readonly<Record<DocumentFile["format"], FormatReader>> = {
   pdf: ({ bytes }, limits) => readPdf(bytes, limits),
   html: async ({ bytes, charset }, limits) => {
     const text = decodeText(bytes, charset ?? declaredCharset(bytes));

@@ -1,14 +1,14 @@
-/** Decodes the bytes of a text. */
+/** Decodes the bytes of a text file. */
 import { UnreadableError } from "./limits.ts";
 
-/** Control characters that no text has; tab, line breaks and form feed are not among them. */
+/** Control characters that no text contains. Tab, line breaks and form feed are not among them. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it finds them.
 const controls = /[\0-\x08\x0e-\x1a\x1c-\x1f]/g;
 
 /** @throws UnreadableError `not_text`. */
 export function decodeText(bytes: Uint8Array, charset = "utf-8"): string {
   const text = decode(bytes, charset);
-  // A few control characters come from broken exports; they are removed later.
+  // Broken exports leave a few control characters, which are removed later.
   if (text.includes("\0") || (text.match(controls)?.length ?? 0) > text.length / 100) {
     throw new UnreadableError("not_text", "It is not a text: it contains binary data.");
   }

@@ -1,42 +1,44 @@
 /**
  * Sends requests with undici, each within a deadline.
  *
- * Redirects are not followed, so that credentials are sent to the named host alone. Bodies are not decompressed.
+ * Redirects are not followed, so that credentials are sent only to the named host. Bodies are not
+ * decompressed.
  */
 import type { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
 import type { Deadline } from "../../time/deadline.ts";
 
-export interface HttpRequest {
+export interface ClientRequest {
   readonly method: Dispatcher.HttpMethod;
   readonly url: string | URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array | Readable | undefined;
-  /** Opens the connections of the request; undefined: those that the adapters share. */
+  /** Opens the connections of the request. If undefined, the connections that the adapters share are used. */
   readonly open?: () => Promise<Dispatcher>;
 }
 
 /** An answer whose headers have arrived. */
-export type HttpAnswer = Dispatcher.ResponseData;
-export type HttpHeaders = HttpAnswer["headers"];
+export type ClientAnswer = Dispatcher.ResponseData;
+export type HttpHeaders = ClientAnswer["headers"];
 
 /**
- * undici, loaded with the first request because that takes long. By its default export: a bundler knows no named exports
- * of a CommonJS module that is imported dynamically.
+ * undici, loaded with the first request because it loads slowly. Uses the default export, because a bundler
+ * finds no named exports of a CommonJS module that is imported dynamically.
  */
 export async function loadClient() {
   return (await import("undici")).default;
 }
 
 /**
- * Sends a request and passes its answer to `read`. A body that is not read to its end is dropped with its connection.
+ * Sends a request and passes its answer to `read`. A body that is not read to its end is dropped with its
+ * connection.
  *
  * @throws the errors of undici and of `read`, and the reason of the deadline's signal.
  */
 export async function exchange<Result>(
-  request: HttpRequest,
+  request: ClientRequest,
   deadline: Deadline,
-  read: (answer: HttpAnswer) => Promise<Result>,
+  read: (answer: ClientAnswer) => Promise<Result>,
 ): Promise<Result> {
   const answer = await openAnswer(request, deadline);
   try {
@@ -46,20 +48,20 @@ export async function exchange<Result>(
   }
 }
 
-/** Sends a request. The caller reads the body of the answer, or destroys it. */
-export function openAnswer(request: HttpRequest, deadline: Deadline): Promise<HttpAnswer> {
+/** Sends a request. The caller must read the body of the answer, or destroy it. */
+export function openAnswer(request: ClientRequest, deadline: Deadline): Promise<ClientAnswer> {
   return deadline.within(send(request, deadline));
 }
 
 async function send(
-  { url, open, ...request }: HttpRequest,
+  { url, open, ...request }: ClientRequest,
   { signal, throwIfEnded }: Deadline,
-): Promise<HttpAnswer> {
+): Promise<ClientAnswer> {
   const undici = await loadClient();
   const dispatcher = await open?.();
   throwIfEnded();
   const answer = await undici.request(url, { ...request, dispatcher, signal });
-  // Readers get an error by themselves; without a reader an unhandled error event would end the process.
+  // Readers get the error themselves. Without a reader, an unhandled error event would end the process.
   answer.body.on("error", () => undefined);
   return answer;
 }

@@ -1,9 +1,9 @@
 /** The HTTP client of the adapters. */
 export {
+  type ClientAnswer,
+  type ClientRequest,
   exchange,
-  type HttpAnswer,
   type HttpHeaders,
-  type HttpRequest,
   loadClient,
   openAnswer,
 } from "./exchange.ts";

@@ -2,12 +2,12 @@
 import type { z } from "zod";
 import { collectBytes } from "../../streams/bytes.ts";
 import type { Deadline } from "../../time/deadline.ts";
-import { exchange, type HttpHeaders, type HttpRequest } from "./exchange.ts";
+import { type ClientRequest, exchange, type HttpHeaders } from "./exchange.ts";
 
-export interface JsonRequest extends HttpRequest {
-  /** Sent as the body. */
+export interface JsonRequest extends ClientRequest {
+  /** The value to send as the body. */
   readonly json?: unknown;
-  /** The limit of the answer's body. */
+  /** The size limit of the answer's body. */
   readonly maxBytes: number;
 }
 
@@ -44,7 +44,7 @@ function parseJson(bytes: Buffer): unknown {
   }
 }
 
-/** @throws Error that names the members of another form, without their values. */
+/** @throws Error for a value of another form. The error names the wrong members without their values. */
 export function parseForm<Schema extends z.ZodType>(
   service: string,
   schema: Schema,

@@ -1,15 +1,18 @@
-/** Repeats requests: three attempts, with a wait after the first, and one four times as long after the second. */
+/**
+ * Repeats requests: up to three attempts, with a wait after the first attempt, and a wait four times as long
+ * after the second.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { HttpHeaders } from "./exchange.ts";
 
 const maxAttempts = 3;
 
-/** How long to wait after an attempt, counted from 1; undefined after the last. */
+/** How long to wait after an attempt, counted from 1. Undefined after the last attempt. */
 export function waitAfter(attempt: number, firstWaitMs: number): number | undefined {
   return attempt < maxAttempts ? firstWaitMs * 4 ** (attempt - 1) : undefined;
 }
 
-/** Runs a request again after an error, unless the signal is aborted. @throws the last error. */
+/** Repeats a request after an error, unless the signal is aborted. @throws the last error. */
 export async function repeatAfterErrors<Result>(
   firstWaitMs: number,
   run: (attempt: number) => Promise<Result>,
@@ -28,7 +31,7 @@ export async function repeatAfterErrors<Result>(
   }
 }
 
-/** Milliseconds, from a number of seconds or a date. */
+/** Reads a number of seconds or a date, and returns milliseconds. */
 export function readRetryAfter(headers: HttpHeaders): number | undefined {
   const value = [headers["retry-after"]].flat()[0]?.trim() ?? "";
   if (/^\d{1,6}(?:\.\d+)?$/.test(value)) {

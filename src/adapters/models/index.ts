@@ -1,4 +1,4 @@
-/** Opens the models of the settings; without settings, the built-in embedder and no language model. */
+/** Opens the models from the settings; without settings, the built-in embedder and no language model. */
 import type { Embedder } from "../../ports/models/embedder.ts";
 import type { LanguageModel } from "../../ports/models/language-model.ts";
 import { createEnglishEmbedder } from "./english/index.ts";
@@ -17,7 +17,7 @@ export interface ModelSettings {
 export interface Models {
   readonly embedder: Embedder;
   readonly languageModel: LanguageModel | undefined;
-  /** That an organization may use of the language model in a month; undefined: no limit. */
+  /** How many tokens of the language model an organization may use per month; undefined: no limit. */
   readonly monthlyTokens: number | undefined;
 }
 

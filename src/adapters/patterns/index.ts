@@ -1,14 +1,17 @@
-/** Matches regular expressions on threads of their own: an expression that takes too long is ended with its thread. */
+/**
+ * Matches regular expressions on separate threads: an expression that takes too long is stopped by ending its
+ * thread.
+ */
 import type { PatternInspection, PatternMatcher, PatternVerdict } from "../../ports/patterns.ts";
 import type { PatternTask } from "./matcher-worker.ts";
 import { type PatternLimits, PatternThread } from "./thread.ts";
 
-/** At once in this process: more would only compete for the processor. */
+/** The most threads in this process: more would only compete for the processor. */
 const threads = 2;
 
 /**
- * An expression of 100 instructions takes a few milliseconds for the longest message. A flow that is saved may wait
- * longer: an expression that is small enough must not be rejected because the machine is busy.
+ * Matching an expression of 100 instructions with the longest message takes a few milliseconds. Saving a flow
+ * may wait longer: an expression that is small enough must not be rejected because the machine is busy.
  */
 const defaultLimits: PatternLimits = { matchMs: 200, inspectMs: 3_000, memoryMb: 128, idleMs: 60_000 };
 
@@ -18,7 +21,7 @@ export function openPatternMatcher(changed: Partial<PatternLimits> = {}): Patter
   const waiting: ((thread: PatternThread) => void)[] = [];
 
   async function run(task: PatternTask): Promise<unknown> {
-    // The one that worked last: its programs are compiled.
+    // The thread that worked last, because its programs are compiled.
     const thread = idle.pop() ?? (await new Promise<PatternThread>((resolve) => waiting.push(resolve)));
     try {
       return await thread.run(task);
@@ -35,7 +38,7 @@ export function openPatternMatcher(changed: Partial<PatternLimits> = {}): Patter
   return {
     async inspect(pattern) {
       const answer = await run({ type: "inspect", pattern });
-      return (answer ?? { outcome: "timeout" }) as PatternInspection; // matcher-worker.ts answers so
+      return (answer ?? { outcome: "timeout" }) as PatternInspection; // the form in which matcher-worker.ts answers
     },
     async match(pattern, text) {
       return ((await run({ type: "match", pattern, text })) ?? "timeout") as PatternVerdict; // as above

@@ -1,4 +1,4 @@
-/** The worker thread that compiles expressions and matches texts, one after the other. */
+/** The worker thread that compiles expressions and matches texts, one task after the other. */
 import { parentPort } from "node:worker_threads";
 import type { PatternInspection, PatternVerdict } from "../../ports/patterns.ts";
 import { findProgram } from "./programs.ts";
@@ -19,5 +19,5 @@ function match(pattern: string, text: string): PatternVerdict {
 parentPort?.on("message", (task: PatternTask) => {
   parentPort?.postMessage(task.type === "inspect" ? inspect(task.pattern) : match(task.pattern, task.text));
 });
-// The time limit of the first task begins after the start.
+// The time limit of the first task begins when the thread is ready.
 parentPort?.postMessage("ready");

@@ -1,10 +1,10 @@
-/** A cache of compiled expressions, which drops the least recently used. */
+/** A cache of compiled expressions, which drops the least recently used expressions. */
 import { RE2JS } from "re2js";
 
-/** Instructions of all programs that are kept, about 100 bytes each. */
+/** The most instructions of all cached programs, about 100 bytes each. */
 const maxKept = 100_000;
 
-/** By expression, the one that was used last at the end; undefined for an expression that is not valid. */
+/** Keyed by expression, in the order of last use; undefined for an invalid expression. */
 const programs = new Map<string, RE2JS | undefined>();
 let kept = 0;
 
@@ -29,7 +29,7 @@ function forget(pattern: string): void {
   }
 }
 
-/** An invalid one also takes memory. */
+/** Invalid expressions also take memory. */
 function sizeOf(program: RE2JS | undefined): number {
   return 10 + (program?.programSize() ?? 0);
 }

@@ -1,15 +1,17 @@
-/** A thread that compiles and matches: started for its first task, and ended by a task that takes too long. */
+/**
+ * A thread that compiles and matches. It starts with its first task, and a task that takes too long ends it.
+ */
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { workerModule } from "../worker-module.ts";
 import type { PatternTask } from "./matcher-worker.ts";
 
 export interface PatternLimits {
-  /** Of a match. */
+  /** The time limit of a match. */
   readonly matchMs: number;
-  /** Of a compilation alone. */
+  /** The time limit of a compilation. */
   readonly inspectMs: number;
-  /** Of a thread's heap. */
+  /** The limit of a thread's heap. */
   readonly memoryMb: number;
   /** A thread without a task ends after this time. */
   readonly idleMs: number;
@@ -24,7 +26,9 @@ export class PatternThread {
     this.#limits = limits;
   }
 
-  /** The thread's answer; undefined if it took too much time or memory. One task at a time. */
+  /**
+   * Returns the thread's answer; undefined if the task took too much time or memory. Runs one task at a time.
+   */
   async run(task: PatternTask): Promise<unknown> {
     clearTimeout(this.#idleTimer);
     this.#worker ??= this.#start();
@@ -41,7 +45,7 @@ export class PatternThread {
   async #start(): Promise<Worker> {
     const worker = new Worker(workerModule(new URL("./matcher-worker", import.meta.url), import.meta.url), {
       resourceLimits: { maxOldGenerationSizeMb: this.#limits.memoryMb },
-      // The MCP server writes to standard output.
+      // The MCP server writes to standard output, so output of the thread is redirected.
       stdout: true,
     });
     try {
@@ -50,7 +54,7 @@ export class PatternThread {
       this.#worker = undefined;
       throw error;
     }
-    // A waiting thread does not keep the process running; the timer of a task does.
+    // A waiting thread does not keep the process running, but the timer of a task does.
     worker.unref();
     return worker;
   }
@@ -68,7 +72,8 @@ export class PatternThread {
           reject(error);
         }
       };
-      // An answer may have come while this thread was busy: it is received before `setImmediate`.
+      // An answer may have arrived while this thread was busy: it is received before the callback of
+      // `setImmediate`.
       const { inspectMs, matchMs } = this.#limits;
       const limitMs = task.type === "inspect" ? inspectMs : matchMs;
       const timer = setTimeout(() => setImmediate(settle, undefined), limitMs);

@@ -1,4 +1,4 @@
-/** Opens the payment processor of the settings; without settings, the simulated one. */
+/** Opens the payment processor from the settings; without settings, the simulated processor. */
 import type { PaymentCallbacks, PaymentProcessor } from "../../ports/payments.ts";
 import type { ControlRoute } from "../channel/simulator/index.ts";
 import { createRazorpay, type RazorpaySettings } from "./razorpay/index.ts";
@@ -6,7 +6,7 @@ import { openSimulatedProcessor, type SimulatedProcessorParts } from "./simulato
 
 interface PaymentsOptions extends SimulatedProcessorParts {
   readonly callbacks: PaymentCallbacks;
-  /** Undefined: payments are simulated. */
+  /** Undefined if payments are simulated. */
   readonly razorpay: RazorpaySettings | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** The processor's requests to the webhook: their signature, and what they say about payments. */
+/** The processor's requests to the webhook: their signature, and the payments that they name. */
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import type { PaymentEvent, WebhookRequest } from "../../ports/payments.ts";
@@ -7,7 +7,7 @@ import { isSignature, sign } from "./signature.ts";
 const signatureHeader = "x-razorpay-signature";
 const idHeader = "x-razorpay-event-id";
 
-/** The members that are read. Others, such as e-mail addresses and cards, are never looked at. */
+/** The members that are used. Others, such as e-mail addresses and cards, are never read. */
 const WebhookBody = z.object({
   event: z.string().max(100),
   payload: z.object({
@@ -33,14 +33,14 @@ export function readWebhook(
   const { payment, order, refund } = payload;
   const order_id = order?.entity.id ?? payment?.entity.order_id ?? null;
   const payment_id = payment?.entity.id ?? refund?.entity.payment_id ?? null;
-  // Repetitions of a request without an id have the same body.
+  // Repeated requests without an id have the same body.
   const id = headers[idHeader] || createHash("sha256").update(body).digest("hex");
   return order_id === null && payment_id === null
     ? undefined
     : { id: id.slice(0, 255), type: event, order_id, payment_id };
 }
 
-/** The request that the processor would send. */
+/** Writes the request that the processor would send. */
 export function writeWebhook(secret: string, id: string, content: WebhookBody): WebhookRequest {
   const body = Buffer.from(JSON.stringify({ entity: "event", ...content }));
   return { headers: { [signatureHeader]: sign(secret, body), [idHeader]: id }, body };

@@ -1,4 +1,7 @@
-/** Stores files in a local folder: written to a spool first and moved into place when complete. */
+/**
+ * Stores files in a local folder. A file is written to a spool first, and moved into place when it is
+ * complete.
+ */
 import { mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Storage } from "../../ports/files/storage.ts";
@@ -7,7 +10,7 @@ import { createSpool } from "./spool.ts";
 
 export function createDiskStorage(folder: string): Storage {
   const storedFolder = join(folder, "kept");
-  // On the same disk, because a rename is atomic only there.
+  // On the same disk, because a rename is atomic only within a disk.
   const spool = createSpool(join(folder, "arriving"));
   const pathOf = (key: string) => join(storedFolder, requireStorageKey(key));
   return {

@@ -2,7 +2,7 @@
 
 const keyPattern = /^[\w-]{1,128}(?:\/[\w-]{1,128}){0,3}$/;
 
-/** @throws for anything but letters, digits, `_` and `-` between slashes. */
+/** @throws for any characters except letters, digits, `_` and `-` between slashes. */
 export function requireStorageKey(key: string): string {
   if (!keyPattern.test(key)) {
     throw new Error("invalid storage key");

@@ -1,18 +1,18 @@
 /**
  * Stores files in an S3-compatible bucket.
  *
- * A file is assembled on the local disk first: S3 requires the length in advance, a rejected or aborted upload
- * never reaches the bucket, and a failed transfer can be retried.
+ * A file is assembled on the local disk first: S3 requires the length in advance, a rejected or aborted
+ * upload never reaches the bucket, and a failed transfer can be retried.
  */
 import { createReadStream } from "node:fs";
 import { AwsV4Signer } from "aws4fetch";
 import type { ByteRange, FileMetadata, Storage } from "../../ports/files/storage.ts";
-import { type HttpAnswer, loadClient, repeatAfterErrors } from "../http-client/index.ts";
+import { type ClientAnswer, loadClient, repeatAfterErrors } from "../http-client/index.ts";
 import { requireStorageKey } from "./key.ts";
 import { createSpool, type SpooledFile } from "./spool.ts";
 
 export interface S3Settings {
-  /** The address of the store; undefined: Amazon's in that region. */
+  /** The address of the store. If undefined, Amazon's address in the region. */
   readonly endpoint: string | undefined;
   readonly bucket: string;
   readonly region: string;
@@ -20,9 +20,9 @@ export interface S3Settings {
   readonly secretAccessKey: string;
 }
 
-/** After the first attempt at a request. */
+/** The wait after the first attempt at a request. */
 const firstWaitMs = 400;
-/** Until the response begins, and between two chunks of it. */
+/** The time limit until the response begins, and between two of its chunks. */
 const idleTimeoutMs = 30_000;
 
 export function createS3Storage(settings: S3Settings, spoolFolder: string): Storage {
@@ -76,7 +76,7 @@ interface S3Request extends S3RequestOptions {
 }
 
 /** Retries errors of the network and of the store (5xx). @throws when the last attempt fails. */
-async function requestWithRetries(settings: S3Settings, s3Request: S3Request): Promise<HttpAnswer> {
+async function requestWithRetries(settings: S3Settings, s3Request: S3Request): Promise<ClientAnswer> {
   const { method } = s3Request;
   const answer = await repeatAfterErrors(firstWaitMs, async () => {
     const attempt = await requestOnce(settings, s3Request);
@@ -86,8 +86,8 @@ async function requestWithRetries(settings: S3Settings, s3Request: S3Request): P
   return isAnswer ? answer : reject(answer, method);
 }
 
-/** @throws Error without the URL and the body: both may contain secrets. */
-async function reject({ statusCode, body }: HttpAnswer, method: Method): Promise<never> {
+/** @throws Error without the URL and the body, because both may contain secrets. */
+async function reject({ statusCode, body }: ClientAnswer, method: Method): Promise<never> {
   await body.dump();
   throw new Error(`the store answered ${statusCode} to ${method}`);
 }

@@ -1,14 +1,15 @@
 /**
  * A folder for files that are still being received.
  *
- * A body is streamed to disk, so that memory does not grow with it, and is passed on when it is complete. Files
- * that a killed process left are removed later, when no process can still be writing them.
+ * A body is streamed to disk, so that the memory in use does not grow with it, and is passed on when it is
+ * complete. Files that a killed process left behind are removed later, when no process can still be writing
+ * them.
  */
 import { randomUUID } from "node:crypto";
 import { mkdir, open, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Longer than any request takes to arrive. */
+/** Receiving a request never takes longer. */
 const staleMs = 3_600_000;
 
 export interface SpooledFile {
@@ -17,7 +18,7 @@ export interface SpooledFile {
 }
 
 export interface Spool {
-  /** Writes a body to disk, hands the file to `use`, and removes it if it is still there. */
+  /** Writes a body to disk, passes the file to `use`, and removes the file if it still exists. */
   withFile<Value>(
     body: AsyncIterable<Uint8Array>,
     use: (file: SpooledFile) => Promise<Value>,

@@ -1,8 +1,9 @@
 /**
- * Adds spans and metrics to calls, jobs, channels, review authorities, the payment processor and tools, which do not depend on telemetry.
+ * Adds spans and metrics to calls, jobs, channels, review authorities, the payment processor and tools, which
+ * do not depend on telemetry.
  *
- * Each function returns its argument, instrumented. The types are structural, because an adapter imports
- * only ports.
+ * Each function returns its argument, instrumented. The types are structural, because an adapter imports only
+ * ports.
  */
 import type { Channel } from "../../ports/channel/channel.ts";
 import type { TemplateAuthority } from "../../ports/channel/template-authority.ts";
@@ -54,7 +55,7 @@ interface EnqueuedJob {
   readonly traceparent?: string | undefined;
 }
 
-/** A span for each statement that adds jobs; they continue its trace. */
+/** A span for each statement that adds jobs. The jobs continue its trace. */
 function instrumentInsertion<Tx, Job extends EnqueuedJob, Statement>(
   insertion: (tx: Tx, jobs: readonly Job[]) => Promise<Statement>,
   tracer: Tracer,
@@ -160,8 +161,8 @@ interface NamedCall {
 }
 
 /**
- * A span and a metric for each tool call. Its traceparent replaces that of the request, so that the HTTP
- * request of the tool becomes a child span.
+ * A span and a metric for each tool call. The traceparent of the span replaces the request's, so that the
+ * HTTP request of the tool becomes a child span.
  *
  * @param names the tools that exist; any other name is counted as "unknown".
  */

@@ -1,26 +1,26 @@
 /**
  * Metrics for Prometheus.
  *
- * Events are counted when they happen. Gauges of the database are read at a scrape, by one reader at a time and
- * cached for some seconds, so that the cost does not depend on the number of scrapes. If the database does not
- * answer, only its gauges are missing.
+ * Events are counted when they happen. Gauges of the database are read at a scrape, by one reader at a time
+ * and cached for a few seconds, so that the cost does not depend on the number of scrapes. If the database
+ * does not answer, only its gauges are missing.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { GaugeSources, Gauges, Metrics } from "../../ports/telemetry/telemetry.ts";
 
-/** Seconds: from an answer from memory to the timeout of a client. */
+/** In seconds: from an answer out of memory to the timeout of a client. */
 const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25];
-/** Seconds: jobs wait in a queue, or until an outage ends. */
+/** In seconds: jobs wait in a queue, or until an outage ends. */
 const waitBuckets = [0.01, 0.05, 0.25, 1, 5, 30, 120, 600, 3_600];
 const cacheMs = 5_000;
 /** The longest that a scrape waits for the database. */
 const databaseTimeoutMs = 2_000;
 
-/** Any other method counts as "other": a client may invent names, and each would be a series. */
+/** Other methods count as "other": a client may invent methods, and each would create a series. */
 const methods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
 export function createPrometheusMetrics() {
-  // Not the global registry: several apps may run in one process.
+  // Not the global registry, because several apps may run in one process.
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   return {
@@ -132,7 +132,7 @@ function createScrape(registry: Registry, sources: GaugeSources): () => Promise<
     pool.set({ what: "in_use" }, inUse);
     pool.set({ what: "waiting" }, queued);
     clock.set((sources.machineAheadMs() ?? 0) / 1000);
-    // The pool counts; a counter here can't be set, only increased.
+    // The values of the pool's own counters. A counter here can't be set, only increased.
     statements.reset();
     statements.inc(sent.statements);
     waits.reset();
@@ -141,7 +141,7 @@ function createScrape(registry: Registry, sources: GaugeSources): () => Promise<
   };
 }
 
-/** At most one read in `cacheMs`; undefined if the database does not answer in time. */
+/** Reads at most once per `cacheMs`. Undefined if the database does not answer in time. */
 function cacheGauges(read: () => Promise<Gauges>): () => Promise<Gauges | undefined> {
   let last: { readonly at: number; readonly gauges: Promise<Gauges | undefined> } | undefined;
   return async () => {

@@ -2,8 +2,8 @@
  * OpenTelemetry spans, sent to a collector by OTLP over HTTP.
  *
  * Nothing is registered globally; the current span is kept here. Spans are sent in batches in the background.
- * If the collector can't be reached they are lost, and nothing waits for it. The library itself reads the other
- * OTEL_ variables: OTEL_EXPORTER_OTLP_HEADERS, OTEL_TRACES_SAMPLER, …
+ * If the collector can't be reached, spans are lost, and nothing waits for it. The library itself reads the
+ * other OTEL_ variables: OTEL_EXPORTER_OTLP_HEADERS, OTEL_TRACES_SAMPLER, …
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import {
@@ -103,7 +103,7 @@ function createTracer(provider: BasicTracerProvider): Tracer {
   };
 }
 
-/** The code of an error that has one, otherwise its class. */
+/** The code of an error, or its class if it has no code. */
 function errorTypeOf(error: unknown): string {
   if (!(error instanceof Error)) {
     return "unknown";

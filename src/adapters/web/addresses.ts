@@ -1,4 +1,4 @@
-/** Decides which IP addresses may be reached: public ones, and those that the operator allowed. */
+/** Decides which IP addresses may be reached: public addresses, and addresses that the operator allowed. */
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 
@@ -26,8 +26,9 @@ export function isReachable(address: string, allowed: readonly Subnet[]): boolea
 }
 
 /**
- * The form that all parsers read alike; undefined if there is none, as for an address with a zone. The library
- * reads ::8.8.8.8 as ::ffff:8.8.8.8, while a socket connects to ::808:808; and it reads 010.0.0.1 as octal.
+ * The form that all parsers read in the same way; undefined if there is none, as for an address with a zone.
+ * The library reads ::8.8.8.8 as ::ffff:8.8.8.8, while a socket connects to ::808:808; and the library reads
+ * 010.0.0.1 as octal.
  */
 function toCanonicalForm(address: string): string | undefined {
   const version = isIP(address);
@@ -39,9 +40,10 @@ function toCanonicalForm(address: string): string | undefined {
 }
 
 /**
- * The library's "unicast" is every address without a special range. In IPv4 it knows all special ranges; in IPv6
- * some are missing (v4-compatible `::7f00:1`), hence the check of IANA's range before it. Addresses that embed
- * an IPv4 address (6to4, NAT64, Teredo) are special, even if that one is public.
+ * The library's "unicast" is every address outside the special ranges. The library has all special ranges of
+ * IPv4, but not all of IPv6 (v4-compatible `::7f00:1` is missing), so IANA's range is checked first.
+ * Addresses that embed an IPv4 address (6to4, NAT64, Teredo) are special, even if the embedded address is
+ * public.
  */
 function isPublic(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
   const isAllocated = address instanceof ipaddr.IPv4 || address.match(globalUnicast);

@@ -1,10 +1,10 @@
 /**
  * Opens connections to permitted addresses only.
  *
- * The check is in the socket's DNS look-up: a name is resolved once, its addresses are checked, and the socket
- * connects to those same addresses, so a name server that changes its answer has no effect. For a host that is
- * an IP address there is no look-up; it is checked before connecting. Both apply to every connection, however
- * many requests it serves.
+ * The check is in the socket's DNS look-up: a name is resolved once, its addresses are checked, and the
+ * socket connects to those same addresses, so a name server that changes its answer has no effect. For a host
+ * that is an IP address there is no look-up; it is checked before connecting. Both apply to every connection,
+ * however many requests it serves.
  *
  * The environment's proxy is not used: it would resolve names without this check.
  */
@@ -28,16 +28,17 @@ export class UnresolvedHostError extends Error {
 export interface ConnectOptions {
   readonly rules: WebRules;
   readonly resolve: ResolveHost;
-  /** Certificates to trust instead of the default ones, PEM. */
+  /** PEM certificates to trust instead of the default ones. */
   readonly ca?: string | undefined;
-  /** Closes every connection, including those that are being established. */
+  /** Closes every connection, including connections that are being established. */
   readonly stopping: AbortSignal;
 }
 
 /**
  * How long an idle connection is kept if the host does not announce a timeout. Servers that close after two
  * seconds without announcing it are common (gunicorn), and a request that meets the close fails. Receivers of
- * more than one request a second keep their connection; for others a new one is cheap enough.
+ * more than one request per second keep their connection; for other receivers a new connection is cheap
+ * enough.
  */
 const idleMs = 1_000;
 
@@ -48,19 +49,20 @@ export async function openAgent(options: ConnectOptions): Promise<Agent> {
     lookup: guardedLookup(rules, resolve),
     signal: stopping,
     timeout: 10_000,
-    // Tries a host's addresses one after the other, a second each: the default of 250 ms is too short for
-    // intercontinental connections.
+    // Tries the addresses of a host one after the other, a second each: the default of 250 ms is too short
+    // for intercontinental connections.
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: 1_000,
     ...(ca === undefined ? {} : { ca }),
   });
   return new undici.Agent({
     connect: guardedConnector(rules, connectTo),
-    // No limit for each origin: one host may receive for many customers, and a path that hangs would make the
-    // requests to the others wait until they time out. The lanes of the jobs limit how many run at once.
+    // No limit per origin: one host may receive for many customers, and a path that hangs would make the
+    // requests to other paths wait until they time out. The lanes of the jobs limit how many requests run at
+    // once.
     connections: null,
     keepAliveTimeout: idleMs,
-    // The deadline of the exchange applies.
+    // The deadline of the exchange applies instead.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
@@ -87,7 +89,7 @@ function guardedLookup(rules: WebRules, resolve: ResolveHost): LookupFunction {
   };
 }
 
-/** Leaves out addresses that are not permitted: networks with NAT64 add one to every name. */
+/** Drops addresses that are not permitted: networks with NAT64 add one to every name. */
 async function resolvePermitted(hostname: string, rules: WebRules, resolve: ResolveHost) {
   const addresses = literalAddressesOf(hostname) ?? (await resolveOrThrow(hostname, resolve));
   if (addresses.length === 0) {

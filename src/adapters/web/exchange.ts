@@ -1,4 +1,6 @@
-/** Runs one exchange: checks the request, sends it within the deadline, and passes the response to a reader. */
+/**
+ * Runs one exchange: checks the request, sends it within the deadline, and passes the response to a reader.
+ */
 import type { Agent } from "undici";
 import type { FailedRequest, ForbiddenRequest, ResponseHead, WebRequest } from "../../ports/web.ts";
 import { type Deadline, withDeadline } from "../../time/deadline.ts";
@@ -7,7 +9,7 @@ import { toWebFailure } from "./failures.ts";
 import { checkRequestHeaders, readHeaders, writeHeaders } from "./headers.ts";
 import { checkUrl, type WebRules } from "./rules.ts";
 
-export interface Exchange<Result> {
+export interface WebExchange<Result> {
   readonly request: WebRequest;
   readonly rules: WebRules;
   /** Aborts the exchange when the app stops. */
@@ -26,7 +28,7 @@ export interface OpenResponse {
 }
 
 export async function runExchange<Result>(
-  exchange: Exchange<Result>,
+  exchange: WebExchange<Result>,
 ): Promise<Result | FailedRequest | ForbiddenRequest> {
   const { request, rules, stopping } = exchange;
   const url = checkUrl(request.url, rules);
@@ -41,7 +43,7 @@ export async function runExchange<Result>(
   return withDeadline(request.timeoutMs, signals, (deadline) => requestAndRead(exchange, url, deadline));
 }
 
-async function requestAndRead<Result>(exchange: Exchange<Result>, url: URL, deadline: Deadline) {
+async function requestAndRead<Result>(exchange: WebExchange<Result>, url: URL, deadline: Deadline) {
   const toFailure = (error: unknown) => toWebFailure(error, url.hostname, deadline);
   const answer = await openAnswer(toHttpRequest(exchange, url), deadline).catch(toFailure);
   if ("outcome" in answer) {
@@ -60,7 +62,7 @@ async function requestAndRead<Result>(exchange: Exchange<Result>, url: URL, dead
   }
 }
 
-function toHttpRequest({ request, open }: Pick<Exchange<unknown>, "request" | "open">, url: URL) {
+function toHttpRequest({ request, open }: Pick<WebExchange<unknown>, "request" | "open">, url: URL) {
   const { method, headers = {}, body } = request;
   return { method, url, headers: writeHeaders(headers), body, open };
 }

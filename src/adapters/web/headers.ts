@@ -1,4 +1,4 @@
-/** Checks and writes request headers, and reads and checks response headers. */
+/** Checks and writes request headers. Reads and checks response headers. */
 import type { ForbiddenRequest, WebRequest } from "../../ports/web.ts";
 import type { HttpHeaders } from "../http-client/index.ts";
 import { BodyTooLargeError, MalformedResponseError } from "./failures.ts";
@@ -37,10 +37,10 @@ export function checkRequestHeaders(headers: Headers): ForbiddenRequest | undefi
   return undefined;
 }
 
-/** Adds the headers of every request; a user agent of the customer takes precedence. */
+/** Adds the headers that every request has. A user agent of the customer takes precedence. */
 export function writeHeaders(headers: Headers): Record<string, string> {
   const hasUserAgent = Object.keys(headers).some((name) => name.toLowerCase() === "user-agent");
-  // No compression: nothing to decompress, and no decompression bombs.
+  // Requests no compression, so that nothing must be decompressed and there are no decompression bombs.
   return { ...(hasUserAgent ? {} : { "user-agent": "tidings" }), ...headers, "accept-encoding": "identity" };
 }
 
@@ -49,7 +49,10 @@ export function readHeaders(headers: HttpHeaders): Record<string, string> {
   return Object.fromEntries(entries);
 }
 
-/** Rejects a body unread if its declared length is too large, or if it is compressed against the request. */
+/**
+ * Rejects a body before it is read if its declared length is too large, or if it is compressed although that
+ * was not requested.
+ */
 export function checkBodyHeaders(headers: Readonly<Record<string, string>>, maxBytes: number): void {
   if (Number(headers["content-length"] ?? 0) > maxBytes) {
     throw new BodyTooLargeError();

@@ -1,8 +1,8 @@
 /**
  * Guarded web requests with undici: the only way to reach URLs of customers.
  *
- * A URL is checked twice: its text, without a look-up, and its address when connecting, which is the check that
- * decides (`connect.ts`). Redirects are not followed. One exchange has one deadline.
+ * A URL is checked twice: as a text, without a look-up, and by its address when connecting, which is the
+ * decisive check (`connect.ts`). Redirects are not followed. One exchange has one deadline.
  */
 import { setMaxListeners } from "node:events";
 import type { Agent } from "undici";
@@ -25,14 +25,14 @@ import { checkUrl, createWebRules, type WebRules } from "./rules.ts";
 export interface WebOptions {
   readonly rules: WebRules;
   readonly resolve?: ResolveHost;
-  /** Certificates to trust instead of the default ones, PEM. */
+  /** PEM certificates to trust instead of the default ones. */
   readonly ca?: string;
 }
 
 export function createWeb({ rules, resolve = resolveHost, ca }: WebOptions): Web & AsyncDisposable {
   const stop = new AbortController();
   const stopping = stop.signal;
-  // One listener for each exchange and connection.
+  // Each exchange and each connection adds a listener.
   setMaxListeners(0, stopping);
   let opening: Promise<Agent> | undefined;
   const open = () => {
@@ -56,7 +56,7 @@ export function createWeb({ rules, resolve = resolveHost, ca }: WebOptions): Web
   };
 }
 
-/** The port to addresses that customers provide, and the one to the receivers of their webhooks. */
+/** The port for addresses that customers provide, and the port for the receivers of their webhooks. */
 export function createWebs({ allow, areLocalSourcesAllowed, areLocalReceiversAllowed }: WebsSettings) {
   const create = (isLocalAllowed: boolean) => createWeb({ rules: createWebRules({ allow, isLocalAllowed }) });
   const [web, receivers] = [create(areLocalSourcesAllowed), create(areLocalReceiversAllowed)];
@@ -65,7 +65,7 @@ export function createWebs({ allow, areLocalSourcesAllowed, areLocalReceiversAll
 }
 
 interface WebsSettings {
-  /** As in `WebSettings`. */
+  /** The same as in `WebSettings`. */
   readonly allow: readonly string[];
   readonly areLocalSourcesAllowed: boolean;
   readonly areLocalReceiversAllowed: boolean;

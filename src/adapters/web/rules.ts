@@ -18,8 +18,8 @@ export interface WebSettings {
 }
 
 /**
- * The usual ports of https: 443, and 8443 for processes that may not open a port below 1024. Other ports would
- * let customers scan hosts from here and talk to mail or database servers.
+ * The usual ports of https: 443, and 8443 for processes that may not open a port below 1024. With other
+ * ports, customers could scan hosts from here and connect to mail or database servers.
  */
 const httpsPorts = [443, 8443];
 
@@ -33,10 +33,10 @@ export function createWebRules({ allow, isLocalAllowed }: WebSettings): WebRules
   };
 }
 
-/** The parsed URL if it is allowed; a host name is checked again when it is resolved. */
+/** Returns the parsed URL if it is allowed. A host name is checked again when it is resolved. */
 export function checkUrl(text: string, rules: WebRules): URL | ForbiddenRequest {
-  // Parsed once: the URL that is checked here is the one that is requested. URL normalizes every form of an
-  // IPv4 address (2130706433, 0x7f.1, 0177.0.0.1, full-width digits).
+  // Parsed once, so that the checked URL is the requested URL. URL normalizes every form of an IPv4 address
+  // (2130706433, 0x7f.1, 0177.0.0.1, full-width digits).
   if (!URL.canParse(text)) {
     return forbid("url", "This is not a URL; write it as https://host/path.");
   }
@@ -60,8 +60,8 @@ export function checkUrl(text: string, rules: WebRules): URL | ForbiddenRequest 
 }
 
 /**
- * The addresses of a host that need no look-up; undefined for a name that must be resolved. Names under localhost
- * are this machine's by definition (RFC 6761).
+ * The addresses of a host that needs no look-up; undefined for a name that must be resolved. By definition
+ * (RFC 6761), names under localhost are this machine.
  */
 export function literalAddressesOf(hostname: string): readonly string[] | undefined {
   const bare = hostname.replace(/^\[|\]$/g, "");

@@ -16,7 +16,9 @@ import {
 export interface DataFolder {
   /** Absolute, without symbolic links. */
   readonly path: string;
-  /** Takes ownership of the folder; undefined while a running process owns it, including this one. */
+  /**
+   * Takes ownership of the folder. Returns undefined while a running process owns it, including this process.
+   */
   claim(options: ClaimOptions): Promise<Ownership | undefined>;
   owner(): Promise<FolderOwner | undefined>;
   /** Waits until the folder has no owner or the signal aborts. Does not keep the process alive. */
@@ -27,7 +29,7 @@ export interface DataFolder {
 
 const pollMs = 500;
 
-/** Opens the folder; creates it if it is missing, with access for its user only. */
+/** Opens the folder. If it is missing, creates it with access for its user only. */
 export async function openDataFolder(dir: string): Promise<DataFolder> {
   try {
     await mkdir(dir, { recursive: true, mode: 0o700 });

@@ -1,6 +1,6 @@
 /**
- * This process's part in a service on one data folder: it owns the folder and serves, or follows the owner
- * and takes over when that process ends.
+ * This process's part in a service on one data folder: it owns the folder and serves, or it follows the owner
+ * and takes over when the owner's process ends.
  *
  * With PostgreSQL there is no owner: every process runs the service itself.
  */
@@ -17,11 +17,14 @@ export interface InstanceOptions {
   readonly config: Config;
   readonly folder: DataFolder;
   readonly log: Log;
-  /** Where to listen if the service starts here at once; after a takeover it is any port on loopback. */
+  /**
+   * Where to listen if the service starts here at once. After a takeover the service listens on any port on
+   * loopback.
+   */
   readonly listen: { readonly host: string; readonly port: number };
   /** Default: true. */
   readonly runsJobs?: boolean;
-  /** The folder or its database was lost: this process must exit. */
+  /** Called when the folder or its database was lost: this process must exit. */
   onLost(): void;
   /** Called once, with what the very first start created. */
   onFirstStart(created: BootstrapResult): void;
@@ -31,13 +34,13 @@ export interface Instance extends AsyncDisposable {
   /** Whether the service runs in this process or in another one. */
   readonly role: "owner" | "follower";
   /**
-   * The current address of the service; starts it here if no process runs it any more. Another process has
-   * proved that it has the folder's key.
+   * The current address of the service. If no process runs the service any more, starts it here. If another
+   * process runs it, that process has proved that it has the folder's key.
    */
   address(): Promise<string>;
 }
 
-/** How often, and for how long, to look for the address of an owner that is starting. */
+/** How often to look for the address of an owner that is starting. */
 const pollMs = 50;
 /** How often to contact an owner that does not prove itself. */
 const retryMs = 500;
@@ -73,7 +76,7 @@ function createPostgresInstance(options: InstanceOptions): Instance {
   };
 }
 
-/** With the embedded database, which only one process at a time may open. */
+/** An instance with the embedded database, which only one process at a time may open. */
 function createEmbeddedInstance(options: InstanceOptions): Instance {
   const { config, folder, log, listen, onLost, onFirstStart, runsJobs = true } = options;
   const closing = new AbortController();
@@ -90,7 +93,7 @@ function createEmbeddedInstance(options: InstanceOptions): Instance {
     }
     release = () => ownership.release();
     const listenOn = isFollower ? { host: "127.0.0.1", port: 0 } : listen;
-    // The engine opens in its thread while this one loads the code of the service.
+    // The engine opens in its own thread while this thread loads the code of the service.
     const opening = openDatabase({
       url: undefined,
       dataDir: folder.path,
@@ -106,7 +109,8 @@ function createEmbeddedInstance(options: InstanceOptions): Instance {
       ]);
       app = await startApp({ config, log, database, listen: listenOn, localKey, onFirstStart, runsJobs });
     } catch (error) {
-      // Before another process, or the next attempt of this one, opens an engine on the same folder.
+      // Closed before another process, or the next attempt of this process, opens an engine on the same
+      // folder.
       await opening.then((database) => database[Symbol.asyncDispose]()).catch(() => undefined);
       await ownership.release();
       throw error;

@@ -8,11 +8,14 @@ import { toAddress } from "../address.ts";
 import type { DataFolder } from "./data-folder.ts";
 import { proofPath, signNonce } from "./key-proof.ts";
 
-/** Returns the address of a proven server; undefined if it can't be reached or does not prove itself. */
-export type Verify = (address: string) => Promise<string | undefined>;
+/**
+ * Returns the address of a server that has proved itself; undefined if the server can't be reached or does
+ * not prove itself.
+ */
+export type Verifier = (address: string) => Promise<string | undefined>;
 
-/** Writes one line on stderr for a program that does not prove itself. */
-export function createVerifier({ path, credential }: Pick<DataFolder, "path" | "credential">): Verify {
+/** Prints one line on stderr if a program does not prove itself. */
+export function createVerifier({ path, credential }: Pick<DataFolder, "path" | "credential">): Verifier {
   const proven = new Map<string, string>();
   let reported: string | undefined;
 
@@ -43,12 +46,12 @@ type Outcome = "unreachable" | "unproven" | { readonly connectedTo: string; read
 
 /** How long a proof may take. It takes milliseconds unless the machine is very busy. */
 const timeoutMs = 5_000;
-/** More than any proof or error of ours. */
+/** More than any proof or error of this service. */
 const maxBytes = 4_096;
 
 async function challenge(address: string, key: string): Promise<Outcome> {
   const nonce = randomBytes(32).toString("base64url");
-  // Its own connection, which stays open without keeping this process alive.
+  // A separate connection, which stays open without keeping this process alive.
   const agent = new Agent({ keepAlive: true });
   let outcome: Outcome = "unproven";
   try {
@@ -56,7 +59,7 @@ async function challenge(address: string, key: string): Promise<Outcome> {
     const request = get(address, { path: `${proofPath}?nonce=${nonce}`, agent, signal });
     const [response] = (await once(request, "response")) as [IncomingMessage]; // as Node documents
     const { socket, statusCode } = response;
-    // Not the address that was requested: a name may stand for several servers.
+    // The address of the connection and not of the request, because a name may resolve to several servers.
     const connectedTo = toAddress(socket.remoteAddress ?? "", socket.remotePort ?? 0);
     const proof = (await collectBytes(response, maxBytes)).bytes.toString();
     if (statusCode === 503) {
@@ -78,7 +81,10 @@ function isEqual(given: string, expected: string): boolean {
   return one.length === other.length && timingSafeEqual(one, other);
 }
 
-/** No connection, or one that broke; not one whose server speaks no HTTP or is silent. */
+/**
+ * Whether there was no connection, or it broke. A server that does not speak HTTP or does not answer does not
+ * count.
+ */
 function isConnectionError(error: unknown): boolean {
   return error instanceof Error && ("syscall" in error || ("code" in error && error.code === "ECONNRESET"));
 }

@@ -72,12 +72,12 @@ function readUrl(given: EmulatorArguments, name: EmulatorOptionName): string | u
   return text?.replace(/\/$/, "");
 }
 
-type Defined<Fields> = { readonly [Name in keyof Fields]?: NonNullable<Fields[Name]> };
+type DefinedFields<Fields> = { readonly [Name in keyof Fields]?: NonNullable<Fields[Name]> };
 
-/** An option that is not given must not replace its default. */
-function withoutUndefined<Fields extends object>(fields: Fields): Defined<Fields> {
-  // The members that are left are those of the type.
+/** Drops undefined options, which must not replace their defaults. */
+function withoutUndefined<Fields extends object>(fields: Fields): DefinedFields<Fields> {
+  // The remaining members have the type's values.
   return Object.fromEntries(
     Object.entries(fields).filter(([, value]) => value !== undefined),
-  ) as Defined<Fields>;
+  ) as DefinedFields<Fields>;
 }

@@ -1,4 +1,6 @@
-/** `tidings whatsapp-emulator`: starts the emulator of the WhatsApp Cloud API and prints what a client needs. */
+/**
+ * `tidings whatsapp-emulator`: starts the emulator of the WhatsApp Cloud API and prints what a client needs.
+ */
 import { startEmulator } from "../../../emulator/index.ts";
 import type { readEmulatorOptions } from "./options.ts";
 

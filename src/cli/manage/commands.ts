@@ -1,9 +1,9 @@
-/** The commands with which the operator manages organizations, keys and users on the machine of the service. */
+/** The commands by which the operator manages organizations, keys and users on the machine of the service. */
 
 import { type ManageOptions, type OptionName, optionTypes } from "./options.ts";
 
 export interface ManageCommand {
-  /** What it does, in a few words. */
+  /** What the command does, in a few words. */
   readonly summary: string;
   /** The names of the arguments that follow the command. */
   readonly arguments?: readonly string[];
@@ -27,12 +27,12 @@ export const manageCommands: Readonly<Record<string, ManageCommand>> = {
       currency: "For example EUR. Default: USD.",
       json,
     },
-    run: async (options) => (await import("./orgs.ts")).createOrganization(options),
+    run: async (options) => (await import("./orgs.ts")).runCreateOrganization(options),
   },
   "orgs list": {
     summary: "List the organizations, the newest first.",
     options: { search: "Only names that contain this.", status: "Only active or suspended ones.", json },
-    run: async (options) => (await import("./orgs.ts")).listOrganizations(options),
+    run: async (options) => (await import("./orgs.ts")).runListOrganizations(options),
   },
   "keys create": {
     summary: "Make an API key, for example when the first one is lost. The key is printed once.",
@@ -43,18 +43,18 @@ export const manageCommands: Readonly<Record<string, ManageCommand>> = {
       organization,
       json,
     },
-    run: async (options) => (await import("./keys.ts")).createKey(options),
+    run: async (options) => (await import("./keys.ts")).runCreateKey(options),
   },
   "keys list": {
     summary: "List the API keys of an organization, the newest first.",
     options: { organization, json },
-    run: async (options) => (await import("./keys.ts")).listKeys(options),
+    run: async (options) => (await import("./keys.ts")).runListKeys(options),
   },
   "keys revoke": {
     summary: "Revoke an API key: the next request that uses it is rejected.",
     arguments: ["key id"],
     options: { organization, json },
-    run: async (options, [id = ""]) => (await import("./keys.ts")).revokeKey(options, id),
+    run: async (options, [id = ""]) => (await import("./keys.ts")).runRevokeKey(options, id),
   },
   "users create": {
     summary: "Create a user who can sign in. The password is printed once.",
@@ -65,12 +65,12 @@ export const manageCommands: Readonly<Record<string, ManageCommand>> = {
       organization,
       json,
     },
-    run: async (options) => (await import("./users.ts")).createUser(options),
+    run: async (options) => (await import("./users.ts")).runCreateUser(options),
   },
   "users reset-password": {
     summary: "Give a user a new password, which is printed once, and end the user's sessions.",
     options: { email: "E-mail address of the user. Required.", json },
-    run: async (options) => (await import("./users.ts")).resetPassword(options),
+    run: async (options) => (await import("./users.ts")).runResetPassword(options),
   },
 };
 

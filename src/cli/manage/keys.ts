@@ -9,7 +9,7 @@ import { UsageError } from "./usage-error.ts";
 const dayMs = 24 * 3_600_000;
 const maxDays = 36_500;
 
-/** What the service answers. */
+/** The response of the service. */
 const CreatedKey = z.object({
   id: z.string(),
   organization_id: z.string(),
@@ -28,7 +28,7 @@ const ListedKeys = z.array(
   }),
 );
 
-export async function createKey(options: ManageOptions): Promise<void> {
+export async function runCreateKey(options: ManageOptions): Promise<void> {
   const input = { ...readOptions(options, new Date()), organization: options.organization };
   const key = CreatedKey.parse(await withService((send) => send("create-key", input)));
   print(options.json, key, () => [
@@ -44,7 +44,7 @@ export async function createKey(options: ManageOptions): Promise<void> {
   ]);
 }
 
-export async function listKeys({ json, organization }: ManageOptions): Promise<void> {
+export async function runListKeys({ json, organization }: ManageOptions): Promise<void> {
   const keys = ListedKeys.parse(await withService((send) => send("list-keys", { organization })));
   print(json, keys, () =>
     describeTable(
@@ -62,7 +62,7 @@ export async function listKeys({ json, organization }: ManageOptions): Promise<v
   );
 }
 
-export async function revokeKey({ json, organization }: ManageOptions, id: string): Promise<void> {
+export async function runRevokeKey({ json, organization }: ManageOptions, id: string): Promise<void> {
   const revoked = await withService((send) => send("revoke-key", { id, organization }));
   print(json, revoked, () => [`The key ${id} is revoked.`]);
 }

@@ -1,7 +1,7 @@
 /** The options of the commands that manage organizations, keys and users. */
 import { UsageError } from "./usage-error.ts";
 
-/** The options of all commands, as `parseArgs` reads them. */
+/** The options of all commands, in the form of `parseArgs`. */
 export const optionTypes = {
   name: { type: "string" },
   organization: { type: "string" },
@@ -21,14 +21,14 @@ export const optionTypes = {
 
 export type OptionName = keyof typeof optionTypes;
 
-/** The options as they were given. */
+/** The options that the user gave. */
 export type ManageOptions = {
   readonly [Name in OptionName]?:
     | ((typeof optionTypes)[Name]["type"] extends "boolean" ? boolean : string)
     | undefined;
 };
 
-/** The values of these options. @throws UsageError that names the missing ones. */
+/** The values of these options. @throws UsageError that names the missing options. */
 export function requireOptions<Name extends Exclude<keyof ManageOptions, "json">>(
   options: ManageOptions,
   names: readonly Name[],

@@ -6,7 +6,7 @@ import { withService } from "./send.ts";
 
 const pageSize = 100;
 
-export async function createOrganization(options: ManageOptions): Promise<void> {
+export async function runCreateOrganization(options: ManageOptions): Promise<void> {
   const { json, "time-zone": time_zone, "default-country": default_country, currency } = options;
   const given = requireOptions(options, ["name", "owner-email", "owner-name"]);
   const owner = { email: given["owner-email"], name: given["owner-name"] };
@@ -24,7 +24,7 @@ export async function createOrganization(options: ManageOptions): Promise<void> 
   ]);
 }
 
-export async function listOrganizations({ json, search, status }: ManageOptions): Promise<void> {
+export async function runListOrganizations({ json, search, status }: ManageOptions): Promise<void> {
   const organizations = await withService(async (send) => {
     const found = [];
     for (let page = 1; ; page += 1) {

@@ -1,6 +1,6 @@
 /** Prints the results of commands: for people, or as JSON for scripts. */
 
-/** Prints `data` as JSON if that is wanted, otherwise these lines. */
+/** Prints `data` as JSON if `wantsJson` is true, and otherwise the lines. */
 export function print(wantsJson: boolean | undefined, data: unknown, lines: () => readonly string[]): void {
   console.log(wantsJson === true ? JSON.stringify(data, null, 2) : lines().join("\n"));
 }

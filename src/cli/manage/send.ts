@@ -1,8 +1,8 @@
 /**
  * Runs a command of the operator in the service of this machine.
  *
- * With the embedded database, the process that owns the data folder runs it; without one, and with PostgreSQL, the service
- * runs here meanwhile, without jobs.
+ * With the embedded database, the process that owns the data folder runs the command. If there is no such
+ * process, and with PostgreSQL, the service runs here for the command, without jobs.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -14,20 +14,23 @@ import { describeFirstStart } from "../first-start.ts";
 import { createLazyLog } from "../lazy-log.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** As in `platform/operator/machine-route.ts`, which loads the service. */
+/** The same as in `platform/operator/machine-route.ts`, which would load the service. */
 const commandsPath = "/data-folder/commands/";
 
-/** Sends a command and returns its data. @throws if the service rejects it; UsageError for an invalid input. */
-export type Send = (command: string, input: object) => Promise<unknown>;
+/**
+ * Sends a command and returns its data.
+ * @throws if the service rejects it; UsageError for an invalid input.
+ */
+export type CommandSender = (command: string, input: object) => Promise<unknown>;
 
-/** Opens the service, passes on how to send commands to it, and closes it. */
-export async function withService<Result>(work: (send: Send) => Promise<Result>): Promise<Result> {
+/** Opens the service, calls `work` with a function that sends commands, and closes the service. */
+export async function withService<Result>(work: (send: CommandSender) => Promise<Result>): Promise<Result> {
   const { config } = readConfig();
   if (config.upstream) {
     throw new Error("This command works on the machine of the service: unset TIDINGS_BASE_URL.");
   }
   requireStarted(config);
-  // It loads the whole service, which the bundle that only forwards does not contain.
+  // Imported here because it loads the whole service, which the bundle that only forwards does not contain.
   const { openInstance } = await import("../data-folder/instance.ts");
   const folder = await openDataFolder(config.dataDir);
   await using instance = await openInstance({
@@ -42,7 +45,10 @@ export async function withService<Result>(work: (send: Send) => Promise<Result>)
   return await work(async (command, input) => send(await instance.address(), folder, { command, input }));
 }
 
-/** @throws if the data folder has no database: with a misspelt path, another organization would be created there. */
+/**
+ * @throws if the data folder has no database: with a misspelt path, another organization would be created
+ *   there.
+ */
 function requireStarted({ databaseUrl, dataDir }: Config): void {
   if (databaseUrl === undefined && !existsSync(join(dataDir, "database"))) {
     throw new Error(
@@ -97,7 +103,7 @@ const explanations: Readonly<Record<string, (folder: string) => string>> = {
     "The organization has no key with this id. Find it with: tidings keys list, and --organization for another one.",
 };
 
-/** The option from which a field came: `owner.email` is `--owner-email`. */
+/** The option that a field belongs to: `owner.email` is `--owner-email`. */
 function toOption(field: string): string {
   return `--${field.replace(/[._]/g, "-")}`;
 }

@@ -1,4 +1,4 @@
-/** The error of a command that was called wrongly: the process exits with 2, where other errors exit with 1. */
+/** The error for wrong arguments of a command. The process exits with 2; for other errors it exits with 1. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }

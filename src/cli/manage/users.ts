@@ -4,7 +4,7 @@ import { type ManageOptions, requireOptions } from "./options.ts";
 import { describeValues, print } from "./print.ts";
 import { withService } from "./send.ts";
 
-/** What the service answers. */
+/** The response of the service. */
 const WithPassword = z.object({
   id: z.string(),
   organization_id: z.string(),
@@ -14,7 +14,7 @@ const WithPassword = z.object({
 
 const CreatedUser = WithPassword.extend({ name: z.string(), role: z.string() });
 
-export async function createUser(options: ManageOptions): Promise<void> {
+export async function runCreateUser(options: ManageOptions): Promise<void> {
   const { json, organization, role } = options;
   const input = { ...requireOptions(options, ["email", "name"]), organization, role };
   const user = CreatedUser.parse(await withService((send) => send("create-user", input)));
@@ -31,7 +31,7 @@ export async function createUser(options: ManageOptions): Promise<void> {
   ]);
 }
 
-export async function resetPassword(options: ManageOptions): Promise<void> {
+export async function runResetPassword(options: ManageOptions): Promise<void> {
   const input = requireOptions(options, ["email"]);
   const user = WithPassword.parse(await withService((send) => send("reset-password", input)));
   print(options.json, user, () => [

@@ -1,8 +1,11 @@
-/** The headers that the proxy passes on: none of one connection only, and no client address that the client chose. */
+/**
+ * The headers that the proxy forwards. It drops headers that apply to one connection, and client addresses
+ * that the client chose.
+ */
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import { BlockList, isIPv6 } from "node:net";
 
-/** Those of RFC 9110, section 7.6.1, and `Expect`, which the proxy's server answers itself. */
+/** The headers of RFC 9110, section 7.6.1, and `Expect`, which the proxy's server handles itself. */
 const hopByHop = [
   "connection",
   "proxy-connection",
@@ -16,16 +19,19 @@ const hopByHop = [
   "proxy-authorization",
 ];
 
-/** Drops the headers of one connection, including those that `Connection` names. */
+/** Drops the headers of one connection, including headers that `Connection` names. */
 export function dropHopByHop(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
   const named = headers.connection?.toLowerCase().split(",") ?? [];
   const dropped = new Set([...hopByHop, ...named.map((name) => name.trim())]);
-  // `Connection` may not name it: the owner checks it for /mcp.
+  // Kept even if `Connection` names it, because the owner checks it for /mcp.
   dropped.delete("host");
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !dropped.has(name)));
 }
 
-/** Drops what a client says about its address, unless it is a trusted proxy, and adds its address. */
+/**
+ * Adds the client's address. Drops what a client says about its own address, unless the client is a trusted
+ * proxy.
+ */
 export function createForwardedHeaders(trustedProxies: readonly string[]) {
   const trusted = toBlockList(trustedProxies);
   return (headers: OutgoingHttpHeaders, { remoteAddress: peer = "" }: IncomingMessage["socket"]) => {

@@ -3,8 +3,8 @@
  *
  * The owner may end at any time, so each attempt looks up its address again. A request that may have been
  * processed is retried only if that is safe: if it reads, or has an idempotency key. A form is streamed,
- * because it may hold a file, and is therefore tried once. The owner checks the Host header, the credential
- * and the rest; a client's word about its own address is not passed on.
+ * because it may hold a file, and is therefore tried once. The owner checks everything else, such as the Host
+ * header and the credential. What a client says about its own address is not forwarded.
  */
 import {
   createServer,
@@ -27,16 +27,16 @@ export interface ProxyOptions {
   /** The owner's current address. */
   address(): Promise<string>;
   readonly bodyLimit: number;
-  /** Whose X-Forwarded-For is passed on: IP addresses and networks. */
+  /** Proxies whose X-Forwarded-For is forwarded: IP addresses and networks. */
   readonly trustedProxies?: readonly string[];
 }
 
-/** What is sent to the owner. */
+/** The request that is sent to the owner. */
 interface ForwardedRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: OutgoingHttpHeaders;
-  /** A stream can be sent once. */
+  /** A stream can be sent only once. */
   readonly body: Buffer | IncomingMessage;
 }
 
@@ -54,7 +54,7 @@ export function createProxy({ address, bodyLimit, trustedProxies = [] }: ProxyOp
     const { method = "" } = incoming;
     const path = readPath(incoming);
     if (path.startsWith(proofPath)) {
-      // The owner's proof holds for its own address only.
+      // The owner's proof is valid only for the owner's own address.
       throw fail("unavailable", { reason: "another process owns the data folder.", retry_after: 1 });
     }
     const isForm = /^multipart\/form-data\b/i.test(incoming.headers["content-type"] ?? "");
@@ -74,8 +74,9 @@ export function createProxy({ address, bodyLimit, trustedProxies = [] }: ProxyOp
 }
 
 /**
- * The path and query. Another form of the target names a host, which must not choose where a request goes.
- * @throws Failure `malformed_request`, also without a Host header: the owner's own would replace it.
+ * The path and query. Other forms of the request target contain a host, which must not decide where a request
+ * is sent.
+ * @throws Failure `malformed_request`, also without a Host header, because the owner's own would replace it.
  */
 function readPath({ url = "", headers }: IncomingMessage): string {
   if (!/^\/(?!\/)[\x21-\xff]*$/.test(url) || headers.host === undefined) {
@@ -84,7 +85,10 @@ function readPath({ url = "", headers }: IncomingMessage): string {
   return url;
 }
 
-/** Always explicit: without it Node sends the body of a DELETE so that it reads like the next request. */
+/**
+ * Always sets the framing headers: without them, Node would send the body of a DELETE in a way that it could
+ * be read as the next request.
+ */
 function framingOf(body: ForwardedRequest["body"], headers: OutgoingHttpHeaders): OutgoingHttpHeaders {
   if (Buffer.isBuffer(body)) {
     return { "content-length": body.length };

@@ -6,8 +6,8 @@ import { z } from "zod";
 import { migrations } from "../migrations/index.ts";
 
 /**
- * Names the engine and the schema: files of another engine can't be opened, and those of another schema would be of no
- * use. A version of PGlite has one version of PostgreSQL.
+ * The name contains the engine and the schema: files of another engine can't be opened, and files of another
+ * schema would be of no use. Each version of PGlite contains one version of PostgreSQL.
  */
 export function archiveName(): string {
   const program = createRequire(import.meta.url).resolve("@electric-sql/pglite");

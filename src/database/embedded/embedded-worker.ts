@@ -1,9 +1,9 @@
 /**
  * The worker thread of the embedded database: PGlite, which serves one connection at a time.
  *
- * It runs in a thread because a long statement blocks the thread that executes it. It posts a message when it is
- * ready. A port that it receives is a connection, and any other message stops it. When the engine crashes, the
- * thread ends with an error.
+ * It runs in a thread because a long statement blocks the thread that executes it. It posts a message when it
+ * is ready. A port that it receives is a connection, and any other message stops it. When the engine crashes,
+ * the thread ends with an error.
  */
 import { on } from "node:events";
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
@@ -14,11 +14,14 @@ import { unpackNew } from "./unpack.ts";
 export interface ThreadSettings {
   /** The folder of the database. */
   readonly data: string;
-  /** The archive with which a new database begins. It exists only beside the built program. */
+  /** The archive with which a new database begins. The file exists only beside the built program. */
   readonly archive: string;
 }
 
-/** The version 3.0 of the protocol, in the startup message; other numbers there request encryption or cancellation. */
+/**
+ * Version 3.0 of the protocol, in the startup message. Other numbers in its place request encryption or
+ * cancellation.
+ */
 const protocolVersion = 0x30000;
 
 /** ReadyForQuery: `Z`, the length, and the state of the transaction. */
@@ -43,7 +46,7 @@ for await (const [message] of on(parentPort, "message")) {
 await database.close();
 process.exit(0);
 
-/** Runs what arrives at the port, one group after another, until it is closed. */
+/** Runs the messages that arrive at the port, one group after another, until the port is closed. */
 async function serve(port: MessagePort): Promise<void> {
   const groups = new MessageGroups();
   for await (const [part] of on(port, "message", { close: ["close"] })) {
@@ -62,7 +65,11 @@ function canRun({ last, bytes }: MessageGroup): boolean {
   return isStartup ? Buffer.from(bytes).readUInt32BE(4) === protocolVersion : last !== "terminate";
 }
 
-/** @throws if the engine has crashed: it reports a panic to the client, and does not get ready for another query. */
+/**
+ * Runs a group of messages.
+ * @throws if the engine has crashed: it reports a panic to the client, and does not become ready for another
+ *   query.
+ */
 async function run(
   { last, bytes }: MessageGroup,
   send: (answer: Uint8Array<ArrayBuffer>) => void,
@@ -71,7 +78,7 @@ async function run(
   await database.execProtocolRawStream(bytes, {
     onRawData(view) {
       end = Buffer.concat([end, view.subarray(-readyBytes)]).subarray(-readyBytes);
-      // The view is of the engine's memory.
+      // Copied, because the view refers to the engine's memory.
       send(view.slice());
     },
   });
@@ -80,7 +87,10 @@ async function run(
   }
 }
 
-/** All connections share one session: without this, the next one would inherit a transaction and statements. */
+/**
+ * All connections share one session. Without a reset, the next connection would inherit a transaction and
+ * statements.
+ */
 async function resetSession(): Promise<void> {
   const { serialize } = protocol;
   // After a failed statement the engine ignores everything up to a Sync.

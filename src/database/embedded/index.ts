@@ -16,21 +16,28 @@ export { startMaintenance } from "./maintenance.ts";
 export interface EmbeddedOptions {
   /** The data folder; the database is in its folder `database`. */
   readonly dataDir: string;
-  /** Of the data folder. By default it is claimed until the engine is closed. */
+  /** The ownership of the data folder. By default the folder is claimed until the engine is closed. */
   readonly ownership: Ownership | undefined;
   /** Called if the thread exits unexpectedly after the start. */
   onFailure(error: Error): void;
 }
 
-export interface Embedded extends AsyncDisposable {
+export interface EmbeddedEngine extends AsyncDisposable {
   /** The settings of the pool: one connection, because the engine has one session. */
   readonly settings: pg.PoolConfig;
 }
 
-/** Closing takes some 50 ms; after this the thread is terminated, and the next start runs crash recovery. */
+/**
+ * Closing takes about 50 ms. After this time the thread is terminated, and the next start runs crash
+ * recovery.
+ */
 const closeTimeoutMs = 5_000;
 
-export async function startEmbedded({ dataDir, ownership, onFailure }: EmbeddedOptions): Promise<Embedded> {
+export async function startEmbedded({
+  dataDir,
+  ownership,
+  onFailure,
+}: EmbeddedOptions): Promise<EmbeddedEngine> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const lost = new AbortController();
   const claimed = ownership ? undefined : await claimOrFail(dataDir, { onLost: () => lost.abort() });
@@ -49,11 +56,11 @@ export async function startEmbedded({ dataDir, ownership, onFailure }: EmbeddedO
   }
 }
 
-/** Another process owns the folder when `lost` aborts: the engine must not write to it any more. */
+/** When `lost` aborts, another process owns the folder, and the engine must not write to it any more. */
 async function start(
   data: string,
   { onFailure, lost }: Pick<EmbeddedOptions, "onFailure"> & { readonly lost: AbortSignal },
-): Promise<Embedded> {
+): Promise<EmbeddedEngine> {
   const thread = startThread({ data, archive: fileURLToPath(new URL(archiveName(), import.meta.url)) });
   lost.addEventListener("abort", () => void thread.terminate());
   await waitUntilReady(thread, data);
@@ -78,7 +85,7 @@ async function start(
     settings: poolSettings(connect),
     async [Symbol.asyncDispose]() {
       isClosing = true;
-      // The thread stops once it has no connection: one that was never released must not delay that.
+      // The thread stops once it has no connection. A connection that was never released must not delay this.
       for (const stream of connections) {
         stream.destroy();
       }
@@ -102,7 +109,7 @@ function poolSettings(stream: NonNullable<pg.PoolConfig["stream"]>): pg.PoolConf
 }
 
 function startThread(workerData: ThreadSettings): Worker {
-  // The MCP server writes to standard output: redirect what the engine prints.
+  // The MCP server writes to standard output, so output of the engine is redirected.
   const options = { workerData, stdout: true };
   const thread = import.meta.url.endsWith(".ts")
     ? new Worker(runSource(new URL("./embedded-worker.ts", import.meta.url)), { ...options, eval: true })
@@ -111,15 +118,19 @@ function startThread(workerData: ThreadSettings): Worker {
   return thread;
 }
 
-/** Runs TypeScript in a thread, for development and tests: threads do not inherit the loaders of tsx and vitest. */
+/**
+ * Runs TypeScript in a thread, for development and tests. Threads do not inherit the loaders of tsx and
+ * vitest.
+ */
 function runSource({ href }: URL): string {
-  // Vite has no import.meta.resolve, and the CommonJS build that require finds can't resolve its own files.
+  // Vite has no import.meta.resolve, and the CommonJS build, which require finds, can't resolve its own
+  // files.
   const commonJs = createRequire(import.meta.url).resolve("tsx/esm/api");
   const tsx = pathToFileURL(commonJs.replace(/\.cjs$/, ".mjs")).href;
   return `import("${tsx}").then(({ tsImport }) => tsImport("${href}", "${href}"))`;
 }
 
-/** Waits until the engine is open; throws if the thread exits first. */
+/** Waits until the engine is open. Throws if the thread exits first. */
 async function waitUntilReady(thread: Worker, data: string): Promise<void> {
   const exit = new AbortController();
   thread.once("exit", () => exit.abort());

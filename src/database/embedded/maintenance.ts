@@ -1,9 +1,9 @@
 /**
  * Vacuum, analyze and checkpoint for the embedded engine, which has no background processes.
  *
- * Without statistics the planner reads whole tables: a list of 25 out of 200,000 rows took 37 to 118 ms before
- * its table was analyzed, and 0.25 ms after. Tables are selected by the thresholds of autovacuum and processed
- * one by one, so that other queries can use the only connection in between.
+ * Without statistics the planner reads whole tables: a list of 25 out of 200,000 rows took 37 to 118 ms
+ * before its table was analyzed, and 0.25 ms after. Tables are selected by the thresholds of autovacuum and
+ * processed one by one, so that other queries can use the only connection in between.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
@@ -52,7 +52,10 @@ export async function vacuumChanged(queries: Queries, signal?: AbortSignal): Pro
   await sql`checkpoint`.execute(queries);
 }
 
-/** The tables that autovacuum would process at its default settings, and those without statistics after a crash. */
+/**
+ * The tables that autovacuum would process at its default settings, and tables without statistics after a
+ * crash.
+ */
 async function findChanged(queries: Queries): Promise<string[]> {
   await sql`select pg_stat_force_next_flush()`.execute(queries);
   const { rows } = await rowsOf({ name: "text" })`
@@ -76,7 +79,7 @@ async function walPosition(queries: Queries): Promise<string> {
   return rows[0]?.at ?? "";
 }
 
-/** False when aborted. */
+/** Returns false if the signal aborted. */
 async function elapsed(ms: number, signal: AbortSignal): Promise<boolean> {
   try {
     await sleep(ms, undefined, { ref: false, signal });

@@ -1,6 +1,8 @@
-/** Splits the bytes of a client of the PostgreSQL protocol into groups of messages that are run together. */
+/**
+ * Splits the bytes from a client of the PostgreSQL protocol into groups of messages that are run together.
+ */
 
-/** Complete messages, of which the last requires an answer. */
+/** Complete messages. The last message requires an answer. */
 export interface MessageGroup {
   /** The kind of the last message. The first message of a connection is the startup message. */
   readonly last: Kind;
@@ -9,7 +11,7 @@ export interface MessageGroup {
 
 type Kind = "startup" | "query" | "sync" | "call" | "flush" | "terminate";
 
-/** The first byte of the messages that end a group. */
+/** The kinds of messages that end a group, by their first byte. */
 const kinds = new Map<number | undefined, Kind>([
   [0x51, "query"],
   [0x53, "sync"],
@@ -18,10 +20,10 @@ const kinds = new Map<number | undefined, Kind>([
   [0x58, "terminate"],
 ]);
 
-/** The length of a message counts itself and what follows. */
+/** The length in a message includes itself and the rest of the message. */
 const lengthBytes = 4;
 
-/** One for each connection. The bytes may arrive in parts of any size. */
+/** Each connection has its own instance. The bytes may arrive in parts of any size. */
 export class MessageGroups {
   #rest: Uint8Array = new Uint8Array();
   #isStarted = false;
@@ -47,7 +49,7 @@ export class MessageGroups {
     this.#rest = bytes.subarray(start);
   }
 
-  /** Undefined if the message that begins at `start` is incomplete. */
+  /** Returns undefined if the message that begins at `start` is incomplete. */
   #endOfMessage(bytes: Uint8Array, start: number): number | undefined {
     const lengthAt = this.#isStarted ? start + 1 : start;
     if (bytes.length < lengthAt + lengthBytes) {

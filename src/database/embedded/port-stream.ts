@@ -6,8 +6,9 @@ import { MessageChannel, type MessagePort, type Worker } from "node:worker_threa
 export const exitedThreadId = -1;
 
 /**
- * Has the methods of a socket that `pg` calls. Each write is one message, as is each part of an answer; there is no
- * backpressure, because `pg` never pauses. The thread closes the port after the Terminate message of `pg`.
+ * Has the methods of a socket that `pg` calls. Each write is one message, and each part of an answer is one
+ * message. There is no backpressure, because `pg` never pauses. The thread closes the port after the
+ * Terminate message of `pg`.
  */
 export class PortStream extends Duplex {
   readonly #thread: Worker;
@@ -18,7 +19,7 @@ export class PortStream extends Duplex {
     this.#thread = thread;
   }
 
-  /** Sends one end of a new channel to the thread. The host and the port that `pg` passes have no meaning. */
+  /** Sends one end of a new channel to the thread. The host and the port that `pg` passes are ignored. */
   connect(): this {
     if (this.#thread.threadId === exitedThreadId) {
       return this.destroy(new Error("The embedded database stopped: restart Tidings."));
@@ -67,7 +68,10 @@ export class PortStream extends Duplex {
     return this;
   }
 
-  /** Copies before the transfer: small buffers share their memory with others, and `pg` sends some of its own again. */
+  /**
+   * Copies the chunks before the transfer, because small buffers share their memory with other buffers, and
+   * `pg` reuses some of its buffers.
+   */
   #post(chunks: readonly Buffer[]): void {
     const message = new Uint8Array(chunks.reduce((length, chunk) => length + chunk.length, 0));
     let offset = 0;

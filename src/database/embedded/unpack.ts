@@ -1,4 +1,4 @@
-/** Unpacks the archive of an empty database, which takes a fraction of the time of initdb and the migrations. */
+/** Unpacks the archive of an empty database, which is much faster than initdb and the migrations. */
 import {
   existsSync,
   mkdirSync,
@@ -12,12 +12,12 @@ import {
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 
-/** Of the tar format: a header of one block, then the content, filled up to a whole block. */
+/** The block size of the tar format: a header of one block, then the content, padded to a whole block. */
 const blockBytes = 512;
 
 /**
- * Creates the folder `data` from the archive, in one step: after a crash it is complete or does not exist. A folder
- * that holds something stays as it is. Without the archive, it is created empty.
+ * Creates the folder `data` from the archive in one step: after a crash the folder is either complete or does
+ * not exist. A folder that is not empty is left unchanged. Without the archive, the folder is created empty.
  */
 export function unpackNew(data: string, archive: string): void {
   const draft = `${data}.new`;
@@ -32,7 +32,7 @@ export function unpackNew(data: string, archive: string): void {
   renameSync(draft, data);
 }
 
-/** The engine writes plain files and folders, and names of fewer than 100 bytes. */
+/** Unpacks plain files and folders with names of fewer than 100 bytes; the engine writes no others. */
 function unpack(tar: Buffer, folder: string): void {
   mkdirSync(folder, { mode: 0o700 });
   for (let at = 0; tar[at]; ) {

@@ -1,9 +1,9 @@
 /**
- * The first tables: organizations and their users, credentials, contacts, conversations, messages, jobs, and the
- * messages of the simulated channel.
+ * The first tables: organizations and their users, credentials, contacts, conversations, messages, jobs, and
+ * the messages of the simulated channel.
  *
- * PostgreSQL 15 dialect, the same on both engines. The organization comes first in every key of a tenant's table,
- * so that no query crosses tenants. Ids are text that sorts by time, compared byte by byte.
+ * PostgreSQL 15 dialect, the same on both engines. The organization comes first in every key of a tenant's
+ * table, so that no query crosses tenants. Ids are text that sorts by time, compared byte by byte.
  */
 import { type Kysely, sql } from "kysely";
 
@@ -31,7 +31,7 @@ const statements = [
     updated_at timestamptz not null,
     primary key (organization_id, id)
   )`,
-  // Finds the user at sign-in: an e-mail address belongs to one account in all organizations.
+  // Finds the user at sign-in. An e-mail address belongs to one user in all organizations.
   `create unique index users_email on users (lower(email))`,
 
   `create table api_keys (
@@ -47,7 +47,7 @@ const statements = [
     last_used_at timestamptz,
     primary key (organization_id, id)
   )`,
-  // Finds the key, and with it the organization, by the hash of the secret.
+  // Finds the key, and so the organization, by the hash of the secret.
   `create unique index api_keys_hash on api_keys (hash)`,
 
   `create table refresh_tokens (
@@ -165,7 +165,8 @@ const statements = [
     primary key (organization_id, message_id, type)
   )`,
 
-  // Receipts that arrived before their message; applied when it exists, deleted after 7 days.
+  // Receipts that arrived before their message. They are applied when the message exists, and deleted after 7
+  // days.
   `create table parked_receipts (
     organization_id text collate "C" not null,
     channel_message_id text not null,
@@ -190,7 +191,8 @@ const statements = [
     schedule text unique,
     created_at timestamptz not null
   )`,
-  // Without the id: equal entries are stored once, and the planner never searches this index for an id.
+  // Does not contain the id, so that equal entries are stored once, and the planner never searches this index
+  // for an id.
   `create index jobs_ready on jobs (lane, run_at)`,
   `create index jobs_key on jobs (key, id) where key is not null`,
 

@@ -5,7 +5,7 @@
 import { type Kysely, sql } from "kysely";
 
 const statements = [
-  // Incremented to end all sessions of a user: tokens issued under another number are invalid.
+  // Incremented to end all sessions of a user: tokens that were issued with another number are invalid.
   `alter table users add column session_version integer not null default 1`,
   `alter table refresh_tokens add column session_version integer not null default 1`,
 
@@ -19,7 +19,7 @@ const statements = [
     -- Of the identities below the ones that are shown, as phone_number is: the last that a channel told.
     add column bsuid text,
     add column username text`,
-  // The identities by which a contact is found; a phone number in the form that all its variants share.
+  // The identities by which a contact is found. A phone number has the form that all its variants share.
   `create table contact_identities (
     organization_id text collate "C" not null,
     kind text not null check (kind in ('phone', 'wa_id', 'bsuid', 'username')),
@@ -30,7 +30,8 @@ const statements = [
     foreign key (organization_id, contact_id) references contacts (organization_id, id) on delete cascade
   )`,
   `create index contact_identities_contact on contact_identities (organization_id, contact_id)`,
-  // The variants of one number: Brazil's mobile 9, Argentina's 9, Mexico's 1. Of two such contacts the older gets it.
+  // The variants of one number: Brazil's mobile 9, Argentina's 9, Mexico's 1. If two contacts have variants
+  // of the same number, the older contact gets it.
   `insert into contact_identities
     select organization_id, 'phone', case
       when phone_number ~ '^\\+55[1-9][0-9][6-9][0-9]{7}$'
@@ -43,9 +44,9 @@ const statements = [
   // Replaced by the primary key of contact_identities.
   `drop index contacts_phone_number`,
 
-  // All substrings of one to three characters without spaces, which index the search for parts of a name. Like
-  // pg_trgm, but for short words too, and without an extension that a server may not allow. The high cost keeps
-  // the planner from computing it for many rows.
+  // All substrings of one to three characters without spaces, which index the search for parts of a name.
+  // Like pg_trgm, but also for short words, and without an extension that a server may not allow. The high
+  // cost prevents the planner from computing it for many rows.
   `create function search_grams(text) returns text[]
     language sql immutable strict parallel safe cost 1000
     return array(
@@ -56,7 +57,7 @@ const statements = [
       ) as grams
       where strpos(gram, ' ') = 0
     )`,
-  // Without fastupdate: every search would have to read the list of pending entries.
+  // Without fastupdate, because every search would have to read the list of pending entries.
   `create index contacts_search on contacts using gin (search_grams(search_text)) with (fastupdate = off)`,
 
   `create table teams (
@@ -152,7 +153,8 @@ const statements = [
     where is_favorite and erased_at is null`,
   `create index conversations_unread on conversations (organization_id, last_message_at desc nulls last, id desc)
     where is_unread and erased_at is null`,
-  // Covers all organizations: a GIN index of arrays can't begin with the organization. Rows are filtered by it later.
+  // Covers all organizations, because a GIN index of arrays can't begin with the organization. The query
+  // filters the rows by organization afterwards.
   `create index conversations_tags on conversations using gin (tags)`,
   `create index contacts_tags on contacts using gin (tags)`,
   `create index conversations_queue on conversations (organization_id, queued_at, id) where queued_at is not null`,

@@ -1,6 +1,6 @@
 /**
- * The transaction that wrote a message, which tells what was committed between two reads. Ids and times can't,
- * because the transaction that began first may commit last.
+ * The transaction that wrote a message, which shows what was committed between two reads. Ids and times can't
+ * show this, because the transaction that began first may commit last.
  */
 import { type Kysely, sql } from "kysely";
 

@@ -7,7 +7,7 @@
 import { type Kysely, sql } from "kysely";
 
 const statements = [
-  // Each event once for all webhooks, with the exact bytes of the request body.
+  // Each event is stored once for all webhooks, with the exact bytes of the request body.
   `create table events (
     organization_id text collate "C" not null,
     id text collate "C" not null,
@@ -22,7 +22,7 @@ const statements = [
     primary key (organization_id, id)
   )`,
   `create index events_committed on events (organization_id, transaction_id, id)`,
-  // Rows are inserted in the order of time, so a BRIN index, the smallest kind, finds the old ones.
+  // Rows are inserted in the order of time, so a BRIN index, the smallest kind of index, finds old rows.
   `create index events_age on events using brin (created_at)`,
 
   `create table webhooks (
@@ -45,7 +45,7 @@ const statements = [
     primary key (organization_id, id)
   )`,
 
-  // One row for each event and webhook; all attempts are in it.
+  // One row for each event and webhook, with all attempts.
   `create table webhook_deliveries (
     organization_id text collate "C" not null,
     webhook_id text collate "C" not null,

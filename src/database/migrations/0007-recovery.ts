@@ -1,4 +1,6 @@
-/** Extends the index of missed deliveries to those that wait for a retry, for the recovery of deliveries. */
+/**
+ * Extends the index of missed deliveries to deliveries that wait for a retry, for the recovery of deliveries.
+ */
 import { type Kysely, sql } from "kysely";
 
 export async function up(database: Kysely<unknown>): Promise<void> {

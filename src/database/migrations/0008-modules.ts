@@ -1,8 +1,8 @@
 /**
  * Erasure by subject, the actor of messages and assignments, and calls to third parties.
  *
- * A subject is the id of a contact or of a conversation. It finds what a contact's erasure has to delete among
- * rows of any kind: stored responses, jobs, events and their deliveries.
+ * A subject is the id of a contact or of a conversation. The erasure of a contact uses it to find what to
+ * delete in several tables: stored responses, jobs, events and their deliveries.
  */
 import { type Kysely, sql } from "kysely";
 
@@ -11,10 +11,10 @@ const statements = [
   `update idempotency set subjects = array(
     select distinct found[1] from regexp_matches(body::text, '"((?:con|conv)_[0-9a-z]{26})"', 'g') as found
   ) where body::text ~ '"(con|conv)_[0-9a-z]{26}"'`,
-  // Without the list of pending entries, which every search would read.
+  // Without the list of pending entries, which every search would have to read.
   "create index idempotency_subjects on idempotency using gin (subjects) with (fastupdate = off)",
 
-  // The subjects that are being erased, from the erasure until the last of their rows is gone.
+  // The subjects that are being erased, from the erasure until their last row is deleted.
   `create table erasures (
     organization_id text collate "C" not null,
     subject text collate "C" not null,
@@ -31,7 +31,7 @@ const statements = [
   "create index events_conversation on events (organization_id, conversation_id)",
   "create index webhook_deliveries_event on webhook_deliveries (organization_id, event_id)",
 
-  // Null: written before the actor was recorded, or inbound.
+  // Null if the row was written before the actor was recorded, or the message is inbound.
   "alter table messages add column sent_by jsonb",
   "alter table assignments add column assigned_by_type text",
 

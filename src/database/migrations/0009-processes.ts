@@ -1,8 +1,9 @@
 /**
  * The processes that share the database, and which of them has claimed a job.
  *
- * A process of an older version writes no heartbeat, and its claims raise `claims` alone. `claimed_by` applies only
- * while `claimed_number` equals `claims`, so a job that the older version claimed keeps its plain lease.
+ * A process of an older version writes no heartbeat, and its claims only increase `claims`. `claimed_by`
+ * counts only while `claimed_number` equals `claims`, so a job that an older version claimed keeps its plain
+ * lease.
  */
 import { type Kysely, sql } from "kysely";
 

@@ -1,4 +1,7 @@
-/** The organization's settings: its time zone, and the country of phone numbers that are sent without a country code. */
+/**
+ * The organization's settings: its time zone, and the country of phone numbers that are sent without a
+ * country code.
+ */
 import { type Kysely, sql } from "kysely";
 
 export async function up(database: Kysely<unknown>): Promise<void> {

@@ -1,4 +1,7 @@
-/** The credential that uploaded a file. Null: uploaded before, or by a process of an older version. */
+/**
+ * The credential that uploaded a file. Null if the file was uploaded before this migration, or by a process
+ * of an older version.
+ */
 import { type Kysely, sql } from "kysely";
 
 export async function up(database: Kysely<unknown>): Promise<void> {

@@ -1,4 +1,7 @@
-/** Tags of conversations in the form of those of contacts: earlier versions stored them as they were sent. */
+/**
+ * Converts the tags of conversations to the form of contacts' tags: earlier versions stored them as they were
+ * sent.
+ */
 import { type Kysely, sql } from "kysely";
 
 const whitespace = " \t\n\r\f\v";

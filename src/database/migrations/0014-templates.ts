@@ -38,7 +38,7 @@ const statements = [
   `create index templates_awaiting_review on templates (organization_id, inbox_id)
     where submitting_since is not null or review_status in ('pending', 'paused')`,
 
-  // All of 15 digits, so that the ids sort as text.
+  // All ids have 15 digits, so that they sort as text.
   "create sequence simulator_template_ids start with 100000000000001",
   `create table simulator_templates (
     organization_id text collate "C" not null,

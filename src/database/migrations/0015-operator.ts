@@ -1,4 +1,7 @@
-/** What an organization is charged in, when it is open, and what the operator decides: its suspension and its limits. */
+/**
+ * The currency and the business hours of an organization, and what the operator sets: its suspension and its
+ * limits.
+ */
 import { type Kysely, sql } from "kysely";
 
 const statements = [
@@ -12,7 +15,7 @@ const statements = [
     add column suspension_reason text,
     -- Limits that replace those of the settings, by name.
     add column limits jsonb not null default '{}'`,
-  // Each process reads them often, and they are few.
+  // Each process often reads the suspended organizations, and there are few.
   "create index organizations_suspended on organizations (id) where suspended_at is not null",
 ];
 

@@ -3,14 +3,14 @@ import { type Kysely, sql } from "kysely";
 
 const accounts = ["wallet", "held", "spent", "top_ups", "adjustments"];
 
-/** What the added entries move into an account; negative: out of it. */
+/** The sum that the added entries move into an account; negative if they move money out of it. */
 const movement = (account: string) => `
   sum(case '${account}' when to_account then amount when from_account then -amount else 0 end)`;
 
 const statements = [
-  // Null: the setting's. In millionths of the currency's unit, as every amount of the ledger.
+  // Null applies the setting. In millionths of the currency's unit, like every amount in the ledger.
   "alter table organizations add column credit_limit bigint, add column low_balance_threshold bigint",
-  // The ledger refers to both: the currency can't change once money has moved.
+  // The ledger refers to both columns: the currency can't change once money has moved.
   "alter table organizations add constraint organizations_currency unique (id, currency)",
 
   `create table ledger_entries (
@@ -31,7 +31,7 @@ const statements = [
     foreign key (organization_id, currency) references organizations (id, currency)
   )`,
   "create unique index ledger_entries_reference on ledger_entries (organization_id, reference)",
-  // The few among the many of messages.
+  // Finds the few entries without a message.
   "create index ledger_entries_other on ledger_entries (organization_id, id) where message_id is null",
 
   `create table ledger_balances (
@@ -62,7 +62,7 @@ const statements = [
   `create trigger ledger_entries_append_only before update or delete or truncate on ledger_entries
     for each statement execute function reject_ledger_change()`,
 
-  // Why the operator changed a balance: the ledger itself has no text.
+  // The operator's reasons for changes of balances, because ledger entries have no text.
   `create table wallet_adjustments (
     organization_id text collate "C" not null references organizations (id),
     id text collate "C" not null,
@@ -78,16 +78,16 @@ const statements = [
     low_since timestamptz
   )`,
 
-  // Up to which message of each organization the charges were released that no receipt has settled.
+  // The message up to which charges of each organization were released that no receipt has settled.
   `create table released_charges (
     organization_id text collate "C" primary key references organizations (id),
     through_message_id text collate "C" not null
   )`,
 
-  // An event may be of no conversation.
+  // An event may belong to no conversation.
   "alter table events alter column conversation_id drop not null",
 
-  // Null: it is not charged.
+  // Null if the message is not charged.
   "alter table messages add column charge jsonb",
   "alter table parked_receipts add column pricing jsonb",
 ];

@@ -1,8 +1,8 @@
-/** The operator's rate tables: what a message costs, by currency, country and category. */
+/** The operator's rate tables: the prices of messages by currency, country and category. */
 import { type Kysely, sql } from "kysely";
 
 const statements = [
-  // A currency without a row here has the bundled table, if there is one.
+  // A currency without a row here uses the bundled table, if there is one.
   `create table message_rate_tables (
     currency text not null primary key,
     effective_from timestamptz not null

@@ -1,26 +1,27 @@
-/** Cohorts, and what conditions compare of a contact. */
+/** Cohorts, and the values of a contact that conditions compare. */
 import { type Kysely, sql } from "kysely";
 
-/** What `String.prototype.trim` removes. */
+/** The characters that `String.prototype.trim` removes. */
 const whitespace =
   "\\t\\n\\u000b\\f\\r \\u00a0\\u1680\\u2000\\u2001\\u2002\\u2003\\u2004\\u2005\\u2006\\u2007\\u2008\\u2009\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff";
 
-/** Every existing date with a year of four digits, and a time with its offset. */
+/** Every existing date with a four-digit year, and a time with its offset. */
 const calendarDate =
   "(?:(?:[0-9][0-9][2468][048]|[0-9][0-9][13579][26]|[0-9][0-9]0[48]|[02468][048]00|[13579][26]00)-02-29|[0-9]{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)|02-(?:0[1-9]|1[0-9]|2[0-8])))";
 const timeOfDay =
   "(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\\.[0-9]+)?(?:Z|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])";
 
-/** Not strict: the planner can then put the body in place of a call. */
+/** Not strict, so that the planner can inline the body. */
 const immutable = "language sql immutable parallel safe";
 
 /**
- * A JSON value as text, number and time, with the meaning that it has in memory. Null where the value has no such form.
- * None fails for any JSON value: PostgreSQL's own casts do, for example for an offset of 16 hours or the number 1e400.
+ * Converts a JSON value to text, number and time, with the same meaning as in memory. Null if the value has
+ * no such form. No function fails for any JSON value; PostgreSQL's own casts do fail, for example for an
+ * offset of 16 hours or the number 1e400.
  */
 const jsonFunctions = [
-  // Of a value whose texts are normalized but for ASCII letters. JavaScript writes very large and small numbers with an
-  // exponent.
+  // For a value whose texts are normalized except for ASCII letters. JavaScript writes very large and small
+  // numbers with an exponent.
   `create function json_text(jsonb) returns text ${immutable} return
     case jsonb_typeof($1)
       when 'string' then lower(($1 #>> '{}') collate "C")
@@ -31,7 +32,8 @@ const jsonFunctions = [
         then regexp_replace(($1 #>> '{}')::float8::text, 'e([+-])0', 'e\\1')
         else trim_scale(($1 #>> '{}')::numeric)::text end
     end`,
-  // Of a text of digits, also beyond the range of float8: the limits are those at which rounding leads to 0 and Infinity.
+  // For a text of digits, also beyond the range of float8: the limits are the numbers at which rounding gives
+  // 0 and Infinity.
   `create function digits_number(text) returns float8 ${immutable} return
     case
       when length($1) <= 300 then $1::float8
@@ -58,8 +60,8 @@ const jsonFunctions = [
       when '-' then -make_interval(hours => left(right($1, 5), 2)::int, mins => right($1, 2)::int)
       else '0'::interval
     end) at time zone 'UTC'`,
-  // A date without a time is checked without the expression where possible, which takes most of the time. An offset can
-  // lead outside the years 1 to 9999.
+  // A date without a time is checked without the regular expression where possible, because the expression
+  // takes most of the time. An offset can lead outside the years 1 to 9999.
   `create function json_time(jsonb) returns timestamptz ${immutable} return
     case when jsonb_typeof($1) = 'string' then case
       when translate($1 #>> '{}', '123456789', '000000000') = '0000-00-00' then case
@@ -73,7 +75,8 @@ const jsonFunctions = [
         when iso_time($1 #>> '{}') >= '0001-01-01 00:00:00+00' and iso_time($1 #>> '{}') < '10000-01-01 00:00:00+00'
         then iso_time($1 #>> '{}') end
     end end`,
-  // Of the elements of a list. Functions, because a subquery in a condition keeps the planner from using several workers.
+  // For the elements of a list. These are functions, because a subquery in a condition prevents the planner
+  // from using several workers.
   `create function json_texts(jsonb) returns text[] ${immutable}
     return array(select json_text(value) from jsonb_array_elements($1))`,
   `create function json_numbers(jsonb) returns float8[] ${immutable}
@@ -130,7 +133,7 @@ const statements = [
     foreign key (organization_id, cohort_id) references cohorts (organization_id, id) on delete cascade,
     foreign key (organization_id, contact_id) references contacts (organization_id, id) on delete cascade
   )`,
-  // Finds the cohorts of a contact that is erased.
+  // Finds the cohorts of an erased contact.
   "create index cohort_members_contact on cohort_members (organization_id, contact_id)",
 ];
 

@@ -1,4 +1,6 @@
-/** The lanes of jobs that have a rate, with the starts of the last second by which it is kept. */
+/**
+ * The lanes of jobs that have a rate, with the starts of the last second, which the rate is compared with.
+ */
 import { type Kysely, sql } from "kysely";
 
 export async function up(database: Kysely<unknown>): Promise<void> {

@@ -64,10 +64,10 @@ const statements = [
   )`,
   `create index broadcast_recipients_pending on broadcast_recipients (organization_id, broadcast_id, contact_id)
     where status = 'pending'`,
-  // Finds what is erased with a contact.
+  // Finds what must be erased with a contact.
   "create index broadcast_recipients_contact on broadcast_recipients (organization_id, contact_id)",
 
-  // Null: it is of no broadcast, or was replaced by a retry.
+  // Null if the message belongs to no broadcast, or a retry has replaced it.
   `alter table messages add column broadcast_id text collate "C"`,
   `create index messages_broadcast on messages (organization_id, broadcast_id, id) where broadcast_id is not null`,
 ];

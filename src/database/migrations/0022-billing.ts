@@ -1,4 +1,7 @@
-/** The organizations' subscriptions to a plan, their chatbot add-ons, and the least that a unit of one may cost. */
+/**
+ * The organizations' subscriptions to a plan, their chatbot add-ons, and the lowest price of an add-on's
+ * unit.
+ */
 import { type Kysely, sql } from "kysely";
 
 const statements = [
@@ -24,7 +27,7 @@ const statements = [
   end $$`,
   `create trigger organizations_subscription after insert on organizations
     for each row execute function create_subscription()`,
-  // Their first period may be long over: a job continues from it.
+  // The first period may have ended long ago: a job continues from it.
   `insert into subscriptions
     select id, 'sub_' || substr(id, 5), 'growth', 'active', 'monthly', false,
       created_at, 0, (created_at at time zone 'UTC' + interval '1 month') at time zone 'UTC'
@@ -59,7 +62,7 @@ const statements = [
   "create index chatbot_addons_billing on chatbot_addons (next_billing_date) where next_billing_date is not null",
   "create index chatbot_addons_unpaid on chatbot_addons (organization_id) where grace_ends_at is not null",
 
-  // Each answer counts once, and a session once in 24 hours.
+  // Each answer counts once, and a session once per 24 hours.
   `create table chatbot_units (
     organization_id text collate "C" not null,
     answer_id text collate "C" not null,
@@ -73,7 +76,7 @@ const statements = [
     on chatbot_units (organization_id, addon_id, conversation_id, counted_at)`,
   "create index chatbot_units_age on chatbot_units (counted_at)",
 
-  // Of every organization with this currency.
+  // Applies to every organization with this currency.
   `create table chatbot_minimum_prices (
     currency text collate "C" primary key,
     per_message bigint not null,

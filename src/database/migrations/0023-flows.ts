@@ -38,7 +38,7 @@ const statements = [
     foreign key (organization_id, flow_id) references flows (organization_id, id) on delete cascade
   )`,
 
-  // Of a deleted flow too, so they refer to none.
+  // Also contains runs of deleted flows, so it has no foreign key to flows.
   `create table flow_runs (
     organization_id text collate "C" not null,
     id text collate "C" not null,
@@ -70,15 +70,15 @@ const statements = [
   )`,
   `create unique index flow_runs_trigger on flow_runs (organization_id, flow_id, trigger_key)
     where trigger_key is not null`,
-  // One flow at a time speaks with a contact.
+  // Only one flow at a time may wait for replies in a conversation.
   `create unique index flow_runs_interactive on flow_runs (organization_id, conversation_id)
     where status in ('running', 'waiting') and is_interactive`,
   `create index flow_runs_active on flow_runs (organization_id, conversation_id)
     where status in ('running', 'waiting')`,
-  // Lists the runs of a flow, and finds those that need an earlier version.
+  // Lists the runs of a flow, and finds runs that need an earlier version.
   "create index flow_runs_flow on flow_runs (organization_id, flow_id, id)",
   "create index flow_runs_conversation on flow_runs (organization_id, conversation_id, id)",
-  // Counts those of the last hour, and finds what is erased with a contact.
+  // Counts the runs of the last hour, and finds what must be erased with a contact.
   "create index flow_runs_contact on flow_runs (organization_id, contact_id, created_at)",
   "create index flow_runs_ended on flow_runs (ended_at)",
 

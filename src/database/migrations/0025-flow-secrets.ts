@@ -1,8 +1,8 @@
-/** The secret headers of flows, apart from their graphs. */
+/** The secret headers of flows, stored separately from their graphs. */
 import { type Kysely, sql } from "kysely";
 
 const statements = [
-  // Of one version: a run keeps those of the version that it began with.
+  // The secrets of one version: a run uses the secrets of the version that it began with.
   `create table flow_secrets (
     organization_id text collate "C" not null,
     id text collate "C" not null,

@@ -1,8 +1,8 @@
-/** Flows that are started by the tags of contacts, and by the service window. */
+/** Flows that are triggered by tags of contacts, and by the service window. */
 import { type Kysely, sql } from "kysely";
 
 const statements = [
-  // The tag whose addition starts the flow. Null: any.
+  // The tag that starts the flow when it is added. Null: any tag.
   "alter table flows add column trigger_tag text",
 
   `create table flow_window_sweeps (

@@ -1,9 +1,10 @@
-/** The knowledge base: documents, their chunks, and QA pairs, with what full text and vectors need to find them. */
+/** The knowledge base: documents, their chunks, and QA pairs, with the columns for full text and vectors. */
 import { type Kysely, sql } from "kysely";
 
 /**
- * Words in both forms: `english` has them by their stems, `simple` as they are, which counts for names and for other
- * languages. The id of the organization is one more word, so that one index finds the rows of an organization alone.
+ * Words in two forms: `english` has their stems; `simple` has them unchanged, for names and for other
+ * languages. The id of the organization is one more word, so that one index finds only rows of one
+ * organization.
  */
 const words = (...parts: readonly string[]) =>
   ["array_to_tsvector(array[organization_id])", ...parts].join(" || ");
@@ -18,7 +19,7 @@ const statements = [
     -- The model that every vector is of; null until that is known.
     model text
   )`,
-  // Finds those whose vectors are of another model.
+  // Finds knowledge bases whose vectors are of another model.
   "create index knowledge_bases_model on knowledge_bases (model)",
 
   `create table knowledge_documents (

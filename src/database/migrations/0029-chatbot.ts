@@ -13,7 +13,7 @@ const statements = [
     primary key (organization_id)
   )`,
 
-  // A conversation without a row was never the bot's.
+  // A conversation without a row has never been the bot's.
   `create table chatbot_conversations (
     organization_id text collate "C" not null,
     conversation_id text collate "C" not null,

@@ -1,8 +1,11 @@
-/** The words of documents' names, which a search reads as headings, and the tokens that a chatbot has used in a month. */
+/**
+ * The words of documents' names, which a search reads as headings, and the tokens that a chatbot has used in
+ * a month.
+ */
 import { type Kysely, sql } from "kysely";
 
 export async function up(database: Kysely<unknown>): Promise<void> {
-  // Without its punctuation, so that the words of a file's name are words.
+  // Without punctuation, so that the words of a file's name are separate words.
   const name = "translate(name, '._-/', '    ')";
   await sql
     .raw(

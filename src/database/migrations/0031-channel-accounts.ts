@@ -1,4 +1,7 @@
-/** The accounts of inboxes on a real channel, whether they can send, and what such a channel delivers that has no form here. */
+/**
+ * The accounts of inboxes on a real channel, whether the inboxes can send, and received content of types that
+ * are unknown here.
+ */
 import { type Kysely, sql } from "kysely";
 
 const statements = [

@@ -1,12 +1,16 @@
-/** The limits of a real channel: how often it refused a message, what a person may still get, and what a number may send. */
+/**
+ * The limits of a real channel: how often it refused a message, how many messages a person may still get, and
+ * what a number may send.
+ */
 import { type Kysely, sql } from "kysely";
 
 const statements = [
-  // How often the channel refused the message for the time being.
+  // How often the channel refused the message temporarily.
   `alter table messages add column refusals smallint not null default 0`,
-  // When the recipient's quota is complete again after this message; null: it was not given to a channel with a quota.
+  // When the recipient's quota is complete again after this message; null if it was not sent on a channel
+  // with a quota.
   `alter table messages add column quota_full_at timestamptz`,
-  // What the provider says of the number; null: nothing is known.
+  // What the provider reports about the number; null if nothing is known.
   `alter table inboxes add column limits jsonb`,
 ];
 

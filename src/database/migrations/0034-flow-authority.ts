@@ -1,10 +1,10 @@
-/** The scopes under which a flow was saved, and the user within whose role it acts. */
+/** The scopes with which a flow was saved, and the user whose role limits it. */
 import { type Kysely, sql } from "kysely";
 
 const statements = [
-  // Null: the flow was saved before they were stored.
+  // Null if the flow was saved before scopes were stored.
   `alter table flows add column scopes text[]`,
-  // The user who saved it, or who created the key that did; null: a key that no user created.
+  // The user who saved the flow, or who created the key that saved it; null for a key that no user created.
   `alter table flows add column creator_id text collate "C"`,
 ];
 

@@ -1,24 +1,24 @@
 /**
- * Separates simulated money from real money: each ledger entry and balance is of one of the two. Also reserves the tokens
- * of answers that are under way.
+ * Separates simulated money from real money: each ledger entry and balance belongs to one of the two. Also
+ * reserves the tokens of answers that are being written.
  *
- * What was paid through the simulated processor becomes simulated, and pays for the messages of simulated inboxes, from
- * the first one on, as far as it goes. Everything else is real.
+ * Payments through the simulated processor become simulated money. It pays for the messages of simulated
+ * inboxes, from the first message on, as far as it goes. Everything else is real money.
  */
 import { type Kysely, sql } from "kysely";
 import { newId } from "../id.ts";
 
 const accounts = ["wallet", "held", "spent", "top_ups", "adjustments"];
 
-/** What the added entries move into an account; negative: out of it. */
+/** The sum that the added entries move into an account; negative if they move money out of it. */
 const movement = (account: string) => `
   sum(case '${account}' when to_account then amount when from_account then -amount else 0 end)`;
 
-/** First the locks: until the commit no process writes a message or an entry. */
+/** Takes the locks first: until the commit no process writes a message or an entry. */
 const structure = [
-  // Of the hold of the current run.
+  // Whether simulated money pays the hold of the current run.
   "alter table broadcasts add column simulated boolean not null default false",
-  // For the previous version, which hands the recipients of a broadcast to the delivery without it.
+  // For the previous version, which sends to the recipients of a broadcast without setting the column.
   `create function mark_simulated_charge() returns trigger language plpgsql as $$
   begin
     if (select simulated from broadcasts where organization_id = new.organization_id and id = new.broadcast_id) then
@@ -31,7 +31,7 @@ const structure = [
     execute function mark_simulated_charge()`,
 
   "alter table ledger_entries add column simulated boolean not null default false",
-  // The writer of an entry sets it. A trigger sets it for entries of the previous version.
+  // The writer of an entry sets the column. For entries of the previous version, a trigger sets it.
   "alter table ledger_entries alter column simulated drop default",
   `create function mark_simulated_entry() returns trigger language plpgsql as $$
   begin
@@ -68,16 +68,20 @@ const structure = [
   end $$`,
 
   "alter table wallet_adjustments add column simulated boolean not null default false",
-  // As low_since, of the simulated money.
+  // Like low_since, for simulated money.
   "alter table wallet_states add column simulated_low_since timestamptz",
 
-  // The most that the answer may use of the model, which counts until then, or until its use is recorded.
+  // The most tokens that the answer may use. They count until `reserved_until`, or until the real use is
+  // recorded.
   "alter table chatbot_turns add column reserved_tokens integer, add column reserved_until timestamptz",
   `create index chatbot_turns_reserved on chatbot_turns (organization_id, reserved_until)
     where status = 'pending' and input_tokens is null and reserved_tokens is not null`,
 ];
 
-/** In each organization with simulated payments: what was paid, and what each message of a simulated inbox costs. */
+/**
+ * For each organization with simulated payments: what was paid, and the cost of each message of a simulated
+ * inbox.
+ */
 const survey = [
   `create temporary table simulated_payments on commit drop as
     select entry.organization_id,
@@ -89,7 +93,8 @@ const survey = [
       and payment_order.id = payment.order_id and payment_order.processor = 'simulator'
     where entry.type in ('top_up', 'refund') and entry.message_id is null
     group by entry.organization_id`,
-  // What was spent comes before what is held. A message that was released costs something if it is delivered yet.
+  // Spent amounts come before held amounts. A released message still costs something if it is delivered
+  // later.
   `create temporary table simulated_costs on commit drop as
     select cost.*, sum(amount) over (partition by organization_id order by rank, id) as cost_so_far
     from (
@@ -156,7 +161,10 @@ export async function up(database: Kysely<unknown>): Promise<void> {
   }
 }
 
-/** Out of the real account, back to where the payments came from; and from there into the simulated one. */
+/**
+ * Moves the amount out of the real account, back to where the payments came from, and from there into the
+ * simulated account.
+ */
 async function move(
   database: Kysely<unknown>,
   { organization_id, currency, account, amount, now }: Share,

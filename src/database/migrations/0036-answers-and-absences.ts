@@ -2,9 +2,11 @@
 import { type Kysely, sql } from "kysely";
 
 const statements = [
-  // Only true of a pending conversation: the contact's next message opens it, unless a flow or the bot takes that message.
+  // Only true for a pending conversation: the contact's next message opens it, unless a flow or the bot takes
+  // that message.
   `alter table conversations add column opens_on_answer boolean not null default false`,
-  // Pending conversations that a flow or a broadcast began. A user or a key set the others to pending.
+  // Pending conversations that a flow or a broadcast began. The other pending conversations were set by a
+  // user or a key.
   `update conversations set opens_on_answer = true
    where status = 'pending' and (last_user_message_at is null or exists (
      select from (
@@ -15,7 +17,8 @@ const statements = [
      where direction = 'outbound' and (broadcast_id is not null or sent_by ->> 'type' = 'flow')
    ))`,
 
-  // The member is away from the first time on, and until the second one; null: without a beginning or an end.
+  // The member is unavailable from the first time until the second time; null if there is no beginning or no
+  // end.
   `alter table team_members add column unavailable_from timestamptz`,
   `alter table team_members add column unavailable_until timestamptz`,
 ];

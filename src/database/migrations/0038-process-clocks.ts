@@ -1,4 +1,7 @@
-/** When the database wrote a heartbeat by its own clock. `heartbeat_at` is by the clock that the processes share. */
+/**
+ * When the database wrote a heartbeat, by its own clock. `heartbeat_at` is by the clock that the processes
+ * share.
+ */
 import { type Kysely, sql } from "kysely";
 
 const statements = [

@@ -1,7 +1,7 @@
 /**
- * What lower parts of the service need to know of upper ones, in tables of their own: jobs which organizations are
- * suspended, the kernel which events start a flow. Triggers keep them, because during a deployment the previous version
- * still suspends organizations and saves flows.
+ * Data of upper layers that lower layers need, in tables of their own: jobs read which organizations are
+ * suspended, and the kernel reads which events start a flow. Triggers maintain the tables, because during a
+ * deployment the previous version still suspends organizations and saves flows.
  */
 import { type Kysely, sql } from "kysely";
 
@@ -29,8 +29,8 @@ const statements = [
   `insert into listened_events (organization_id, type)
     select distinct organization_id, trigger_event_type from flows
     where is_enabled and trigger_type = 'event' and trigger_event_type is not null`,
-  // One transaction at a time for each organization: of two that change the last two flows of an event, the later one
-  // must see the flow of the other.
+  // One transaction at a time for each organization: if two transactions change the last two flows of an
+  // event, the later one must see the change of the earlier one.
   `create function keep_listened_events() returns trigger language plpgsql as $$
   declare
     organization text := coalesce(new.organization_id, old.organization_id);

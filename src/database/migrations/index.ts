@@ -1,4 +1,7 @@
-/** All migrations by name, in the order of their numbers. Imported statically, because a bundle has no folder to read. */
+/**
+ * All migrations by name, in the order of their numbers. They are imported statically, because a bundle has
+ * no folder to read.
+ */
 import type { Migration } from "kysely";
 import * as foundation from "./0001-foundation.ts";
 import * as people from "./0002-people.ts";
@@ -39,6 +42,8 @@ import * as readingTimes from "./0037-reading-times.ts";
 import * as processClocks from "./0038-process-clocks.ts";
 import * as messageDelays from "./0039-message-delays.ts";
 import * as downwardReads from "./0040-downward-reads.ts";
+import * as automatedConversations from "./0041-automated-conversations.ts";
+import * as notes from "./0042-notes.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
@@ -80,4 +85,6 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0038-process-clocks": processClocks,
   "0039-message-delays": messageDelays,
   "0040-downward-reads": downwardReads,
+  "0041-automated-conversations": automatedConversations,
+  "0042-notes": notes,
 };

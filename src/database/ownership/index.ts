@@ -1,11 +1,11 @@
 /**
  * Ownership of the data folder: one process at a time, with a heartbeat and takeover.
  *
- * Two database engines on one folder corrupt it silently, so one process owns the folder and the others
+ * Two database engines on one folder corrupt it silently, so one process owns the folder and other processes
  * follow it. The owner is the running process that created the file `owner.<N>` with the highest N. A process
  * that finds the owner dead creates `owner.<N+1>`: only one process can create a file that does not exist.
  * The file with the highest N is never removed; a clean release only marks it. A slow claimant that creates
- * an outdated N therefore finds a higher one when it looks again, and withdraws.
+ * an outdated N therefore finds a higher N when it looks again, and withdraws.
  */
 import { randomUUID } from "node:crypto";
 import { readdir, readFile, rm, stat, utimes } from "node:fs/promises";
@@ -20,20 +20,23 @@ export { createFile, errorCode } from "./files.ts";
 /** The process that owns the folder. */
 export interface FolderOwner {
   readonly pid: number;
-  /** Where it listens; undefined until it does. */
+  /** The address on which the owner listens; undefined before it listens. */
   readonly address: string | undefined;
 }
 
-/** Valid until it is released, or its process ends. */
+/** The ownership is valid until it is released, or its process ends. */
 export interface Ownership {
   /** Records the owner's address for the followers. */
   publish(address: string): Promise<void>;
-  /** Gives the folder up at once. Close everything that uses the folder first. */
+  /** Releases the folder at once. Close everything that uses the folder first. */
   release(): Promise<void>;
 }
 
 export interface ClaimOptions {
-  /** This process or its disk stalled and another process owns the folder now: the process must exit at once. */
+  /**
+   * Called if this process or its disk stalled and another process owns the folder now. This process must
+   * exit at once.
+   */
   onLost(): void;
 }
 
@@ -48,7 +51,7 @@ const OwnerRecord = z.object({
     .string()
     .regex(/^http:\/\/[\w.:[\]]+:\d+$/)
     .optional()
-    // The process is the owner nevertheless.
+    // An invalid address is ignored: the process is still the owner.
     .catch(undefined),
   released: z.literal(true).optional(),
 });
@@ -62,13 +65,15 @@ interface Claim {
 }
 
 const heartbeatMs = 2_000;
-/** Seven missed heartbeats: longer than a busy machine stalls, short enough to wait for after a crash. */
+/** Seven missed heartbeats: longer than a busy machine stalls, and short enough to wait after a crash. */
 const staleMs = 15_000;
 
 /** After a process is killed, its threads may run for a moment longer. */
 const endTimeoutMs = 3_000;
 
-/** Takes ownership of the folder; undefined while a running process owns it, including this one. */
+/**
+ * Takes ownership of the folder. Returns undefined while a running process owns it, including this process.
+ */
 export async function claim(path: string, { onLost }: ClaimOptions): Promise<Ownership | undefined> {
   const record = {
     ...identifyThisProcess(),
@@ -93,7 +98,7 @@ export async function claim(path: string, { onLost }: ClaimOptions): Promise<Own
   }
 }
 
-/** Like `claim`, but waits a moment for the owner's end, and throws if it does not end. */
+/** Like `claim`, but waits a moment until the owner ends, and throws if it does not end. */
 export async function claimOrFail(path: string, options: ClaimOptions): Promise<Ownership> {
   const deadline = Date.now() + endTimeoutMs;
   for (;;) {
@@ -135,7 +140,7 @@ function keepOwnership(
   };
 }
 
-/** Returns true when the claim is lost, false when it was released. */
+/** Returns true when the claim is lost, and false when it was released. */
 async function sendHeartbeats(
   file: string,
   isOurs: () => Promise<boolean>,
@@ -164,7 +169,7 @@ async function isHighest(path: string, generation: number, record: OwnerRecord):
   return last?.generation === generation && last.record.nonce === record.nonce;
 }
 
-/** Whether the owner's process runs. If that is unknown from here, its heartbeat decides. */
+/** Whether the owner's process runs. If that can't be determined from here, its heartbeat decides. */
 function isAlive({ record, heartbeatAt }: Claim): boolean {
   return !record.released && (isRunning(record) ?? Date.now() - heartbeatAt < staleMs);
 }
@@ -183,12 +188,15 @@ async function findHighest(path: string): Promise<Claim | undefined> {
       if (errorCode(error) !== "ENOENT") {
         throw error;
       }
-      // A process with a higher number removed it: look again.
+      // A process with a higher number removed the file: look again.
     }
   }
 }
 
-/** A file that a power loss truncated, or that another program wrote, belongs to no process: its age decides. */
+/**
+ * A file that was truncated by a power loss, or written by another program, names no process, so its age
+ * decides.
+ */
 function parseRecord(text: string): OwnerRecord {
   try {
     return OwnerRecord.parse(JSON.parse(text));

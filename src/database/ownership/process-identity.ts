@@ -7,18 +7,21 @@ export interface ProcessIdentity {
   readonly pid: number;
   /** Scope of the pid: the host and, on Linux, its boot id and the container's pid namespace. */
   readonly place: string;
-  /** When the process started, so that a reused pid is not mistaken for it. */
+  /** When the process started. Distinguishes the process from a later process with the same pid. */
   readonly started: string;
 }
 
-/** Clock adjustments are seconds; two boots are further apart. */
+/** Clock adjustments are within seconds; two boots are further apart. */
 const bootToleranceMs = 60_000;
 
 export function identifyThisProcess(): ProcessIdentity {
   return { pid: process.pid, place: describeHost(), started: startTimeOf(process.pid) ?? "" };
 }
 
-/** Undefined if unknown from here: another host or container, or a host that has rebooted since. */
+/**
+ * Returns undefined if this can't be determined from here: for another host or container, or a host that has
+ * rebooted since.
+ */
 export function isRunning({ pid, place, started }: ProcessIdentity): boolean | undefined {
   if (place !== describeHost()) {
     return undefined;
@@ -38,8 +41,8 @@ function describeHost(): string {
 }
 
 /**
- * When the process started. On Linux in ticks since the boot (`man proc_pid_stat`, field 22): exact, and
- * undefined for a process that is hidden. Elsewhere the boot time of the host, in ms.
+ * When the process started. On Linux, in ticks since the boot (`man proc_pid_stat`, field 22): exact, and
+ * undefined for a hidden process. On other systems, the boot time of the host in ms.
  */
 function startTimeOf(pid: number): string | undefined {
   if (process.platform !== "linux") {
@@ -49,13 +52,19 @@ function startTimeOf(pid: number): string | undefined {
   return isZombie(state) && !hasThread(pid) ? "ended" : fields[18];
 }
 
-/** The fields from the third on. The second is the command in parentheses, which may contain parentheses itself. */
+/**
+ * The fields from the third on. The second field is the command in parentheses, which may contain parentheses
+ * itself.
+ */
 function readStat(folder: string): string[] {
   const text = tryOrUndefined(() => readFileSync(`${folder}/stat`, "utf8"));
   return text?.slice(text.lastIndexOf(")") + 2).split(" ") ?? [];
 }
 
-/** A killed process is a zombie already while one of its threads still writes to the disk. */
+/**
+ * Whether a thread of the process exists. A killed process is already a zombie while one of its threads still
+ * writes to the disk.
+ */
 function hasThread(pid: number): boolean {
   const threads = tryOrUndefined(() => readdirSync(`/proc/${pid}/task`)) ?? [];
   return threads.some((thread) => {
@@ -64,7 +73,7 @@ function hasThread(pid: number): boolean {
   });
 }
 
-/** Zombie, or dead. */
+/** The states of a zombie and of a dead process. */
 function isZombie(state: string | undefined): boolean {
   return state === "Z" || state === "X";
 }

@@ -1,8 +1,8 @@
 /**
- * The `pg` pool for Kysely: every statement with values is prepared under a name.
+ * The `pg` pool for Kysely. Every statement with values is prepared with a name.
  *
- * A named statement is parsed once for each connection. Connections are acquired and released one by one, never
- * through `pool.query`, which closes the connection after every failed query.
+ * A named statement is parsed once for each connection. Connections are acquired and released one by one,
+ * never through `pool.query`, which closes the connection after every failed query.
  */
 import { hash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -16,23 +16,32 @@ import { recordResultFields } from "./result-fields.ts";
 
 export { type ResultField, resultFieldsOf } from "./result-fields.ts";
 
-/** Prepared statements of one connection, each of which takes memory of the engine. The service has a few hundred. */
+/**
+ * The limit of prepared statements per connection, because each takes memory of the engine. The service has a
+ * few hundred.
+ */
 const maxNames = 1000;
 
 const closeTimeoutMs = 5_000;
 
-/** The server ends the transaction of a process that is frozen: others wait for its locks. */
+/**
+ * After this time the server ends the transaction of a frozen process, because other processes wait for its
+ * locks.
+ */
 const maxIdleMs = 15_000;
 
 const defaultTimeoutMs = 10_000;
 
 /**
- * After these errors the prepared statements of a connection are invalid, and it is closed: an unknown name (26000),
- * a name left by another connection (42P05).
+ * After these errors the prepared statements of a connection are invalid, and the connection is closed: an
+ * unknown name (26000), and a name left by another connection (42P05).
  */
 const invalidating = new Set(["26000", "42P05"]);
 
-/** A statement was prepared before a migration changed its columns; so were those of the other connections. */
+/**
+ * A migration has changed the columns of a prepared statement. The other connections have such statements
+ * too.
+ */
 const stale = "0A000";
 
 /** Part of every statement's name. A new generation prepares every statement again, on each connection. */
@@ -40,22 +49,22 @@ interface Generation {
   number: number;
 }
 
-/** What the connections of a pool have sent, apart from the statements that set a connection up. */
+/** What the connections of a pool have sent, apart from statements that set up a connection. */
 interface Counts {
   statements: number;
-  /** How often a connection went from no statement under way to one. */
+  /** How often a statement was sent while the connection had no other statement in progress. */
   waits: number;
 }
 
 interface Connection {
   readonly client: PostgresPoolClient;
-  /** The place in the queue that the present use of the connection holds. */
+  /** The queue's place that the connection holds while it is in use. */
   readonly place: { release(): void };
 }
 
 interface PoolOptions {
   readonly log: Log;
-  /** Whether the engine cancels a statement at a time limit of its session. */
+  /** Whether the engine can cancel a statement at a time limit of its session. */
   readonly canCancel: boolean;
 }
 
@@ -79,7 +88,7 @@ export function createPool(
   const generation: Generation = { number: 0 };
   const counts: Counts = { statements: 0, waits: 0 };
 
-  // Without a listener, a connection that breaks while idle, or between two statements, ends the process.
+  // Without listeners, a connection that breaks while idle, or between two statements, would end the process.
   pool.on("error", (error) => log.warn({ error: error.message }, "A database connection was lost"));
   pool.on("connect", (client) => client.on("error", () => undefined));
 
@@ -96,7 +105,8 @@ export function createPool(
       connection.place.release = release;
       return connection.client;
     },
-    // It waits until every connection is released; one that hangs must not keep the process from exiting.
+    // Ending the pool waits until every connection is released. A connection that hangs must not prevent the
+    // process from exiting.
     end: () => Promise.race([pool.end(), sleep(closeTimeoutMs, undefined, { ref: false })]),
   };
 }
@@ -111,7 +121,10 @@ async function prepare(client: pg.ClientBase, { onConnect }: pg.PoolConfig): Pro
   await client.query("set plan_cache_mode = force_custom_plan");
 }
 
-/** int8 as a number (counts and sums stay below 2^53), timestamptz, also in lists, as ISO 8601 in UTC; for this pool alone. */
+/**
+ * Reads int8 as a number (counts and sums stay below 2^53), and timestamptz, also in lists, as ISO 8601 in
+ * UTC. Only for this pool.
+ */
 const types = new pg.TypeOverrides();
 types.setTypeParser(pg.types.builtins.INT8, Number);
 types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (text) => new Date(text).toISOString());
@@ -122,28 +135,32 @@ types.setTypeParser(timeList, (text) => readTimes(text).map((time) => time.toISO
 
 const rolledBack = { command: "ROLLBACK", rowCount: 0, rows: [] };
 
-interface Shared {
+interface SharedState {
   readonly generation: Generation;
   readonly counts: Counts;
   readonly canCancel: boolean;
 }
 
-function wrap(client: pg.PoolClient, { generation, counts, canCancel }: Shared): Connection {
+function wrap(client: pg.PoolClient, { generation, counts, canCancel }: SharedState): Connection {
   const send = createSender(client, counts, canCancel);
   const names = new Set<string>();
   const place = { release() {} };
   let isInvalid = false;
   let isInTransaction = false;
-  /** The limit of the session; undefined at first, and if a rollback may have undone its last change. */
+  /** The limit of the session. Undefined at first, and if a rollback may have undone its last change. */
   let limitMs: number | undefined;
-  /** The embedded engine has not answered: what is sent now waits behind that statement. */
+  /**
+   * Whether the embedded engine has not answered: further statements would wait behind the statement that
+   * hangs.
+   */
   let isStuck = false;
 
   const setLimit = () => {
     if (canCancel && limitMs !== statementLimitMs()) {
       limitMs = statementLimitMs();
       const settings = `set statement_timeout = ${limitMs}; set idle_in_transaction_session_timeout = ${maxIdleMs}`;
-      // Sent with the statement. If it fails, the transaction has failed, and the limit is set again after its rollback.
+      // Sent with the statement. If it fails, the transaction has failed, and the limit is set again after
+      // its rollback.
       client.query(settings).catch(() => undefined);
     }
   };
@@ -180,7 +197,7 @@ function wrap(client: pg.PoolClient, { generation, counts, canCancel }: Shared):
       try {
         const result = await run(text, values);
         recordResultFields(result);
-        // PostgreSQL answers a commit after a caught failure with ROLLBACK and without an error.
+        // PostgreSQL answers a COMMIT after a caught failure with ROLLBACK, and without an error.
         if (text === "commit" && result.command === "ROLLBACK") {
           throw new Error("The transaction was rolled back: a statement in it had failed.");
         }
@@ -191,7 +208,7 @@ function wrap(client: pg.PoolClient, { generation, counts, canCancel }: Shared):
           isInvalid ||= canCancel;
           isStuck = !canCancel;
         }
-        // The connection is gone, and the transaction with it: report the first failure, not this one.
+        // The connection is lost, and so is the transaction: the first failure is reported and not this one.
         if (text === "rollback" && sqlState(error) === undefined) {
           return rolledBack;
         }
@@ -203,20 +220,21 @@ function wrap(client: pg.PoolClient, { generation, counts, canCancel }: Shared):
       place.release();
     },
   };
-  // Without cursors, which only streamed queries use: there are none.
+  // Has no cursors: only streamed queries use cursors, and there are none.
   return { client: connection as PostgresPoolClient, place };
 }
 
 /**
- * Sends and counts statements. Those of one tick travel in one packet; those that are sent while another one is under
- * way are one wait with it. Without an answer in time, they fail.
+ * Sends and counts statements. Statements of the same tick are sent in one packet. Statements that are sent
+ * while another statement is in progress share its wait. Without an answer in time, they fail.
  */
 function createSender(client: pg.PoolClient, counts: Counts, canReconnect: boolean) {
   const { stream } = client.connection;
   let isCorked = false;
   let underWay = 0;
   const answers = createAnswerTimer((error) => {
-    // A connection to a server is given up with all its statements. The embedded engine has only this one.
+    // The connection to a server is closed, with all its statements. The embedded engine has only this
+    // connection.
     if (canReconnect) {
       stream.destroy(error);
     }
@@ -247,7 +265,7 @@ function createSender(client: pg.PoolClient, counts: Counts, canReconnect: boole
   };
 }
 
-/** Fails what waits when no statement was answered for the limit of the last one. */
+/** Fails all waiting statements if none of them was answered within the limit of the last one. */
 function createAnswerTimer(onTimeout: (error: NoAnswerError) => void) {
   const waiting = new Set<(error: NoAnswerError) => void>();
   let timer: NodeJS.Timeout | undefined;
@@ -290,7 +308,7 @@ function statement(
   return { ...query, name: id };
 }
 
-/** The SQLSTATE of an error, such as `23505`; undefined if it is not from the database. */
+/** The SQLSTATE of an error, such as `23505`. Undefined if the error is not from the database. */
 export function sqlState(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined;
 }

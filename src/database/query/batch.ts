@@ -6,10 +6,10 @@ import { rowsOf } from "./rows-of.ts";
 const batchSize = 500;
 
 /**
- * Runs the updates on the next rows by id; they refer to these as `batch (id)`.
+ * Runs updates on the next rows by id. The updates refer to these rows as `batch (id)`.
  * @param ids selects the ids of all rows, and ends with a condition.
- * @param after the result of the previous call; "" for the first.
- * @returns the last id, undefined at the end.
+ * @param after the result of the previous call; "" for the first call.
+ * @returns the last id; undefined at the end.
  */
 export async function updateBatch(
   tx: DatabaseTransaction,

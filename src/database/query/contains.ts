@@ -10,7 +10,7 @@ export function containsText(text: string, ...columns: readonly string[]): Expre
   )})`;
 }
 
-/** A `like` pattern for text that contains this text; its `%` and `_` are escaped. */
+/** A `like` pattern for text that contains this text. Escapes `%` and `_` in the text. */
 export function toLikePattern(text: string): string {
   return `%${text.replace(/[\\%_]/g, "\\$&")}%`;
 }

@@ -1,12 +1,15 @@
-/** Deletes the rows that are older than a time, some in each statement, so that none holds locks for long. */
+/**
+ * Deletes rows that are older than a time, a batch in each statement, so that no statement holds locks for
+ * long.
+ */
 import { sql } from "kysely";
 import type { Queries } from "../database.ts";
 import type { Tables } from "../schema/index.ts";
 
-/** Each statement passes the dead rows of those before it, so that small batches would take much longer. */
+/** Large, because each statement has to skip the rows that earlier statements deleted. */
 const batchSize = 5_000;
 
-/** The column's value must be earlier; rows without one are kept. */
+/** Deletes rows in which the column's value is earlier. Rows without a value are kept. */
 export async function deleteOld(
   db: Queries,
   { table, column, before }: { readonly table: keyof Tables; readonly column: string; readonly before: Date },

@@ -1,4 +1,7 @@
-/** Inserts many rows with one statement; its text does not depend on their number, so it is prepared once. */
+/**
+ * Inserts many rows with one statement. The text of the statement does not depend on their number, so it is
+ * prepared once.
+ */
 import { type Insertable, sql } from "kysely";
 import type { Queries } from "../database.ts";
 import type { Tables } from "../schema/index.ts";

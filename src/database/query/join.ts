@@ -4,7 +4,10 @@ import type { Tables } from "../schema/index.ts";
 
 type Column = { [Name in keyof Tables]: `${Name}.${keyof Tables[Name] & string}` }[keyof Tables];
 
-/** True where `column` holds the id of a row of `target` in the same organization: no join crosses tenants. */
+/**
+ * True if `column` holds the id of a row of `target` in the same organization, so that no join crosses
+ * tenants.
+ */
 export function refersTo(column: Column, target: keyof Tables) {
   const [table] = column.split(".");
   const [targetOrganization, organization] = [target, table].map((name) =>

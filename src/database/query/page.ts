@@ -3,12 +3,13 @@ import { type SelectQueryBuilder, sql } from "kysely";
 import type { Tables } from "../schema/index.ts";
 
 /**
- * Totals up to this are counted, in about 15 ms on an index. Larger totals are the planner's estimate, marked by
- * `total_is_estimate`: counting a million rows for each page would cost more than the rest of the request.
+ * Totals up to this number are counted, in about 15 ms on an index. A larger total is the planner's estimate,
+ * marked by `total_is_estimate`: counting a million rows for each page would cost more than the rest of the
+ * request.
  */
 const maxCountedRows = 100_000;
 
-/** Rows to skip that make a page a slow read. */
+/** Skipping this many rows makes a page a slow read. */
 const deepOffset = 5_000;
 
 /** Whether the page is so deep that reading it skips many rows. */
@@ -22,7 +23,7 @@ export function isDeepPage({
   return (page - 1) * per_page > deepOffset;
 }
 
-/** Reads a page of the query in its order; `meta` is the one of every paged response. */
+/** Reads a page of the query in its order. `meta` has the form that every paged response has. */
 export async function readPage<From extends keyof Tables, Row>(
   query: SelectQueryBuilder<Tables, From, Row>,
   { page, per_page }: { page: number; per_page: number },
@@ -34,7 +35,7 @@ export async function readPage<From extends keyof Tables, Row>(
   return { rows, meta: { page, per_page, ...(await countRows(query)) } };
 }
 
-/** The planner's estimate for a query, at least the rows that were `found`. */
+/** The planner's estimate of the number of rows, but at least `found`. */
 export async function estimateTotal<From extends keyof Tables, Row>(
   query: SelectQueryBuilder<Tables, From, Row>,
   found: number,
@@ -47,7 +48,7 @@ export async function estimateTotal<From extends keyof Tables, Row>(
 async function countRows<From extends keyof Tables, Row>(query: SelectQueryBuilder<Tables, From, Row>) {
   const matches = query.clearSelect().clearOrderBy();
   const limited = matches.select(sql`1`.as("one")).limit(maxCountedRows + 1);
-  // A scalar subquery, so that the outer query yields one row, or none if nothing matches.
+  // A scalar subquery, so that the outer query yields one row, or none if there is no match.
   const counted = await matches
     .select(sql<number>`(select count(*) from ${limited.as("counted")})`.as("total"))
     .limit(1)
@@ -56,7 +57,7 @@ async function countRows<From extends keyof Tables, Row>(query: SelectQueryBuild
   return total <= maxCountedRows ? { total } : estimateTotal(query, total);
 }
 
-/** The part of PostgreSQL's `explain (format json)` that is read. */
+/** The part of PostgreSQL's `explain (format json)` that is used. */
 interface Plan {
   readonly "QUERY PLAN": readonly { readonly Plan: { readonly "Plan Rows": number } }[];
 }

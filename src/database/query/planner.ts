@@ -1,10 +1,10 @@
 /**
  * Joins of a few rows that the planner of PostgreSQL would otherwise plan as joins of many rows.
  *
- * The planner does not see how many rows a parameter holds: it expects 100 rows of a recordset. Of a table it
- * expects what the statistics say, and until the first ANALYZE they describe an empty table. So the planner
- * may read a whole table, or all rows of an organization, for a handful of keys, and a transaction that keeps
- * its plans keeps this slow plan. With the functions here, the planner can use only the index.
+ * The planner does not see how many rows a parameter holds: it expects 100 rows of a recordset. For a table
+ * it uses the statistics, and until the first ANALYZE these describe an empty table. So the planner may read
+ * a whole table, or all rows of an organization, for a handful of keys, and a transaction that keeps its
+ * plans keeps this slow plan. With the functions here, the planner can use only the index.
  */
 import { type RawBuilder, sql } from "kysely";
 import { type Columns, type InputRow, recordset } from "./recordset.ts";
@@ -30,9 +30,9 @@ export function matchesKey(
 export const byWholeKey = sql`limit 1`;
 
 /**
- * As `recordset`, for a join by several columns. The limit gives the planner the number of rows: although it
- * is a parameter, the planner knows its value, because each plan is made for the values (`force_custom_plan`
- * in `pool.ts`).
+ * Like `recordset`, for a join by several columns. The limit gives the planner the number of rows. The limit
+ * is a parameter, but the planner knows its value, because each plan is made for the values
+ * (`force_custom_plan` in `pool.ts`).
  */
 export function countedRecordset<const Declared extends Columns>(
   alias: string,

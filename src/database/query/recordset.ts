@@ -5,26 +5,26 @@
  * number of rows.
  */
 import { type RawBuilder, type SelectType, sql } from "kysely";
-import { type Sealed, type SqlType, sqlTypes, type Tables } from "../schema/index.ts";
+import { type SealedText, type SqlType, sqlTypes, type Tables } from "../schema/index.ts";
 
 declare const value: unique symbol;
 
 /** A column with the SQL type and the values of a column of a table. */
 export interface TableColumn<Value> {
   readonly type: SqlType;
-  /** Never set: for the compiler alone. */
+  /** Never set: exists only for the compiler. */
   readonly [value]?: Value;
 }
 
 type Column = SqlType | TableColumn<unknown>;
 
-/** The values of a column that is given by its SQL type alone. */
+/** The types of the values of columns that are declared only by their SQL type. */
 interface Values extends Record<SqlType, unknown> {
   readonly bigint: number;
   readonly boolean: boolean;
   readonly integer: number;
   readonly smallint: number;
-  readonly text: string | Sealed;
+  readonly text: string | SealedText;
   readonly "text[]": readonly string[];
   readonly timestamptz: string;
 }

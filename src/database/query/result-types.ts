@@ -1,4 +1,4 @@
-/** The SQL types of the columns that statements return, and their ids in every PostgreSQL. */
+/** The SQL types of result columns, and the ids of these types, which are the same in every PostgreSQL. */
 import type { SqlType } from "../schema/index.ts";
 
 /** The types of table columns, and of expressions. */

@@ -1,8 +1,10 @@
 /**
- * Statements whose rows are declared: `rowsOf({ id: "text", count: "bigint" })` followed by the statement as a template.
+ * Statements whose rows are declared: `rowsOf({ id: "text", count: "bigint" })` followed by the statement as
+ * a template.
  *
- * TypeScript derives the type of the rows from the declaration. The tests compare it with the names and types that the
- * database returns, each time that the statement runs, so that a declaration can't differ from its statement.
+ * TypeScript derives the type of the rows from the declaration. The tests compare it with the names and types
+ * that the database returns, each time that the statement runs, so that a declaration can't differ from its
+ * statement.
  */
 import { type QueryResult, type SelectType, sql } from "kysely";
 import type { Queries } from "../database.ts";
@@ -13,12 +15,12 @@ import { type ResultType, typeIds } from "./result-types.ts";
 
 declare const value: unique symbol;
 
-/** A column whose values are of another type than the SQL type says. */
+/** A column whose values have another type than its SQL type suggests. */
 interface ResultColumn<Value> {
   readonly type: ResultType;
-  /** Never read: it makes this type differ from `TableColumn`, for the compiler alone. */
+  /** Never read: only distinguishes this type from `TableColumn` for the compiler. */
   readonly isResultColumn: true;
-  /** Never set: for the compiler alone. */
+  /** Never set: exists only for the compiler. */
   readonly [value]?: Value;
 }
 
@@ -75,7 +77,7 @@ export function rowsOf<const Columns extends Declaration>(columns: Columns) {
   };
 }
 
-/** A column that may be null, such as one of an outer join. */
+/** A column that may be null, such as a column of an outer join. */
 export function nullable<Column extends DeclaredColumn>(
   column: Column,
 ): ResultColumn<ValueOf<Column> | null> {
@@ -103,9 +105,9 @@ interface Result {
 }
 
 /**
- * A column that is declared by its SQL type alone may not be null. The nulls of other columns are not
- * checked.
- * @throws Error if the columns of the result are not the declared ones, or for such a null.
+ * Compares the result with the declaration. A column that is declared only by its SQL type must not be null.
+ * Nulls of other columns are not checked.
+ * @throws Error if the columns of the result are not the declared columns, or for such a null.
  */
 function requireDeclared(columns: Declaration, { fields, rows, text }: Result): void {
   const declared = Object.entries(columns).map(([name, column]) => `${name} ${typeIds[typeOf(column)]}`);

@@ -1,8 +1,9 @@
 /**
  * Reads rows together with the database snapshot in which they were read.
  *
- * A snapshot says which transactions had ended. What another transaction writes becomes visible later, however
- * old its id or its time is. One statement must return both, because the next one has another snapshot.
+ * A snapshot records which transactions had ended. Rows of other transactions become visible later, however
+ * old their ids or times are. One statement must return both the rows and the snapshot, because the next
+ * statement has another snapshot.
  */
 import { type Expression, type RawBuilder, sql } from "kysely";
 import type { Queries } from "../database.ts";
@@ -14,8 +15,8 @@ export async function readSnapshot(db: Queries): Promise<string> {
 }
 
 /**
- * The query's rows and the snapshot in which it ran, also when there are no rows. `order` must name columns of
- * the query, because a join does not keep its order.
+ * The query's rows and the snapshot in which it ran, even if there are no rows. `order` must name columns of
+ * the query, because a join does not keep the order of the query.
  */
 export async function readWithSnapshot<Row>(
   db: Queries,

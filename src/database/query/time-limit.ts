@@ -1,4 +1,4 @@
-/** Bounds the time of reads whose work depends on what a caller sent. */
+/** Limits the time of reads whose cost depends on the caller's input. */
 import { sql } from "kysely";
 import type { Database, Queries } from "../database.ts";
 import { FairQueue } from "../fair-queue.ts";
@@ -11,24 +11,27 @@ export class ReadTimeoutError extends Error {
   override readonly name = "ReadTimeoutError";
 }
 
-/** Far fewer at once than there are connections, so that other reads find one. They wait as for a connection. */
+/**
+ * Slow reads are limited to far fewer than there are connections, so that other reads find a free connection.
+ * Further slow reads wait in a queue.
+ */
 const slowReads = { size: 2, timeoutMs: 10_000, place: "place for a slow read" };
 
-/** Settings of the transaction alone: a pooler would pass a setting of the session on to other clients. */
+/** Settings of the transaction only: a pooler would pass settings of the session to other clients. */
 const settings = {
-  // Without parallel workers: starting them takes 10 ms, and the planner uses them for a search, whose function has a
-  // high cost.
+  // Without parallel workers: starting them takes 10 ms, and the planner would use them for a search, because
+  // the function of a search has a high cost.
   search: { max_parallel_workers_per_gather: "0" },
-  // Reads most rows of a table once: compiling takes longer than it saves, and more memory keeps the conversations of an
-  // organization in one hash table. Without it, each row would search them.
+  // Such reads read most rows of a table once. Compiling would take longer than it saves. More memory keeps
+  // the conversations of an organization in one hash table; otherwise each row would search them.
   scan: { jit: "off", work_mem: "64MB" },
 } as const;
 
 const queues = new WeakMap<Database, FairQueue>();
 
 /**
- * Runs a read that the server cancels after three seconds, when few other such reads run. The embedded engine can't
- * cancel a statement: there the query itself must bound its work.
+ * Runs a read that the server cancels after three seconds. Few such reads run at once. The embedded engine
+ * can't cancel a statement, so with this engine the query itself must limit its work.
  * @throws ReadTimeoutError, NoFreePlaceError
  */
 export async function withTimeLimit<Result>(

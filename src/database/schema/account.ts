@@ -1,5 +1,5 @@
 /** Columns of organizations, their users, credentials and configuration. */
-import type { Actor, JsonOrSealed, Sealed } from "./columns.ts";
+import type { JsonOrSealed, SealedText, StoredActor } from "./columns.ts";
 import type { ReportedFailure } from "./inbox.ts";
 
 /** Why an inbox can't send. */
@@ -7,13 +7,13 @@ export type InboxHealth = ReportedFailure & {
   /** Absent: `stopped`. */
   readonly status?: "unreachable";
   readonly since: string;
-  /** Its messages wait until then. */
+  /** The inbox's messages wait until this time. */
   readonly retry_at: string;
 };
 
-/** What the provider says of an inbox's number. */
-export type NumberLimits = {
-  /** How many people may be written to outside their windows in 24 hours; null: any number, or not known. */
+/** What the provider reports about an inbox's number. */
+export type InboxNumberLimits = {
+  /** How many people may get a message outside their windows in 24 hours; null: any number, or unknown. */
   readonly messaging_limit: number | null;
   readonly quality: "green" | "yellow" | "red" | null;
   readonly messages_per_second: number | null;
@@ -21,15 +21,15 @@ export type NumberLimits = {
 
 export interface AccountColumns {
   organizations: {
-    /** In millionths of the currency's unit; null: the setting's. */
+    /** In millionths of the currency's unit; null applies the setting. */
     credit_limit: number;
-    /** In millionths of the currency's unit; null: none. */
+    /** In millionths of the currency's unit; null: no threshold. */
     low_balance_threshold: number;
     /** Null: always open. */
     business_hours: unknown;
     /** Null: not suspended. */
     suspended_at: string;
-    /** Those that replace the limits of the settings. */
+    /** Limits that replace the limits in the settings. */
     limits: Readonly<Record<string, number>>;
   };
   users: {
@@ -40,27 +40,27 @@ export interface AccountColumns {
     /** The contacts and conversations that the body names. */
     subjects: string[];
   };
-  /** The events to which something reacts, as a trigger on it keeps them. */
+  /** The events that something reacts to. A trigger maintains this table. */
   listened_events: {
     type: string;
   };
-  /** The contacts and conversations that are being erased. */
+  /** Contacts and conversations that are being erased. */
   erasures: {
     subject: string;
   };
   /** Calls to third parties that have no response yet. */
   outward_calls: {
-    actor: Actor;
+    actor: StoredActor;
   };
   inboxes: {
     settings: Record<string, unknown>;
-    /** Why it can't send; null if it can. */
+    /** Why the inbox can't send; null if it can. */
     health: InboxHealth;
-    limits: NumberLimits;
+    limits: InboxNumberLimits;
   };
   inbox_accounts: {
     /** The access token, the app's secret and the verify token, as JSON. */
-    secrets: Sealed;
+    secrets: SealedText;
   };
   teams: {
     settings: Record<string, unknown>;

@@ -1,12 +1,12 @@
 /** Columns of cohorts and of broadcasts to them. */
-import type { Actor } from "./columns.ts";
-import type { TemplateContent } from "./templates.ts";
+import type { StoredActor } from "./columns.ts";
+import type { StoredTemplateContent } from "./templates.ts";
 
 /** An approved template as a broadcast sends it. */
 export type BroadcastTemplate = {
   readonly name: string;
   readonly language: string;
-  readonly version: TemplateContent;
+  readonly version: StoredTemplateContent;
 };
 
 export interface BroadcastColumns {
@@ -15,21 +15,21 @@ export interface BroadcastColumns {
     execution_status: "draft" | "scheduled" | "processing" | "paused" | "completed" | "cancelled" | "failed";
     /** The approved template as it was at the execution. */
     template: BroadcastTemplate;
-    /** Who executed it. */
-    executed_by: Actor;
-    /** Of the recipients, those that are excluded not counted. */
+    /** Who executed the broadcast. */
+    executed_by: StoredActor;
+    /** The number of recipients, without excluded ones. */
     total: number;
-    /** Those that were handed to the delivery. */
+    /** Recipients for whom a message was enqueued. */
     queued: number;
     /** Includes delivered and read. */
     sent: number;
     /** Contacts of the cohort that are no recipients, by reason. */
     excluded: Readonly<Record<string, number>>;
-    /** Null: there are no prices. */
+    /** Null if there are no prices. */
     currency: string;
     /** Whether simulated money pays the current run. */
     simulated: boolean;
-    /** Rises with each execution and retry: names the hold of its price. */
+    /** Increased by each execution and retry; part of the reference of the hold of its price. */
     runs: number;
   };
   broadcast_recipients: {

@@ -1,5 +1,5 @@
 /** Columns of automation flows. */
-import type { Sealed } from "./columns.ts";
+import type { SealedText } from "./columns.ts";
 
 /** A node of a flow, as it was sent, with its defaults. */
 export type FlowNode = {
@@ -12,7 +12,7 @@ export type FlowNode = {
   readonly sort_order: number;
 };
 
-export type EndActionConfig = {
+export type StoredEndActionConfig = {
   readonly team_id?: string | undefined;
   readonly user_id?: string | undefined;
   /** A time or a duration. */
@@ -30,26 +30,26 @@ export type FlowCallRequest = {
   readonly timeout_ms: number;
 };
 
-/** What a call resulted in: a response with any status, or the code of the error. */
+/** The result of a call: a response with any status, or the code of the error. */
 export type FlowCallResult = { readonly status: number; readonly body: unknown } | { readonly error: string };
 
-/** What a run waits for, in a node. */
+/** What a run waits for in a node. */
 export type FlowWait = {
   readonly node_id: string;
   readonly for: "time" | "reply" | "response";
-  /** The latest message of the contact when the wait began: only a later one is a reply. */
+  /** The id of the contact's latest message when the wait began. Only a later message is a reply. */
   readonly after: string | null;
-  /** The replies that were not valid. */
+  /** How many replies were not valid. */
   readonly attempts: number;
-  /** Null while it waits. */
+  /** Null while the run waits. */
   readonly ended_by: "reply" | "timeout" | "response" | null;
-  /** For a response: what to call, whether the call has begun, and what it resulted in. */
+  /** For a response: the request, whether the call has begun, and the result of the call. */
   readonly request?: FlowCallRequest;
   readonly is_called?: boolean;
   readonly result?: FlowCallResult;
 };
 
-/** What a step did, by ids and codes. */
+/** What a step did, in ids and codes. */
 export type FlowStepDetail = {
   readonly next: readonly string[];
   readonly message_id: string | null;
@@ -73,26 +73,26 @@ export interface FlowColumns {
       | "contact.created"
       | "contact.tag_added"
       | "window.expiring";
-    /** What it needed when it was saved; null: an earlier version saved it. */
+    /** The scopes that the flow needed when it was saved; null if an earlier version saved it. */
     scopes: string[];
-    /** The user within whose role it acts; null: a key that no user created. */
+    /** The user whose role limits the flow; null for a key that no user created. */
     creator_id: string;
   };
   flow_versions: {
     nodes: readonly FlowNode[];
     end_action_type: "none" | "assign" | "resolve" | "snooze" | "unassign" | "handoff_chatbot";
-    end_action_config: EndActionConfig;
+    end_action_config: StoredEndActionConfig;
   };
   /** The values of secret headers. */
   flow_secrets: {
     /** In lower case. */
     header: string;
-    value: Sealed;
+    value: SealedText;
   };
   flow_runs: {
     status: "running" | "waiting" | "completed" | "failed" | "cancelled";
     trigger_type: "keyword" | "event" | "schedule" | "manual" | "flow";
-    /** The nodes to run, the next one first. */
+    /** The nodes to run, the next node first. */
     pending: readonly string[];
     variables: Readonly<Record<string, unknown>>;
     wait: FlowWait;

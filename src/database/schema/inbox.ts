@@ -1,10 +1,10 @@
 /** Columns of contacts, conversations, messages, uploads and imports. */
 import type { FailureReason } from "../../ports/channel/channel.ts";
-import type { Actor } from "./columns.ts";
+import type { StoredActor } from "./columns.ts";
 import type { ChannelPricing, MessageCharge } from "./money.ts";
 import type { SentTemplate } from "./templates.ts";
 
-/** What a message contains, by its type; nothing once its contact has been erased. */
+/** The content of a message, by its type. Empty after the contact has been erased. */
 export type StoredContent = {
   readonly text?: { readonly body: string };
   readonly media?: {
@@ -18,21 +18,23 @@ export type StoredContent = {
   readonly template?: SentTemplate;
   /** The choice that an inbound message makes. */
   readonly reply?: { readonly id: string; readonly title: string };
-  /** What the channel calls an inbound message of a type that this service does not have. */
+  /** The channel's name for the type of an inbound message that this service does not support. */
   readonly unsupported?: { readonly type: string };
-  /** The channel's ids of the edits of the time `edited_at`, which has seconds only. */
+  /** The channel's ids of the edits at `edited_at`, which is exact only to the second. */
   readonly edit_ids?: readonly string[];
 };
 
-/** A person's reaction to a message, the latest one. */
+/** A person's latest reaction to a message. */
 export type StoredReaction = {
   readonly contact_id: string;
-  /** The number or the channel's id that the person reacted with. */
+  /** The number, or the channel's id, from which the person reacted. */
   readonly from: string;
-  /** Null: removed. It is kept, so that an older report of it does not count. */
+  /**
+   * Null if the reaction was removed. The row is kept, so that an older report of the reaction is ignored.
+   */
   readonly emoji: string | null;
   readonly at: string;
-  /** The channel's ids of the reactions of this time, which has seconds only. */
+  /** The channel's ids of the reactions at this time, which is exact only to the second. */
   readonly ids: readonly string[];
 };
 
@@ -61,7 +63,7 @@ export type MessageFailure = Omit<ReportedFailure, "reason"> & {
   readonly hint: string;
 };
 
-/** The texts of a contact as conditions compare them. */
+/** The texts of a contact in the form that conditions compare. */
 export type NormalizedTexts = {
   readonly name?: string;
   readonly tags?: readonly string[];
@@ -71,7 +73,7 @@ export type NormalizedTexts = {
 export interface InboxColumns {
   contacts: {
     metadata: Record<string, unknown>;
-    /** Null unless it is blocked. */
+    /** Null unless the contact is blocked. */
     blocked_at: string;
     normalized: NormalizedTexts;
     /** When `opted_out` was set last. */
@@ -82,7 +84,10 @@ export interface InboxColumns {
   };
   conversations: {
     status: "open" | "pending" | "closed" | "snoozed" | "spam";
-    /** Only of a pending conversation: the contact's next message opens it, unless a flow or the bot takes that. */
+    /**
+     * Only true for a pending conversation: the contact's next message opens it, unless a flow or the bot
+     * takes that message.
+     */
     opens_on_answer: boolean;
   };
   routing_decisions: {
@@ -91,30 +96,36 @@ export interface InboxColumns {
     strategy: "round_robin" | "weighted" | "load_balanced" | "skills_based" | "sticky";
   };
   assignments: {
-    assigned_by_type: Actor["type"];
+    assigned_by_type: StoredActor["type"];
     assignment_type: "manual" | "transfer" | "routing" | "unassign";
+  };
+  conversation_notes: {
+    author: StoredActor;
   };
   messages: {
     direction: "outbound" | "inbound";
     type: "text" | "image" | "video" | "document" | "audio" | "template" | "interactive" | "unsupported";
     content: StoredContent;
     status: "queued" | "sending" | "sent" | "delivered" | "read" | "failed" | "received";
-    /** How often the channel refused it for the time being. */
+    /** How often the channel refused the message temporarily. */
     refusals: number;
-    /** Why it is still queued; null if no attempt has failed. Kept when it is sent. */
+    /** Why the message is still queued; null if no attempt has failed. Kept after the message is sent. */
     delay: MessageDelay;
-    /** When the recipient's quota is complete again after it; null: it was not given to a channel with a quota. */
+    /**
+     * When the recipient's quota is complete again after this message; null if it was not sent on a channel
+     * with a quota.
+     */
     quota_full_at: string;
     error: MessageFailure;
-    /** Null for inbound messages, and for messages of versions that did not record it. */
-    sent_by: Actor;
-    /** Null for inbound messages, and where there are no prices. */
+    /** Null for inbound messages, and for messages of versions that did not record the actor. */
+    sent_by: StoredActor;
+    /** Null for inbound messages, and if there are no prices. */
     charge: MessageCharge;
-    /** Null: it is of no broadcast, or was replaced by a retry. */
+    /** Null if the message belongs to no broadcast, or a retry has replaced it. */
     broadcast_id: string;
     /** The transaction that wrote the row; an xid8. */
     transaction_id: string;
-    /** The id of the message that it quotes. */
+    /** The id of the quoted message. */
     reply_to: string;
     reactions: readonly StoredReaction[];
   };
@@ -132,7 +143,7 @@ export interface InboxColumns {
   };
   uploads: {
     status: "arriving" | "kept";
-    /** The key or the user that uploaded it; null for files of earlier versions. */
+    /** The key or the user that uploaded the file; null for files of earlier versions. */
     credential_id: string;
   };
   imports: {

@@ -6,7 +6,7 @@ export interface JobColumns {
     lane: string;
     /** The id of the record whose personal data the job holds. */
     subject: string;
-    /** The process whose claim has not ended, if `claimed_number` is the present value of `claims`. */
+    /** The process whose claim has not ended, if `claimed_number` equals `claims`. */
     claimed_by: string;
   };
   /** The dead-letter queue. */
@@ -15,17 +15,17 @@ export interface JobColumns {
     subject: string;
   };
   paced_lanes: {
-    /** When each of the last jobs started, the latest last. */
+    /** When each of the last jobs started, in this order. */
     started_at: string[];
   };
-  /** Whose jobs wait: the suspended ones, as a trigger on them keeps it. */
+  /** The suspended organizations, whose jobs wait. A trigger maintains this table. */
   suspended_organizations: {
     organization_id: string;
   };
   processes: {
-    /** By the clock of the database. */
+    /** When the row was written, by the clock of the database. */
     written_at: string;
-    /** Points that each active credential used of its rate limit. */
+    /** Points of its rate limit that each active credential has used. */
     use: Readonly<Record<string, number>>;
   };
 }

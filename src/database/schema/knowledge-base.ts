@@ -4,7 +4,7 @@
 export interface DocumentWarning {
   readonly code: "instruction_like_text" | "invisible_characters" | "pages_without_text";
   readonly message: string;
-  /** The place, if it is one. */
+  /** The place, if the warning is about one place. */
   readonly page: number | null;
   readonly heading: string | null;
   readonly excerpt: string | null;
@@ -31,7 +31,7 @@ export type StoredGraph = {
   readonly edges: readonly Readonly<Record<string, unknown>>[];
 };
 
-/** What an answer is from. */
+/** The source of an answer. */
 export type TurnSource = {
   readonly type: "chunk" | "qa_pair";
   readonly document_id: string | null;
@@ -41,7 +41,7 @@ export type TurnSource = {
   /** The position of the passage in the document, from 1. */
   readonly chunk: number | null;
   readonly question: string | null;
-  /** Earlier versions did not store it. */
+  /** Earlier versions did not store this field. */
   readonly below_threshold?: boolean;
 };
 
@@ -57,7 +57,7 @@ export interface ChatbotColumns {
     status: "pending" | "answered" | "handed_off" | "covered" | "skipped";
     sources: readonly TurnSource[];
     found: readonly TurnSource[];
-    /** The most that the answer under way may use, which counts until `reserved_until`. */
+    /** The most tokens that the answer being written may use. They count until `reserved_until`. */
     reserved_tokens: number;
   };
 }

@@ -2,35 +2,40 @@
 
 export type EntryAccount = "wallet" | "held" | "spent" | "top_ups" | "adjustments";
 
-/** What a message is charged. */
+/** The charge for a message. */
 export type MessageCharge = {
-  /** held: until it is delivered; settled: it was paid; released: it costs nothing, unless it is delivered yet. */
+  /**
+   * held: until the message is delivered; settled: the message was paid; released: the message costs nothing,
+   * unless it is delivered later.
+   */
   readonly status: "held" | "settled" | "released";
   readonly currency: string;
-  /** Of the recipient's number; null: none is known. */
+  /** The country of the recipient's number; null if unknown. */
   readonly country: string | null;
-  /** The estimate's or, once the channel has named it, the channel's. */
+  /** The category of the estimate or, once the channel has reported its category, the channel's. */
   readonly category: string;
-  /** What it costs if it is delivered. */
+  /** The cost of the message if it is delivered. */
   readonly price: number;
-  /** What is held for it now. */
+  /** What is held for the message now. */
   readonly held: number;
-  /** Whether simulated money pays it; absent, of an earlier version: it does not. */
+  /**
+   * Whether simulated money pays the message. Absent in charges of an earlier version, which real money pays.
+   */
   readonly simulated?: boolean;
 };
 
-/** What the channel says that a message is charged as. */
+/** The channel's own category and price of a message. */
 export type ChannelPricing = {
   readonly category: string | null;
   readonly is_free: boolean;
 };
 
 export interface MoneyColumns {
-  /** The service's, not an organization's. */
+  /** A table of the service, without an organization. */
   message_rates: {
     /** ISO 3166, or "other". */
     country: string;
-    /** In millionths of the currency, as the other rates. */
+    /** In millionths of the currency, like the other rates. */
     marketing: number;
   };
   /** Amounts are in millionths of the currency's unit. */
@@ -58,9 +63,9 @@ export interface MoneyColumns {
     amount: number;
   };
   wallet_states: {
-    /** Null: what is available is not below the threshold. */
+    /** Null if the available amount is not below the threshold. */
     low_since: string;
-    /** As low_since, of the simulated money. */
+    /** Like low_since, for simulated money. */
     simulated_low_since: string;
   };
   /** Amounts are in the smallest unit of the currency. */
@@ -69,26 +74,30 @@ export interface MoneyColumns {
     id: string;
     /** Null until the processor has answered. */
     processor_order_id: string;
-    /** creating: being created at the processor; unconfirmed: its answer was lost; then open, and paid. */
+    /**
+     * creating: is being created at the processor; unconfirmed: the processor's response was lost; then open,
+     * and paid.
+     */
     status: "creating" | "unconfirmed" | "open" | "paid";
-    /** The payment that was credited. */
+    /** The payment that was credited for the order. */
     paid_by: string;
-    /** When its payments are read again; null: no more. */
+    /** When the payments of the order are read again; null: never. */
     next_check_at: string;
   };
   /** Amounts are in the smallest unit of the currency. */
   payments: {
     status: "created" | "failed" | "authorized" | "captured" | "refunded";
     /**
-     * What its capture led to: credited to the wallet; surplus, since the order was paid, so it is returned to the payer;
-     * mismatched, of another amount or currency than the order. Null: none yet.
+     * What happened to the captured amount: credited to the wallet; surplus: returned to the payer, because
+     * the order was already paid; mismatched: its amount or currency differs from the order's. Null before
+     * the capture.
      */
     disposition: "credited" | "surplus" | "mismatched";
-    /** Of a credited payment: how much of its refunds was taken from the wallet. */
+    /** For a credited payment: how much of its refunds was debited from the wallet. */
     amount_debited: number;
   };
   payment_events: {
-    /** The processor's. */
+    /** The processor's id of the event. */
     event_id: string;
   };
   subscriptions: {
@@ -100,19 +109,19 @@ export interface MoneyColumns {
   chatbot_addons: {
     status: "trialing" | "active" | "grace" | "suspended" | "cancelled";
     billing_unit: "per_message" | "per_session";
-    /** Null: the trial lasts. */
+    /** Null during the trial. */
     first_fee_period: number;
-    /** -1: none yet. */
+    /** -1 before the first fee. */
     fee_charged_through: number;
-    /** Null: it is cancelled. */
+    /** Null if the add-on is cancelled. */
     next_billing_date: string;
-    /** Null: the wallet has paid everything. */
+    /** Null if the wallet owes nothing. */
     grace_ends_at: string;
-    /** Null: it is not cancelled. */
+    /** Null if the add-on is not cancelled. */
     ends_at: string;
   };
   chatbot_minimum_prices: {
-    /** In millionths of the currency's unit, as the other price. */
+    /** In millionths of the currency's unit, like the other price. */
     per_message: number;
   };
 }

@@ -1,5 +1,5 @@
 /** Columns of the simulated channel and the simulated payment processor. */
-import type { TemplateContent } from "./templates.ts";
+import type { StoredTemplateContent } from "./templates.ts";
 
 export interface SimulatorColumns {
   simulator_messages: {
@@ -7,13 +7,13 @@ export interface SimulatorColumns {
     content: Record<string, unknown>;
   };
   simulator_templates: {
-    /** Digits; later ones are higher. */
+    /** Digits; later messages have larger numbers. */
     external_id: string;
-    category: TemplateContent["category"];
+    category: StoredTemplateContent["category"];
     status: "PENDING" | "APPROVED" | "REJECTED" | "PAUSED" | "DISABLED";
     quality_rating: "GREEN" | "YELLOW" | "RED" | "UNKNOWN";
-    template_data: TemplateContent["template_data"];
-    variables: TemplateContent["variables"];
+    template_data: StoredTemplateContent["template_data"];
+    variables: StoredTemplateContent["variables"];
   };
   simulator_reviews: {
     review: Record<string, unknown>;

@@ -208,6 +208,14 @@ export const sqlTypes: SqlTypes = {
     normalized_at: "timestamptz",
     consent_at: "timestamptz",
   },
+  conversation_notes: {
+    organization_id: "text",
+    id: "text",
+    conversation_id: "text",
+    text: "text",
+    author: "jsonb",
+    created_at: "timestamptz",
+  },
   conversations: {
     organization_id: "text",
     id: "text",
@@ -230,6 +238,7 @@ export const sqlTypes: SqlTypes = {
     queued_at: "timestamptz",
     policy_id: "text",
     opens_on_answer: "boolean",
+    may_be_automated: "boolean",
   },
   dead_jobs: {
     id: "text",
@@ -885,4 +894,4 @@ export const sqlTypes: SqlTypes = {
 };
 
 /** Of the migrations and the declarations that this file was made from. */
-export const digest = "c64a5c0ba2fa6740";
+export const digest = "1bf6797fff4c8a71";

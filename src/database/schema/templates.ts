@@ -1,7 +1,7 @@
 /** Columns of message templates. */
 
-/** A version of a template: what the authority reviews. */
-export type TemplateContent = {
+/** The version of a template that the authority reviews. */
+export type StoredTemplateContent = {
   readonly category: "authentication" | "utility" | "marketing";
   readonly template_data: {
     readonly header?:
@@ -31,14 +31,14 @@ export type TemplateContent = {
   }[];
 };
 
-type Button = NonNullable<TemplateContent["template_data"]["buttons"]>[number];
+type Button = NonNullable<StoredTemplateContent["template_data"]["buttons"]>[number];
 
-/** A template in a message: the texts with the values of their variables, and these values. */
+/** A template in a message: the texts with the values of the variables, and the values themselves. */
 export type SentTemplate = {
   readonly id: string;
   readonly name: string;
   readonly language: string;
-  readonly category: TemplateContent["category"];
+  readonly category: StoredTemplateContent["category"];
   readonly header:
     | { readonly type: "text"; readonly text: string }
     | {
@@ -63,11 +63,11 @@ export type SentTemplate = {
 
 export interface TemplateColumns {
   templates: {
-    category: TemplateContent["category"];
+    category: StoredTemplateContent["category"];
     status: "draft" | "pending" | "approved" | "rejected" | "paused" | "disabled";
-    template_data: TemplateContent["template_data"];
-    variables: TemplateContent["variables"];
-    submitted: TemplateContent;
+    template_data: StoredTemplateContent["template_data"];
+    variables: StoredTemplateContent["variables"];
+    submitted: StoredTemplateContent;
     review_status: "pending" | "approved" | "rejected" | "paused" | "disabled";
     edits_submitted_at: readonly string[];
   };

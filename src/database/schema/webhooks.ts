@@ -1,14 +1,14 @@
 /** Columns of events, webhooks and their deliveries. */
-import type { Sealed } from "./columns.ts";
+import type { SealedText } from "./columns.ts";
 
 export interface WebhookColumns {
   events: {
-    /** Null: it is of no conversation. */
+    /** Null if the event belongs to no conversation. */
     conversation_id: string;
   };
   webhooks: {
-    secret: Sealed;
-    previous_secret: Sealed;
+    secret: SealedText;
+    previous_secret: SealedText;
     disabled_reason: "gone" | "failing";
   };
   webhook_deliveries: {

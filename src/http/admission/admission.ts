@@ -1,10 +1,10 @@
 /**
- * Admits requests: finds out who sends each one, and rejects those over a limit.
+ * Admits requests: identifies the sender of each request, and rejects requests over a limit.
  *
- * A request with a valid credential is counted by the credential's id, whatever its spelling; one without a
- * credential by its address. Unknown credentials are limited by address too, and only they: once an address has
- * sent too many, its look-ups run one at a time, so that guesses cost the database little, and a valid credential
- * from there is still accepted.
+ * A request with a valid credential counts towards the limit of the credential's id, whatever its spelling. A
+ * request without a credential counts towards the limit of its address. Unknown credentials, and only these,
+ * are also limited by address: once an address has sent too many, its look-ups run one at a time, so that
+ * guesses cost the database little, and valid credentials from the address are still accepted.
  */
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
@@ -17,7 +17,7 @@ import { createBoundedMap } from "./bounded-map.ts";
 import { networkOf } from "./network.ts";
 import { createTokenBuckets, type Quota, type RateLimits } from "./token-buckets.ts";
 
-export type Caller = Awaited<ReturnType<Platform["authenticate"]>>;
+export type AdmittedCaller = Awaited<ReturnType<Platform["authenticate"]>>;
 
 /** A request and the headers of its response, in either transport. */
 export interface Exchange {
@@ -29,31 +29,41 @@ export interface Exchange {
 export interface Admission {
   /** Counts a request without a credential. @throws Failure `rate_limited`. */
   countAnonymous(exchange: Exchange): void;
-  /** Returns the caller and counts one request. @throws Failure `credential_missing`, `credential_invalid`, `rate_limited`. */
-  identify(exchange: Exchange): Promise<Caller>;
-  /** Checks the operator's key and counts one request. @throws Failure `operator_key_required`, `rate_limited`. */
+  /**
+   * Returns the caller and counts one request.
+   * @throws Failure `credential_missing`, `credential_invalid`, `rate_limited`.
+   */
+  identify(exchange: Exchange): Promise<AdmittedCaller>;
+  /**
+   * Checks the operator's key and counts one request.
+   * @throws Failure `operator_key_required`, `rate_limited`.
+   */
   identifyOperator(exchange: Exchange): void;
   /**
-   * Runs the handler of a request that it verifies itself, unless the network has sent too many to this path that were rejected.
-   * @throws Failure `rate_limited`, and those of the handler.
+   * Runs a handler that verifies its request itself, unless too many requests from the network to this path
+   * were rejected.
+   * @throws Failure `rate_limited`, and the errors of the handler.
    */
   verify<Answer>(exchange: Exchange, path: string, request: Verification<Answer>): Promise<Answer>;
-  /** For a request with several messages, each of which is counted. */
+  /** For a request with several messages, which are counted one by one. */
   forMessages(exchange: Exchange): MessageAdmission;
 }
 
 export interface Verification<Answer> {
   handle(): Promise<Answer>;
-  /** Whether an answer rejects the request; a failure that the handler throws does. */
+  /** Whether an answer rejects the request. A failure that the handler throws always does. */
   isRejection(answer: Answer): boolean;
 }
 
 export interface MessageAdmission {
-  /** The most messages of a request: as many as a credential may send at once. */
+  /** The most messages of a request: the number that a credential may send at once. */
   readonly maxMessages: number;
-  /** Finds the caller and counts one message; `count` counts further ones. @throws Failure as `Admission.identify`. */
+  /**
+   * Finds the caller and counts one message; `count` counts further messages.
+   * @throws Failure as `Admission.identify`.
+   */
   identify(): Promise<{
-    readonly caller: Caller;
+    readonly caller: AdmittedCaller;
     count(messages: number): void;
   }>;
 }
@@ -62,7 +72,7 @@ export interface AdmissionOptions {
   readonly rateLimits: RateLimits;
   readonly platform: Pick<Platform, "authenticate" | "sharedUse">;
   readonly now: Clock;
-  /** Without one, no route requires it. */
+  /** The operator's key. If it is undefined, no route requires it. */
   readonly operatorKey?: string | undefined;
 }
 
@@ -84,7 +94,7 @@ export function createAdmission({ rateLimits, platform, now, operatorKey }: Admi
   const countAnonymous = (exchange: Exchange): void =>
     applyAddressQuota(exchange, addresses.take(networkOf(exchange.address), 1));
 
-  const identify = async (exchange: Exchange): Promise<Caller> => {
+  const identify = async (exchange: Exchange): Promise<AdmittedCaller> => {
     const credential = readCredential(exchange.headers);
     if (credential === undefined) {
       countAnonymous(exchange);
@@ -120,15 +130,23 @@ export function createAdmission({ rateLimits, platform, now, operatorKey }: Admi
 }
 
 /**
- * Returns the function that looks up a credential. It calls `count` with the credential's id; before the look-up if
- * that spelling was valid earlier, so that requests over the limit cost no look-up.
+ * Returns the function that looks up a credential and calls `count` with the credential's id. If this
+ * spelling was valid earlier, `count` is called before the look-up, so that requests over the limit cost no
+ * look-up.
  */
 function createLookUp(platform: Pick<Platform, "authenticate">, guesses: AttemptWindows) {
   const runInTurn = createTurns();
-  /** Ids by the hash of a spelling. They select a bucket; whether the credential is valid is looked up each time. */
+  /**
+   * Ids of credentials by the hash of a spelling. An id selects only a bucket: whether the credential is
+   * valid is looked up each time.
+   */
   const knownIds = createBoundedMap<string>();
 
-  return async (exchange: Exchange, credential: string, count: (id: string) => void): Promise<Caller> => {
+  return async (
+    exchange: Exchange,
+    credential: string,
+    count: (id: string) => void,
+  ): Promise<AdmittedCaller> => {
     const spelling = createHash("sha256").update(credential).digest("base64url");
     const network = networkOf(exchange.address);
     const knownId = knownIds.get(spelling);
@@ -142,7 +160,7 @@ function createLookUp(platform: Pick<Platform, "authenticate">, guesses: Attempt
         knownIds.delete(spelling);
         applyAddressQuota(exchange, guesses.take(network));
       } else if (knownId === undefined && isSuspension(error)) {
-        // Valid, but of a suspended organization: no guess, and limited like a credential.
+        // Valid, but of a suspended organization: not a guess, and limited like a credential.
         knownIds.set(spelling, spelling);
         count(spelling);
       }
@@ -157,8 +175,8 @@ function createLookUp(platform: Pick<Platform, "authenticate">, guesses: Attempt
 }
 
 /**
- * By network and path, so that guesses from one network block no other network. A provider that signs with the wrong secret is answered
- * with 429 and repeats its request later.
+ * Limited by network and path, so that guesses from one network block no other network. A provider that signs
+ * with the wrong secret gets 429, and repeats its request later.
  */
 function createVerification(rejections: AttemptWindows): Admission["verify"] {
   return async (exchange, path, { handle, isRejection }) => {
@@ -183,7 +201,7 @@ function isSuspension(error: unknown): boolean {
   return error instanceof Failure && error.code === "organization_suspended";
 }
 
-/** Compares digests of the same length in constant time, so that the time tells nothing about the key. */
+/** Compares digests of the same length in constant time, so that the time reveals nothing about the key. */
 function createKeyCheck(key: string | undefined): (credential: string) => boolean {
   const digest = (text: string) => createHash("sha256").update(text).digest();
   const expected = key === undefined ? undefined : digest(key);
@@ -208,7 +226,10 @@ function createTurns() {
   };
 }
 
-/** Also closes the connection over the limit: the next ten thousand requests may be in the same packets. */
+/**
+ * Also closes the connection of a request over the limit: the next ten thousand requests may be in the same
+ * packets.
+ */
 function applyAddressQuota(exchange: Exchange, quota: Quota): void {
   if (quota.waitSeconds > 0) {
     exchange.setHeader("connection", "close");
@@ -216,7 +237,7 @@ function applyAddressQuota(exchange: Exchange, quota: Quota): void {
   applyQuota(exchange, quota);
 }
 
-/** Shows the limit in the headers. @throws Failure `rate_limited` for a request over it. */
+/** Shows the limit in the headers. @throws Failure `rate_limited` if the limit is exceeded. */
 export function applyQuota(
   { setHeader }: Pick<Exchange, "setHeader">,
   { limit, remaining, resetSeconds, waitSeconds }: Quota,

@@ -1,4 +1,4 @@
-/** Counts attempts by key in windows of a fixed length, each of which begins with its first attempt. */
+/** Counts attempts by key in windows of a fixed length. A window begins with its first attempt. */
 import type { Clock } from "../../ports/clock.ts";
 import { createBoundedMap } from "./bounded-map.ts";
 import type { Quota } from "./token-buckets.ts";

@@ -1,8 +1,9 @@
 /**
- * Looks up credentials, each in the queue of the organization to which it belonged before.
+ * Looks up credentials. Each look-up waits in the queue of the organization to which the credential belonged
+ * before.
  *
- * Otherwise the look-ups of every organization wait in one queue for a database connection, and many requests of one
- * organization delay those of all others.
+ * Otherwise all look-ups would wait in one queue for a database connection, and many requests of one
+ * organization would delay look-ups of all other organizations.
  */
 import { createHash } from "node:crypto";
 import type { Platform } from "../../platform/index.ts";
@@ -11,7 +12,10 @@ import { createBoundedMap } from "./bounded-map.ts";
 type Authenticate = Platform["authenticate"];
 
 export function createAuthenticator(platform: Pick<Platform, "authenticate" | "runFor">): Authenticate {
-  /** By the hash of a credential. They select a queue; whether the credential is valid is looked up each time. */
+  /**
+   * Organizations by the hash of a credential. An organization selects only a queue: whether the credential
+   * is valid is looked up each time.
+   */
   const organizations = createBoundedMap<string>();
 
   return async (credential) => {

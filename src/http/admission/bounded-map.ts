@@ -1,4 +1,6 @@
-/** A map that drops the entries that were set longest ago, so that no client can fill the memory with keys. */
+/**
+ * A map that drops the entries that were set longest ago, so that no client can fill the memory with keys.
+ */
 
 export interface BoundedMap<Value> {
   get(key: string): Value | undefined;
@@ -6,7 +8,7 @@ export interface BoundedMap<Value> {
   delete(key: string): void;
 }
 
-/** A few megabytes in all. */
+/** A few megabytes in total. */
 const maxEntries = 20_000;
 
 export function createBoundedMap<Value>(): BoundedMap<Value> {
@@ -14,7 +16,7 @@ export function createBoundedMap<Value>(): BoundedMap<Value> {
   return {
     get: (key) => entries.get(key),
     set(key, value) {
-      // Deleted first, because a Map keeps the place of a key that is set again.
+      // Deleted first, because a Map keeps the position of a key that is set again.
       entries.delete(key);
       entries.set(key, value);
       const [oldest] = entries.keys();

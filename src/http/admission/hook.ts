@@ -1,27 +1,27 @@
 /** The hook that admits every request before its body is read, and sets the caller. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Credential } from "../../../tools/contract/index.ts";
-import type { Admission, Caller, Exchange } from "./admission.ts";
+import type { Admission, AdmittedCaller, Exchange } from "./admission.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** The credential that a route requires; by default none. */
+    /** The credential that a route requires. Default: none. */
     readonly credential?: Credential;
     /** Whether requests without a credential are counted. Default: true. */
     readonly isRateLimited?: boolean;
   }
   interface FastifyRequest {
-    /** Null on a route that requires no credential, or the operator's key. */
-    caller: Caller | null;
+    /** Null on a route that requires the operator's key, or no credential. */
+    caller: AdmittedCaller | null;
     /** Whether the route requires the operator's key, and the request has it. */
     isOperator: boolean;
   }
 }
 
-/** Who sends a request. */
+/** The sender of a request. */
 export interface RequestActor {
   /** Null without a credential, and for the operator. */
-  readonly caller: Caller | null;
+  readonly caller: AdmittedCaller | null;
   readonly isOperator: boolean;
   /** The IP address of the client. */
   readonly address: string;

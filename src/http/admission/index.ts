@@ -1,4 +1,4 @@
-/** Admission: who sends a request, and whether it exceeds a limit. */
+/** Admission: identifies the sender of a request, and checks limits. */
 
 export { type Admission, createAdmission, type MessageAdmission } from "./admission.ts";
 export { createAuthenticator } from "./authenticator.ts";

@@ -12,7 +12,10 @@ export interface LoginAttempt extends Pick<Exchange, "address" | "setHeader"> {
 }
 
 export interface LoginLimit {
-  /** Counts the attempt and shows the nearer limit in the headers. @throws Failure `rate_limited`. */
+  /**
+   * Counts the attempt and shows the stricter of the two limits in the headers.
+   * @throws Failure `rate_limited`.
+   */
   check(attempt: LoginAttempt): void;
   /** Remembers that the address signed in to the account. */
   remember(attempt: Omit<LoginAttempt, "setHeader">): void;
@@ -21,14 +24,17 @@ export interface LoginLimit {
 export function createLoginLimit(now: Clock): LoginLimit {
   const byAddress = createAttemptWindows({ limit: 5, seconds: 5 * 60 }, now);
   const byAccount = createAttemptWindows({ limit: 10, seconds: 15 * 60 }, now);
-  /** Addresses that signed in to an account: attempts from elsewhere do not lock them out of it. */
+  /**
+   * Addresses that have signed in to an account. Attempts from other addresses do not lock them out of the
+   * account.
+   */
   const succeeded = createBoundedMap<true>();
 
   return {
     check({ address, input, setHeader }) {
       const account = accountOf(input);
       const network = networkOf(address);
-      // A limited address must not use up an account's attempts: it could lock any account out.
+      // A limited address must not use up an account's attempts: otherwise it could lock any account out.
       const ofAddress = byAddress.take(network);
       const isExempt = ofAddress.waitSeconds > 0 || succeeded.get(`${network} ${account}`);
       const ofAccount = isExempt ? ofAddress : byAccount.take(account);
@@ -41,7 +47,7 @@ export function createLoginLimit(now: Clock): LoginLimit {
   };
 }
 
-/** A hash, so that no address is kept and a long text takes no memory. */
+/** A hash, so that no e-mail address is kept and a long text takes no memory. */
 function accountOf(input: unknown): string {
   const { email } = (input ?? {}) as { email?: unknown }; // any JSON: a member may be missing
   // A value that is not a text is rejected later; converting it could throw.

@@ -1,9 +1,11 @@
-/** Token buckets by key: a bucket gains tokens at a steady rate up to its size, and each request takes one. */
+/**
+ * Token buckets by key: a bucket gains tokens at a steady rate up to its size, and each request takes one.
+ */
 import type { Clock } from "../../ports/clock.ts";
 import { createBoundedMap } from "./bounded-map.ts";
 
 export interface RateLimits {
-  /** Sustained requests a second for each credential. */
+  /** Sustained requests per second for each credential. */
   readonly perSecond: number;
   /** Requests that a credential may make at once. */
   readonly burst: number;
@@ -13,18 +15,21 @@ export interface RateLimits {
 export interface Quota {
   readonly limit: number;
   readonly remaining: number;
-  /** Until `remaining` is `limit` again. */
+  /** The time until `remaining` equals `limit` again. */
   readonly resetSeconds: number;
-  /** Until the request can succeed; 0 if it was allowed. */
+  /** The time until the request can succeed; 0 if it was allowed. */
   readonly waitSeconds: number;
 }
 
 export interface TokenBuckets {
-  /** The most tokens of a bucket. */
+  /** The most tokens in a bucket. */
   readonly size: number;
   /** Takes all of these tokens, or none if there are too few. */
   take(key: string, tokens: number): Quota;
-  /** Takes tokens that were spent elsewhere. The bucket may owe them: then it gains them back first. */
+  /**
+   * Takes tokens that were spent elsewhere. The bucket may become negative and must then first gain the
+   * missing tokens.
+   */
   subtract(key: string, tokens: number): void;
 }
 
@@ -34,7 +39,7 @@ export function createTokenBuckets({ perSecond, burst }: RateLimits, now: Clock)
 
   const read = (key: string, time: number): number => {
     const { tokens, at } = buckets.get(key) ?? { tokens: size, at: time };
-    // A clock that was set back adds nothing.
+    // If the clock was set back, no tokens are added.
     return Math.min(size, tokens + (Math.max(0, time - at) * perSecond) / 1_000);
   };
   const secondsUntil = (wanted: number, tokens: number) =>

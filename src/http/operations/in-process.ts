@@ -1,7 +1,7 @@
 /**
- * Serves requests that the process makes itself, for the tool calls of /mcp: their caller is known and counted, and
- * there is no socket. All the rest is as for a REST request: its id, its span and metric, the limits of its body, and
- * its errors.
+ * Serves requests that the process itself makes, for the tool calls of /mcp: their caller is known and
+ * counted, and there is no socket. Everything else works as for a REST request: the id, the span and the
+ * metric, the limits of the body, and the errors.
  */
 import { coerceFields, type Operation, pathFields } from "../../../tools/contract/index.ts";
 import { fail } from "../../../tools/errors.ts";
@@ -108,13 +108,13 @@ async function respond(options: InProcessOptions, sentRequest: SentRequest): Pro
     return {
       status: failure.status,
       headers: { ...headers, ...failureHeaders(failure, id) },
-      // As it is sent over HTTP: without members that are undefined.
+      // In the form in which it is sent over HTTP, without undefined members.
       body: JSON.parse(JSON.stringify(failure.body(id))),
     };
   }
 }
 
-/** Divides the fields into path parameters and fields of the query or the body. */
+/** Divides the fields into fields of the path and fields of the query or the body. */
 async function readContent(
   options: InProcessOptions,
   { actor, route: { operation, path }, request: { fields, file } }: SentRequest,
@@ -134,7 +134,10 @@ async function readContent(
   return { params, sent: await readBody(options, JSON.stringify(others), owner), form: undefined };
 }
 
-/** The body passes the reader of REST bodies, so that the same bodies are rejected and large ones wait for their turn. */
+/**
+ * The body passes through the reader of REST bodies, so that the same bodies are rejected and large bodies
+ * wait for their turn.
+ */
 function readBody(
   { readJson, bodyLimit }: Pick<InProcessOptions, "readJson" | "bodyLimit">,
   text: string,

@@ -11,13 +11,13 @@ import { fail } from "../../../tools/errors.ts";
 import { maxUploadBytes } from "../../../tools/uploads.ts";
 import type { Form } from "../../ports/transport/form.ts";
 
-/** For the fields and the boundaries beside the file. */
+/** The size of the fields and the boundaries besides the file. */
 const maxOverheadBytes = 64 * 1024;
 
-/** Longer than any field may be except `content_base64`, for which a form has a file part. */
+/** Longer than any field except `content_base64`, which a form replaces by a file part. */
 const maxFieldBytes = 4096;
 
-/** The parser throws at a longer boundary; the standard allows 70 characters. */
+/** The parser throws for a longer boundary; the standard allows 70 characters. */
 const maxContentTypeLength = 256;
 
 /** Allow two files so that we, not busboy, reject the second. The platform limits the size of the file. */
@@ -34,7 +34,7 @@ export async function registerMultipart(app: FastifyInstance): Promise<void> {
   await app.register(multipart, { limits, throwFileSizeLimit: false });
 }
 
-/** The form of the request; undefined for another content type. */
+/** The form of the request; undefined for other content types. */
 export function readForm(operation: Operation, request: FastifyRequest): Form | undefined {
   if (operation.encoding !== "multipart" || !request.isMultipart()) {
     return undefined;
@@ -70,7 +70,7 @@ async function readParts<Result>(
   const files: Result[] = [];
   for await (const part of request.parts()) {
     if (part.type === "field") {
-      // The parser truncated the value: reject it instead of using a part of it.
+      // The parser truncated the value: the value is rejected, because a part of it must not be used.
       if (part.valueTruncated) {
         const reason = `its field ${part.fieldname} is longer than ${maxFieldBytes} bytes.`;
         throw fail("malformed_form", { reason, param: part.fieldname });
@@ -98,8 +98,8 @@ function decodeFileName(name: string | undefined): string | undefined {
 }
 
 /**
- * A part without a type is text/plain by the standard, and the parser reports that. Many clients send no type
- * whatever the file is, so text/plain counts as unknown.
+ * By the standard, a part without a type is text/plain, and the parser reports this type. Many clients send
+ * no type whatever the file is, so text/plain counts as unknown.
  */
 export function declaredType(type: string): string | undefined {
   return type === "text/plain" ? undefined : type;

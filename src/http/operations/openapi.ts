@@ -111,7 +111,7 @@ function describeInput({ input, method, encoding }: Operation, path: string): Js
   };
 }
 
-/** A form has a file part in place of the base64 field of JSON. */
+/** A form has a file part where JSON has the base64 field. */
 function contentOf(encoding: Operation["encoding"], schema: { properties: JsonSchema }): JsonSchema {
   const json = { "application/json": { schema } };
   if (encoding === "json") {

@@ -1,4 +1,4 @@
-/** Derives the routes from the catalogue; nothing here names an operation. */
+/** Derives the routes from the catalogue; no code here names an operation. */
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from "fastify";
 import type { Operation } from "../../../tools/contract/index.ts";
 import { fail } from "../../../tools/errors.ts";
@@ -27,7 +27,7 @@ export function addOperations(app: FastifyInstance, options: RouterOptions): voi
       addOperation(app, options, name, operation);
     }
   }
-  // In a scope of their own: the multipart plugin adds hooks that other requests do not need.
+  // In a separate scope, because the multipart plugin adds hooks that other requests do not need.
   app.register(async (scope) => {
     await registerMultipart(scope);
     for (const [name, operation] of multipartOperations) {
@@ -70,7 +70,10 @@ function addOperation(
   }
 }
 
-/** Aborts when the client disconnects before the response. Fastify's own signal also aborts at the request's end. */
+/**
+ * Aborts when the client disconnects before the response. Fastify's own signal also aborts at the request's
+ * end.
+ */
 function abortOnClose({ raw }: FastifyReply): AbortSignal {
   const controller = new AbortController();
   raw.once("close", () => {

@@ -1,6 +1,6 @@
 /**
- * Serves a request for an operation, whose caller is known and counted. The same function serves the REST routes and
- * the calls of MCP, so neither has rules of its own.
+ * Serves a request for an operation. The caller is known and counted. The same function serves the REST
+ * routes and the calls of MCP, so neither has rules of its own.
  */
 import type { IncomingHttpHeaders } from "node:http";
 import { coerceFields, describeUnknownFields, type Operation } from "../../../tools/contract/index.ts";
@@ -19,7 +19,7 @@ export interface OperationRoute {
 
 export interface ReceivedRequest {
   readonly route: OperationRoute;
-  /** How it arrived. The query of a REST request has only texts. */
+  /** How the request arrived. The query of a REST request contains only texts. */
   readonly transport: "rest" | "mcp";
   readonly actor: RequestActor;
   readonly headers: IncomingHttpHeaders;
@@ -110,7 +110,7 @@ function readIdempotencyKey(headers: IncomingHttpHeaders): string | undefined {
   return key;
 }
 
-/** Names the fields that were ignored, because a misspelt one would be lost in silence. */
+/** Names the fields that were ignored, so that a misspelt field is noticed. */
 function withWarnings(body: unknown, { input }: Operation, sent: Fields): unknown {
   const warnings = describeUnknownFields(input, sent);
   return warnings.length === 0 ? body : Object.assign({}, body, { warnings });

@@ -1,4 +1,4 @@
-/** Finds out whether a priority has a job to claim, and when it has its next one. */
+/** Finds out whether a priority has a job to claim, and when its next job becomes due. */
 import { sql } from "kysely";
 import type { Queries } from "../../database/database.ts";
 import { nullable, rowsOf } from "../../database/query/index.ts";
@@ -7,8 +7,8 @@ import { type LaneRange, lanesIn, rangeOf } from "../priority.ts";
 import { nextStart } from "./pace.ts";
 
 /**
- * When the next job becomes due, or the rate of a lane allows one that is; undefined without one. `isScheduled` false
- * leaves out the jobs that repeat by themselves.
+ * When the next job becomes due, or the rate of a lane allows a due job to start; undefined if there is no
+ * job. With `isScheduled` false, jobs that repeat by themselves are left out.
  */
 export async function nextDueAt(
   queries: Queries,

@@ -3,8 +3,8 @@
  *
  * There is no state "running". A claim counts the attempt and moves `run_at` to the end of a lease, so the
  * rows of a process that dies become due again without further action; `releaseJobs` makes them due earlier,
- * when the table of processes shows the death. `claims` only rises and proves ownership: the process that
- * takes a job over raises it, and the updates of the former owner match no row.
+ * when the table of processes shows the death. `claims` only increases and proves ownership: a process that
+ * takes over a job increases it, and updates of the previous owner match no row.
  *
  * The jobs of a suspended organization are not claimed. Every claim reads `suspended_organizations`, without
  * a cache: a suspension holds in all processes from its commit on, and ends with the commit that removes it.
@@ -25,7 +25,7 @@ export { setPace } from "./pace.ts";
 export interface ClaimedJob {
   readonly id: string;
   readonly name: string;
-  /** As it is stored: the lane of a bulk job begins with "~". */
+  /** The stored name: the lane of a bulk job begins with "~". */
   readonly lane: string;
   readonly key: string | null;
   readonly organization_id: string | null;
@@ -34,11 +34,11 @@ export interface ClaimedJob {
   readonly attempts: number;
   /** Proves ownership. */
   readonly claims: number;
-  /** Its `run_at` before the claim. */
+  /** The job's `run_at` before the claim. */
   readonly due_at: string;
-  /** The claim before this one did not end. */
+  /** Whether the previous claim did not end. */
   readonly is_takeover: boolean;
-  /** The start that counts against the rate of its lane; null without a rate. */
+  /** The start that counts towards the rate of its lane; null if the lane has no rate. */
   readonly started_at: string | null;
   readonly traceparent: string | null;
 }
@@ -46,30 +46,31 @@ export interface ClaimedJob {
 export interface Claim extends Capacity {
   readonly now: Date;
   readonly priority: Priority;
-  /** This process, in the table of processes; null if it writes no heartbeat. */
+  /** This process in the table of processes; null if it writes no heartbeat. */
   readonly process: string | null;
-  /** The claim begins behind this lane; the first claim has the start of the priority's range here. */
+  /** The claim begins after this lane. In the first claim, this is the start of the priority's range. */
   readonly after: string;
   /** The end of the lease by job name, for every job that this version can run. */
   readonly leases: Readonly<Record<string, string>>;
-  /** Jobs that run in this process already. */
+  /** Jobs that already run in this process. */
   readonly ids: readonly string[];
-  /** The keys of those jobs. */
+  /** The keys of the jobs that already run in this process. */
   readonly keys: readonly string[];
   /** The names of the jobs that also run for a suspended organization. */
   readonly runWhileSuspended: readonly string[];
 }
 
-interface Claimed {
+interface ClaimResult {
   readonly jobs: readonly ClaimedJob[];
   /**
-   * Another transaction had locked the rate of a lane that has due jobs: the claim is to be repeated soon.
+   * Whether another transaction had locked the rate of a lane that has due jobs. Then the claim must be
+   * repeated soon.
    */
   readonly isContended: boolean;
 }
 
 /**
- * Claims jobs of one priority, lane by lane: in each lane the jobs that have been due for longest, and as
+ * Claims jobs of one priority, lane by lane: in each lane the jobs that have been due for longest, at most as
  * many as its rate allows. The result is sorted by lane. A job with a key is not claimed while an earlier job
  * with the same key is in the table.
  *
@@ -84,7 +85,7 @@ interface Claimed {
  * `is_takeover`: a process that ends an attempt sets `claimed_by` to null. A process of an older version does
  * not set `claimed_number`, so `claimed_by` counts only while `claimed_number` equals `claims`.
  */
-export async function claimJobs(tx: DatabaseTransaction, claim: Claim): Promise<Claimed> {
+export async function claimJobs(tx: DatabaseTransaction, claim: Claim): Promise<ClaimResult> {
   const leases = JSON.stringify(claim.leases);
   const { rows } = await sql<ClaimedJob | { readonly id: null }>`
     with recursive ${lanesIn({ ...rangeOf(claim.priority), after: claim.after })},

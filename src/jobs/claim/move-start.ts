@@ -1,8 +1,10 @@
 /**
- * Moves the start of a job that counts against the rate of its lane from the claim to a later time.
+ * Moves the start of a job, which counts towards the rate of its lane, from the time of the claim to a later
+ * time.
  *
- * What a job does first, such as an upload, may take seconds, and a process may have been frozen. The start of such a job
- * would not count any more when it reaches the destination, together with jobs that were claimed later.
+ * The first part of a job, such as an upload, may take seconds, and a process may have been frozen. Then the
+ * start would no longer count when the job's request reaches the destination, together with jobs that were
+ * claimed later.
  */
 import { coalesce } from "../../database/coalesce.ts";
 import type { Database } from "../../database/database.ts";
@@ -10,16 +12,17 @@ import { laneOfStored } from "../priority.ts";
 import { maxAheadMs, rateWindowMs } from "./pace.ts";
 
 interface Move {
-  /** As it is stored. */
+  /** The stored name. */
   readonly lane: string;
-  /** The start that counts until now. */
+  /** The start that has counted so far. */
   readonly from: string;
   readonly to: Date;
 }
 
 /**
- * Returns the new start, the earliest that the rate leaves, which may be after `to`: the job has to wait for it. Null if
- * the lane has no rate any more. No other job of the lane is claimed before the last start that was returned.
+ * Returns the new start, the earliest that the rate allows. It may be after `to`, and then the job must wait
+ * for it. Null if the lane no longer has a rate. No other job of the lane is claimed before the latest
+ * returned start.
  */
 export const moveStart = coalesce(
   async (database: Database, moves: readonly Move[]): Promise<readonly (string | null)[]> =>
@@ -50,7 +53,7 @@ export const moveStart = coalesce(
   ({ lane }) => lane,
 );
 
-/** The starts of the last second and those that are reserved, in order, without one for each job that is moved. */
+/** The starts of the last second and the reserved starts, in order, without one start for each moved job. */
 function withoutMoved(started_at: readonly string[], moves: readonly Move[]): number[] {
   const now = Math.max(...moves.map(({ to }) => to.getTime()));
   const starts = started_at
@@ -66,11 +69,11 @@ function withoutMoved(started_at: readonly string[], moves: readonly Move[]): nu
   return starts;
 }
 
-/** The earliest time of another start; never before the last one. */
+/** The earliest time of another start; never before the latest start. */
 function nextStart(starts: readonly number[], rate: number, earliest: number): number {
   const former = starts.at(-rate);
   const isFree = former === undefined || starts.length < rate;
   const start = Math.max(earliest, starts.at(-1) ?? 0, isFree ? 0 : former + rateWindowMs);
-  // One that is further ahead would be ignored.
+  // A start that is further ahead would be ignored.
   return Math.min(start, earliest + maxAheadMs - 1);
 }

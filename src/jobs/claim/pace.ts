@@ -2,7 +2,7 @@
  * The rate of a lane: how many of its jobs may start in any second, in all processes together.
  *
  * The lane's row has the times of its last starts. A claim locks the row, counts the starts of the last
- * second, claims as many jobs as the rate leaves, and adds their times in the same statement; so two claims
+ * second, claims as many jobs as the rate leaves, and adds their times in the same statement. So two claims
  * never use the same second twice, and the jobs that a process had claimed when it died count as started. A
  * row that another transaction has locked is skipped, so no claim waits for it; the next poll, which follows
  * soon, tries again.
@@ -39,7 +39,7 @@ export const maxAheadMs = 10_000;
 
 const ms = (count: number) => sql`interval ${sql.lit(`${count} milliseconds`)}`;
 const rateWindow = ms(rateWindowMs);
-/** A tenth of a second, in which a part of the rate may start: this spreads the starts over the second. */
+/** A tenth of a second. Limiting the starts in this time spreads them over the second. */
 const burstWindow = ms(100);
 const maxAhead = ms(maxAheadMs);
 /** Clocks differ by less. So a start that is further ahead belongs to a late job, which waits until then. */
@@ -64,13 +64,16 @@ export async function setPace(
   `.execute(tx);
 }
 
-/** At most `count` jobs of a priority start within `duration`. Both refer to a row of `paced_lanes`. */
+/**
+ * At most `count` jobs of a priority start within `duration`. Both are expressions over a row of
+ * `paced_lanes`.
+ */
 interface Limit {
   readonly count: RawBuilder<unknown>;
   readonly duration: RawBuilder<unknown>;
 }
 
-/** The part of the rate that bulk jobs leave free. */
+/** The part of the rate that bulk jobs must leave free. */
 const reserve = sql`(rate_per_second + 39) / 40`;
 /**
  * An eighth of the rate in each burst window: a little more than the tenth that is needed to reach the rate.
@@ -104,15 +107,18 @@ const rowTime = (now: Date) => sql`case
   when ${latestStart} < ${timestamp(now)} + ${maxAhead} then greatest(${latestStart}, ${timestamp(now)})
   else ${timestamp(now)} end`;
 
-/** From when other jobs may start again: a little before the start of the late job, because clocks differ. */
+/**
+ * The time from which other jobs may start again: a little before the start of the late job, because clocks
+ * differ.
+ */
 const awaitsLateJobUntil = sql`${latestStart} - ${maxDifference}`;
 const awaitsLateJob = (now: Date) =>
   sql`(${awaitsLateJobUntil} > ${timestamp(now)} and ${awaitsLateJobUntil} < ${timestamp(now)} + ${maxAhead})`;
 
 /**
- * When every limit allows another start, because the earliest of its last `count` starts is `duration` ago.
- * With fewer than `count` starts, the array index is below 1, which gives null: the limit allows a start now.
- * `greatest` ignores null, and is null without any start.
+ * The time at which every limit allows another start, because the earliest of its last `count` starts is
+ * `duration` ago. With fewer than `count` starts, the array index is below 1, which gives null: the limit
+ * allows a start now. `greatest` ignores null, and is null without any start.
  */
 const freeAt = (priority: Priority) => {
   const times = limits[priority].map(
@@ -140,7 +146,7 @@ const countAllowed = (priority: Priority, now: Date) => {
   return sql`least(${sql.join(priority === "bulk" ? [...left, leftByNormalJobs(now)] : left)})`;
 };
 
-/** How many starts the due normal jobs of the lane leave of the rate. */
+/** How much of the rate the due normal jobs of the lane leave to bulk jobs. */
 const leftByNormalJobs = (now: Date) => sql`rate_per_second - ${startsWithin(rateWindow)} - (
   select count(*) from (
     select from jobs where jobs.lane = ${laneName} and jobs.run_at <= ${now.toISOString()} limit row.rate_per_second
@@ -185,7 +191,10 @@ export const recordStarts = (now: Date) => sql`
     returning paced_lanes.lane, started_at[cardinality(started_at)] as at
   )`;
 
-/** The time from which the lane's rate allows another of its due jobs. No row if it has no rate or no due job. */
+/**
+ * The time from which the lane's rate allows another due job of the lane. No row if the lane has no rate or
+ * no due job.
+ */
 export const nextStart = (priority: Priority, now: Date) => sql`
   select ${freeAt(priority)} as at from paced_lanes
   where ${hasRates} and paced_lanes.lane = ${laneName} and ${hasDueJob(now)}`;

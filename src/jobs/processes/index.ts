@@ -1,11 +1,13 @@
 /**
- * The processes that share a database: each writes a heartbeat once a second and reads those of the others.
+ * The processes that share a database: each writes a heartbeat once a second and reads the heartbeats of the
+ * other processes.
  *
- * A process whose heartbeat has stopped is dead: another one deletes its row and makes the jobs that it had claimed
- * due again. If it was only blocked, its next heartbeat adds the row again, and `claims` keeps it from changing the
- * jobs that were taken over. The heartbeat also carries the use of rate limits.
+ * A process whose heartbeat has stopped is dead: another process deletes its row and makes the jobs due again
+ * that it had claimed. If the process was only blocked, its next heartbeat adds the row again, and `claims`
+ * prevents it from changing the jobs that were taken over. The heartbeat also carries the use of rate limits.
  *
- * The process of an embedded database is its only one: it writes no heartbeats, and all others are dead when it starts.
+ * The process of an embedded database is the only one: it writes no heartbeats, and all other processes are
+ * dead when it starts.
  */
 import { sql } from "kysely";
 import type { Database } from "../../database/database.ts";
@@ -25,8 +27,9 @@ const beatMs = 1_000;
 /** An event loop that is blocked for 2 s writes its next heartbeat 3 s after the last one. */
 const deadAfterMs = 3_500;
 /**
- * Heartbeats of this process during which that of the other did not change. The age alone proves nothing: the
- * clocks of two machines differ, and after an outage of the database every heartbeat is old.
+ * How many heartbeats of this process must find the heartbeat of another process unchanged. Its age alone
+ * proves nothing: the clocks of two machines differ, and after an outage of the database every heartbeat is
+ * old.
  */
 const deadAfterBeats = 3;
 
@@ -36,7 +39,9 @@ export interface ProcessesOptions {
   readonly log: Log;
   /** Whether no other process can use the database at the same time. */
   readonly isAlone: boolean;
-  /** The clock behind `now`, which is measured with each heartbeat; undefined if `now` follows no database. */
+  /**
+   * The clock behind `now`, which is measured with each heartbeat; undefined if `now` follows no database.
+   */
   readonly clock?: SharedClock | undefined;
 }
 
@@ -46,7 +51,7 @@ interface ProcessRow {
   readonly use: UseCounts;
 }
 
-/** The database's time, with another process; the columns of the process are null if there is none. */
+/** The database's time, and the columns of another process, which are null if there is none. */
 const rowColumns = {
   time: "timestamptz",
   id: nullable("text"),
@@ -54,7 +59,7 @@ const rowColumns = {
   use: typed<UseCounts | null>("jsonb"),
 } as const;
 
-/** Another process, as it was read with the last heartbeat. */
+/** Another process, as the last heartbeat read it. */
 interface Peer extends ProcessRow {
   readonly unchangedBeats: number;
 }
@@ -67,13 +72,13 @@ export class Processes {
   readonly #exchange: ReturnType<typeof createUseExchange>;
   readonly #stopped = createSignal();
   #peers: ReadonlyMap<string, Peer> = new Map();
-  /** 0 before the first heartbeat. */
+  /** The time of the last heartbeat; 0 before the first one. */
   #beatAt = 0;
   #loop: Promise<void> | undefined;
   #isFailing = false;
   /** When the database answered the last heartbeat, by the monotonic clock. */
   #answeredAt = Number.NEGATIVE_INFINITY;
-  /** How long that took. */
+  /** How long the last heartbeat took. */
   #tookMs = 0;
   #onRelease: () => void = () => undefined;
   readonly #reportDifference: () => void;
@@ -98,7 +103,10 @@ export class Processes {
     return !this.#isFailing && this.#tookMs < deadAfterMs && ageMs < deadAfterMs;
   }
 
-  /** Whether the time of this process can be compared with that of the others. While it can't, it claims no jobs. */
+  /**
+   * Whether this process's time can be compared with the time of other processes. While it can't, this
+   * process claims no jobs.
+   */
   get isClockCurrent(): boolean {
     return this.#options.clock?.isCurrent ?? true;
   }
@@ -108,14 +116,16 @@ export class Processes {
     this.#onRelease = callback;
   }
 
-  /** Adds this process to the table, which must precede its first claim. */
+  /** Adds this process to the table. Must be called before its first claim. */
   async register(): Promise<void> {
     if (this.#beatAt === 0) {
       await this.beat();
     }
   }
 
-  /** Writes a heartbeat, reads the others', and makes the jobs of dead processes due. */
+  /**
+   * Writes a heartbeat, reads the heartbeats of other processes, and makes the jobs of dead processes due.
+   */
   async beat(): Promise<void> {
     const { isAlone, now } = this.#options;
     if (isAlone && this.#beatAt > 0) {
@@ -126,7 +136,7 @@ export class Processes {
     const others = await this.#exchangeRows(at);
     this.#answeredAt = performance.now();
     this.#tookMs = this.#answeredAt - sentAt;
-    // Without heartbeats of its own, this process could not see those of the others.
+    // A process that wrote no heartbeats itself can't tell whether another process did.
     const isLate = at.getTime() - this.#beatAt > 2 * beatMs;
     const peers = others.map((row) => this.#observe(row, isLate));
     this.#peers = new Map(peers.map((peer) => [peer.id, peer]));
@@ -145,7 +155,10 @@ export class Processes {
     }
   }
 
-  /** Ends the heartbeats. A process that left jobs unfinished stays in the table until another finds it dead. */
+  /**
+   * Stops the heartbeats. A process that left jobs unfinished stays in the table until another process finds
+   * it dead.
+   */
   async stop(): Promise<void> {
     this.#stopped.set();
     await this.#loop;
@@ -162,7 +175,7 @@ export class Processes {
 
   async #run(): Promise<void> {
     let startedAt = performance.now();
-    // A second from the start of one to the start of the next: a slow database must not make this process seem dead.
+    // One second from start to start: a slow database must not make this process seem dead.
     while (!(await this.#stopped.wait(startedAt + beatMs - performance.now()))) {
       startedAt = performance.now();
       try {
@@ -200,7 +213,10 @@ export class Processes {
     );
   }
 
-  /** Reports the use of a process since its last heartbeat. What it used before it was first seen is past. */
+  /**
+   * Reports the use of a process since its last heartbeat. Use before the process was first seen does not
+   * count.
+   */
   #observe(row: ProcessRow, isLate: boolean): Peer {
     const known = this.#peers.get(row.id);
     this.#exchange.report(known?.use ?? row.use, row.use);
@@ -209,8 +225,8 @@ export class Processes {
   }
 
   /**
-   * Deletes the row of a dead process and makes its jobs due since its last heartbeat, so ahead of newer ones. Does
-   * nothing if it has written a heartbeat since, or another process was faster.
+   * Deletes the row of a dead process and makes its jobs due as of its last heartbeat, so before newer jobs.
+   * Does nothing if the process has written a heartbeat since, or another process was faster.
    */
   async #release({ id, heartbeat_at }: Peer, at: Date): Promise<void> {
     const { numAffectedRows } = await sql`

@@ -1,19 +1,19 @@
-/** Measures the clock of the database, and reports when that of this machine differs. */
+/** Measures the clock of the database, and reports when this machine's clock differs. */
 import { sql } from "kysely";
 import type { Database } from "../../database/database.ts";
 import { nullable, rowsOf } from "../../database/query/index.ts";
 import type { Log } from "../../ports/telemetry/log.ts";
 import { SharedClock } from "../../time/shared-clock.ts";
 
-/** A row of a process is recent if its heartbeat was written this long ago, by the database's clock. */
+/** A process's row is recent if its heartbeat is younger, by the database's clock. */
 const recent = sql`interval '3 seconds'`;
 
 /**
- * The clock of a process of a PostgreSQL database, measured once; undefined for the embedded database, which is used by
- * one process.
+ * The clock of a process of a PostgreSQL database, measured once. Undefined for the embedded database, which
+ * only one process uses.
  *
- * After a step of the database's clock the processes that run approach it slowly: a process that starts then begins with
- * their time.
+ * After a step of the database's clock, running processes approach it slowly, so a process that starts
+ * meanwhile begins with their time.
  */
 export async function openSharedClock({ engine, queries }: Database): Promise<SharedClock | undefined> {
   if (engine === "embedded") {
@@ -38,7 +38,10 @@ export async function openSharedClock({ engine, queries }: Database): Promise<Sh
 /** The machine's clock may differ by this much without a warning. */
 const toleratedMs = 2_000;
 
-/** Returns a function that warns when the machine's clock begins to differ, and reports when it is right again. */
+/**
+ * Returns a function that warns when the machine's clock begins to differ, and reports when it is correct
+ * again.
+ */
 export function createDifferenceReport(clock: SharedClock, log: Log): () => void {
   let isReported = false;
   return () => {

@@ -46,7 +46,7 @@ export function createUseExchange(now: Clock): UseExchange {
     report(before, after) {
       for (const [id, points] of Object.entries(after)) {
         const known = before[id] ?? 0;
-        // A lower count began again, after the credential had been inactive.
+        // A lower count has restarted from zero after the credential was inactive.
         const added = points < known ? points : points - known;
         if (added > 0) {
           callback(id, added);
@@ -56,5 +56,5 @@ export function createUseExchange(now: Clock): UseExchange {
   };
 }
 
-/** For a process that shares its database with no other: nothing is counted. */
+/** For a process that does not share its database: nothing is counted. */
 export const unsharedUse: SharedUse = { add: () => undefined, onOthers: () => undefined };

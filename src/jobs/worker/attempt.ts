@@ -15,9 +15,12 @@ import { moveToDeadLetter, type Settlement } from "../settle.ts";
 import { backoffMs } from "./backoff.ts";
 
 const defaultMaxAttempts = 10;
-/** On a machine that is too busy to move it in this time, the job starts in the end. */
+/**
+ * After this many moves the job starts anyway. More moves mean that the machine is too busy to move the start
+ * in time.
+ */
 const maxMoves = 3;
-/** Enough to understand a failure; a vendor's whole response does not belong in the table. */
+/** Enough to understand a failure. The whole response of a third party does not belong in the table. */
 const maxErrorLength = 1_000;
 
 export interface AttemptContext {
@@ -31,7 +34,7 @@ export interface AttemptContext {
   readonly requireClock: () => void;
 }
 
-/** Undefined when the row is gone already. */
+/** Returns undefined if the row no longer exists. */
 export async function attemptJob(
   context: AttemptContext,
   definition: JobDefinition,
@@ -87,7 +90,7 @@ function createStart(
       }
     } catch (error) {
       signal.throwIfAborted();
-      // The rate may be exceeded by one, which costs less than the job.
+      // The rate may be exceeded by one start, which costs less than losing the job.
       log.warn({ job: id, err: error }, "The start of a job could not be counted");
     }
   };
@@ -102,7 +105,7 @@ function readPayload<Payload>({ name, payload }: JobDefinition<Payload>, job: Cl
   return parsed.data;
 }
 
-/** A scheduled job waits for its next run; any other is deleted. */
+/** A scheduled job waits for its next run; any other job is deleted. */
 function complete({ now }: AttemptContext, { schedule }: JobDefinition, job: ClaimedJob): Settlement {
   if (schedule === undefined) {
     return { id: job.id };
@@ -110,7 +113,10 @@ function complete({ now }: AttemptContext, { schedule }: JobDefinition, job: Cla
   return reschedule(job, nextRun(schedule, now()), 0);
 }
 
-/** After a failure that is not final. The retry of a scheduled job is never later than its next run. */
+/**
+ * Reschedules a job after a failure that is not final. The retry of a scheduled job is never later than its
+ * next run.
+ */
 function retry(
   { now, log }: AttemptContext,
   { schedule }: JobDefinition,
@@ -159,7 +165,10 @@ async function fail(
   }
 }
 
-/** A time that PostgreSQL can't parse would fail every settlement of the same statement, so it fails this job. */
+/**
+ * A time that PostgreSQL can't parse would make all settlements of the same statement fail, so here it makes
+ * this job fail.
+ */
 function reschedule({ id, claims: claimed }: ClaimedJob, at: Date, attempts: number): Settlement {
   const run_at = at.toISOString();
   if (!/^\d{4}-/.test(run_at)) {

@@ -1,5 +1,6 @@
 /**
- * The polling loop of one priority: waits until there is work, survives outages of the database, and shuts down gracefully.
+ * The polling loop of one priority: waits until there is work, survives outages of the database, and shuts
+ * down gracefully.
  *
  * It is woken by a commit that added jobs in this process and by the end of a job. Jobs that other processes
  * add are found by the next poll.
@@ -9,12 +10,15 @@ import { setTimeout as delay } from "node:timers/promises";
 import { createSignal } from "../signal.ts";
 import { Poller, type PollerOptions, type PollResult } from "./poller.ts";
 
-/** Jobs that are added or end within this time share a poll; more would noticeably delay a job's start. */
+/**
+ * Jobs that are added or end within this time share a poll. A longer time would noticeably delay a job's
+ * start.
+ */
 const coalesceMs = 2;
 /**
- * The pause after a poll that left slots free: the jobs of this time share the statements of the next poll and of their
- * batches. While requests wait for a connection, it is several times as long as the poll took, which leaves connections
- * to them.
+ * The pause after a poll that left slots free: jobs that are added in this time share the statements of the
+ * next poll and of their batches. While requests wait for a connection, the pause is several times as long as
+ * the poll took, which leaves connections to the requests.
  */
 const pause = { minMs: 10, maxMs: 200, pollTimes: 10 };
 /** The longest wait between polls during an outage of the database. */
@@ -33,9 +37,9 @@ export class Worker {
   #isStopping = false;
   #isStopped = false;
   #failedPolls = 0;
-  /** Jobs claimed since the start. */
+  /** How many jobs were claimed since the start. */
   #claimed = 0;
-  /** Called when nothing is due and nothing runs. */
+  /** Functions that are called when nothing is due and nothing runs. */
   readonly #waiting: (() => void)[] = [];
 
   constructor(options: Omit<PollerOptions, "signal" | "onEnd">) {
@@ -57,7 +61,7 @@ export class Worker {
     this.#loop ??= this.#run();
   }
 
-  /** Polls until nothing is due and nothing runs; returns how many attempts were made. */
+  /** Polls until nothing is due and nothing runs. Returns the number of attempts. */
   async runDue(): Promise<number> {
     if (this.#loop) {
       throw new Error("The worker is started and runs due jobs already.");
@@ -74,7 +78,7 @@ export class Worker {
     }
   }
 
-  /** The same for a started worker: waits until its loop has run all that is due. */
+  /** Like `runDue`, for a started worker: waits until its loop has run everything that is due. */
   async whenIdle(): Promise<number> {
     if (!this.#loop) {
       return this.runDue();
@@ -87,7 +91,7 @@ export class Worker {
     return this.#claimed - before;
   }
 
-  /** Starts no more jobs and waits for the running ones; aborts them after `graceMs`. */
+  /** Starts no more jobs and waits for the running jobs. Aborts them after `graceMs`. */
   async stop(graceMs: number): Promise<void> {
     this.#isStopping = true;
     this.wake();
@@ -105,7 +109,8 @@ export class Worker {
   async #run(): Promise<void> {
     while (!this.#isStopped && !(this.#isStopping && this.#poller.isIdle)) {
       const startedAt = performance.now();
-      // Those that begin to wait during the poll may have added jobs that it did not see.
+      // Only callers that waited before the poll: later callers may have added jobs that the poll did not
+      // see.
       const waiting = this.#waiting.length;
       const { waitMs, hasFullLane, claimed, isDrained } = await this.#poll();
       this.#claimed += claimed;
@@ -140,7 +145,7 @@ export class Worker {
       this.#failedPolls = 0;
       return result;
     } catch (error) {
-      // One of the workers logs it for both.
+      // Only one of the two workers logs the error.
       if (this.#failedPolls === 0 && this.#priority === "normal") {
         this.#log.error({ err: error }, "The worker can't read its jobs and will retry");
       }

@@ -1,11 +1,11 @@
 /** The leases of the jobs that run in this process, and when each must be renewed. */
 import type { ClaimedJob } from "../claim/index.ts";
 import type { JobDefinition } from "../job.ts";
-import type { Reschedule } from "../settle.ts";
+import type { RescheduledJob } from "../settle.ts";
 
 const defaultLeaseMs = 60_000;
 
-/** When a lease that starts now ends. */
+/** The end of a lease that starts now. */
 export function leaseEnd({ leaseMs = defaultLeaseMs }: JobDefinition, now: Date): Date {
   return new Date(now.getTime() + leaseMs);
 }
@@ -13,7 +13,9 @@ export function leaseEnd({ leaseMs = defaultLeaseMs }: JobDefinition, now: Date)
 interface Lease {
   readonly job: ClaimedJob;
   readonly definition: JobDefinition;
-  /** After half of the lease: rarely needed, and early enough for one renewal to fail. */
+  /**
+   * After half of the lease: late enough that most jobs have ended, and early enough for one renewal to fail.
+   */
   renewAt: number;
 }
 
@@ -45,8 +47,8 @@ export class Leases {
     this.#leases.delete(job.id);
   }
 
-  /** The renewals that are due, the same ones again until `markRenewed` is called. */
-  renewals(now: Date): Reschedule[] {
+  /** The renewals that are due. They are returned again until `markRenewed` is called. */
+  renewals(now: Date): RescheduledJob[] {
     return this.#due(now).map(({ job, definition }) => {
       const run_at = leaseEnd(definition, now).toISOString();
       return { id: job.id, claimed: job.claims, run_at, attempts: job.attempts };

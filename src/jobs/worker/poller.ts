@@ -1,10 +1,10 @@
 /**
- * Polls the table for the jobs of one priority, one transaction each time: settles jobs that have ended, renews leases that are half over,
- * claims what is due, and starts it after the commit.
+ * Polls the table for jobs of one priority. Each poll is one transaction, which settles jobs that have ended,
+ * renews leases that are half over, and claims due jobs. The claimed jobs start after the commit.
  *
- * All jobs that end within a few milliseconds are deleted by one statement, and the next job of their keys can
- * be claimed in the same transaction. If a poll fails, the settlements wait for the next one. A crash before
- * that runs the jobs again: at least once.
+ * All jobs that end within a few milliseconds are deleted by one statement, and the next job of their keys
+ * can be claimed in the same transaction. If a poll fails, the settlements wait for the next poll. After a
+ * crash in between, the jobs run again: at least once.
  */
 import type { DatabaseTransaction } from "../../database/database.ts";
 import { together } from "../../database/transaction.ts";
@@ -20,12 +20,12 @@ import { Leases, leaseEnd } from "./leases.ts";
 export interface PollerOptions extends Omit<AttemptContext, "backOff" | "requireClock"> {
   readonly priority: Priority;
   readonly definitions: ReadonlyMap<string, JobDefinition>;
-  /** Undefined: this process writes no heartbeat, so its claims last until their lease ends. */
+  /** If undefined, this process writes no heartbeat, so its claims last until their leases end. */
   readonly processes: Processes | undefined;
   readonly concurrency: number;
   /** The longest wait between two polls. */
   readonly pollMs: number;
-  /** Called before each poll; does its work once. */
+  /** Called before each poll; does its work only once. */
   readonly prepare: () => Promise<void>;
   /** Called whenever a job has ended. */
   readonly onEnd: () => void;
@@ -33,33 +33,33 @@ export interface PollerOptions extends Omit<AttemptContext, "backOff" | "require
 
 export interface PollResult {
   readonly claimed: number;
-  /** Every lane was read, and none has more that can be claimed now. */
+  /** Every lane was read, and no lane has further jobs that can be claimed now. */
   readonly isDrained: boolean;
-  /** A lane has no free slot: more of its jobs may be due. */
+  /** Whether a lane has no free slot, so that more of its jobs may be due. */
   readonly hasFullLane: boolean;
   /** How long to wait for the next poll unless woken. */
   readonly waitMs: number;
 }
 
-interface Claimed {
+interface ClaimedBatch {
   readonly jobs: readonly ClaimedJob[];
   readonly isDrained: boolean;
-  /** The lane behind which the next claim starts, if that has changed. */
+  /** The lane after which the next claim starts, if it has changed. */
   readonly after?: string;
   readonly dueAt?: Date | undefined;
 }
 
-/** A claim of another process holds the rate of a lane for about as long. */
+/** How long to wait if another process's claim holds the rate of a lane. */
 const contendedMs = 10;
 
-const noJobs: Claimed = { jobs: [], isDrained: false };
+const noJobs: ClaimedBatch = { jobs: [], isDrained: false };
 
 export class Poller {
   readonly #options: PollerOptions;
   readonly #leases = new Leases();
   readonly #lanes: Lanes;
   readonly #settlements: Settlement[] = [];
-  /** The last lane served: if a poll can't serve all lanes, the next one continues behind it. */
+  /** The last lane served. If a poll can't serve all lanes, the next poll continues after this lane. */
   #after: string;
 
   constructor(options: PollerOptions) {
@@ -68,7 +68,7 @@ export class Poller {
     this.#lanes = new Lanes(options.concurrency);
   }
 
-  /** Nothing runs, and every settlement is committed. */
+  /** Whether nothing runs and every settlement is committed. */
   get isIdle(): boolean {
     return this.#leases.size + this.#settlements.length === 0;
   }
@@ -89,12 +89,14 @@ export class Poller {
     return { claimed: jobs.length, isDrained, hasFullLane: this.#lanes.hasFull, waitMs };
   }
 
-  /** While it is not, the leases of other processes may seem to have ended. */
+  /**
+   * Whether the clock is current. If it is not, the leases of other processes may only seem to have ended.
+   */
   #isClockCurrent(): boolean {
     return this.#options.processes?.isClockCurrent ?? true;
   }
 
-  async #transact(now: Date, capacity: Capacity): Promise<Claimed> {
+  async #transact(now: Date, capacity: Capacity): Promise<ClaimedBatch> {
     const settlements = this.#settlements.splice(0);
     const renewals = this.#leases.renewals(now);
     if (settlements.length + renewals.length + capacity.limit === 0) {
@@ -118,9 +120,10 @@ export class Poller {
     }
   }
 
-  async #claim(tx: DatabaseTransaction, capacity: Capacity): Promise<Claimed> {
+  async #claim(tx: DatabaseTransaction, capacity: Capacity): Promise<ClaimedBatch> {
     const { priority, processes } = this.#options;
-    // Not the time of the poll: the wait for the connection would count as part of the second in which jobs start.
+    // Not the time when the poll began: the wait for the connection would count as part of the second in
+    // which jobs start.
     const now = this.#options.now();
     const definitions = [...this.#options.definitions.values()];
     const leases = definitions.map((definition) => [
@@ -187,7 +190,10 @@ export class Poller {
     this.#options.onEnd();
   }
 
-  /** Until a job is due, a lane resumes or a lease must be renewed; at most `pollMs`, for other processes' jobs. */
+  /**
+   * The time until a job is due, a lane resumes or a lease must be renewed; at most `pollMs`, because other
+   * processes add jobs.
+   */
   #waitMs(now: Date, dueAt?: Date): number {
     const soonest = Math.min(this.#lanes.resumesAt(now), this.#leases.renewAt);
     const time = Math.min(dueAt?.getTime() ?? Number.POSITIVE_INFINITY, soonest);

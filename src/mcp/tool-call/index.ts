@@ -9,6 +9,7 @@
  */
 import { type CallToolResult, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import { isRead, type ListedTool, type ToolList } from "../tool-list/index.ts";
+import { addHiddenTools } from "./add-hidden-tools.ts";
 import type { ExecuteTool, McpCaller, RunTool, ToolCall } from "./call.ts";
 import { createFailureResult } from "./describe-failure.ts";
 import { idempotencyMetaKey } from "./execute.ts";
@@ -28,6 +29,14 @@ export function createRunTool({ list, executeTool, resultLimit }: RunOptions): R
     const tool = list.find(name);
     return tool !== undefined && filter.hiddenBy(tool) === undefined;
   };
+  /** To the tools that this caller has. */
+  const adaptAnswer = ({ offers, hides }: ListedTool, caller: McpCaller, answer: object): object => {
+    const offered =
+      offers === undefined ? answer : filterActions(answer, offers, (name) => isCallable(name, caller));
+    return hides === undefined
+      ? offered
+      : addHiddenTools(offered, hides, { tools: list.all, filter: caller.filter });
+  };
   const run = async (tool: ListedTool, caller: McpCaller, call: ToolCall): Promise<CallToolResult> => {
     const { idempotencyKey, ...outcome } = await executeTool(tool, caller, call);
     const resultMeta =
@@ -37,10 +46,7 @@ export function createRunTool({ list, executeTool, resultLimit }: RunOptions): R
       const options = { key: caller.key, isWrite: !isRead(tool), isHidden };
       return { ...createFailureResult(tool.name, outcome.failure, options), ...resultMeta };
     }
-    const answer =
-      tool.offers === undefined
-        ? outcome.answer
-        : filterActions(outcome.answer, tool.offers, (name) => isCallable(name, caller));
+    const answer = adaptAnswer(tool, caller, outcome.answer);
     return { ...createToolResult(tool, outcome.input, answer, resultLimit), ...resultMeta };
   };
   return async (caller, call) => {

@@ -34,6 +34,8 @@ export interface ListedTool {
   readonly untrusted: readonly string[];
   /** The member of the response's `data` that lists tool calls. */
   readonly offers?: string;
+  /** The member of the response's `data` that lists hidden tools. */
+  readonly hides?: string;
   /** What a client receives. */
   readonly definition: WireTool;
   /** The definition if local files may be named; missing if there is no difference. */
@@ -91,6 +93,7 @@ function toListed({ name, operation, scope, title, description, hints, ...schema
     isCore: declared?.tier === "core",
     untrusted: declared ? untrustedPaths(declared.output) : [],
     ...(declared?.offers === undefined ? {} : { offers: declared.offers }),
+    ...(declared?.hides === undefined ? {} : { hides: declared.hides }),
     definition: wire,
     ...(mapping?.local ? { localDefinition: withInput(wire, withLocalField(mapping).input) } : {}),
   };

@@ -22,6 +22,8 @@ export interface ToolList {
   /** The tools that may be called, also in search mode. */
   callable(viewer: ToolVisibility): readonly ListedTool[];
   find(name: string): ListedTool | undefined;
+  /** Every tool that the service is known to have. */
+  readonly all: readonly ListedTool[];
 }
 
 interface CachedList {
@@ -84,6 +86,7 @@ export function createToolList(
     list: (viewer) => view(viewer).definitions,
     callable: (viewer) => view(viewer).tools,
     find: (name) => byName.get(name),
+    all: available,
   };
 }
 export { discoverAccess, type KeyAccess } from "./access.ts";

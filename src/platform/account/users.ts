@@ -18,12 +18,15 @@ import { hashPassword, newPassword, roleScopes } from "./identity/index.ts";
 import { lockOrganization } from "./organization/index.ts";
 
 /**
- * Agents may have become free: waiting conversations may be assigned. Not an event: nothing has happened that others
- * could be told.
+ * Agents may have become free, so waiting conversations may be assigned. Not an event: there is nothing to
+ * report to subscribers.
  */
 export const capacityFreed = defineHook<[change: Change, organization: string]>();
 
-/** A user has another role, or was activated or deactivated. Not an event: what the user may do no more must not run meanwhile. */
+/**
+ * A user has another role, or was activated or deactivated. Not an event: actions that the user may no longer
+ * perform must not run meanwhile.
+ */
 export const authorityChanged =
   defineHook<[change: Change, user: { readonly organization: string; readonly user_id: string }]>();
 
@@ -76,7 +79,7 @@ interface UserChanges {
 
 async function changeUser(context: WriteContext, id: string, { password_hash, ...changes }: UserChanges) {
   const { tx, caller, organization, now } = context;
-  // Serialized, so that of two owners who give up the role at the same time one stays.
+  // Serialized, so that if two owners give up the role at the same time, one stays owner.
   await lockOrganization(tx, organization);
   const user = await getUser(tx, organization, id);
   const { name = user.name, role = user.role, is_active = user.is_active } = changes;
@@ -131,7 +134,10 @@ export async function insertUser(
     .executeTakeFirst();
 }
 
-/** Replaces a verified user's password and ends the sessions; undefined if it was changed since it was verified. */
+/**
+ * Replaces a verified user's password and ends the user's sessions. Returns undefined if the password was
+ * changed since it was verified.
+ */
 export async function replacePassword(
   tx: Transaction,
   verified: { readonly organization_id: string; readonly id: string; readonly session_version: number },
@@ -159,7 +165,7 @@ async function getUser(tx: Transaction, organization: string, id: string) {
   return user;
 }
 
-/** The user with this address, in any organization: for the operator. */
+/** For the operator: the user with this address, in any organization. */
 export async function findUserByEmail(tx: Transaction, email: string) {
   return tx
     .selectFrom("users")
@@ -168,7 +174,10 @@ export async function findUserByEmail(tx: Transaction, email: string) {
     .executeTakeFirst();
 }
 
-/** The id of the user with this address, if it is in the same organization: other tenants' ids are not disclosed. */
+/**
+ * The id of the user with this address if the user is in the same organization: ids of other tenants are not
+ * disclosed.
+ */
 async function findByEmail(tx: Transaction, organization: string, email: string) {
   return ofOrganization(tx, organization)
     .selectFrom("users")
@@ -196,7 +205,9 @@ async function requireOtherOwner(tx: Transaction, organization: string, id: stri
   }
 }
 
-/** @throws Failure `scope_not_held` if the role has scopes that the caller does not have, `owner_required`. */
+/**
+ * @throws Failure `scope_not_held` if the role has scopes that the caller does not have, `owner_required`.
+ */
 function requireGrantable(caller: Caller, role: Role): void {
   const missing = missingScopes(caller, role);
   if (missing.length > 0) {
@@ -209,7 +220,10 @@ function requireGrantable(caller: Caller, role: Role): void {
   requireOwnerFor(caller, role);
 }
 
-/** @throws Failure `insufficient_scope` if a user of this role has scopes that the caller does not have, `owner_required`. */
+/**
+ * @throws Failure `insufficient_scope` if a user of this role has scopes that the caller does not have,
+ *   `owner_required`.
+ */
 function requireManageable(caller: Caller, role: Role): void {
   const missing = missingScopes(caller, role);
   if (missing.length > 0) {
@@ -219,8 +233,8 @@ function requireManageable(caller: Caller, role: Role): void {
 }
 
 /**
- * Owners and admins have the same scopes, but only an owner changes or makes an owner. A key that no user created
- * is the operator's.
+ * Owners and admins have the same scopes, but only an owner may change an owner or make a user an owner. A
+ * key that no user created belongs to the operator.
  * @throws Failure `owner_required`.
  */
 function requireOwnerFor(caller: Caller, role: Role): void {

@@ -1,4 +1,7 @@
-/** Media of messages and templates. An address of one of our uploads stands for its file, which must meet the channel's limits. */
+/**
+ * Media of messages and templates. The address of an upload stands for its file, which must meet the
+ * channel's limits.
+ */
 import { fail } from "../../../tools/errors.ts";
 import type { Queries } from "../../database/database.ts";
 import type { StoredContent } from "../../database/schema/index.ts";
@@ -77,7 +80,10 @@ export interface MediaTarget {
   readonly fetchesFiles: boolean;
 }
 
-/** Returns the media as the channel receives it. The link to an upload is signed now, because it expires. */
+/**
+ * Returns the media in the form that the channel receives. The link to an upload is signed now, because it
+ * expires.
+ */
 export async function toChannelMedia<
   Media extends { readonly url: string; readonly upload?: string | undefined },
 >(world: World, { organization, fetchesFiles }: MediaTarget, { upload, ...media }: Media) {

@@ -1,4 +1,4 @@
-/** Problems of a graph that is being saved: the field, what is wrong with it, and what to send. */
+/** Problems of a graph that is being saved: the field, the problem, and what to send instead. */
 import type { z } from "zod";
 import { type Failure, failInput, inputMessages, nearestName } from "../../../tools/contract/index.ts";
 import { fail } from "../../../tools/errors.ts";
@@ -11,15 +11,15 @@ export interface Problem {
   readonly fix: string;
 }
 
-/** Of so many things that are wrong, no more are named: naming one takes time. */
+/** How many problems are reported: describing one takes time. */
 export const maxProblems = 20;
 
-/** The problems that a failure of another module names. */
+/** Converts a failure of another module to problems. */
 export function problemsOf({ code, message, fix, detail }: Failure, field: string): Problem[] {
   return (detail.details ?? [{ field, code, message, fix }]).map((one) => ({ ...one, fix: one.fix ?? "" }));
 }
 
-/** The failure of a graph that can't be saved; the first problem is in its message. */
+/** The failure of a graph that can't be saved. Its message has the first problem. */
 export function failGraph(
   code: "flow_invalid" | "chatbot_graph_invalid",
   problems: readonly Problem[],
@@ -29,7 +29,7 @@ export function failGraph(
   return fail(code, { reason: `${field}: ${message}`, param: field, details });
 }
 
-/** Parses a part of a graph, of which `field` is the place. */
+/** Parses a part of a graph. `field` is the place of the part. */
 export function parsePart<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
@@ -43,13 +43,13 @@ export function parsePart<Schema extends z.ZodType>(
   return { problems: problemsOf(failInput(issues, { [field]: value }), field) };
 }
 
-/** " Did you mean …?" if one of the names is near. */
+/** Returns " Did you mean …?" if one of the names is similar, and otherwise an empty text. */
 export function suggest(name: string, known: readonly string[]): string {
   const nearest = nearestName(name, known);
   return nearest === undefined ? "" : ` Did you mean ${nearest}?`;
 }
 
-/** Names for a message, at most 20. */
+/** Lists at most 20 names for a message. */
 export function listNames(names: readonly string[]): string {
   const shown = names.slice(0, 20).join(", ");
   return names.length === 0 ? "none" : names.length > 20 ? `${shown} and others` : shown;

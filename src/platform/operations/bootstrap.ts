@@ -12,13 +12,13 @@ import {
   randomSecret,
 } from "../account/identity/index.ts";
 import { insertInbox } from "../account/inboxes/index.ts";
-import { insertOrganization, type NewOrganization } from "../account/organization/index.ts";
+import { insertOrganization, type NewOrganizationRow } from "../account/organization/index.ts";
 import { insertUser } from "../account/users.ts";
 import {
   type AppSecrets,
   type ResealOptions,
   resealAll,
-  type SealSecrets,
+  type SealingSecrets,
 } from "../foundation/sealing/index.ts";
 import { insertSetting, readSetting } from "../foundation/settings.ts";
 
@@ -44,7 +44,7 @@ export interface BootstrapOptions {
   /** The API key that the processes of this data folder share. */
   readonly localKey: string | undefined;
   readonly now: Date;
-  /** The secrets of the configuration, and what is sealed under them. */
+  /** The secrets of the configuration, and the values that are sealed with them. */
   readonly secrets: { readonly secret: string | undefined } & Pick<AppSecrets, "previousSecret">;
   readonly sealed: Omit<ResealOptions, "secrets" | "now">;
   /** Called right after the first organization was created: its secrets cannot be read again. */
@@ -52,12 +52,12 @@ export interface BootstrapOptions {
 }
 
 /**
- * Prepares a migrated database for the app: its first organization, the local key, and the secret under which all
- * stored values are sealed.
+ * Prepares a migrated database for the app: its first organization, the local key, and the secret with which
+ * all stored values are sealed.
  *
  * @throws if no secret opens some of the stored values.
  */
-export async function bootstrap(database: Database, options: BootstrapOptions): Promise<SealSecrets> {
+export async function bootstrap(database: Database, options: BootstrapOptions): Promise<SealingSecrets> {
   const { localKey, now } = options;
   const generatedSecret = await loadOrCreateSecret(database);
   const secrets = {
@@ -65,7 +65,7 @@ export async function bootstrap(database: Database, options: BootstrapOptions): 
     previousSecret: options.secrets.previousSecret,
     generatedSecret,
   };
-  // First, so that a start with a wrong secret changes and prints nothing.
+  // Runs first, so that a start with a wrong secret changes and prints nothing.
   await resealAll(database, { ...options.sealed, secrets, now });
   const created = await createFirstOrganization(database, options);
   if (created) {
@@ -82,7 +82,7 @@ async function createFirstOrganization(
   database: Database,
   { owner, firstInbox, now }: BootstrapOptions,
 ): Promise<BootstrapResult | undefined> {
-  // Hashing a password is slow on purpose: only for the first start.
+  // Hashing a password is slow on purpose, so it is done only on the first start.
   if (await readSetting(database, "first_organization")) {
     return undefined;
   }
@@ -123,7 +123,7 @@ async function createFirstOrganization(
 /** Creates an organization with its first inbox. */
 export async function createOrganization(
   tx: DatabaseTransaction,
-  organization: NewOrganization,
+  organization: NewOrganizationRow,
   firstInbox: FirstInbox,
 ): Promise<void> {
   const { id, now } = organization;
@@ -132,8 +132,8 @@ export async function createOrganization(
 }
 
 /**
- * Inserts the API key that the processes of this data folder share. Only once per key, so that a revoked key
- * stays revoked.
+ * Inserts the API key that the processes of this data folder share. A key is inserted only once, so that a
+ * revoked key stays revoked.
  */
 async function registerLocalKey(database: Database, secret_key: string, now: Date): Promise<void> {
   await database.transaction(async (tx) => {
@@ -156,7 +156,7 @@ async function registerLocalKey(database: Database, secret_key: string, now: Dat
   });
 }
 
-/** Returns the secret of the database; generated once and shared by every process on it. */
+/** Returns the secret of the database, which is generated once and shared by all its processes. */
 async function loadOrCreateSecret(database: Database): Promise<string> {
   const existing = await readSetting(database, "secret");
   if (existing !== undefined) {

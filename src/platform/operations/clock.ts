@@ -1,11 +1,12 @@
 /**
- * The clock of a sandbox. It runs as the real one does, ahead of it by a stored time.
+ * The clock of a sandbox. It runs like the real clock, ahead of it by a stored time.
  *
- * To move it, the jobs run until none is due; then it jumps to where the next one is due, and so on. While it jumps,
- * nothing runs that a lease or a time limit could end, except requests. Jobs that repeat by themselves, such as the
- * sweep for windows that end, are no reason to stop: the longest jump bounds their delay.
+ * To move the clock, the jobs run until none is due; then the clock jumps to the time of the next job, and so
+ * on. While it jumps, nothing runs that a lease or a time limit could end, except requests. Recurring jobs,
+ * such as the sweep for windows that end, do not stop a jump: the longest jump bounds their delay.
  *
- * Only the process of an embedded database has such a clock: the clocks of several processes could not move together.
+ * Only the process of an embedded database has such a clock: the clocks of several processes could not move
+ * together.
  */
 import { clock as contract } from "../../../tools/clock.ts";
 import { fail } from "../../../tools/errors.ts";
@@ -17,13 +18,16 @@ import type { SharedClock } from "../../time/shared-clock.ts";
 import { implement, type World } from "../foundation/kernel/index.ts";
 import { readSetting, replaceSetting } from "../foundation/settings.ts";
 
-/** The longest jump is this part of the way, within these limits: each takes some 20 ms of real time. */
+/**
+ * The longest jump is this part of the distance, within these limits. Each jump takes about 20 ms of real
+ * time.
+ */
 const jump = { part: 1 / 100, minMs: 60_000, maxMs: 3_600_000 };
 const maxAheadMs = 10 * 366 * 86_400_000;
-/** How long one request moves the clock; below the time limits of common clients and proxies. */
+/** How long one request moves the clock. Shorter than the time limits of common clients and proxies. */
 const requestMs = 20_000;
 
-/** The name of the setting in the database, in milliseconds. */
+/** The name of the setting in the database. Its value is in milliseconds. */
 const settingName = "clock_ahead_ms";
 
 export const clock = implement(contract, {
@@ -95,13 +99,16 @@ async function moveClock({ jobs, now }: World, { sandbox, target, mustEnd }: Mov
 
 export interface OpenClock {
   readonly now: Clock;
-  /** Undefined: the clock shows the real time. */
+  /** Undefined if the clock shows the real time. */
   readonly sandbox: Sandbox | undefined;
-  /** The clock behind `now` that follows the database's; undefined if the given one or the machine's is used. */
+  /**
+   * The clock behind `now` that follows the database's clock. Undefined if the given clock or the machine's
+   * clock is used.
+   */
   readonly sharedClock: SharedClock | undefined;
 }
 
-/** Opens the clock of this database. @throws Error if it was moved and may not be any more. */
+/** Opens the clock of this database. @throws Error if the clock was moved and may no longer be moved. */
 export async function openClock(
   database: Database,
   isMovable: boolean,

@@ -46,10 +46,10 @@ export type SubmissionResult =
   | { readonly outcome: "accepted"; readonly external_id: string }
   /** The authority rejects the submission at once; `reason` may be shown to the caller. */
   | { readonly outcome: "refused"; readonly reason: string }
-  | Busy;
+  | BusyOutcome;
 
 /** The call certainly had no effect: too many requests, or the authority is down or can't be reached. */
-export interface Busy {
+export interface BusyOutcome {
   readonly outcome: "busy";
 }
 
@@ -99,7 +99,7 @@ export interface TemplateAuthority {
     template: { readonly inbox: TemplateInbox; readonly external_id: string; readonly name: string },
     signal: AbortSignal,
   ): Promise<
-    { readonly outcome: "deleted" } | { readonly outcome: "refused"; readonly reason: string } | Busy
+    { readonly outcome: "deleted" } | { readonly outcome: "refused"; readonly reason: string } | BusyOutcome
   >;
 }
 

@@ -1,9 +1,9 @@
 /**
- * Reads arguments: a tool's, and a query string's.
+ * Reads the arguments of tools, and query strings.
  *
- * A tool's input is strict at every depth: an unknown argument is an error that lists the known ones. Values are read
- * liberally where that is harmless: `null` for an absent option, a number or an object sent as text, an
- * enum value in another case. MCP and POST /v1/mcp/tools/call read them in the same way.
+ * A tool's input is strict at every depth: an unknown argument is an error that lists the known arguments.
+ * Values are read liberally where that is harmless: `null` for an absent option, a number or an object sent
+ * as text, an enum value in another case. MCP and POST /v1/mcp/tools/call read them in the same way.
  */
 import { z } from "zod";
 import { failInput } from "../failure.ts";
@@ -18,7 +18,7 @@ export { describeUnknownFields, requireKnownMembers } from "./unknown-members.ts
 
 /**
  * Reads a tool's arguments into its operation's input.
- * @throws Failure `invalid_request`, or `unknown_argument` with the known ones.
+ * @throws Failure `invalid_request`, or `unknown_argument` with the known arguments.
  */
 export function readArguments(
   mapping: ToolMapping,
@@ -72,7 +72,7 @@ function coerceNumber(field: z.core.$ZodType, value: unknown): unknown {
   return typeof value === "number" && unwrap(field) instanceof z.ZodString ? String(value) : value;
 }
 
-/** Moves a tool's fields to where its route expects them. */
+/** Moves a tool's fields to the places where its route expects them. */
 function placeFields(
   mapping: ToolMapping,
   fields: Readonly<Record<string, unknown>>,

@@ -1,9 +1,9 @@
-/** Finds the name that a misspelt one was probably meant to be. */
+/** Finds the name that was probably meant by a misspelt name. */
 
 /** Longer names are not compared: the time grows with the product of the lengths. */
 const maxLength = 64;
 
-/** The known name that is nearest to an unknown one; undefined if none is near. */
+/** The known name that is nearest to an unknown name; undefined if no name is near. */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   if (name.length > maxLength) {
     return undefined;
@@ -18,7 +18,7 @@ export function nearestName(name: string, known: readonly string[]): string | un
     .sort((one, other) => one.errors - other.errors)[0]?.candidate;
 }
 
-/** Whether the name has every word of the candidate, in any order and beside others. */
+/** Whether the name contains every word of the candidate, in any order and among other words. */
 function hasWordsOf(name: string, candidate: string): boolean {
   const words = name.split("_");
   return candidate.split("_").every((word) => words.includes(word));

@@ -1,9 +1,10 @@
 /**
  * Rejects members that an input's schema does not name.
  *
- * Zod drops them silently, and an object that replaces another, such as the settings of an inbox, would lose what was
- * misspelt. A tool's arguments are checked at every depth; a REST body from its first nested object on. Unknown fields
- * of the body itself and of the query are ignored, and the answer names them.
+ * Zod drops unknown members silently, and a misspelt member of an object that replaces another, such as the
+ * settings of an inbox, would be lost. A tool's arguments are checked at every depth, and a REST body from
+ * its first nested object on. Unknown fields of the body itself and of the query are ignored, and the
+ * response names them.
  */
 import { z } from "zod";
 import type { ErrorDetail } from "../errors.ts";
@@ -12,14 +13,14 @@ import { unwrap } from "../json-schema.ts";
 import { nearestName } from "./nearest.ts";
 
 interface UnknownMember {
-  /** Where it is, for example `settings.service_windw`. */
+  /** The place of the member, for example `settings.service_windw`. */
   readonly path: string;
   readonly name: string;
-  /** The names that its object may have. */
+  /** The names that the object may have. */
   readonly known: readonly string[];
 }
 
-/** More are not named. */
+/** The most members that an error names. */
 const maxNamed = 20;
 
 /** @throws Failure `unknown_argument`, with the nearest names. Expects a value that the schema accepts. */
@@ -27,12 +28,12 @@ export function requireKnownMembers(schema: z.ZodObject, value: Readonly<Record<
   throwIfAny(nestedUnknown(schema, value, ""));
 }
 
-/** As `requireKnownMembers`, and also for the object itself, of which nothing is known yet. */
+/** Like `requireKnownMembers`, but also checks the members of the object itself. */
 export function requireKnownArguments(schema: z.ZodObject, value: Readonly<Record<string, unknown>>): void {
   throwIfAny(unknownMembers(schema, value, ""));
 }
 
-/** The fields of a body or a query that its operation does not have, as the details of an error. */
+/** Describes the fields of a body or a query that its operation does not have, as the details of an error. */
 export function describeUnknownFields(
   schema: z.ZodObject,
   value: Readonly<Record<string, unknown>>,

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { tag } from "../../contract/index.ts";
 import { conversationStatuses } from "../../conversations.ts";
+import { maxNoteLength } from "../../notes.ts";
 import { duration, fallible, node, templatedText } from "./node.ts";
 
 const id = z.string().min(1).max(64);
@@ -67,7 +68,7 @@ export const changeNodes = {
     summary: "Sets a member of the contact's metadata; null removes it.",
     examples: [{ name: "email", value: "{{vars.mail}}" }],
     config: z.strictObject({
-      /** Of a member of the contact's metadata. */
+      /** The name of a member of the contact's metadata. */
       name: z
         .string()
         .max(255)
@@ -89,13 +90,20 @@ export const changeNodes = {
     config: z
       .strictObject({
         status: z.enum(conversationStatuses).exclude(["spam"]),
-        /** Of a snooze; by default until the contact writes. */
+        /** The duration of a snooze; by default until the contact writes. */
         duration: duration.optional(),
       })
       .refine(
         ({ status, duration: length }) => length === undefined || status === "snoozed",
         "Send duration with the status snoozed alone.",
       ),
+    edges: fallible,
+  }),
+
+  add_note: node({
+    summary: "Adds an internal note to the conversation, which the contact never gets.",
+    examples: [{ text: "Asked for an offer to {{vars.mail}}" }],
+    config: z.strictObject({ text: templatedText(maxNoteLength) }),
     edges: fallible,
   }),
 } as const;

@@ -1,4 +1,4 @@
-/** The nodes that wait, decide and lead to other nodes and flows. */
+/** The nodes that wait, decide, and lead to other nodes and flows. */
 import { z } from "zod";
 import { jsonObject, timestamp } from "../../contract/index.ts";
 import { duration, exactlyOne, fallible, node } from "./node.ts";
@@ -26,7 +26,7 @@ export const controlNodes = {
       .strictObject({
         duration: duration.optional(),
         until: until.optional(),
-        /** Until the organization is open. */
+        /** Waits until the organization is open. */
         business_hours: z.literal(true).optional(),
       })
       .refine(...exactlyOne(["duration", "until", "business_hours"])),

@@ -5,7 +5,7 @@ import { duration, durationMs, fallible, node, variableName } from "./node.ts";
 export const httpMethods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
 export type HttpMethod = (typeof httpMethods)[number];
 
-/** Why there is no response. A response with another status than 2xx is http_error_status. */
+/** Why there is no response. A response with a status other than 2xx is http_error_status. */
 export const callErrors = [
   "http_timeout",
   "http_unreachable",
@@ -15,7 +15,7 @@ export const callErrors = [
   "http_outcome_unknown",
 ] as const;
 
-/** A contact waits for the answer; the same limit as for the receiver of a webhook. */
+/** A contact waits for the answer. The same limit as for receivers of webhooks. */
 const maxTimeoutMs = 30_000;
 
 const headerName = z
@@ -23,7 +23,7 @@ const headerName = z
   .max(128)
   .regex(/^[\w!#$%&'*+.^`|~-]+$/, "Send the name of a header, for example X-Shop.");
 
-/** Anything else has no place in a header: a line break would begin another one. */
+/** Other characters are not allowed in a header: a line break would begin another header. */
 const headerText = /^[\t\x20-\x7e]*$/;
 
 const withoutKey = [
@@ -36,10 +36,13 @@ const headers = z
   .refine((values) => Object.keys(values).length <= 30, "Send at most 30 headers.")
   .refine(...withoutKey);
 
-/** Characters of the values of a call's secret headers: they are searched for in its response. */
+/**
+ * The most characters in the values of a call's secret headers, because they are searched for in its
+ * response.
+ */
 export const maxSecretsLength = 8192;
 
-/** Null keeps the value that is stored. */
+/** Null keeps the stored value. */
 const secretHeaders = z
   .record(
     headerName,
@@ -52,7 +55,10 @@ const secretHeaders = z
   )
   .refine(...withoutKey);
 
-/** Only what comes after the host may have placeholders: what a contact writes must not choose who is called. */
+/**
+ * Only the part after the host may have placeholders: what a contact writes must not decide which host is
+ * called.
+ */
 const literalOrigin = /^[a-z]+:\/\/[^\s/?#\\{}]+(?:[/?#]|$)/i;
 
 const url = z
@@ -79,7 +85,7 @@ export const httpNodes = {
     ],
     config: z
       .strictObject({
-        /** Default: POST with a body, else GET. */
+        /** The default is POST with a body, and GET without. */
         method: z.enum(httpMethods).optional(),
         url,
         headers: headers.optional(),

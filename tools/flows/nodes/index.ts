@@ -1,9 +1,9 @@
 /**
  * Every type of node that a flow can have.
  *
- * To add one: declare it in the file of its group, or in a new file that is spread below, and add its handler to the group of
- * the same name in `src/platform/automation/flows/nodes/`; the compiler names a missing one. The schemas, the validation, the scopes
- * and the rehearsal follow.
+ * To add a type, declare it in the file of its group, or in a new file that is spread below, and add its
+ * handler to the group of the same name in `src/platform/automation/flows/nodes/`; the compiler reports a
+ * missing handler. The schemas, the validation, the scopes and the rehearsal need no change.
  */
 import type { z } from "zod";
 import { changeNodes } from "./changes.ts";

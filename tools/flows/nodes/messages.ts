@@ -14,7 +14,10 @@ const media = z.strictObject({
   file_name: z.string().max(240).optional(),
 });
 
-/** Messages of WhatsApp have at most 24 hours of answers free of a template: a longer wait can't be answered by a text. */
+/**
+ * WhatsApp allows answers without a template for at most 24 hours. After a longer wait, the flow could not
+ * answer with a text.
+ */
 const timeout = duration.default("24h");
 
 /** How an answer is checked. */
@@ -24,12 +27,12 @@ export type AnswerType = (typeof answerTypes)[number];
 const Validation = z
   .strictObject({
     type: z.enum(answerTypes),
-    /** Of a number, or the length of a text. */
+    /** Limits of a number, or of the length of a text. */
     min: z.number().optional(),
     max: z.number().optional(),
-    /** For regex. */
+    /** Only for regex. */
     pattern: z.string().min(1).max(512).optional(),
-    /** For choice: the answers that are accepted; by default the titles of the buttons or rows. */
+    /** Only for choice: the accepted answers; by default the titles of the buttons or rows. */
     choices: z.array(z.string().min(1).max(255)).min(1).max(100).optional(),
   })
   .refine(
@@ -42,7 +45,7 @@ const Validation = z
   );
 export type Validation = z.output<typeof Validation>;
 
-/** A type alone as a whole validation. */
+/** Reads a type alone as a whole validation. */
 function readType(value: unknown, context: z.core.$RefinementCtx): unknown {
   if (typeof value !== "string") {
     return value;
@@ -56,7 +59,7 @@ function readType(value: unknown, context: z.core.$RefinementCtx): unknown {
 }
 
 export const messageNodes = {
-  /** Waits for the reply if there are button edges below it. */
+  /** Waits for the reply if there are button edges below the node. */
   send_message: node({
     summary:
       "Sends a message. With button edges below it, it waits 24 hours for the choice. media_url is a public address, or an upload's storage_url; interactive may have list in place of buttons, as in send_interactive_message.",
@@ -123,7 +126,7 @@ export const messageNodes = {
         save_as: variableName.optional(),
         /** A type alone, or with its limits. */
         validate: z.preprocess(readType, Validation.optional()),
-        /** How often an answer that is not valid is asked for again. */
+        /** How often the question is repeated after an answer that is not valid. */
         retries: z.int().min(0).max(5).default(2),
         /** Sent in place of the question after an answer that is not valid. */
         retry_text: text.optional(),

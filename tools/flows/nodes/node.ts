@@ -1,10 +1,12 @@
-/** What the contract says about a type of node: its action_config, the scope of what it does, and the edges below it. */
+/**
+ * The contract of a type of node: its action_config, the scope that its action needs, and the edges below it.
+ */
 import { z } from "zod";
 import type { Scope } from "../../contract/index.ts";
 
 /**
- * always: after success. keyword, button: by the reply. default: no other edge matched. timeout: no reply came. error: the
- * node failed.
+ * always: after success. keyword, button: the reply matches. default: no other edge matched. timeout: no
+ * reply came. error: the node failed.
  */
 export const connectionTypes = [
   "always",
@@ -19,16 +21,16 @@ export const connectionTypes = [
 export type ConnectionType = (typeof connectionTypes)[number];
 
 export interface NodeDeclaration<Config extends z.ZodType = z.ZodType> {
-  /** What it does, for `describe_flow_nodes`. */
+  /** What the node does, for `describe_flow_nodes`. */
   readonly summary: string;
-  /** Valid values of action_config, which together have every argument. */
+  /** Valid values of action_config, which together contain every argument. */
   readonly examples: readonly z.input<Config>[];
   readonly config: Config;
-  /** Required of the caller who saves such a node, besides the scope of the operation. */
+  /** The scope that a caller needs to save such a node, in addition to the scope of the operation. */
   readonly scope?: Scope;
-  /** Whether it may send a message. */
+  /** Whether the node may send a message. */
   readonly sends?: true;
-  /** The connection types of its children. */
+  /** The connection types of the node's children. */
   readonly edges: readonly ConnectionType[];
 }
 
@@ -52,7 +54,7 @@ export const replyEdges = [
 
 const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** Of a valid duration. */
+/** The milliseconds of a valid duration. */
 export function durationMs(text: string): number {
   return Number(text.slice(0, -1)) * (unitMs[text.slice(-1)] ?? 0);
 }
@@ -80,10 +82,10 @@ export const variableName = z
   .string()
   .max(64)
   .regex(/^[A-Za-z_]\w*$/, "Send a name of letters, digits and _, for example city.")
-  // Validated objects don't have this member, so the run would be shown without the variable.
+  // Validated objects drop this member, so the run would be shown without the variable.
   .refine((name) => name !== "__proto__", "Send another name: this one is reserved.");
 
-/** The one of these members that the object has. */
+/** The one of these members that the object must have. */
 export function exactlyOne<Name extends string>(names: readonly Name[]) {
   return [
     (value: { readonly [Key in Name]?: unknown }) =>

@@ -49,7 +49,7 @@ export const ListQuery = z.object({
  * Missing input is an empty object. `unknownField` is the message for a field that a strict schema does not have.
  * @throws ControlInputError for the first invalid field.
  */
-export function parseInput<Schema extends z.ZodType>(
+export function parseControlInput<Schema extends z.ZodType>(
   schema: Schema,
   input: unknown,
   unknownField = "There is no such field.",

@@ -42,7 +42,7 @@ export interface OpenSimulatorOptions extends LedgerParts {
   readonly web: Web;
 }
 
-export { type ControlRoute, createRouteFactory, parseInput } from "./control-route.ts";
+export { type ControlRoute, createRouteFactory, parseControlInput } from "./control-route.ts";
 export { ControlInputError } from "./input-error.ts";
 export { textField } from "./text-field.ts";
 

@@ -12,7 +12,7 @@ import {
 } from "../../../database/query/index.ts";
 import type { Tables } from "../../../database/schema/index.ts";
 import { together } from "../../../database/transaction.ts";
-import { type Enqueue, newJob } from "../../../jobs/job.ts";
+import { type Enqueuer, newJob } from "../../../jobs/job.ts";
 import {
   type LedgerMessage,
   type LedgerStatus,
@@ -26,7 +26,7 @@ type Message = Selectable<Tables["simulator_messages"]> & LedgerMessage;
 
 export interface LedgerParts {
   readonly database: Database;
-  readonly enqueue: Enqueue;
+  readonly enqueue: Enqueuer;
 }
 
 export function createSimulatorStore(parts: LedgerParts): SimulatorStore {
@@ -84,11 +84,16 @@ const accept = coalesce(
 
 async function receive(queries: Queries, message: LedgerMessage): Promise<Message> {
   const { organization_id, id } = message;
-  await queries
+  const received = await queries
     .insertInto("simulator_messages")
     .values(toRow(message))
     .onConflict((conflict) => conflict.columns(["organization_id", "id"]).doNothing())
-    .execute();
+    .returningAll()
+    .$castTo<Message>()
+    .executeTakeFirst();
+  if (received) {
+    return received;
+  }
   return ofOrganization(queries, organization_id)
     .selectFrom("simulator_messages")
     .selectAll()

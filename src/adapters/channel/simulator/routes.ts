@@ -5,7 +5,7 @@ import {
   type ControlRoute,
   createRouteFactory,
   ListQuery,
-  parseInput,
+  parseControlInput,
 } from "./control-route.ts";
 import type { SimulatorControls } from "./controls.ts";
 import { Faults } from "./faults.ts";
@@ -29,7 +29,7 @@ type RouteHandler = ControlHandler<SimulatorControls>;
 const PhoneParams = z.object({ number: phoneIdentifier });
 
 const postInbound: RouteHandler = async (controls, { organization_id, body }) => {
-  const message = parseInput(InboundBody, body);
+  const message = parseControlInput(InboundBody, body);
   const { from = null, to, user_id, username, wa_id, name, channel_message_id, reply_to } = message;
   const identities = { bsuid: user_id, username, wa_id };
   const change = toChange(message);
@@ -52,14 +52,14 @@ const postInbound: RouteHandler = async (controls, { organization_id, body }) =>
 };
 
 const listMessages: RouteHandler = async (controls, { organization_id, params, query }) => {
-  const { number } = parseInput(PhoneParams, params);
-  const { limit } = parseInput(ListQuery, query);
+  const { number } = parseControlInput(PhoneParams, params);
+  const { limit } = parseControlInput(ListQuery, query);
   const { messages, total } = await controls.listMessages(organization_id, number, { limit });
   return { status: 200, body: { data: messages.map(toListedMessage), meta: { limit, total } } };
 };
 
 const readMessages: RouteHandler = async (controls, { organization_id, params }) => {
-  const { number } = parseInput(PhoneParams, params);
+  const { number } = parseControlInput(PhoneParams, params);
   return { status: 200, body: { data: { read: await controls.readMessages(organization_id, number) } } };
 };
 
@@ -71,7 +71,7 @@ const getFaults: RouteHandler = async (controls, { organization_id }) => ({
 const putFaults: RouteHandler = async (controls, { organization_id, body }) => {
   const faults = await controls.replaceFaults(
     organization_id,
-    parseInput(Faults, body, "There is no such fault."),
+    parseControlInput(Faults, body, "There is no such fault."),
   );
   return { status: 200, body: { data: faults } };
 };

@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { ConnectResult } from "../../../ports/channel/channel.ts";
 import type { WhatsAppAccount } from "./account.ts";
 import { reactionTo } from "./error-codes.ts";
-import { type Api, ask, type GraphAnswer, parseAnswer, segment, type WhatsAppSettings } from "./http.ts";
+import { type Api, askGraph, type GraphAnswer, parseAnswer, segment, type WhatsAppSettings } from "./http.ts";
 
 interface Connection {
   readonly account: WhatsAppAccount;
@@ -46,7 +46,7 @@ export async function connect(
       `this id is of the number +${digits}, and the inbox has ${phone_number}.`,
     );
   }
-  const subscribed = await ask(api, { method: "POST", path: `/${waba}/subscribed_apps` });
+  const subscribed = await askGraph(api, { method: "POST", path: `/${waba}/subscribed_apps` });
   if (subscribed.outcome === "rejected") {
     return explain(subscribed, {
       field: "access_token",
@@ -67,7 +67,7 @@ async function checkApp(
 ): Promise<ConnectResult> {
   const proof = createHmac("sha256", app_secret).update(access_token).digest("hex");
   const path = `/${segment(waba_id)}/subscribed_apps?appsecret_proof=${proof}`;
-  const answer = await ask(api, { method: "GET", path });
+  const answer = await askGraph(api, { method: "GET", path });
   if (answer.outcome === "rejected") {
     return explain(answer, {
       field: "app_secret",
@@ -88,7 +88,7 @@ async function listNumbers(api: Api, waba: string) {
   for (let page = 0; page < maxPages && after !== undefined; page += 1) {
     const cursor: string = after === "" ? "" : `&after=${encodeURIComponent(after)}`;
     const path = `/${waba}/phone_numbers?fields=id,display_phone_number&limit=100${cursor}`;
-    const answer: GraphAnswer = await ask(api, { method: "GET", path });
+    const answer: GraphAnswer = await askGraph(api, { method: "GET", path });
     if (answer.outcome === "rejected") {
       return explain(answer, {
         field: "waba_id",
@@ -102,10 +102,10 @@ async function listNumbers(api: Api, waba: string) {
   return numbers;
 }
 
-type Rejected = Extract<GraphAnswer, { outcome: "rejected" }>;
+type RejectedAnswer = Extract<GraphAnswer, { outcome: "rejected" }>;
 
 function explain(
-  { error }: Rejected,
+  { error }: RejectedAnswer,
   { field, reason }: { readonly field: Field; readonly reason: string },
 ): ConnectResult {
   if (reactionTo(error).reaction.startsWith("wait")) {

@@ -8,7 +8,7 @@ import { limitBytes } from "../../../streams/bytes.ts";
 import { withDeadline } from "../../../time/deadline.ts";
 import { exchange } from "../../http-client/index.ts";
 import type { WhatsAppAccount } from "./account.ts";
-import { ask, parseAnswer, segment, tooLong, type WhatsAppSettings } from "./http.ts";
+import { askGraph, parseAnswer, segment, tooLong, type WhatsAppSettings } from "./http.ts";
 
 const Location = z.object({ url: z.url({ protocol: /^https?$/ }) });
 
@@ -24,7 +24,7 @@ export function createFetchFile(settings: WhatsAppSettings) {
     read: (content: FileContent) => Promise<Value>,
   ): Promise<Value | undefined> => {
     const path = `/${segment(id)}?phone_number_id=${segment(phone_number_id)}`;
-    const answer = await ask({ settings, token, signal }, { method: "GET", path });
+    const answer = await askGraph({ settings, token, signal }, { method: "GET", path });
     if (answer.outcome === "rejected") {
       if (answer.error.code === unknownObject) {
         return undefined;

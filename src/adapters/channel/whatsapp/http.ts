@@ -73,7 +73,7 @@ const ErrorAnswer = z.object({
 });
 
 /** @throws Error if the API could not be asked, or if its answer is of no known form. */
-export async function ask(api: Api, request: GraphRequest): Promise<GraphAnswer> {
+export async function askGraph(api: Api, request: GraphRequest): Promise<GraphAnswer> {
   const { method, path } = request;
   const { status, headers, value } = await exchange(api, request);
   if (status >= 200 && status < 300 && value !== undefined) {

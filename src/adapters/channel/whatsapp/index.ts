@@ -8,7 +8,7 @@ import { createFetchFile } from "./files.ts";
 import type { WhatsAppSettings } from "./http.ts";
 import { readLimits } from "./number-limits.ts";
 import { createSend } from "./sending/index.ts";
-import { createTemplateAuthority } from "./templates/index.ts";
+import { createWhatsAppAuthority } from "./templates/index.ts";
 import { answerHandshake, readRequest } from "./webhook/index.ts";
 
 /** Where Meta serves the files of received messages. */
@@ -33,6 +33,6 @@ export function openWhatsApp(address: WhatsAppAddress, now: Clock): Channel {
       readRequest: (account, request) => readRequest(toWhatsAppAccount(account), request),
       fetchFile: (account, file, read) => fetchFile(toWhatsAppAccount(account), file, read),
     },
-    templates: createTemplateAuthority(settings),
+    templates: createWhatsAppAuthority(settings),
   };
 }

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { NumberLimits } from "../../../ports/channel/channel.ts";
 import type { WhatsAppAccount } from "./account.ts";
-import { ask, parseAnswer, segment, type WhatsAppSettings } from "./http.ts";
+import { askGraph, parseAnswer, segment, type WhatsAppSettings } from "./http.ts";
 
 const text = z.string().nullish().catch(null);
 
@@ -32,7 +32,7 @@ export async function readLimits(
   signal: AbortSignal,
 ): Promise<NumberLimits | undefined> {
   const path = `/${segment(phone_number_id)}?fields=${fields}`;
-  const answer = await ask({ settings, token, signal }, { method: "GET", path });
+  const answer = await askGraph({ settings, token, signal }, { method: "GET", path });
   if (answer.outcome === "rejected") {
     return undefined;
   }

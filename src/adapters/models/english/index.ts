@@ -1,8 +1,8 @@
 /**
  * The built-in embedder for English: word vectors made from WordNet, read from a file at the first use.
  *
- * It downloads nothing and needs no service. It knows single words and verbs of two words, not the order of words, so a
- * real embedding model finds much more; see docs/operations.md.
+ * The embedder downloads nothing and needs no service. It uses single words and verbs of two words, without
+ * the order of the words, so a real embedding model finds much more; see docs/operations.md.
  */
 import { readFile } from "node:fs/promises";
 import type { Embedder } from "../../../ports/models/embedder.ts";
@@ -11,15 +11,17 @@ import { loadOnce } from "../../load-once.ts";
 import { embedText } from "./sentence.ts";
 import { readWordTable } from "./table.ts";
 
-/** Raise it with every change of the vectors: stored ones of another version are embedded again. */
+/**
+ * Raise this version with every change of the vectors: stored vectors of another version are computed again.
+ */
 const version = 1;
 
-/** The build copies it beside the service. */
+/** The build copies the file to the folder of the service. */
 const file = new URL("word-vectors.bin", import.meta.url);
 
 /**
- * Synonyms have 0.6 to 0.9, and questions that differ in one word of six about 0.7. Of the development set's questions 86 %
- * have 0.3 with a passage, and of those of the other set 30 %.
+ * Synonyms have a cosine of 0.6 to 0.9, and questions that differ in one word of six about 0.7. Of the
+ * development set's questions, 86 % have 0.3 with a passage, and of another set's questions 30 %.
  */
 const near = { words: 0.6, questions: 0.7, passages: 0.3 } as const;
 

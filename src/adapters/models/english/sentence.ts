@@ -1,23 +1,23 @@
 /**
- * The vector of a text: one part for its meaning, one for its spelling.
+ * The vector of a text has one part for its meaning and one for its spelling.
  *
- * Meaning: the sum of the vectors of its words and verbs of two words; rare words have longer ones. Spelling: words and
- * groups of three letters, hashed into dimensions, so that names, codes and words that the table does not have count too.
- * The more of these a text has, the larger the share of its spelling.
+ * Meaning: the sum of the vectors of its words and verbs of two words; rare words have longer vectors.
+ * Spelling: words and groups of three letters, hashed into dimensions, so that names, codes and words that
+ * are missing in the table count too. The more such words a text has, the larger the share of its spelling.
  */
 import type { WordTable } from "./table.ts";
 import { baseForms, readTokens } from "./words.ts";
 
-/** Enough that different words seldom share a dimension. */
+/** Enough dimensions that different words seldom share one. */
 const hashDimensions = 224;
 
-/** The share of the spelling in a text whose words are all known. */
+/** The share of the spelling if all words of the text are known. */
 const spellingShare = 0.15;
 
-/** The weight of an unknown word: that of a word that two synsets have. */
+/** The weight of an unknown word, equal to the weight of a word in two synsets. */
 const unknownWeight = 11;
 
-/** The weight of all groups of letters of a word, compared with the word itself. */
+/** The weight of all letter groups of a word together, relative to the word itself. */
 const groupShare = 0.5;
 
 export function embedText(text: string, table: WordTable): Float32Array {
@@ -56,8 +56,9 @@ function countOf(words: readonly string[]): ReadonlyMap<string, number> {
 }
 
 /**
- * Adds the mean of the vectors of a word and of its base form, and returns its weight; undefined if the table has neither.
- * Both get the weight of the more frequent one: "cancelled", as a rare adjective, would else outweigh "cancel".
+ * Adds the mean of the vectors of a word and of its base form, and returns its weight. Returns undefined if
+ * the table has neither. Both get the weight of the more frequent form: otherwise "cancelled", as a rare
+ * adjective, would outweigh "cancel".
  */
 function addWord(
   sum: Float32Array,
@@ -86,7 +87,7 @@ function lengthOf(numbers: Int8Array | Float32Array): number {
   return Math.sqrt(squares);
 }
 
-/** Pairs of words that stand together and are a verb, such as "top up"; the first may be inflected. */
+/** Pairs of adjacent words that form a verb, such as "top up"; the first word may be inflected. */
 function findPhrases(words: readonly string[], table: WordTable): string[] {
   return words.slice(0, -1).flatMap((word, index) => {
     const pairs = [word, ...baseForms(word)].map((form) => `${form} ${words[index + 1]}`);
@@ -109,7 +110,7 @@ function addHash(sum: Float32Array, text: string, weight: number): void {
   sum[index] = (sum[index] ?? 0) + (hash & 1 ? weight : -weight);
 }
 
-/** FNV-1a with 32 bits, and a last mix, because its low bits are alike for similar texts. */
+/** FNV-1a with 32 bits and a final mix, because its low bits are similar for similar texts. */
 function hashOf(text: string): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < text.length; index += 1) {
@@ -119,7 +120,7 @@ function hashOf(text: string): number {
   return (hash ^ (hash >>> 13)) >>> 0;
 }
 
-/** In place. The zero vector stays. */
+/** Scales the vector in place. The zero vector is left unchanged. */
 function resize(vector: Float32Array, length: number): Float32Array {
   const factor = length / (lengthOf(vector) || 1);
   return vector.map((value) => value * factor);

@@ -1,14 +1,14 @@
 /**
- * The table of word vectors, as `scripts/word-vectors/` writes it.
+ * The table of word vectors, in the format that `scripts/word-vectors/` writes.
  *
- * Little-endian: "TDGWORDS", then the version of the format, the number of words, the number of dimensions and the bytes of
- * the list of words (32 bits each), the words in lines, a scale for each word (float), and the vectors (8 bits for each
- * dimension). A vector times its scale is as long as the word is rare.
+ * Little-endian: "TDGWORDS", then the version of the format, the number of words, the number of dimensions
+ * and the size of the word list in bytes (32 bits each), the words in lines, a scale for each word (float),
+ * and the vectors (8 bits for each dimension). A vector times its scale is longer the rarer the word is.
  */
 
 export interface WordTable {
   readonly dimensions: number;
-  /** Undefined if the table does not have the word, or the verb of two words. */
+  /** Returns undefined if the table does not have the word or the verb of two words. */
   find(word: string): WordVector | undefined;
 }
 
@@ -21,7 +21,7 @@ const magic = "TDGWORDS";
 const formatVersion = 1;
 const headerBytes = 24;
 
-/** @throws if the content is no such table. */
+/** @throws if the content is not such a table. */
 export function readWordTable(content: Buffer): WordTable {
   const isTable = content.length > headerBytes && content.toString("latin1", 0, magic.length) === magic;
   if (!isTable || content.readUInt32LE(8) !== formatVersion) {

@@ -11,7 +11,10 @@ export interface Token {
   readonly isStopWord: boolean;
 }
 
-/** Lower-case words without accents. A code such as `AB-1234` is one word, and so is each of its parts. */
+/**
+ * Lower-case words without accents. A code such as `AB-1234` is one word, and each of its parts is a word as
+ * well.
+ */
 export function readTokens(text: string): Token[] {
   const plain = text.normalize("NFKD").replace(/\p{M}/gu, "").replace(/[’‘]/g, "'").toLowerCase();
   const words = plain.match(/[\p{L}\p{N}]+(?:['._/-][\p{L}\p{N}]+)*/gu) ?? [];
@@ -29,7 +32,7 @@ function splitWord(word: string): string[] {
   return isCode ? [bare, ...parts.filter((part) => part.length > 1)] : parts;
 }
 
-/** The base forms that a word may have, likely ones first, the word itself not included. */
+/** The possible base forms of a word, likely forms first, without the word itself. */
 export function baseForms(word: string): readonly string[] {
   const irregular = irregularForms.get(word);
   return irregular === undefined
@@ -57,7 +60,10 @@ const endings: readonly (readonly [ending: string, toForms: (stem: string) => re
   ["ed", toVerbs],
 ];
 
-/** The doubled letter of "stopped" is removed, that of "called" only if the other forms are no words: "cancelled". */
+/**
+ * Removes the doubled letter of "stopped". The doubled letter of "called" is removed only if the other forms
+ * are no words, as for "cancelled".
+ */
 function toVerbs(stem: string): string[] {
   const single = /([bdglmnprt])\1$/.test(stem) ? [stem.slice(0, -1)] : [];
   return stem.endsWith("ll") ? [`${stem}e`, stem, ...single] : [...single, `${stem}e`, stem];
@@ -134,7 +140,7 @@ const irregularForms: ReadonlyMap<string, string> = new Map(
   }).flatMap(([base, forms]) => forms.split(" ").map((form) => [form, base] as const)),
 );
 
-/** Words that WordNet does not have, or only in two parts. */
+/** Words that are missing in WordNet, or written there as two words. */
 const synonyms: ReadonlyMap<string, string> = new Map(
   Object.entries({
     app: "application",
@@ -156,5 +162,5 @@ const synonyms: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** Words that say nothing about the subject of a text. */
+/** Words that are unrelated to the subject of a text. */
 const stopWords: ReadonlySet<string> = new Set(stopWordList);

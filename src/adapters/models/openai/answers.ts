@@ -1,7 +1,8 @@
 /**
  * Reads the answers of an OpenAI-compatible service: its status, and its errors in their documented form.
  *
- * The text of an error decides, but is never passed on: services repeat parts of the key and of the input in it.
+ * The text of an error is used for decisions, but never passed on: services repeat parts of the key and of
+ * the input in it.
  */
 import { z } from "zod";
 import type { ModelFailure, ModelFailureReason } from "../../../ports/models/language-model.ts";
@@ -23,10 +24,10 @@ type ReadAnswer =
   | { readonly value: unknown; readonly isTransient: false }
   | { readonly failure: ModelFailure; readonly refusal?: Refusal; readonly isTransient: boolean };
 
-/** Answers that another attempt may improve at once; 529 is a busy service. */
+/** Statuses after which another attempt may succeed at once; 529 means that the service is busy. */
 const transient: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504, 529]);
 
-export function readAnswer(
+export function readModelAnswer(
   prefix: SettingsPrefix,
   { status, headers, value }: Pick<JsonAnswer, "status" | "headers" | "value">,
 ): ReadAnswer {
@@ -58,7 +59,7 @@ export function unreadable(what: string): ModelFailure {
   return { outcome: "failed", reason: "malformed", detail, isRetryable: true };
 }
 
-/** No answer arrived, or only a part of one. */
+/** The failure if no answer arrived, or only a part of one. */
 export function unreachable(error: unknown): ModelFailure {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   const suffix = /^[A-Z][A-Z\d_]+$/.test(code) ? ` (${code})` : "";
@@ -96,7 +97,7 @@ const details: Readonly<Record<number, readonly [ModelFailureReason, (prefix: st
   429: ["rate_limited", () => "limits the rate of requests"],
 };
 
-/** OpenAI has a code for it, llama.cpp a type, and vLLM only a message. */
+/** Whether the input was too long: OpenAI has a code for this, llama.cpp a type, and vLLM only a message. */
 function isAboutLength({ code, type, message }: Refusal): boolean {
   return (
     code === "context_length_exceeded" ||

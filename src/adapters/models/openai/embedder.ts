@@ -3,14 +3,14 @@ import { z } from "zod";
 import type { Embedder, Embeddings } from "../../../ports/models/embedder.ts";
 import type { ModelFailure } from "../../../ports/models/language-model.ts";
 import { unreadable } from "./answers.ts";
-import { callEndpoint, type Endpoint, type EndpointSettings, type Wait } from "./endpoint.ts";
+import { callEndpoint, type Delay, type Endpoint, type EndpointSettings } from "./endpoint.ts";
 
 export interface EmbedderSettings extends EndpointSettings {
-  /** Asks the model for vectors of this length; undefined: the model's own. */
+  /** The requested length of vectors; undefined: the model's own length. */
   readonly dimensions: number | undefined;
 }
 
-/** Limits of one request. Services on this machine work through a batch one text after the other. */
+/** The limits of one request. Services on this machine compute the vectors of a batch one after the other. */
 const maxBatchTexts = 32;
 const maxBatchCharacters = 100_000;
 
@@ -21,10 +21,10 @@ const EmbeddingsAnswer = z.object({
   data: z.array(z.object({ index: z.int().min(0), embedding: z.array(z.number()).min(1) })),
 });
 
-export function createEmbedder(settings: EmbedderSettings, wait?: Wait): Embedder {
+export function createEmbedder(settings: EmbedderSettings, wait?: Delay): Embedder {
   const endpoint = { ...settings, prefix: "TIDINGS_EMBEDDINGS", ...(wait ? { wait } : {}) } as const;
   const { model, dimensions } = settings;
-  // Known after the first answer, unless it is set.
+  // Known after the first answer if it is not set.
   let length = dimensions;
   return {
     model: dimensions === undefined ? model : `${model}/${dimensions}`,
@@ -47,7 +47,7 @@ export function createEmbedder(settings: EmbedderSettings, wait?: Wait): Embedde
 
 interface BatchOptions {
   readonly dimensions: number | undefined;
-  /** That vectors must have; undefined: any. */
+  /** The length that vectors must have; undefined: any length. */
   readonly length: number | undefined;
   readonly signal: AbortSignal;
 }
@@ -80,7 +80,7 @@ async function embedBatch(
     : unreadable("has a vector without a direction");
 }
 
-/** Batches within the limits; a longer text is alone in its batch. */
+/** Batches within the limits. A longer text gets a batch of its own. */
 function toBatches(texts: readonly string[]): string[][] {
   const batches: string[][] = [];
   let characters = 0;
@@ -97,7 +97,7 @@ function toBatches(texts: readonly string[]): string[][] {
   return batches;
 }
 
-/** Undefined for a vector of length zero. */
+/** Returns undefined for a zero vector. */
 function normalize(numbers: readonly number[]): Float32Array | undefined {
   const length = Math.hypot(...numbers);
   return length > 0 && Number.isFinite(length)

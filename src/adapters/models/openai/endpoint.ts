@@ -1,36 +1,36 @@
 /**
  * Calls of an OpenAI-compatible service: `POST {base}/…` with a key, a time limit, and retries.
  *
- * The address is the operator's and may be on this machine, so it is not checked like those of customers. Redirects are
- * not followed: the key goes to the configured host alone. The time limit covers all attempts and the waits between
- * them.
+ * The operator configures the address, which may be on this machine, so it is not checked like addresses of
+ * customers. Redirects are not followed: the key is sent only to the configured host. The time limit covers
+ * all attempts and the waits between them.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ModelFailure } from "../../../ports/models/language-model.ts";
 import { type Deadline, withDeadline } from "../../../time/deadline.ts";
 import { fetchJson, waitAfter } from "../../http-client/index.ts";
-import { type Refusal, readAnswer, type SettingsPrefix, unreachable, unreadable } from "./answers.ts";
+import { type Refusal, readModelAnswer, type SettingsPrefix, unreachable, unreadable } from "./answers.ts";
 
 export interface EndpointSettings {
-  /** The base URL, for example `https://api.openai.com/v1`, without a slash at its end. */
+  /** The base URL without a trailing slash, for example `https://api.openai.com/v1`. */
   readonly url: string;
   readonly key: string | undefined;
   readonly model: string;
-  /** For a call with all its attempts. */
+  /** The limit of a call with all its attempts. */
   readonly timeoutMs: number;
 }
 
 export interface Endpoint extends EndpointSettings {
   /** The prefix of the settings, for messages to the operator. */
   readonly prefix: SettingsPrefix;
-  /** Waits between attempts; a test replaces it. */
-  readonly wait?: Wait;
+  /** Waits between attempts. A test replaces this function. */
+  readonly wait?: Delay;
 }
 
-export type Wait = (ms: number, signal: AbortSignal) => Promise<void>;
+export type Delay = (ms: number, signal: AbortSignal) => Promise<void>;
 
 export interface EndpointRequest {
-  /** After the base URL. */
+  /** The path after the base URL. */
   readonly path: string;
   readonly body: Readonly<Record<string, unknown>>;
   readonly maxAnswerBytes: number;
@@ -39,13 +39,13 @@ export interface EndpointRequest {
 
 export type EndpointAnswer =
   | { readonly value: unknown }
-  /** `refusal`: what the service says about the request; for decisions, never for messages. */
+  /** `refusal`: the service's error about the request. Used for decisions, never for messages. */
   | { readonly failure: ModelFailure; readonly refusal?: Refusal };
 
-/** After the first attempt at a request, unless the service says how long. */
+/** The wait after the first attempt, unless the service sets it. */
 const firstWaitMs = 500;
 
-/** Waits that a service asks for and that are longer are left to the caller. */
+/** If a service asks for a longer wait, the failure is returned to the caller. */
 const maxWaitMs = 10_000;
 
 /** @throws the reason of the request's signal. */
@@ -82,7 +82,7 @@ async function repeat(
   }
 }
 
-/** The answer, and whether another attempt may have a better one at once. */
+/** The answer, and whether another attempt may succeed at once. */
 type Attempt = EndpointAnswer & { readonly isTransient: boolean };
 
 async function attemptOnce(
@@ -113,7 +113,7 @@ async function exchange(
   const answer = await fetchJson(request, deadline);
   return answer.isTooLong
     ? { failure: unreadable("is too large"), isTransient: false }
-    : readAnswer(prefix, answer);
+    : readModelAnswer(prefix, answer);
 }
 
 function timedOut({ prefix, timeoutMs }: Endpoint): ModelFailure {

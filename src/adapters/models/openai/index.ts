@@ -1,4 +1,4 @@
-/** Models behind the API of OpenAI, which Ollama, llama.cpp, vLLM and others offer too. */
+/** Models with the API of OpenAI, which Ollama, llama.cpp, vLLM and others also offer. */
 export { createEmbedder, type EmbedderSettings } from "./embedder.ts";
-export type { EndpointSettings, Wait } from "./endpoint.ts";
+export type { Delay, EndpointSettings } from "./endpoint.ts";
 export { createLanguageModel } from "./language-model.ts";

@@ -8,9 +8,9 @@ import type {
   ModelFailureReason,
 } from "../../../ports/models/language-model.ts";
 import { type Refusal, unreadable } from "./answers.ts";
-import { callEndpoint, type EndpointSettings, type Wait } from "./endpoint.ts";
+import { callEndpoint, type Delay, type EndpointSettings } from "./endpoint.ts";
 
-/** Far more than any answer: 4,096 tokens are about 20 kB. */
+/** Far more than the size of any answer: 4,096 tokens are about 20 kB. */
 const maxAnswerBytes = 2_000_000;
 
 const ChatAnswer = z.object({
@@ -30,12 +30,12 @@ const ChatAnswer = z.object({
     .catch(null),
 });
 
-/** Parameters that some models refuse, and what is sent instead. */
+/** Parameters that some models refuse. They are then replaced or left out. */
 type Parameter = "max_tokens" | "temperature";
 
-export function createLanguageModel(settings: EndpointSettings, wait?: Wait): LanguageModel {
+export function createLanguageModel(settings: EndpointSettings, wait?: Delay): LanguageModel {
   const endpoint = { ...settings, prefix: "TIDINGS_LLM", ...(wait ? { wait } : {}) } as const;
-  // Those that this model has refused: they are not sent to it again.
+  // The parameters that this model has refused. They are not sent to it again.
   const refused = new Set<Parameter>();
   return {
     model: settings.model,
@@ -68,16 +68,19 @@ function writeBody(
 ) {
   return {
     messages: [{ role: "system", content: system }, ...messages],
-    // The same question gets the same answer, as far as the model can.
+    // Makes the model give the same answer to the same question, as far as it can.
     ...(refused.has("temperature") ? {} : { temperature: 0 }),
-    // The name of newer models, which services other than OpenAI do not know.
+    // The parameter's name for newer models, which services other than OpenAI do not accept.
     ...(refused.has("max_tokens")
       ? { max_completion_tokens: maxOutputTokens }
       : { max_tokens: maxOutputTokens }),
   };
 }
 
-/** The parameter that the service does not accept; undefined if it is another, or was not sent. */
+/**
+ * The parameter that the service refused; undefined if it refused something else, or the parameter was not
+ * sent.
+ */
 function findRefusedParameter(
   refusal: Refusal | undefined,
   body: Readonly<Record<string, unknown>>,

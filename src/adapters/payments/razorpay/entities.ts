@@ -1,8 +1,10 @@
-/** What is read of the answers of Razorpay. E-mail addresses, phone numbers and cards are never read. */
+/**
+ * The parts of Razorpay's answers that are used. E-mail addresses, phone numbers and cards are never read.
+ */
 import { z } from "zod";
 import type { ProcessorPayment } from "../../../ports/payments.ts";
 
-/** In the smallest unit of a currency. */
+/** In the smallest unit of the currency. */
 const amount = z.int().min(0);
 
 export const Order = z.object({
@@ -14,7 +16,7 @@ export const Order = z.object({
 
 export const OrderList = z.object({ items: z.array(Order) });
 
-export const Payment = z
+export const PaymentEntity = z
   .object({
     id: z.string().min(1).max(255),
     order_id: z.string().nullish(),
@@ -36,4 +38,4 @@ export const Payment = z
     }),
   );
 
-export const PaymentList = z.object({ items: z.array(Payment) });
+export const PaymentList = z.object({ items: z.array(PaymentEntity) });

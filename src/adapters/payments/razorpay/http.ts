@@ -1,8 +1,9 @@
 /**
  * Requests to the Razorpay API: Basic auth, a time limit, and answers in known shapes only.
  *
- * An answer that says nothing certain, such as a gateway's error page, is thrown as an error, like a broken connection.
- * Error messages contain no text of the processor that is not in its documented error shape, and no credentials.
+ * An inconclusive answer, such as a gateway's error page, is thrown as an error, like a broken connection.
+ * Error messages contain no text of the processor except text in its documented error form, and no
+ * credentials.
  */
 import { z } from "zod";
 import { withDeadline } from "../../../time/deadline.ts";
@@ -13,13 +14,13 @@ export interface RazorpaySettings {
   readonly keyId: string;
   readonly keySecret: string;
   readonly webhookSecret: string;
-  /** For one request. */
+  /** The limit for one request. */
   readonly timeoutMs?: number;
 }
 
 export interface ApiRequest {
   readonly method: "GET" | "POST";
-  /** After the base URL and its version. */
+  /** The path after the base URL and its version. */
   readonly path: string;
   readonly body?: Readonly<Record<string, unknown>>;
 }
@@ -36,8 +37,8 @@ const ErrorAnswer = z.object({
   error: z.object({ code: z.string(), description: z.string().max(500) }),
 });
 
-/** @throws Error if the processor could not be asked, or if its answer is of no known shape. */
-export async function ask(
+/** @throws Error if the processor could not be reached, or its answer has no known form. */
+export async function askRazorpay(
   settings: RazorpaySettings,
   request: ApiRequest,
   signal: AbortSignal,

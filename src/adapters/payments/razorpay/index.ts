@@ -1,9 +1,10 @@
 /**
  * The payment processor Razorpay, by its REST API.
  *
- * Orders have no idempotency key there. So each has a receipt of its own, `unique_receipt` asks for one order of a
- * receipt, and before a creation is repeated the order is looked up by it. A capture is repeated only while the payment
- * is still authorized. A refund is requested once: the caller reads the payment before it tries again.
+ * Razorpay has no idempotency keys for orders. So each order has its own receipt, `unique_receipt` requests
+ * one order per receipt, and before a creation is repeated the order is looked up by its receipt. A capture
+ * is repeated only while the payment is still authorized. A refund is requested once: the caller reads the
+ * payment before it tries again.
  */
 import type { z } from "zod";
 import type {
@@ -16,15 +17,17 @@ import type {
 import { parseForm, repeatAfterErrors } from "../../http-client/index.ts";
 import { checkoutMessage, isSignature } from "../signature.ts";
 import { readWebhook } from "../webhook.ts";
-import { Order, OrderList, Payment, PaymentList } from "./entities.ts";
-import { type ApiAnswer, type ApiRequest, ask, type RazorpaySettings } from "./http.ts";
+import { Order, OrderList, PaymentEntity, PaymentList } from "./entities.ts";
+import { type ApiAnswer, type ApiRequest, askRazorpay, type RazorpaySettings } from "./http.ts";
 
 export type { RazorpaySettings } from "./http.ts";
 
-/** After the first attempt at a request. */
+/** The wait after the first attempt at a request. */
 const firstWaitMs = 100;
 
-/** The smallest order in rupees is one rupee; the processor itself checks the other currencies. */
+/**
+ * The smallest order in rupees is one rupee. For other currencies, the processor itself checks the amount.
+ */
 const minimums: Readonly<Record<string, number>> = { INR: 100 };
 
 export function createRazorpay(settings: RazorpaySettings): PaymentProcessor {
@@ -42,7 +45,7 @@ export function createRazorpay(settings: RazorpaySettings): PaymentProcessor {
     capture: (payment, signal) => capture(settings, payment, signal),
     async refund({ payment_id, amount, receipt }, signal) {
       const path = `/payments/${segment(payment_id)}/refund`;
-      accept(await ask(settings, { method: "POST", path, body: { amount, receipt } }, signal));
+      accept(await askRazorpay(settings, { method: "POST", path, body: { amount, receipt } }, signal));
     },
     isSignedByCheckout: ({ order_id, payment_id, signature }) =>
       isSignature(settings.keySecret, checkoutMessage(order_id, payment_id), signature),
@@ -72,9 +75,9 @@ async function postOrder(settings: RazorpaySettings, order: NewOrder, signal: Ab
   const { organization_id, receipt, amount, currency } = order;
   const body = { amount, currency, receipt, notes: { organization_id } };
   const post = (more: object) =>
-    ask(settings, { method: "POST", path: "/orders", body: { ...body, ...more } }, signal);
+    askRazorpay(settings, { method: "POST", path: "/orders", body: { ...body, ...more } }, signal);
   const answer = await post({ unique_receipt: true });
-  // Accounts of some countries do not know the field, and refuse every field that they do not know.
+  // Accounts of some countries do not have this field, and refuse unknown fields.
   const isUnknownField = answer.outcome === "refused" && answer.reason.includes("unique_receipt");
   return isUnknownField ? post({}) : answer;
 }
@@ -86,7 +89,7 @@ async function findOrder(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const path = `/orders?receipt=${encodeURIComponent(receipt)}`;
-  const { items } = parse(OrderList, accept(await ask(settings, { method: "GET", path }, signal)));
+  const { items } = parse(OrderList, accept(await askRazorpay(settings, { method: "GET", path }, signal)));
   return items.find((one) => one.receipt === receipt && one.amount === amount && one.currency === currency)
     ?.id;
 }
@@ -97,10 +100,13 @@ async function findPayment(
   signal: AbortSignal,
 ): Promise<ProcessorPayment | undefined> {
   const answer = await read(settings, `/payments/${segment(payment_id)}`, signal);
-  return answer.outcome === "refused" ? undefined : parse(Payment, answer.value);
+  return answer.outcome === "refused" ? undefined : parse(PaymentEntity, answer.value);
 }
 
-/** Another process may capture it at the same time: then the request is refused, and the payment is captured. */
+/**
+ * Captures a payment. If another process captures it at the same time, the request is refused, but the
+ * payment is captured.
+ */
 async function capture(
   settings: RazorpaySettings,
   { payment_id, amount, currency }: PaymentKey & { readonly amount: number; readonly currency: string },
@@ -116,9 +122,9 @@ async function capture(
     if (before && before.status !== "authorized") {
       return before;
     }
-    const answer = await ask(settings, request, signal);
+    const answer = await askRazorpay(settings, request, signal);
     if (answer.outcome === "accepted") {
-      return parse(Payment, answer.value);
+      return parse(PaymentEntity, answer.value);
     }
     const after = await findPayment(settings, payment_id, signal);
     if (!after || after.status === "authorized") {
@@ -130,7 +136,7 @@ async function capture(
 }
 
 function read(settings: RazorpaySettings, path: string, signal: AbortSignal): Promise<ApiAnswer> {
-  return repeatAfterErrors(firstWaitMs, () => ask(settings, { method: "GET", path }, signal), signal);
+  return repeatAfterErrors(firstWaitMs, () => askRazorpay(settings, { method: "GET", path }, signal), signal);
 }
 
 function accept(answer: ApiAnswer): unknown {
@@ -140,12 +146,12 @@ function accept(answer: ApiAnswer): unknown {
   return answer.value;
 }
 
-/** @throws Error for another form. */
+/** @throws Error if the value has another form. */
 function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   return parseForm("The payment processor", schema, value);
 }
 
-/** An id as a part of a path. @throws Error for characters that no id of the processor has. */
+/** An id as a path segment. @throws Error for characters that ids of the processor never have. */
 function segment(id: string): string {
   if (!/^[\w-]+$/.test(id)) {
     throw new Error("An id has characters that no id of the payment processor has.");

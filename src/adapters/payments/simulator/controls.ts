@@ -1,23 +1,26 @@
-/** The controls of the simulated processor: what the payer and the owner of the processor's account do. */
+/**
+ * The controls of the simulated processor: the actions of the payer, and of the owner of the processor's
+ * account.
+ */
 import { z } from "zod";
 import type { Database, DatabaseTransaction } from "../../../database/database.ts";
 import { newId } from "../../../database/id.ts";
 import type { ProcessorPayment } from "../../../ports/payments.ts";
-import { ControlInputError, parseInput, textField } from "../../channel/simulator/index.ts";
+import { ControlInputError, parseControlInput, textField } from "../../channel/simulator/index.ts";
 import { checkoutMessage, sign } from "../signature.ts";
-import { insertPayment, lockOrder, readPayments, updatePayment } from "./store.ts";
+import { insertPayment, lockSimulatedOrder, readPayments, updatePayment } from "./store.ts";
 
 export interface SimulatedProcessorParts {
   readonly database: Database;
   readonly now: () => Date;
-  /** The same in every process of the database. */
+  /** The same secret in every process of the database. */
   readonly generatedSecret: string;
 }
 
 const flag = z.boolean("Send true or false.");
 const outcomes = ["captured", "failed", "authorized"] as const;
 
-export const Payment = z.strictObject(
+export const PaymentInput = z.strictObject(
   {
     outcome: z.enum(outcomes, "Send captured, failed or authorized.").default("captured"),
     payment_id: textField(64).optional().describe("Changes this payment; by default there is a new one"),
@@ -43,7 +46,7 @@ export const Refund = z.strictObject(
 
 export interface ControlParts extends SimulatedProcessorParts {
   readonly keySecret: string;
-  /** Sends what the processor would send about this payment. */
+  /** Sends the notification that the processor would send about this payment. */
   notify(event: string, payment: ProcessorPayment): Promise<void>;
 }
 
@@ -52,7 +55,7 @@ export async function pay(
   { keySecret, notify, ...parts }: ControlParts,
   { organization_id, order_id, body }: ControlInput,
 ) {
-  const { outcome, payment_id, webhook } = parseInput(Payment, body);
+  const { outcome, payment_id, webhook } = parseControlInput(PaymentInput, body);
   const id = payment_id ?? newId("pay", parts.now());
   const payment = await withOrder(parts, { organization_id, order_id }, async (tx) => {
     if (payment_id === undefined) {
@@ -82,12 +85,12 @@ const before = {
   captured: ["failed", "authorized"],
 } as const;
 
-/** Refunds a payment as the owner of the processor's account does. @throws ControlInputError */
+/** Refunds a payment like the owner of the processor's account. @throws ControlInputError */
 export async function refundOrder(
   { notify, ...parts }: ControlParts,
   { organization_id, order_id, body }: ControlInput,
 ) {
-  const { payment_id, amount_minor, webhook } = parseInput(Refund, body);
+  const { payment_id, amount_minor, webhook } = parseControlInput(Refund, body);
   const refunded = await withOrder(parts, { organization_id, order_id }, async (tx) => {
     const payments = await readPayments(tx, { organization_id, order_id });
     const payment = payments.find(({ id, status }) =>
@@ -138,7 +141,7 @@ function withOrder<Result>(
   work: (tx: DatabaseTransaction) => Promise<Result>,
 ): Promise<Result> {
   return database.transaction(async (tx) => {
-    if (!(await lockOrder(tx, organization_id, order_id))) {
+    if (!(await lockSimulatedOrder(tx, organization_id, order_id))) {
       throw new ControlInputError(
         "order_id",
         "There is no such order. Send the order_id of a payment order.",

@@ -1,8 +1,9 @@
 /**
- * A simulated payment processor: orders, payments, captures and refunds as on the real one, and controls for the payer.
+ * A simulated payment processor: orders, payments, captures and refunds as on the real processor, and
+ * controls for the payer.
  *
- * It signs what checkout and the webhook send as the real one does, with secrets that are derived from the one in the
- * database. All its data is there, so it works across restarts and processes.
+ * The data of checkout and of the webhook is signed as by the real processor, with secrets derived from the
+ * secret in the database. All data is in the database, so the simulator works across restarts and processes.
  */
 import { newId } from "../../../database/id.ts";
 import type { PaymentCallbacks, PaymentKey, PaymentProcessor } from "../../../ports/payments.ts";
@@ -10,7 +11,7 @@ import { type ControlRoute, createRouteFactory } from "../../channel/simulator/i
 import { checkoutMessage, isSignature, sign } from "../signature.ts";
 import { readWebhook, writeWebhook } from "../webhook.ts";
 import { addRefund, type ControlParts, pay, refundOrder, type SimulatedProcessorParts } from "./controls.ts";
-import { insertOrder, lockOrder, readPayments, updatePayment } from "./store.ts";
+import { insertOrder, lockSimulatedOrder, readPayments, updatePayment } from "./store.ts";
 
 export type { SimulatedProcessorParts } from "./controls.ts";
 
@@ -69,7 +70,7 @@ function createSimulatedProcessor(
     async refund({ organization_id, payment_id, amount }) {
       const { order_id } = await get({ organization_id, payment_id });
       await database.transaction(async (tx) => {
-        await lockOrder(tx, organization_id, order_id ?? "");
+        await lockSimulatedOrder(tx, organization_id, order_id ?? "");
         const [payment] = await readPayments(tx, { organization_id, payment_id });
         if (!payment || payment.amount_refunded + amount > payment.amount) {
           throw new Error("The simulated processor refuses to refund more than was paid.");

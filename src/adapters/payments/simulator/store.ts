@@ -8,7 +8,7 @@ import type { NewOrder, ProcessorPayment } from "../../../ports/payments.ts";
 type SimulatedOrder = Selectable<Tables["simulator_payment_orders"]>;
 type StoredPayment = Selectable<Tables["simulator_payments"]>;
 
-/** Returns the id of the order with this receipt, which is inserted if it does not exist. */
+/** Returns the id of the order with this receipt. Inserts the order if it does not exist. */
 export async function insertOrder(
   queries: Queries,
   { organization_id, receipt, amount, currency }: NewOrder,
@@ -18,7 +18,7 @@ export async function insertOrder(
   const inserted = await queries
     .insertInto("simulator_payment_orders")
     .values(order)
-    // The update of a column to itself returns the row that exists.
+    // Updating a column to its own value makes the statement return the existing row.
     .onConflict((conflict) =>
       conflict.columns(["organization_id", "receipt"]).doUpdateSet({
         receipt: sql`excluded.receipt`,
@@ -30,7 +30,7 @@ export async function insertOrder(
 }
 
 /** Locks the order, so that its payments are changed one after the other. */
-export function lockOrder(
+export function lockSimulatedOrder(
   tx: DatabaseTransaction,
   organization_id: string,
   id: string,
@@ -50,7 +50,10 @@ export async function insertPayment(
   await tx.insertInto("simulator_payments").values(payment).execute();
 }
 
-/** Changes a payment if its status is one of `from`; false if not, or if there is none. */
+/**
+ * Changes a payment if its status is one of `from`. Returns false if it is not, or if there is no such
+ * payment.
+ */
 export async function updatePayment(
   queries: Queries,
   { organization_id, id }: Pick<StoredPayment, "organization_id" | "id">,

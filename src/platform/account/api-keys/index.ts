@@ -28,8 +28,9 @@ import { isLiveKey, scopesOfKey, selectKeys } from "./keys.ts";
 export { scopesOfKey } from "./keys.ts";
 
 /**
- * Creates a key for who has access to a data folder, so that the loss of all keys can be repaired. It answers to the
- * key of a data folder alone, and grants every scope: the operation grants account scopes only to a signed-in user.
+ * Creates a key for anyone with access to the data folder, to recover from the loss of all keys. The route
+ * accepts only the key of a data folder, and grants every scope, because the operation grants account scopes
+ * only to a signed-in user.
  */
 const createKeyOnMachine: ModuleRoute = {
   methods: ["POST"],
@@ -103,7 +104,7 @@ export const apiKeys = implement(contract, {
   },
 });
 
-/** The organization's keys with the scopes that they have now, the newest first. */
+/** The organization's keys with their present scopes, newest first. */
 export async function listKeys(db: Queries, organization: string, now: Date) {
   const rows = await selectKeys(db)
     .where("api_keys.organization_id", "=", organization)
@@ -112,7 +113,7 @@ export async function listKeys(db: Queries, organization: string, now: Date) {
   return rows.map((row) => ({ ...row, scopes: scopesOfKey(row), is_active: isLiveKey(row, now) }));
 }
 
-/** The ids of the keys, of callers of one organization, that would authenticate now. */
+/** The ids of keys that would authenticate now, among the keys of callers of one organization. */
 export async function findLiveKeys(
   db: Queries,
   callers: readonly Caller[],
@@ -145,7 +146,8 @@ export async function deleteKey(tx: Transaction, organization: string, id: strin
 }
 
 /**
- * A key that expires can't create one that lives longer. A user's authority does not end with the access token.
+ * A key that expires can't create a key that lives longer. Keys that a user creates may outlive the access
+ * token.
  * @throws Failure `expiry_beyond_own`.
  */
 function requireLifetime({ credential }: Caller, expires_at: string | undefined): void {
@@ -159,7 +161,7 @@ function requireLifetime({ credential }: Caller, expires_at: string | undefined)
 const lastUsedPrecisionMs = 60_000;
 
 /**
- * The valid key with this secret, whose use is recorded; undefined for an unknown one and one that has ended.
+ * Finds the valid key with this secret and records its use. Returns undefined for an unknown or expired key.
  * @throws Failure `organization_suspended`.
  */
 export async function findKey({ database: { queries }, now }: World, secret: string) {
@@ -175,14 +177,14 @@ export async function findKey({ database: { queries }, now }: World, secret: str
       .updateTable("api_keys")
       .set({ last_used_at: time.toISOString() })
       .where("id", "=", key.id)
-      // Of requests that arrive together, one writes.
+      // If several requests arrive together, only one writes.
       .where((row) => row.or([row("last_used_at", "is", null), row("last_used_at", "<=", staleAt)]))
       .execute();
   }
   return key;
 }
 
-/** The key with this hash, read after the call: look-ups that wait for a connection share one statement. */
+/** The key with this hash. Read after the call: look-ups that wait for a connection share one statement. */
 const readKey = coalesce(async (queries: Queries, hashes: readonly string[]) => {
   const rows = await selectKeys(queries)
     .where((row) => row("api_keys.hash", "=", row.fn.any(row.val(hashes))))

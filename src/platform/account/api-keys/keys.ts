@@ -1,11 +1,11 @@
-/** API keys as credentials: a key has no more authority than the user who created it has now. */
+/** API keys as credentials: a key has no more authority than its creator has now. */
 import { allScopes, type Scope } from "../../../../tools/contract/index.ts";
 import type { Queries } from "../../../database/database.ts";
 import { refersTo } from "../../../database/query/index.ts";
 import type { Role } from "../../foundation/kernel/index.ts";
 import { isExpired, roleScopes } from "../identity/index.ts";
 
-/** The creator's columns are null for a key that no user created, such as the one of the data folder. */
+/** The creator's columns are null for a key that no user created, such as the key of the data folder. */
 interface KeyAuthority {
   readonly scopes: readonly string[];
   readonly expires_at: string | null;
@@ -29,7 +29,7 @@ export function isLiveKey(key: KeyAuthority, now: Date): boolean {
   return !isExpired(key, now) && key.creator_is_active !== false;
 }
 
-/** The scopes that a key has now: of those that it was granted, the ones that its creator's role has too. */
+/** The scopes that a key has now: its granted scopes that its creator's role also has. */
 export function scopesOfKey({ scopes, creator_role }: KeyAuthority): readonly Scope[] {
   const held = creator_role === null ? allScopes : roleScopes[creator_role];
   return allScopes.filter((scope) => scopes.includes(scope) && held.includes(scope));

@@ -1,11 +1,13 @@
-/** Finds callers whose credential has ended since it was authenticated, or is suspended, for calls that wait. */
+/**
+ * Finds callers, for calls that wait, whose credential has ended or been suspended since they authenticated.
+ */
 import type { Queries } from "../../../database/database.ts";
 import type { Caller, Session } from "../../foundation/kernel/index.ts";
 import { findLiveKeys } from "../api-keys/index.ts";
 import { isExpired } from "../identity/index.ts";
 import { selectSessionUser } from "./sessions.ts";
 
-/** The callers, all of one organization, whose credential would be rejected now. */
+/** The callers whose credential would be rejected now. All callers must be of one organization. */
 export async function findEndedCallers(
   db: Queries,
   callers: readonly Caller[],

@@ -19,7 +19,6 @@ import {
   signAccessToken,
   verifyPassword,
 } from "../identity/index.ts";
-import { getOrganization } from "../organization/index.ts";
 import { replacePassword } from "../users.ts";
 
 export { authenticate } from "./authenticate.ts";
@@ -38,14 +37,20 @@ interface User {
   readonly session_version: number;
 }
 
-/** Deletes the tokens of expired families: they can no longer be refreshed, nor reuse of them detected. */
+/**
+ * Deletes the tokens of expired families: the tokens can no longer be refreshed, and their reuse need not be
+ * detected.
+ */
 const deleteExpiredSessionsJob = defineRetentionJob({
   name: "session.forget",
   schedule: "47 * * * *",
   rules: [{ table: "refresh_tokens", column: "family_expires_at", days: 0 }],
 });
 
-export const auth = implement(contract, {
+// It shows inboxes: the module inboxes implements it.
+const { whoami: _, ...own } = contract;
+
+export const auth = implement(own, {
   tables: ["refresh_tokens"],
   operations: {
     async login(credentials, { world, now, once }) {
@@ -92,25 +97,13 @@ export const auth = implement(contract, {
       }
       return session;
     },
-
-    async whoami(_, { caller, db, organization, now }) {
-      return {
-        data: {
-          organization: await getOrganization(db, organization),
-          credential: caller.credential,
-          user: caller.user,
-          role: caller.user?.role ?? null,
-          scopes: [...caller.scopes],
-          now: now.toISOString(),
-        },
-      };
-    },
   },
   jobs: [deleteExpiredSessionsJob],
 });
 
 /**
- * The active user with this address and password. An unknown address takes as long as a wrong password.
+ * The active user with this address and password. Checking an unknown address takes as long as checking a
+ * wrong password.
  * @throws Failure `login_failed`; `organization_suspended`, after the password was verified.
  */
 async function verifyCredentials(world: World, { email, password }: { email: string; password: string }) {
@@ -185,8 +178,8 @@ async function issueRefreshToken(
 }
 
 /**
- * Takes the lock of the user's families until the commit. Without it, a revocation misses the token that a concurrent
- * rotation has issued but not committed.
+ * Locks the token families of the user until the commit. Without the lock, a revocation misses a token that a
+ * concurrent rotation has issued but not committed.
  */
 async function lockFamilies(
   tx: Transaction,
@@ -201,8 +194,9 @@ async function lockFamilies(
 }
 
 /**
- * Marks a refresh token as used and issues the next one of its family. A token that was used before may have been
- * stolen, so the whole family is revoked, and with it its access tokens. The revocation must commit, so undefined is returned, and no failure thrown.
+ * Marks a refresh token as used and issues the next token of its family. A token that was used before may
+ * have been stolen, so the whole family is revoked, including its access tokens. The revocation must commit,
+ * so the function returns undefined and does not throw.
  */
 async function rotateRefreshToken(tx: Transaction, hash: string, now: Date) {
   const current = await tx

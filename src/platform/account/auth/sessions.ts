@@ -14,7 +14,7 @@ export function selectSessionUser(db: Queries, session: Session) {
     .where("users.session_version", "=", session_version)
     .where("users.is_active", "=", true)
     .$if(family_id !== null, (query) =>
-      // Revocation marks every token of a family, so any one of them tells.
+      // Revocation marks every token of a family, so checking any one of them is enough.
       query.where(
         (row) =>
           row

@@ -1,4 +1,7 @@
-/** Access tokens: JWTs signed with HS256, valid for 15 minutes; `kid` identifies the secret, `sid` the session. */
+/**
+ * Access tokens: JWTs signed with HS256, valid for 15 minutes; `kid` identifies the secret, `sid` the
+ * session.
+ */
 import { createHash, createSecretKey, type KeyObject } from "node:crypto";
 import { jwtVerify, SignJWT } from "jose";
 import { fail } from "../../../../tools/errors.ts";
@@ -10,10 +13,10 @@ export const accessTokenSeconds = 15 * 60;
 const issuer = "tidings";
 const audience = "tidings:access";
 
-type Signing = AppSecrets & Pick<World, "now">;
+type SigningContext = AppSecrets & Pick<World, "now">;
 
 export async function signAccessToken(
-  world: Signing,
+  world: SigningContext,
   { organization_id, user_id, session_version, family_id }: Session,
 ): Promise<string> {
   const now = Math.floor(world.now().getTime() / 1000);
@@ -29,7 +32,7 @@ export async function signAccessToken(
 
 /** @throws Failure `credential_invalid` if the token is forged, expired or not an access token. */
 export async function readAccessToken(
-  world: Signing,
+  world: SigningContext,
   token: string,
 ): Promise<Session & { readonly expires_at: string }> {
   try {
@@ -51,7 +54,7 @@ export async function readAccessToken(
   }
 }
 
-/** The secret in use, or the previous one, whose tokens stay valid until they expire. */
+/** The secret in use, or the previous secret, with which tokens stay valid until they expire. */
 function findSecret(secrets: AppSecrets, kid: string | undefined): string {
   const match = secretsOf(secrets).find((secret) => kidOf(secret) === kid);
   if (match === undefined) {

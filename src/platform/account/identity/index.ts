@@ -1,4 +1,4 @@
-/** What credentials are made of: secrets, access tokens, passwords, and the scopes of roles. */
+/** The parts of credentials: secrets, access tokens, passwords, and the scopes of roles. */
 export { accessTokenSeconds, readAccessToken, signAccessToken } from "./access-tokens.ts";
 export { hashPassword, newPassword, verifyPassword } from "./passwords.ts";
 export { roleScopes } from "./roles.ts";

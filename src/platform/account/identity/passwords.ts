@@ -1,8 +1,8 @@
 /**
- * Passwords: hashed with argon2id; verification takes as long for an unknown user as for a known one.
+ * Passwords, hashed with argon2id. Verification takes as long for an unknown user as for a known one.
  *
- * Few hashes are computed at once, in turn for each organization: each takes a core for a while and one of the four
- * threads that files and name look-ups use too.
+ * Only a few hashes are computed at once, and organizations take turns: each hash takes a core for a while,
+ * and one of the four threads that are also used for files and name look-ups.
  */
 import { randomBytes } from "node:crypto";
 import { hash, verify } from "@node-rs/argon2";
@@ -27,7 +27,7 @@ export function hashPassword(password: string): Promise<string> {
 }
 
 /**
- * Whether the password matches `storedHash`; undefined never matches, and takes as long.
+ * Whether the password matches `storedHash`. Undefined never matches, but takes as long.
  * @throws Failure `unavailable` if too many passwords are being hashed.
  */
 export async function verifyPassword(password: string, storedHash: string | undefined): Promise<boolean> {

@@ -1,4 +1,4 @@
-/** Suspended organizations: every credential of one is rejected, with an error of its own. */
+/** Suspended organizations: all their credentials are rejected, with an error of its own. */
 import { fail } from "../../../../tools/errors.ts";
 import type { Queries } from "../../../database/database.ts";
 
@@ -13,7 +13,10 @@ export function requireNotSuspended({ suspended_at }: Suspension): void {
   }
 }
 
-/** The same, for an organization that is not read yet. @throws Failure `organization_suspended`. */
+/**
+ * Like `requireNotSuspended`, for an organization that has not been read yet.
+ * @throws Failure `organization_suspended`.
+ */
 export async function requireActiveOrganization(db: Queries, organization: string): Promise<void> {
   requireNotSuspended(
     await db

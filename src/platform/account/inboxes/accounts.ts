@@ -9,12 +9,12 @@ import { type RawBuilder, sql } from "kysely";
 import { z } from "zod";
 import type { Queries } from "../../../database/database.ts";
 import { ofOrganization } from "../../../database/query/index.ts";
-import type { Sealed } from "../../../database/schema/index.ts";
+import type { SealedText } from "../../../database/schema/index.ts";
 import type { AccountIds, ChannelAccount } from "../../../ports/channel/account.ts";
 import type { Transaction, World } from "../../foundation/kernel/index.ts";
-import { type SealedColumn, type SealSecrets, seal, tryUnseal } from "../../foundation/sealing/index.ts";
+import { type SealedColumn, type SealingSecrets, seal, tryUnseal } from "../../foundation/sealing/index.ts";
 
-/** An inbox whose secrets are lost can't send or receive until its credentials are sent again. */
+/** If the secrets of an inbox are lost, it can't send or receive until its credentials are sent again. */
 export const sealedAccounts: SealedColumn = {
   table: "inbox_accounts",
   column: "secrets",
@@ -27,11 +27,11 @@ export const StoredAccount = z.object({
   phone_number_id: z.string(),
   waba_id: z.string(),
   app_id: z.string(),
-  secrets: z.custom<Sealed>((value) => typeof value === "string"),
+  secrets: z.custom<SealedText>((value) => typeof value === "string"),
 });
 export type StoredAccount = z.infer<typeof StoredAccount>;
 
-export function sealAccount(secrets: SealSecrets, account: ChannelAccount): StoredAccount {
+export function sealAccount(secrets: SealingSecrets, account: ChannelAccount): StoredAccount {
   const ids: Readonly<Record<string, unknown>> = {
     phone_number_id: account.account_id,
     waba_id: account.business_id,
@@ -41,9 +41,9 @@ export function sealAccount(secrets: SealSecrets, account: ChannelAccount): Stor
   return StoredAccount.parse({ ...ids, secrets: seal(secrets, JSON.stringify(Object.fromEntries(sealed))) });
 }
 
-/** Undefined if no secret of this service opens it. */
+/** Returns undefined if no secret of this service can open the account. */
 export function openAccount(
-  world: SealSecrets & Pick<World, "channels">,
+  world: SealingSecrets & Pick<World, "channels">,
   channel: string,
   { secrets, ...ids }: StoredAccount,
 ): ChannelAccount | undefined {
@@ -81,7 +81,7 @@ export interface InboxName {
   readonly inbox_id: string;
 }
 
-/** The account of an inbox as it is stored, with the inbox's channel; undefined if it has none. */
+/** The stored account of an inbox with the inbox's channel; undefined if the inbox has no account. */
 export async function findAccount(db: Queries, { organization_id, inbox_id }: InboxName) {
   return selectAccounts(db)
     .select(["phone_number_id", "waba_id", "app_id", "secrets"])
@@ -98,7 +98,7 @@ export interface InboxAccount {
 /** The account of an inbox, with the inbox's channel; undefined if it has none. */
 export async function readAccount(
   db: Queries,
-  world: SealSecrets & Pick<World, "channels">,
+  world: SealingSecrets & Pick<World, "channels">,
   name: InboxName,
 ): Promise<InboxAccount | undefined> {
   const row = await findAccount(db, name);
@@ -110,7 +110,10 @@ export async function readAccount(
   return account && { channel, account };
 }
 
-/** Every change of an inbox's account or health begins with this lock; what is read after it stays until the commit. */
+/**
+ * Every change of an inbox's account or health takes this lock first; what is read afterwards stays valid
+ * until the commit.
+ */
 export async function lockInbox(tx: Transaction, { organization_id, inbox_id }: InboxName) {
   return ofOrganization(tx, organization_id)
     .selectFrom("inboxes")

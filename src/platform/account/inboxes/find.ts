@@ -4,7 +4,7 @@ import type { InboxSettings } from "../../../../tools/inboxes.ts";
 import type { DatabaseTransaction, Queries } from "../../../database/database.ts";
 import { newId } from "../../../database/id.ts";
 import { ofOrganization } from "../../../database/query/index.ts";
-import type { NumberLimits } from "../../../database/schema/index.ts";
+import type { InboxNumberLimits } from "../../../database/schema/index.ts";
 
 /** The lane of an inbox's deliveries. */
 export function laneOf(inbox_id: string): string {
@@ -23,7 +23,7 @@ export async function insertInbox(
     readonly platform: string;
     readonly phone_number: string;
     readonly settings: InboxSettings;
-    readonly limits?: NumberLimits | undefined;
+    readonly limits?: InboxNumberLimits | undefined;
     readonly now: Date;
   },
 ) {
@@ -68,7 +68,10 @@ export async function getInbox(
     .executeTakeFirst();
 }
 
-/** The inbox with this id; without an id, the first one. @throws Failure `inbox_not_found`, `no_inbox`. */
+/**
+ * The inbox with this id; without an id, the organization's first inbox.
+ * @throws Failure `inbox_not_found`, `no_inbox`.
+ */
 export async function getOrDefaultInbox(db: Queries, organization: string, id: string | undefined) {
   const inbox = await ofOrganization(db, organization)
     .selectFrom("inboxes")

@@ -1,14 +1,15 @@
 /**
- * Whether an inbox can send. While it is stopped, its messages wait, and some of them try again after a while.
+ * Whether an inbox can send. While it is stopped, its messages wait, and some of them are tried again after a
+ * while.
  *
- * All messages of a stop wait until the same time, `retry_at`. When the stop ends, this time tells them from messages that
- * wait for another reason, such as a time that the channel demanded for one message.
+ * All messages of a stop wait until the same time, `retry_at`. When the stop ends, this time distinguishes
+ * them from messages that wait for another reason, such as a delay that the channel demanded for one message.
  */
 
 import type { Selectable } from "kysely";
 import { z } from "zod";
 import { ofOrganization } from "../../../database/query/index.ts";
-import type { InboxHealth, Sealed, Tables } from "../../../database/schema/index.ts";
+import type { InboxHealth, SealedText, Tables } from "../../../database/schema/index.ts";
 import { newJob } from "../../../jobs/job.ts";
 import type { ChannelFailure } from "../../../ports/channel/channel.ts";
 import type { Log } from "../../../ports/telemetry/log.ts";
@@ -16,12 +17,15 @@ import { defineJob, type Transaction, type World } from "../../foundation/kernel
 import { findAccount, type InboxName, lockInbox } from "./accounts.ts";
 import { laneOf } from "./find.ts";
 
-/** Until the next attempt of an inbox that can't send. */
+/** Time until the next attempt of an inbox that can't send. */
 const retryMs = 5 * 60_000;
-/** From the claim of a message that reads the stop until its job waits: one poll, on a busy machine. */
+/**
+ * The longest time from the claim of a message that reads the stop until its job waits: one poll, on a busy
+ * machine.
+ */
 const rescheduledMs = 5_000;
 
-/** Records that an inbox can't send, and why; null: that it can again. */
+/** Records why an inbox can't send; null: it can send again. */
 export async function recordHealth(
   world: World,
   name: InboxName,
@@ -32,13 +36,13 @@ export async function recordHealth(
 
 interface SendFailure {
   readonly failure: ChannelFailure;
-  /** The secrets of the account that can't send, as they were stored; null if the inbox had none. */
-  readonly secrets: Sealed | null;
+  /** The stored secrets of the account that can't send; null if the inbox had no account. */
+  readonly secrets: SealedText | null;
 }
 
 /**
- * Records that an inbox can't send; returns when to try again. If the inbox has another account by now, nothing is
- * recorded, and the message may be tried again at once.
+ * Records that an inbox can't send; returns when to try again. If the inbox has another account by now,
+ * nothing is recorded, and the message may be tried again at once.
  */
 export async function recordSendFailure(
   world: World,
@@ -48,14 +52,14 @@ export async function recordSendFailure(
   return world.database.transaction(async (tx) => {
     await lockInbox(tx, name);
     const account = await findAccount(tx, name);
-    // Another account has other secrets, sealed anew.
+    // Another account has other secrets, or the same secrets sealed anew.
     return (account?.secrets ?? null) === secrets ? changeHealth({ tx, world }, name, failure) : world.now();
   });
 }
 
 /**
- * As `recordHealth`; returns when to try again. The inbox is locked, so that of several reports of one change the first
- * emits the event.
+ * Like `recordHealth`; returns when to try again. The inbox is locked, so that if a change is reported
+ * several times, only the first report emits the event.
  */
 export async function changeHealth(
   { tx, world }: { readonly tx: Transaction; readonly world: World },
@@ -79,8 +83,8 @@ export async function changeHealth(
 }
 
 /**
- * Records that the channel of an inbox does not answer, unless the inbox can't send for another reason. Its messages do
- * not wait for each other: the channel may answer the next one.
+ * Records that the channel of an inbox does not answer, unless the inbox can't send for another reason.
+ * Messages of the inbox do not wait for each other, because the channel may answer the next one.
  */
 export async function recordUnreachable(
   world: World,
@@ -102,7 +106,7 @@ interface HealthChange {
   readonly after: InboxHealth | null;
 }
 
-/** A change of the status is reported by an event and in the log. */
+/** Stores the health. A change of the status is reported by an event and in the log. */
 async function storeHealth(
   { tx, world }: { readonly tx: Transaction; readonly world: World },
   { organization_id, inbox_id }: InboxName,
@@ -135,13 +139,17 @@ const logStatus: Readonly<Record<Status, (log: Log, details: object) => void>> =
   unreachable: (log, details) => log.error(details, "The channel of an inbox can't be reached"),
 };
 
-const Waiting = z.object({ organization_id: z.string(), inbox_id: z.string(), waiting_until: z.string() });
-type Waiting = z.infer<typeof Waiting>;
+const ResumePayload = z.object({
+  organization_id: z.string(),
+  inbox_id: z.string(),
+  waiting_until: z.string(),
+});
+type ResumePayload = z.infer<typeof ResumePayload>;
 
-/** Makes those messages due that read the stop before it ended, but began to wait after that. */
-export const resumeJob = defineJob({
+/** Makes messages due that read the stop before it ended but began to wait afterwards. */
+export const resumeInboxJob = defineJob({
   name: "inbox.resume",
-  payload: Waiting,
+  payload: ResumePayload,
 
   async run({ inbox_id, waiting_until }, world) {
     await world.database.transaction((tx) =>
@@ -153,14 +161,14 @@ export const resumeJob = defineJob({
 
 async function resumeMessages(
   { tx, world }: { readonly tx: Transaction; readonly world: World },
-  waiting: Waiting,
+  waiting: ResumePayload,
 ): Promise<void> {
   const runAt = new Date(world.now().getTime() + rescheduledMs);
   await world.jobs.resume(tx, laneOf(waiting.inbox_id), new Date(waiting.waiting_until));
-  await tx.enqueue([newJob(resumeJob, waiting, { runAt })]);
+  await tx.enqueue([newJob(resumeInboxJob, waiting, { runAt })]);
 }
 
-/** Until when the inbox's messages wait; undefined if they need not. */
+/** The time until which the inbox's messages wait; undefined if they do not wait. */
 export function pausedUntil(health: InboxHealth | null, now: Date): Date | undefined {
   const until = health && new Date(health.retry_at);
   return until && until > now ? until : undefined;
@@ -177,7 +185,7 @@ export function serializeHealth({ health }: Pick<Selectable<Tables["inboxes"]>, 
       };
 }
 
-/** For what is sent from the inbox. */
+/** Warnings for a message that is sent from the inbox. */
 export function warnOfHealth(health: InboxHealth | null): readonly ("inbox_stopped" | "inbox_unreachable")[] {
   const { status } = serializeHealth({ health });
   return status === "ok" ? [] : [`inbox_${status}`];

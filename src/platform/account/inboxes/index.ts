@@ -1,12 +1,14 @@
 /** Inboxes: the organization's phone numbers, their settings, and their accounts on a real channel. */
+import { auth as authContract } from "../../../../tools/auth.ts";
 import { inboxes as contract } from "../../../../tools/inboxes.ts";
 import { ofOrganization } from "../../../database/query/index.ts";
 import { implement } from "../../foundation/kernel/index.ts";
 import { sealedAccounts } from "./accounts.ts";
-import { resumeJob } from "./health.ts";
+import { resumeInboxJob } from "./health.ts";
 import { readAllLimitsJob, readLimitsJob } from "./limits.ts";
 import { createInbox, updateInbox } from "./save.ts";
 import { serializeInbox } from "./serialize.ts";
+import { whoami } from "./whoami.ts";
 
 export {
   type InboxAccount,
@@ -32,21 +34,31 @@ export { requestLimits } from "./limits.ts";
 export { getPhoneRegion, normalizePhone } from "./phone-region.ts";
 export { callbackPath } from "./serialize.ts";
 
-export const inboxes = implement(contract, {
-  tables: ["inboxes", "inbox_accounts"],
-  sealed: [sealedAccounts],
-  jobs: [readLimitsJob, readAllLimitsJob, resumeJob],
-  operations: {
-    async list_inboxes(_, { db, world, organization }) {
-      const rows = await ofOrganization(db, organization)
-        .selectFrom("inboxes")
-        .selectAll()
-        .orderBy("id")
-        .execute();
-      return { data: rows.map((row) => serializeInbox(world, row)), meta: { total: rows.length } };
-    },
+// It shows inboxes, which auth does not read.
+const { whoami: declaration } = authContract;
 
-    create_inbox: createInbox,
-    update_inbox: updateInbox,
+export const inboxes = implement(
+  { ...contract, whoami: declaration },
+  {
+    tables: ["inboxes", "inbox_accounts"],
+    sealed: [sealedAccounts],
+    jobs: [readLimitsJob, readAllLimitsJob, resumeInboxJob],
+    operations: {
+      async list_inboxes(_, { db, world, organization }) {
+        const rows = await ofOrganization(db, organization)
+          .selectFrom("inboxes")
+          .selectAll()
+          .orderBy("id")
+          .execute();
+        return { data: rows.map((row) => serializeInbox(world, row)), meta: { total: rows.length } };
+      },
+
+      create_inbox: createInbox,
+      update_inbox: updateInbox,
+
+      async whoami(_, context) {
+        return { data: await whoami(context) };
+      },
+    },
   },
-});
+);

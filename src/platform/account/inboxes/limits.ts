@@ -1,11 +1,12 @@
 /**
- * What the provider says of a number: how many people it may write to, its quality and its rate. Read when the account is
- * connected, every day, and when the provider reports a change, which is not believed itself: it may be older than another.
+ * The limits that the provider sets for a number: how many people it may send to, its quality and its rate.
+ * They are read when the account is connected, every day, and when the provider reports a change. The report
+ * itself is not used, because it may be older than another report.
  */
 import { z } from "zod";
 import { InboxSettings } from "../../../../tools/inboxes.ts";
 import { ofOrganization } from "../../../database/query/index.ts";
-import type { NumberLimits } from "../../../database/schema/index.ts";
+import type { InboxNumberLimits } from "../../../database/schema/index.ts";
 import { newJob } from "../../../jobs/job.ts";
 import {
   defineJob,
@@ -23,18 +24,21 @@ const timeoutMs = 10_000;
 export async function fetchLimits(
   world: World,
   { channel, account }: InboxAccount,
-): Promise<NumberLimits | undefined> {
+): Promise<InboxNumberLimits | undefined> {
   return providerOf(world, channel)?.readLimits(account, AbortSignal.timeout(timeoutMs));
 }
 
-/** Sets the rate of an inbox's messages: its setting, its number's, or the channel's. */
-export async function setPace(
+/**
+ * Sets the rate of an inbox's messages: the setting of the inbox, or the rate of its number, or the rate of
+ * the channel.
+ */
+export async function setInboxPace(
   { tx, world }: { readonly tx: Transaction; readonly world: World },
   inbox: {
     readonly id: string;
     readonly channel: string;
     readonly settings: Record<string, unknown>;
-    readonly limits: NumberLimits | null;
+    readonly limits: InboxNumberLimits | null;
   },
 ): Promise<void> {
   const { messages_per_second } = InboxSettings.parse(inbox.settings);
@@ -48,7 +52,7 @@ const Payload = z.object({ organization_id: z.string(), inbox_id: z.string() });
 export const readLimitsJob = defineJob({
   name: "inbox.read-limits",
   payload: Payload,
-  // The job of the schedule tries again.
+  // Few attempts: the scheduled job tries again.
   maxAttempts: 3,
 
   async run(name, world) {
@@ -65,7 +69,7 @@ export const readLimitsJob = defineJob({
 interface FetchedLimits {
   /** The account that has them. */
   readonly account_id: string;
-  readonly limits: NumberLimits;
+  readonly limits: InboxNumberLimits;
 }
 
 /** Does nothing if the inbox has another account by now. */
@@ -86,11 +90,11 @@ async function storeLimits(
       .where("id", "=", inbox_id)
       .returning(["id", "channel", "settings", "limits"])
       .executeTakeFirstOrThrow();
-    await setPace({ tx, world }, inbox);
+    await setInboxPace({ tx, world }, inbox);
   });
 }
 
-/** An inbox that waits for a read is not added again. */
+/** If a read of the inbox is queued already, no second one is added. */
 function newReadJob(payload: z.infer<typeof Payload>) {
   const key = `inbox.read-limits:${payload.inbox_id}`;
   return newJob(readLimitsJob, payload, { key, isDeduplicated: true });

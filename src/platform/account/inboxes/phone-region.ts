@@ -6,11 +6,11 @@ import { countryOf, hasCountryCode, type PhoneRegion, readPhone, toCountry } fro
 
 interface WrittenNumber {
   readonly text: string;
-  /** Named in the failure. */
+  /** The field that the failure names. */
   readonly field: string;
-  /** The inbox whose default country comes before the organization's. */
+  /** The default country of this inbox has precedence over the organization's. */
   readonly inbox_id?: string | undefined;
-  /** Comes before both. */
+  /** Has precedence over both default countries. */
   readonly country?: string | undefined;
 }
 
@@ -34,7 +34,7 @@ export async function normalizePhone(
 
 const anyRegion: PhoneRegion = { defaultCountry: undefined, likelyCountry: undefined };
 
-/** How an organization's numbers without a country code are read; those sent from an inbox, if one is named. */
+/** How numbers without a country code are read for an organization, or for one of its inboxes. */
 export async function getPhoneRegion(
   db: Queries,
   organization: string,

@@ -1,12 +1,12 @@
 /**
- * Creates and changes inboxes. The account of a real channel is checked at its provider before it is stored: the inbox of
- * a rejected account is not created, or keeps the one that it has.
+ * Creates and changes inboxes. The account of a real channel is checked at its provider before it is stored:
+ * if the account is rejected, a new inbox is not created, and an existing inbox keeps its account.
  */
 import { z } from "zod";
 import { fail, failField } from "../../../../tools/errors.ts";
 import { type ChannelName, channels, InboxSettings } from "../../../../tools/inboxes.ts";
 import { ofOrganization } from "../../../database/query/index.ts";
-import type { NumberLimits } from "../../../database/schema/index.ts";
+import type { InboxNumberLimits } from "../../../database/schema/index.ts";
 import {
   freshId,
   type OutwardContext,
@@ -20,7 +20,7 @@ import { openAccount, providerOf, StoredAccount, sealAccount, storeAccount } fro
 import { capabilitiesOf } from "./channel.ts";
 import { getInbox, insertInbox } from "./find.ts";
 import { changeHealth } from "./health.ts";
-import { fetchLimits, setPace } from "./limits.ts";
+import { fetchLimits, setInboxPace } from "./limits.ts";
 import { normalizePhone } from "./phone-region.ts";
 import { serializeInbox } from "./serialize.ts";
 
@@ -30,7 +30,7 @@ const Target = z.object({
   id: z.string(),
   channel: z.enum(channels),
   phone_number: z.string(),
-  /** Null: it has none, or keeps the one that it has. */
+  /** Null: the inbox has no account, or keeps its account. */
   account: StoredAccount.nullable(),
 });
 type Target = z.infer<typeof Target>;
@@ -74,19 +74,19 @@ export const createInbox = outward({
 
   async record({ limits }, { account, ...inbox }, context) {
     const { tx, world, organization, now } = context;
-    // Others may have been created since the first step.
+    // Other inboxes may have been created since the first step.
     await requireBelowQuota(context, "inboxes", tx.selectFrom("inboxes"));
     const { platform } = capabilitiesOf(world, inbox);
     const created = await insertInbox(tx, { ...inbox, platform, limits, organization, now });
     if (!created) {
-      // Another request has created it since the first step.
+      // Another request has created the inbox since the first step.
       await requireNewNumber(tx, organization, inbox.phone_number);
       throw fail("unavailable", { reason: "another request is creating this inbox." });
     }
     if (account) {
       await storeAccount(tx, { organization_id: organization, inbox_id: inbox.id }, { account, now });
     }
-    await setPace({ tx, world }, created);
+    await setInboxPace({ tx, world }, created);
     return { data: serializeInbox(world, created) };
   },
 });
@@ -125,7 +125,7 @@ export const updateInbox = outward({
   async record({ limits }, { id, name, settings, account }, { tx, world, organization, now }) {
     const inboxName = { organization_id: organization, inbox_id: id };
     if (account) {
-      // It works: its messages need not wait any longer.
+      // The new account works, so messages of the inbox need not wait any longer.
       await changeHealth({ tx, world }, inboxName, null);
       await storeAccount(tx, inboxName, { account, now });
     }
@@ -141,7 +141,7 @@ export const updateInbox = outward({
       .returningAll()
       .executeTakeFirstOrThrow();
     if (settings || limits) {
-      await setPace({ tx, world }, changed);
+      await setInboxPace({ tx, world }, changed);
     }
     return { data: serializeInbox(world, changed) };
   },
@@ -168,22 +168,22 @@ function sealCredentials(world: World, channel: string, credentials: Credentials
   return sealAccount(world, reading.account);
 }
 
-interface Connected {
-  readonly limits?: NumberLimits | undefined;
+interface ConnectedNumber {
+  readonly limits?: InboxNumberLimits | undefined;
 }
 
 /** @throws Failure `credentials_rejected`, `channel_unreachable`. */
 async function connect(
   { account: stored, channel, phone_number }: Target,
   { world }: OutwardContext,
-): Promise<Connected> {
+): Promise<ConnectedNumber> {
   const provider = providerOf(world, channel);
   if (!stored || !provider) {
     return {};
   }
   const account = openAccount(world, channel, stored);
   if (!account) {
-    // The service has got another secret since the request whose process died.
+    // The secret of the service was replaced after a first request whose process died.
     throw failField("credentials", "credentials_rejected", { reason: "they can't be read any more." });
   }
   const signal = AbortSignal.timeout(connectTimeoutMs);
@@ -196,6 +196,6 @@ async function connect(
   if (result.outcome === "refused") {
     throw failField(`credentials.${result.field}`, "credentials_rejected", { reason: result.reason });
   }
-  // Without its limits the account works too, and they are read again every day.
+  // The account works without limits too, and they are read again every day.
   return { limits: await fetchLimits(world, { channel, account }).catch(() => undefined) };
 }

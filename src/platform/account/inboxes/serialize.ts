@@ -1,9 +1,8 @@
-/** An inbox as the contract shows it: without its account's secrets. */
+/** Serializes an inbox as the contract shows it, without the secrets of its account. */
 import type { Selectable } from "kysely";
 import { InboxSettings } from "../../../../tools/inboxes.ts";
 import type { Tables } from "../../../database/schema/index.ts";
 import type { World } from "../../foundation/kernel/index.ts";
-import { providerOf } from "./accounts.ts";
 import { serializeHealth } from "./health.ts";
 
 /** Where the provider of the channel `name` reports messages and receipts. */
@@ -13,9 +12,11 @@ export function serializeInbox(world: World, row: Selectable<Tables["inboxes"]>)
   const { organization_id, id, channel } = row;
   const path = callbackPath(channel).replace("{organization_id}", organization_id).replace("{inbox_id}", id);
   const { addresses } = world;
-  const isCalled = providerOf(world, channel) !== undefined && addresses.isPublic;
+  const { capabilities, provider } = world.channels[channel] ?? {};
+  const isCalled = provider !== undefined && addresses.isPublic;
   return {
     ...row,
+    simulated: capabilities?.isSimulated ?? false,
     settings: InboxSettings.parse(row.settings),
     callback_url: isCalled ? `${addresses.service()}${path}` : null,
     health: serializeHealth(row),

@@ -11,7 +11,10 @@ import { requireCountry } from "../phone/index.ts";
 export { countLocked, failQuota, limitOf, requireBelowQuota } from "./limits.ts";
 export { lockOrganization } from "./lock.ts";
 
-/** Whether a module keeps amounts in the organization's currency. Not an event: the change depends on the answer. */
+/**
+ * Whether a module keeps amounts in the organization's currency. Not an event: the change depends on the
+ * result.
+ */
 export const usesCurrency = defineHook<[tx: Transaction, organization: string], boolean>();
 
 export const organization = implement(contract, {
@@ -58,8 +61,9 @@ function serializeOrganization(row: Selectable<Tables["organizations"]>) {
 }
 
 /**
- * Locks the organization until the commit, as a ledger entry, a payment order and an add-on do, which refer to the currency.
- * @throws Failure `currency_fixed` for another currency once there is one of them.
+ * Locks the organization until the commit. Ledger entries, payment orders and add-ons, which refer to the
+ * currency, take the same lock.
+ * @throws Failure `currency_fixed` if one of them exists and the currency is another one.
  */
 async function requireCurrencyFree(
   tx: Transaction,
@@ -80,7 +84,7 @@ async function requireCurrencyFree(
   }
 }
 
-/** In millionths of the currency's unit; null applies the setting again. */
+/** `limit` is in millionths of the currency's unit; null applies the setting again. */
 export async function changeCreditLimit(
   tx: Transaction,
   id: string,
@@ -89,8 +93,8 @@ export async function changeCreditLimit(
   await tx.updateTable("organizations").set({ credit_limit }).where("id", "=", id).execute();
 }
 
-/** A new organization. Without a value, a setting has its default. */
-export interface NewOrganization {
+/** A new organization. A setting without a value has its default. */
+export interface NewOrganizationRow {
   readonly id: string;
   readonly name: string;
   readonly time_zone?: string | undefined;
@@ -101,7 +105,7 @@ export interface NewOrganization {
 
 export async function insertOrganization(
   tx: DatabaseTransaction,
-  { now, ...values }: NewOrganization,
+  { now, ...values }: NewOrganizationRow,
 ): Promise<void> {
   await tx
     .insertInto("organizations")
@@ -109,7 +113,10 @@ export async function insertOrganization(
     .execute();
 }
 
-/** From the commit on, its credentials are rejected and its jobs wait. It keeps the time of an earlier suspension. */
+/**
+ * Suspends the organization: after the commit, its credentials are rejected and its jobs wait. An earlier
+ * suspension keeps its time.
+ */
 export async function suspendOrganization(
   tx: Transaction,
   id: string,
@@ -133,7 +140,7 @@ export async function resumeOrganization(tx: Transaction, id: string): Promise<v
     .execute();
 }
 
-/** Changes the limits that are named; null removes the organization's own one. */
+/** Changes the given limits. Null removes the organization's own limit. */
 export async function changeLimits(
   tx: Transaction,
   id: string,

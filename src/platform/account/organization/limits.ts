@@ -1,4 +1,4 @@
-/** Limits on what an organization may have: its own, or else the limits in the operator's settings. */
+/** Limits on what an organization may have: its own limits, or else the limits in the operator's settings. */
 import { type SelectQueryBuilder, sql } from "kysely";
 import type { Failure } from "../../../../tools/contract/index.ts";
 import { fail } from "../../../../tools/errors.ts";
@@ -8,7 +8,10 @@ import type { Quotas } from "../../../ports/limits.ts";
 import type { Transaction } from "../../foundation/kernel/index.ts";
 import { lockOrganization } from "./lock.ts";
 
-/** What a limit is of, for the message; the setting that gives it; and its value from there. */
+/**
+ * The thing that a limit counts, for the message; the setting that has the limit; and the limit's value in
+ * the settings.
+ */
 interface Rule {
   /** In the plural. */
   readonly thing: string;
@@ -70,13 +73,13 @@ const rules: Readonly<Record<LimitName, Rule>> = {
   },
 };
 
-/** The limits that are a number of rows; each has the name of their table. */
+/** The limits on a number of rows. Each has the name of the table. */
 type CountedLimit = Exclude<LimitName, "stored_mb" | "knowledge_reading_seconds">;
 
-/** The values that replace those of the settings for one organization. */
+/** The values that replace the settings for one organization. */
 type Overrides = Readonly<Record<string, number>>;
 
-/** The organization's own limit, or else that of the settings. */
+/** The organization's own limit, or else the limit in the settings. */
 export function limitOf({ quotas }: Settings, overrides: Overrides, name: LimitName): number {
   return overrides[name] ?? rules[name].default(quotas);
 }
@@ -92,8 +95,8 @@ interface LimitedContext {
 }
 
 /**
- * Counts rows of an organization that is locked until the commit, so that two calls at once can't both pass the limit,
- * which is returned with the count.
+ * Counts rows of an organization and returns the count with the limit. The organization stays locked until
+ * the commit, so that two concurrent calls can't both pass the limit.
  */
 export async function countLocked<Name extends CountedLimit>(
   { tx, world, organization }: LimitedContext,
@@ -108,7 +111,10 @@ export async function countLocked<Name extends CountedLimit>(
   return { count, limits, limit: limitOf(world, limits, name) };
 }
 
-/** Locks the organization until the commit. @throws Failure `quota_exceeded` if it has as many of the rows as it may. */
+/**
+ * Locks the organization until the commit.
+ * @throws Failure `quota_exceeded` if the number of rows has reached the limit.
+ */
 export async function requireBelowQuota<Name extends CountedLimit>(
   context: LimitedContext,
   name: Name,

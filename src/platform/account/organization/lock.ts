@@ -2,8 +2,8 @@
 import type { Transaction } from "../../foundation/kernel/index.ts";
 
 /**
- * Takes the organization's lock until the commit and returns its own limits; waits while another transaction holds it.
- * Inserts that only reference the organization do not wait.
+ * Takes the organization's lock until the commit and returns its own limits; waits while another transaction
+ * holds the lock. Inserts that only reference the organization do not wait.
  */
 export async function lockOrganization(tx: Transaction, organization: string) {
   return tx

@@ -2,7 +2,7 @@
 import { type CountryCode, isSupportedCountry, parsePhoneNumberFromString } from "libphonenumber-js/min";
 import { failField } from "../../../../tools/errors.ts";
 
-/** The country of a number in E.164 form; null if it has none, for example +800. */
+/** The country of a number in E.164 form; null if the number has none, for example +800. */
 export function countryOf(phone_number: string | null): CountryCode | null {
   return (phone_number && parsePhoneNumberFromString(phone_number)?.country) || null;
 }
@@ -14,7 +14,7 @@ export function requireCountry(country: string | null | undefined, field: string
   }
 }
 
-/** Undefined for a country that numbers are not known of. */
+/** Returns undefined for a country whose numbers are not known. */
 export function toCountry(country: string | null | undefined): CountryCode | undefined {
   return country && isSupportedCountry(country) ? country : undefined;
 }

@@ -1,10 +1,12 @@
-/** Erases a contact from the recipients of broadcasts. The counts keep them. */
+/**
+ * Erases a contact from the recipients of broadcasts. The counts of the broadcasts still include the contact.
+ */
 
 import { sql } from "kysely";
 import type { Change } from "../../foundation/kernel/index.ts";
 import type { ErasedContact } from "../../inbox/contacts/index.ts";
 
-/** A recipient who is pending stays so: the dispatch excludes an erased contact. */
+/** A pending recipient stays pending: the dispatch excludes an erased contact. */
 export async function eraseRecipients(
   { tx }: Change,
   { organization_id, contact_id }: ErasedContact,

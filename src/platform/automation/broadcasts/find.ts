@@ -29,7 +29,10 @@ export async function getBroadcast(
   return broadcast;
 }
 
-/** Locked until the commit, in one of these states. @throws Failure `broadcast_not_found`, `broadcast_state`. */
+/**
+ * Locks a broadcast until the commit. The broadcast must be in one of the states `allowed`.
+ * @throws Failure `broadcast_not_found`, `broadcast_state`.
+ */
 export async function lockBroadcast(
   tx: Transaction,
   organization: string,
@@ -42,7 +45,7 @@ export async function lockBroadcast(
 
 interface RequiredState {
   readonly allowed: readonly ExecutionStatus[];
-  /** What is done to the broadcast, for the message. */
+  /** What the caller does to the broadcast, for the error message. */
   readonly action: string;
 }
 
@@ -71,7 +74,7 @@ export function serializeBroadcast(row: BroadcastRow) {
   const { total, sent, delivered, read, failed, excluded, paused_reason } = row;
   return {
     ...row,
-    // Written by this module alone.
+    // Only this module writes these columns.
     paused_reason: paused_reason as PausedReason | null,
     excluded: excluded as Readonly<Partial<Record<ExclusionReason, number>>>,
     recipient_count: total,

@@ -15,7 +15,7 @@ import { broadcastProgressed } from "../../inbox/messages/index.ts";
 import { cohortWithdrawn, requireCohort } from "../cohorts/index.ts";
 import { eraseRecipients } from "./erase.ts";
 import { changeBroadcast, getBroadcast, lockBroadcast, metricsOf, serializeBroadcast } from "./find.ts";
-import { contentOf, prepareContent } from "./prepare.ts";
+import { broadcastContent, prepareContent } from "./prepare.ts";
 import {
   estimateBroadcast,
   listRecipients,
@@ -92,10 +92,10 @@ export const broadcasts = implement(contract, {
       const before = await lockBroadcast(tx, organization, { id, allowed: startable, action: "changed" });
       await requireCohort(tx, organization, changes.cohort_id ?? before.cohort_id);
       await getAccessibleUploadAt(tx, caller, changes.header_media_url ?? undefined, "header_media_url");
-      // The time of one that failed has passed.
+      // The scheduled time of a failed broadcast has passed.
       const former = before.execution_status === "failed" ? null : before.scheduled_at;
       const time = scheduled_at === undefined ? former : scheduled_at;
-      const content = { ...contentOf(before), ...changes, inbox_id: undefined };
+      const content = { ...broadcastContent(before), ...changes, inbox_id: undefined };
       const { template } = await prepareContent(
         context,
         organization,

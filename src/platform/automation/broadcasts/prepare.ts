@@ -1,4 +1,7 @@
-/** Checks what a broadcast sends: an approved template of its inbox, and a value for each of the template's variables. */
+/**
+ * Checks what a broadcast sends: an approved template of its inbox, and a value for each of the template's
+ * variables.
+ */
 import type { VariableMapping } from "../../../../tools/broadcasts/index.ts";
 import { fail, failField } from "../../../../tools/errors.ts";
 import { capabilitiesOf, getOrDefaultInbox } from "../../account/inboxes/index.ts";
@@ -29,14 +32,14 @@ export async function requireReadyCohort(tx: Transaction, organization: string, 
 }
 
 /** What a stored broadcast sends. */
-export function contentOf(broadcast: BroadcastRow): Content {
-  // Stored from a validated input.
+export function broadcastContent(broadcast: BroadcastRow): Content {
+  // Only validated input is stored.
   return { ...broadcast, variable_mapping: broadcast.variable_mapping as VariableMapping };
 }
 
-export interface Prepared {
+export interface PreparedContent {
   readonly template: ApprovedTemplate & { readonly inbox_id: string };
-  /** By the names of the variables. */
+  /** Keyed by the names of the variables. */
   readonly mapping: VariableMapping;
 }
 
@@ -46,14 +49,15 @@ interface Requirements {
 }
 
 /**
- * @throws Failure `inbox_not_found`, `template_not_found`, `template_not_approved`, `variables_unmapped`, and those of the header's file.
+ * @throws Failure `inbox_not_found`, `template_not_found`, `template_not_approved`, `variables_unmapped`, and
+ *   the errors of `composeTemplate` for the header's file.
  */
 export async function prepareContent(
   { tx, world }: { readonly tx: Transaction; readonly world: World },
   organization: string,
   { inbox_id, template_id, variable_mapping, header_media_url }: Content,
   { isDraft }: Requirements = { isDraft: false },
-): Promise<Prepared> {
+): Promise<PreparedContent> {
   const template = await requireApprovedById(tx, organization, template_id);
   const { name, language, version } = template;
   if (inbox_id !== undefined && inbox_id !== template.inbox_id) {
@@ -79,7 +83,7 @@ export async function prepareContent(
     const expected = names.join(", ") || "none";
     throw failField("variable_mapping", "variables_unmapped", { name, reason, expected });
   }
-  // Any values: what this rejects is the header's file.
+  // The values don't matter: `composeTemplate` is called to check the header's file.
   const variables = Object.fromEntries(names.map((one) => [one, "x"]));
   const { media } = capabilitiesOf(world, await getOrDefaultInbox(tx, organization, template.inbox_id));
   await composeTemplate(

@@ -1,9 +1,12 @@
-/** Keeps what a broadcast needs from being withdrawn before it has been sent. */
+/** Rejects the removal of a template or a cohort that a broadcast still needs. */
 import { fail } from "../../../../tools/errors.ts";
 import { ofOrganization } from "../../../database/query/index.ts";
 import type { Change } from "../../foundation/kernel/index.ts";
 
-/** A broadcast that is a draft or scheduled fails at its start; one that is being sent must not lose its template. */
+/**
+ * A broadcast that is being sent must not lose its template. A draft or a scheduled broadcast does not
+ * prevent the removal: it fails at its start.
+ */
 export async function requireNoBroadcast(
   { tx }: Change,
   { organization, template_id }: { readonly organization: string; readonly template_id: string },
@@ -22,7 +25,7 @@ export async function requireNoBroadcast(
   }
 }
 
-/** The recipients of a broadcast that has begun are frozen: it no longer needs its cohort. */
+/** Once a broadcast has started, its recipients are frozen and it no longer needs its cohort. */
 export async function requireNoDraft(
   { tx }: Change,
   { organization, cohort_id }: { readonly organization: string; readonly cohort_id: string },

@@ -1,6 +1,6 @@
 /**
- * Answers one message for the caller, and sends nothing. Each answer is a turn, and one unit of the add-on. Where a person is
- * needed, the conversation is handed off if the caller wants it.
+ * Answers one message for the caller, and sends nothing. Each answer is a turn, and one unit of the add-on.
+ * If a person is needed and the caller wants it, the conversation is handed off.
  */
 import { z } from "zod";
 import type { chatbot as contract } from "../../../../tools/chatbot.ts";
@@ -17,11 +17,11 @@ import { endTurn, findTurn, insertTurn, readHistory } from "./turns.ts";
 
 type Chat = z.output<typeof contract.chat_with_bot.input>;
 
-/** The question is in the turn, where an erasure finds it. */
+/** The intent does not contain the question: the turn does, where an erasure finds it. */
 const Intent = z.object({
   turn_id: z.string(),
   conversation_id: z.string(),
-  // Earlier versions did not store it.
+  // Earlier versions did not store this field.
   hand_off: z.boolean().default(false),
 });
 
@@ -55,7 +55,7 @@ export const chat = outward({
   },
 
   async record(reply, { turn_id, conversation_id, hand_off }, { tx, world, organization, now }) {
-    // An erasure may have come first: then the question and the answer are not stored.
+    // The contact may have been erased meanwhile: then the question and the answer are not stored.
     const parties = await lockConversationSubject(tx, organization, conversation_id);
     const isHandedOff = reply.handoff !== null && hand_off && parties !== undefined;
     const status = isHandedOff ? "handed_off" : "answered";

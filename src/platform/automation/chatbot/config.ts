@@ -1,4 +1,4 @@
-/** The chatbot's configuration, of which an organization has one. */
+/** The chatbot's configuration. An organization has one. */
 import type { Selectable } from "kysely";
 import type { z } from "zod";
 import type { chatbot as contract } from "../../../../tools/chatbot.ts";
@@ -40,7 +40,7 @@ export async function configure({ name, graph_definition, is_active }: Configure
         created_at: updated_at,
         updated_at,
       })
-      // What was not sent stays.
+      // Columns that the caller did not send keep their values.
       .onConflict((conflict) =>
         conflict.column("organization_id").doUpdateSet({ name, graph, is_active, updated_at }),
       )
@@ -67,7 +67,7 @@ export function graphOf({ graph }: ConfigRow): ChatbotGraph {
   return graph as unknown as ChatbotGraph;
 }
 
-/** The configuration as the API returns it, with warnings of teams that have no agent for what the bot hands over. */
+/** The configuration as the API returns it. Warns about teams without agents that the bot hands over to. */
 export async function showConfig(db: Queries, config: ConfigRow, now: Date) {
   const graph = graphOf(config);
   const warnings = await findIdleTeams(db, config.organization_id, { references: teamsOf(graph), now });
@@ -79,7 +79,7 @@ export function botOf({ id, name }: ConfigRow): Actor {
   return { type: "bot", id, name: name ?? "Chatbot", scopes: new Set() };
 }
 
-/** The teams that nodes hand over to, with their places. */
+/** The teams that nodes hand over to, with their places in the graph. */
 function teamsOf({ nodes }: ChatbotGraph): readonly (TeamReference & { readonly node_id: string })[] {
   return nodes.flatMap(({ id: node_id, ...node }, index) =>
     node.type === "handoff" && node.config.team_id !== undefined

@@ -30,7 +30,7 @@ export interface Reply {
   readonly text: string;
   readonly agent_used: string;
   readonly sources: readonly TurnSource[];
-  /** What the search had found. */
+  /** All passages that the search found. */
   readonly found: readonly TurnSource[];
   /** Null: no person is needed. */
   readonly handoff: { readonly reason: string; readonly team_id: string | null } | null;
@@ -43,7 +43,7 @@ export async function composeReply(world: World, request: ReplyRequest): Promise
   const { organization, turn_id, config, question, history, signal } = request;
   const { embedder, languageModel } = world;
   let terms: readonly QueryWord[] = [];
-  // All nodes search for the same question: one search finds the most that a node takes.
+  // All nodes search for the same question: one search finds the most passages that a node takes.
   let search: Promise<KnowledgeResults> | undefined;
   const result = await runGraph(graphOf(config), question, {
     async retrieve(limit) {
@@ -75,7 +75,7 @@ export async function composeReply(world: World, request: ReplyRequest): Promise
   };
 }
 
-/** An answer that is quoted says so, so that it is not taken for a model's. */
+/** Marks a quoted answer, so that it is not taken for an answer of a model. */
 function describeAgent({ node, answer }: GraphResult): string {
   return answer && answer.model === null ? `${node} (extractive)` : node;
 }

@@ -1,4 +1,4 @@
-/** Turns: a question and the bot's reply to it, as they are stored. */
+/** Stores turns: a question and the bot's reply. */
 
 import { type Selectable, sql } from "kysely";
 import type { Queries } from "../../../database/database.ts";
@@ -23,7 +23,7 @@ interface NewTurn {
   readonly question: string;
 }
 
-/** Inserts a turn that is to be answered. Returns whether it is new: a message has one. */
+/** Inserts a turn that is to be answered. Returns false if the message has a turn already. */
 export async function insertTurn(tx: Transaction, turn: NewTurn, now: Date): Promise<boolean> {
   const inserted = await tx
     .insertInto("chatbot_turns")
@@ -45,7 +45,9 @@ export async function findTurn(
     .executeTakeFirst();
 }
 
-/** How a turn ends. A reply without a message was given to the caller of chat_with_bot, or could not be sent. */
+/**
+ * How a turn ends. A reply without a message was given to the caller of chat_with_bot, or could not be sent.
+ */
 export interface TurnEnd {
   readonly status: "answered" | "handed_off" | "skipped" | "covered";
   readonly reason: string | null;
@@ -80,7 +82,10 @@ export async function endTurn(
     .execute();
 }
 
-/** The latest messages of a conversation that have a text, oldest first; those before `before`, a message's id. */
+/**
+ * The latest messages of a conversation that have a text, oldest first. With `before`, the id of a message,
+ * only earlier messages.
+ */
 export async function readHistory(
   db: Queries,
   {
@@ -98,17 +103,17 @@ export async function readHistory(
     .limit(maxHistory)
     .execute();
   return rows.reverse().flatMap(({ direction, content }) => {
-    const text = textOf(content);
+    const text = messageTextOf(content);
     return text === "" ? [] : [{ from: direction === "inbound" ? "contact" : "business", text }];
   });
 }
 
-/** What a message says: its text, its caption, or the choice that it makes. */
-export function textOf({ text, media, reply }: Selectable<Tables["messages"]>["content"]): string {
+/** The text of a message: its body, its caption, or the title of the chosen option. */
+export function messageTextOf({ text, media, reply }: Selectable<Tables["messages"]>["content"]): string {
   return (text?.body ?? media?.caption ?? reply?.title ?? "").trim();
 }
 
-/** Turns are for checking the bot's answers, and for the person who takes over. */
+/** Turns are kept to check the bot's answers, and for the person who takes over. */
 export const deleteOldTurnsJob = defineRetentionJob({
   name: "chatbot.forget",
   schedule: "27 * * * *",

@@ -1,11 +1,14 @@
-/** The tokens of the language model that an organization's chatbot uses: recorded for each turn, limited for each month. */
+/**
+ * Counts the tokens of the language model that an organization's chatbot uses: recorded for each turn,
+ * limited per month.
+ */
 import type { Queries } from "../../../database/database.ts";
 import { ofOrganization, onlyRow, rowsOf } from "../../../database/query/index.ts";
 import type { TokenUsage } from "../../../ports/models/language-model.ts";
 import { lockOrganization } from "../../account/organization/index.ts";
 import type { Transaction, World } from "../../foundation/kernel/index.ts";
 
-/** The input and output of this calendar month (UTC). */
+/** The input and output tokens of this calendar month (UTC). */
 export async function countTokens(db: Queries, organization: string, now: Date): Promise<number> {
   const month = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth()));
   const { rows } = await rowsOf({ tokens: "double precision" })`
@@ -16,12 +19,15 @@ export async function countTokens(db: Queries, organization: string, now: Date):
   return rows[0]?.tokens ?? 0;
 }
 
-/** Longer than any call of a model may take: what a process that died had reserved counts no longer. */
+/**
+ * Longer than any call of a model may take. After this time a reservation of a crashed process no longer
+ * counts.
+ */
 const reservedMs = 10 * 60_000;
 
 /**
- * Reserves the most that a turn's answer may use, until its use is recorded. Returns false if that would exceed the
- * month's limit, together with what was used and what other answers under way may use.
+ * Reserves the most tokens that a turn's answer may use, until the real use is recorded. Returns false if the
+ * month's limit would be exceeded, including recorded tokens and reservations of other answers.
  */
 export async function reserveTokens(
   world: World,
@@ -34,7 +40,7 @@ export async function reserveTokens(
   }
   const { organization_id, id } = turn;
   return world.database.transaction(async (tx) => {
-    // Of two at once, the second one sees the first.
+    // With the lock, the second of two concurrent reservations sees the first.
     await lockOrganization(tx, organization_id);
     const now = world.now();
     const used = await countTokens(tx, organization_id, now);
@@ -51,7 +57,7 @@ export async function reserveTokens(
   });
 }
 
-/** By the other turns. */
+/** The tokens that other turns have reserved. */
 async function countReserved(
   tx: Transaction,
   { organization_id, id }: { readonly organization_id: string; readonly id: string },
@@ -65,7 +71,7 @@ async function countReserved(
   return onlyRow(rows).tokens;
 }
 
-/** Also for an answer that is not sent. */
+/** Also called for an answer that is not sent. */
 export async function recordTokens(
   tx: Transaction,
   { organization_id, id }: { readonly organization_id: string; readonly id: string },

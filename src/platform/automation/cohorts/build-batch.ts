@@ -1,4 +1,4 @@
-/** Adds the contacts of a batch of lines to a csv cohort, with the progress, in one transaction. */
+/** Adds the contacts of a batch of lines to a csv cohort and stores the progress, in one transaction. */
 import { sql } from "kysely";
 import { z } from "zod";
 import { ofOrganization } from "../../../database/query/index.ts";
@@ -6,32 +6,32 @@ import { getPhoneRegion } from "../../account/inboxes/index.ts";
 import type { PhoneRegion } from "../../account/phone/index.ts";
 import type { Transaction, World } from "../../foundation/kernel/index.ts";
 import { type ContactInput, findContactIds, upsertContacts } from "../../inbox/contacts/index.ts";
-import { type Batch, type Columns, RejectedRowError, readContact } from "../imports/index.ts";
+import { type Batch, type ImportColumns, RejectedRowError, readContact } from "../imports/index.ts";
 
 /** The payload of the job that builds a cohort. */
-export const BuildCohort = z.object({
+export const CohortBuild = z.object({
   organization_id: z.string(),
   cohort_id: z.string(),
   /** The file, if it was uploaded. */
   upload_id: z.string().nullable(),
-  /** The key or the user that created the cohort: a file that is fetched belongs to them. */
+  /** The key or the user that created the cohort, and owns a file that is fetched. */
   credential_id: z.string(),
-  /** Whether they may create contacts. */
+  /** Whether the creator may create contacts. */
   may_create: z.boolean(),
 });
-export type BuildCohort = z.infer<typeof BuildCohort>;
+export type CohortBuild = z.infer<typeof CohortBuild>;
 
-/** More rejected lines are counted, but not listed. */
+/** Further rejected lines are counted, but not listed. */
 const maxErrors = 1_000;
 
 interface Line {
   readonly line: number;
-  /** A text is the reason for which the line is rejected. */
+  /** A text is the reason why the line is rejected. */
   readonly contact: ContactInput | string;
 }
 
 /** @throws Error if another run of the job has committed these lines. */
-export async function commitLines(payload: BuildCohort, world: World, { columns, rows, start }: Batch) {
+export async function commitLines(payload: CohortBuild, world: World, { columns, rows, start }: Batch) {
   const { organization_id, cohort_id } = payload;
   const region = await getPhoneRegion(world.database.queries, organization_id);
   const lines = rows.map(
@@ -46,7 +46,7 @@ export async function commitLines(payload: BuildCohort, world: World, { columns,
       .forUpdate()
       .executeTakeFirst();
     if (!cohort) {
-      // Deleted: the rest of the file is read without an effect.
+      // The cohort was deleted: the rest of the file is read without an effect.
       return;
     }
     if (cohort.position !== start) {
@@ -68,7 +68,7 @@ export async function commitLines(payload: BuildCohort, world: World, { columns,
         position: start + rows.length,
         contact_count: row("contact_count", "+", added),
         rejected: cohort.rejected + errors.length,
-        // Appended in the database, because the list may be long.
+        // Appended by the database, because the list may be long.
         errors: sql<string>`errors || ${JSON.stringify(errors.slice(0, Math.max(0, maxErrors - cohort.rejected)))}::jsonb`,
         updated_at: now.toISOString(),
       }))
@@ -80,10 +80,13 @@ export async function commitLines(payload: BuildCohort, world: World, { columns,
 const unknownNumber =
   "No contact has this number, and creating contacts requires the scope contacts:write. Import the file with a key that holds it (import_contacts), and create the cohort again.";
 
-/** The ids by number. Existing contacts are not changed; a new one has only its number and name. */
+/**
+ * Returns the contact ids by phone number. Existing contacts are not changed; a new contact gets only its
+ * number and name.
+ */
 async function findOrCreate(
   tx: Transaction,
-  { organization_id, may_create }: BuildCohort,
+  { organization_id, may_create }: CohortBuild,
   contacts: readonly ContactInput[],
   now: Date,
 ): Promise<ReadonlyMap<string, string>> {
@@ -97,10 +100,10 @@ async function findOrCreate(
   return findContactIds(tx, organization_id, numbers);
 }
 
-/** How many were not members before. */
+/** Returns how many contacts are new members. */
 async function addMembers(
   tx: Transaction,
-  { organization_id, cohort_id }: BuildCohort,
+  { organization_id, cohort_id }: CohortBuild,
   ids: readonly string[],
 ): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
@@ -112,7 +115,7 @@ async function addMembers(
 }
 
 function readOrReason(
-  columns: Columns,
+  columns: ImportColumns,
   cells: readonly string[],
   region: PhoneRegion,
 ): ContactInput | string {

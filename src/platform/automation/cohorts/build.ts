@@ -1,19 +1,20 @@
 /**
  * The job that builds a csv cohort: finds or creates the contact of each line, and adds it to the cohort.
  *
- * A batch and its progress are committed together, so a crash neither loses nor repeats lines. A line without a contact is
- * reported and skipped. The file is deleted at the end, also if it can't be read further or the cohort no longer exists.
+ * A batch and its progress are committed together, so a crash neither loses nor repeats lines. A line without
+ * a contact is reported and skipped. The file is deleted at the end, also if it can't be read further or the
+ * cohort no longer exists.
  */
 import { ofOrganization } from "../../../database/query/index.ts";
 import type { Outcome } from "../../../jobs/job.ts";
 import { commitUpload, getUpload, removeUpload } from "../../content/uploads/index.ts";
 import { defineJob, type World } from "../../foundation/kernel/index.ts";
-import { type Columns, commitRows, explainFileError, fetchCsv, readHeader } from "../imports/index.ts";
-import { BuildCohort, commitLines } from "./build-batch.ts";
+import { commitRows, explainFileError, fetchCsv, type ImportColumns, readHeader } from "../imports/index.ts";
+import { CohortBuild, commitLines } from "./build-batch.ts";
 
 export const buildCohortJob = defineJob({
   name: "cohort.build",
-  payload: BuildCohort,
+  payload: CohortBuild,
   // After a crash the build continues when the lease ends.
   leaseMs: 15_000,
 
@@ -37,7 +38,7 @@ export const buildCohortJob = defineJob({
     await finish(world, payload, "An internal error occurred; create the cohort again.");
   },
 });
-async function build(payload: BuildCohort, world: World): Promise<Outcome> {
+async function build(payload: CohortBuild, world: World): Promise<Outcome> {
   const cohort = await findBuilding(payload, world);
   if (!cohort) {
     return finish(world, payload, null);
@@ -57,13 +58,13 @@ async function build(payload: BuildCohort, world: World): Promise<Outcome> {
   return isComplete ? finish(world, payload, null) : { runAgainAt: world.now() };
 }
 
-/** The columns that a cohort uses: contacts are changed by imports alone. */
-function onlyIdentity(columns: Columns): Columns {
+/** The columns that a cohort uses. Other columns are ignored, because only imports change contacts. */
+function onlyIdentity(columns: ImportColumns): ImportColumns {
   return columns.map((column) => (column === "phone_number" || column === "name" ? column : undefined));
 }
 
 /** Downloads the file, so that a run after a crash reads the same lines. */
-async function storeFile(payload: BuildCohort, world: World, url: string): Promise<string> {
+async function storeFile(payload: CohortBuild, world: World, url: string): Promise<string> {
   const received = await fetchCsv(world, payload, url);
   return world.database.transaction(async (tx) => {
     const { id } = await commitUpload({ tx, world }, received, false);
@@ -76,7 +77,7 @@ async function storeFile(payload: BuildCohort, world: World, url: string): Promi
   });
 }
 
-async function findBuilding({ organization_id, cohort_id }: BuildCohort, world: World) {
+async function findBuilding({ organization_id, cohort_id }: CohortBuild, world: World) {
   return ofOrganization(world.database.queries, organization_id)
     .selectFrom("cohorts")
     .select(["csv_url", "upload_id", "position"])
@@ -86,7 +87,7 @@ async function findBuilding({ organization_id, cohort_id }: BuildCohort, world: 
 }
 
 /** Ends the build, with the reason if it failed, and deletes the file. Safe to repeat. */
-async function finish(world: World, payload: BuildCohort, failure: string | null): Promise<undefined> {
+async function finish(world: World, payload: CohortBuild, failure: string | null): Promise<undefined> {
   const { organization_id, cohort_id } = payload;
   const updated_at = world.now().toISOString();
   await world.database.transaction(async (tx) => {

@@ -1,4 +1,4 @@
-/** Counts the members of a new cohort. Its creation does not wait for it. */
+/** Counts the members of a new cohort in a job, so that creating the cohort does not wait. */
 import { z } from "zod";
 import { ofOrganization } from "../../../database/query/index.ts";
 import { defineJob } from "../../foundation/kernel/index.ts";

@@ -54,7 +54,7 @@ export async function createCohort(input: NewCohort, context: WriteContext) {
 }
 
 /**
- * The upload with the contacts; undefined for an address elsewhere, and without a file.
+ * The upload with the contacts; undefined if the file is at another address, and without a file.
  * @throws Failure `url_not_allowed`, `upload_not_found`, `insufficient_scope`, `not_a_csv_file`.
  */
 async function requireSource({ csv_url, upload_id }: NewCohort, { tx, world, caller }: WriteContext) {

@@ -5,10 +5,10 @@ import type { Queries } from "../../../database/database.ts";
 import { rowsOf } from "../../../database/query/index.ts";
 import { cohortAttributes, exampleOf, operatorsOf, type ValueType } from "../../foundation/query/index.ts";
 
-/** Contacts whose metadata and tags are read, the newest first: 10,000 take about 50 ms. */
+/** How many contacts, newest first, are read for metadata and tags: 10,000 take about 50 ms. */
 const maxExamined = 10_000;
 
-/** More are not listed; the most frequent come first. */
+/** How many are listed, the most frequent first. */
 const maxListed = 100;
 
 const descriptions: { readonly [Name in keyof typeof cohortAttributes]: string } = {
@@ -68,7 +68,7 @@ export async function describeAttributes(db: Queries, organization: string) {
     attribute,
     type: definition.type,
     description: descriptions[attribute as keyof typeof descriptions], // an entry of the same table
-    // The countries are 250, and known.
+    // The 250 countries are not listed: their codes are known.
     ...(definition.type === "enum" && !("expected" in definition) ? { values: [...definition.values] } : {}),
   }));
   return {
@@ -112,7 +112,7 @@ function mostFrequentTags(table: RawBuilder<unknown>, organization: string) {
   `;
 }
 
-/** Members of the metadata, to two levels, with the types of their values. */
+/** Lists the members of the metadata down to two levels, with the types of their values. */
 async function readMetadataInUse(db: Queries, organization: string) {
   const { rows } = await rowsOf({ attribute: "text", types: "text[]", contacts: "bigint" })`
     with newest as (

@@ -28,8 +28,8 @@ export {
 } from "./members.ts";
 
 /**
- * A cohort is about to be deleted. Not an event: a handler refuses it.
- * @throws Failure `cohort_in_use` if something needs it yet.
+ * A cohort is about to be deleted. Not an event: a handler can reject the deletion.
+ * @throws Failure `cohort_in_use` if something still needs the cohort.
  */
 export const cohortWithdrawn =
   defineHook<[change: Change, cohort: { readonly organization: string; readonly cohort_id: string }]>();
@@ -88,7 +88,7 @@ export const cohorts = implement(contract, {
     async delete_cohort({ id }, context) {
       const { tx, world, organization } = context;
       await cohortWithdrawn.run(world, context, { organization, cohort_id: id });
-      // A build that is under way finds no cohort, and deletes the file.
+      // A running build finds no cohort, and deletes the file.
       const { numDeletedRows } = await ofOrganization(tx, organization)
         .deleteFrom("cohorts")
         .where("id", "=", id)
@@ -110,7 +110,10 @@ export const cohorts = implement(contract, {
   }),
 });
 
-/** Undefined without a query. Before the transaction, which holds the embedded engine's only connection. */
+/**
+ * Counts the contacts of a query; undefined without a query. Runs before the transaction, which holds the
+ * embedded engine's only connection.
+ */
 async function countQuery(
   world: World,
   organization: string | undefined,
@@ -130,7 +133,7 @@ interface CohortChanges {
   readonly query?: Record<string, unknown> | undefined;
 }
 
-/** `count` is that of the new query. */
+/** `count` is the number of contacts that the new query selects. */
 async function updateCohort(
   { id, name, description, query }: CohortChanges,
   count: number | undefined,

@@ -18,16 +18,16 @@ import { conversationSources, conversationsOfContact } from "../../inbox/convers
 
 export type Cohort = Selectable<Tables["cohorts"]>;
 
-/** What selects contacts: a cohort, or one that is not saved. */
+/** What selects contacts: a saved cohort, or a query that is not saved. */
 export type Audience = Pick<Cohort, "type" | "query"> & { readonly id?: string };
 
-/** Where the values of `cohortAttributes` are. */
+/** Maps `cohortAttributes` to columns. */
 export const contactQueries: Pick<CompileContext, "sources" | "related"> = {
   sources: { ...contactSources, ...conversationSources },
   related: conversationsOfContact,
 };
 
-/** @throws Failure of the query language, naming the place: `query.and[1].operator`. */
+/** @throws Failure of the query language, with the place in the query, such as `query.and[1].operator`. */
 export function parseCohortQuery(query: unknown): Query {
   return parseQuery(query, { field: "query", attributes: cohortAttributes });
 }
@@ -52,8 +52,8 @@ export async function requireCohort(
 }
 
 /**
- * The condition for the rows of `contacts` that belong to an audience; it does not exclude erased contacts. Call
- * `normalizeContacts` before.
+ * The condition for the rows of `contacts` that belong to an audience; it does not exclude erased contacts.
+ * Call `normalizeContacts` before.
  */
 export function isMember(organization: string, { id, type, query }: Audience, now: Date): Predicate {
   if (type === "query") {
@@ -66,7 +66,7 @@ export function isMember(organization: string, { id, type, query }: Audience, no
   )`;
 }
 
-/** The ids of an audience's contacts behind `after`, in order. Call `normalizeContacts` before. */
+/** The ids of an audience's contacts after `after`, in order. Call `normalizeContacts` before. */
 export async function listMemberIds(
   db: Queries,
   {
@@ -110,7 +110,7 @@ export async function selectCount(
   return rows[0]?.count ?? 0;
 }
 
-/** Stores what was counted when a broadcast selected its recipients. */
+/** Stores the count when a broadcast has selected its recipients. */
 export async function recordCount(
   tx: Transaction,
   { organization_id, id }: Pick<Cohort, "organization_id" | "id">,

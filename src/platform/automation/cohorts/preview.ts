@@ -1,4 +1,4 @@
-/** Counts what a query selects, with a sample and the count of each condition. */
+/** Counts the contacts that a query selects, with a sample and the count of each condition. */
 import { sql } from "kysely";
 import type { Queries } from "../../../database/database.ts";
 import { columnsOf, rowsOf, withTimeLimit } from "../../../database/query/index.ts";
@@ -31,7 +31,10 @@ export async function previewQuery(
   );
 }
 
-/** Of one pass over all contacts: how many meet each part of the query, and how many also meet the parts before. */
+/**
+ * Counts in one pass over all contacts how many meet each part of the query, and how many also meet the parts
+ * before.
+ */
 async function countUnits(
   db: Queries,
   { organization, query, now }: { readonly organization: string; readonly query: Query; readonly now: Date },
@@ -64,7 +67,7 @@ interface Person {
   readonly tags: string[];
 }
 
-/** Any contacts: to sort them, all would have to be found. */
+/** Takes any contacts: sorting would have to find all of them. */
 async function selectSample(
   db: Queries,
   { organization, audience, now }: { organization: string; audience: Audience; now: Date },
@@ -78,7 +81,7 @@ async function selectSample(
   return rows;
 }
 
-/** Leaves the first letter of the name, and of the number the country code and the last two digits. */
+/** Keeps only the first letter of the name, and the country code and the last two digits of the number. */
 function mask({ phone_number, name }: Person): Person {
   const [initial] = name ?? "";
   return {

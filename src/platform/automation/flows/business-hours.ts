@@ -8,10 +8,15 @@ type Hours = z.output<typeof BusinessHours>;
 const weekdays = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"] as const;
 const [minuteMs, dayMs] = [60_000, 86_400_000];
 
-/** Business hours have at most 400 holidays: further ahead there is an open day, or none at all. */
+/**
+ * Business hours have at most 400 holidays. Within 410 days there is an open day, or there is none at all.
+ */
 const maxDays = 410;
 
-/** `now` if it is open then; null if it never is. Without hours it is always open. */
+/**
+ * Returns `now` if `now` is within the hours, and null if there is no opening. Without hours it is always
+ * open.
+ */
 export function nextOpening(hours: Hours | null, zone: string, now: Date): Date | null {
   if (!hours) {
     return now;
@@ -29,7 +34,7 @@ export function nextOpening(hours: Hours | null, zone: string, now: Date): Date 
   return null;
 }
 
-/** The next time of day after `now`, such as 09:00. */
+/** The next occurrence after `now` of a time of day such as 09:00. */
 export function nextTimeOfDay(time: string, zone: string, now: Date): Date {
   const today = dayOf(now, zone);
   const [first, second] = [0, 1].map((ahead) =>
@@ -44,16 +49,19 @@ function intervalsOn(hours: Hours, day: Date) {
   return hours.holidays.some((holiday) => holiday.date === date) ? [] : hours[weekday];
 }
 
-/** The day in a zone, as midnight in UTC. */
+/** The day in a time zone, as midnight in UTC. */
 function dayOf(time: Date, zone: string): Date {
   return new Date(Math.floor((time.getTime() + offsetMs(time, zone)) / dayMs) * dayMs);
 }
 
-/** A time of a day in a zone. In the hour that a change of the clocks leaves out, it is an hour later. */
+/**
+ * Converts a time of a day in a time zone. A time in the hour that a clock change skips becomes an hour
+ * later.
+ */
 function timeIn(zone: string, day: Date, time: string): Date {
   const [hours = 0, minutes = 0] = time.split(":").map(Number);
   const local = day.getTime() + (hours * 60 + minutes) * minuteMs;
-  // The offset at the guess may differ from that at the result, near a change of the clocks.
+  // The offset at the guess may differ from the offset at the result, near a clock change.
   const guess = local - offsetMs(new Date(local), zone);
   return new Date(local - offsetMs(new Date(guess), zone));
 }

@@ -1,4 +1,4 @@
-/** Erases what runs know about a contact: the answers. Their steps have ids and codes alone. */
+/** Erases the answers of a contact from runs. The steps of runs have only ids and codes. */
 
 import { sql } from "kysely";
 import { updateBatch } from "../../../database/query/index.ts";
@@ -6,7 +6,7 @@ import type { Change, Transaction } from "../../foundation/kernel/index.ts";
 import type { ErasedContact } from "../../inbox/contacts/index.ts";
 import { cancelRuns } from "./run/index.ts";
 
-/** Ends the active runs with the erasure itself, so that none sends anything more. */
+/** Ends the active runs in the transaction of the erasure, so that no run sends anything more. */
 export async function cancelRunsOfErased(
   change: Change,
   { organization_id, contact_id }: ErasedContact,

@@ -11,10 +11,10 @@ import { automationIn } from "../../inbox/messages/index.ts";
 import { flowAnswers } from "../chatbot/index.ts";
 import { cohortWithdrawn } from "../cohorts/index.ts";
 import { callJob } from "./calls/index.ts";
-import { findWarnings } from "./checks/warnings.ts";
+import { findFlowWarnings } from "./checks/warnings.ts";
 import { type FlowWithVersion, getFlow, lockFlow, selectFlows, serializeFlow } from "./definitions/find.ts";
 import { createFlow, inspectChanged, inspectNew, toggleFlow, updateFlow } from "./definitions/save.ts";
-import { sealedSecrets } from "./definitions/secrets.ts";
+import { sealedFlowSecrets } from "./definitions/secrets.ts";
 import { checkFlowsOf, switchOffJob } from "./definitions/switch-off.ts";
 import { cancelRunsOfErased, eraseVariables } from "./erase.ts";
 import { rehearseFlow } from "./rehearse/index.ts";
@@ -31,7 +31,7 @@ import {
 import { fireJob, requireNoFlow, startBatchJob } from "./schedule/index.ts";
 import { recordTriggers, sweepWindowsJob, triggerContactJob, triggerJob } from "./triggers/index.ts";
 
-/** Ended runs go with their steps. */
+/** Deletes ended runs with their steps. */
 const deleteOldRunsJob = defineRetentionJob({
   name: "flow.forget",
   schedule: "52 * * * *",
@@ -42,7 +42,7 @@ const deleteOldRunsJob = defineRetentionJob({
 });
 
 export const flows = implement(contract, {
-  sealed: sealedSecrets,
+  sealed: sealedFlowSecrets,
   tables: [
     "flows",
     "flow_versions",
@@ -137,7 +137,8 @@ export const flows = implement(contract, {
     flowAnswers.handledBy(hasRunFor),
     authorityChanged.handledBy(checkFlowsOf),
     cohortWithdrawn.handledBy(requireNoFlow),
-    // An agent may follow a running flow: only their own words end it.
+    // An agent who takes a conversation may let a running flow go on: only a message of the agent ends the
+    // flow.
     conversationsTaken.handledBy(async (change, { organization, answered = [] }) => {
       const reason = "person_replied";
       await together(
@@ -151,5 +152,5 @@ export const flows = implement(contract, {
 });
 
 async function showSaved({ tx, now }: WriteContext, flow: FlowWithVersion) {
-  return { ...serializeFlow(flow), warnings: [...(await findWarnings(tx, flow, now))] };
+  return { ...serializeFlow(flow), warnings: [...(await findFlowWarnings(tx, flow, now))] };
 }

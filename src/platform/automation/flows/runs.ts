@@ -1,4 +1,4 @@
-/** Lists runs, shows one with its path, cancels one, and starts one by hand. */
+/** Lists runs, shows a run with its path, cancels a run, and starts a run manually. */
 import { sql } from "kysely";
 import type { z } from "zod";
 import { fail } from "../../../../tools/errors.ts";
@@ -16,7 +16,10 @@ type List = z.output<typeof contract.list_flow_runs.input>;
 type WaitingFor = FlowWait["for"] | null;
 type Trigger = z.output<typeof contract.trigger_flow.input>;
 
-/** @throws Failure `flow_not_found`, `conversation_not_found`, `flow_disabled`, `flow_not_startable`, `flow_run_active`. */
+/**
+ * @throws Failure `flow_not_found`, `conversation_not_found`, `flow_disabled`, `flow_not_startable`,
+ *   `flow_run_active`.
+ */
 export async function triggerFlow({ id, conversation_id }: Trigger, context: WriteContext) {
   const { tx, organization } = context;
   const flow = await getFlow(tx, organization, id);
@@ -48,7 +51,7 @@ export async function listRuns(
   { flow_id, conversation_id, status, ...paging }: List,
   { db, organization }: ReadContext,
 ) {
-  // Without the variables and the request of a call, which may be large.
+  // Leaves out the variables and the request of a call, which may be large.
   const query = ofOrganization(db, organization)
     .selectFrom("flow_runs")
     .select(["id", "organization_id", "flow_id", "version", "conversation_id", "contact_id", "status"])
@@ -85,7 +88,7 @@ export async function readRun({ db, organization }: ReadContext, id: string) {
 /** @throws Failure `flow_run_not_found`, `flow_run_ended`. */
 export async function cancelRun({ tx, organization, now }: WriteContext, id: string) {
   const { conversation_id } = await getRun(tx, organization, id);
-  // Waits for a step that is being done.
+  // The lock waits for a step that is running now.
   await requireConversation(tx, organization, conversation_id, { locks: true }).catch(() => undefined);
   const { status } = await getRun(tx, organization, id);
   if (status !== "running" && status !== "waiting") {
@@ -118,7 +121,7 @@ export async function findActiveRun(
     : null;
 }
 
-/** Whether a run waits for the contact's reply, or may do so with its next nodes. */
+/** Whether a run waits for the contact's reply, or may wait for one in its next nodes. */
 export async function hasRunForReply(
   db: Queries,
   { organization, conversation_id }: ConversationKey,
@@ -136,7 +139,7 @@ interface ConversationKey {
   readonly conversation_id: string;
 }
 
-/** Whether a flow writes to the contact, or has taken this message. */
+/** Whether a flow is sending to the contact, or has taken this message. */
 export async function hasRunFor(
   db: Queries,
   { organization, conversation_id, message_id }: ConversationKey & { readonly message_id: string },

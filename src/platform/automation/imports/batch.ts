@@ -7,25 +7,25 @@ import type { PhoneRegion } from "../../account/phone/index.ts";
 import type { World } from "../../foundation/kernel/index.ts";
 import { type ContactInput, type UpsertOutcome, upsertContacts } from "../../inbox/contacts/index.ts";
 import type { CsvRow } from "./csv.ts";
-import { type Columns, RejectedRowError, readContact } from "./row.ts";
+import { type ImportColumns, RejectedRowError, readContact } from "./row.ts";
 
 /** Identifies an import; the payload of its job. */
 export const ImportId = z.object({ organization_id: z.string(), import_id: z.string() });
 export type ImportId = Readonly<z.infer<typeof ImportId>>;
 
 export interface Batch {
-  readonly columns: Columns;
+  readonly columns: ImportColumns;
   readonly rows: readonly CsvRow[];
   /** The number of rows before the batch. */
   readonly start: number;
 }
 
-/** More rejected rows are counted, but not listed. */
+/** Further rejected rows are counted, but not listed. */
 const maxErrors = 1_000;
 
 interface ReadRow {
   readonly line: number;
-  /** A text is the reason for which the row is rejected. */
+  /** A text is the reason why the row is rejected. */
   readonly contact: ContactInput | string;
 }
 
@@ -62,7 +62,7 @@ export async function commitBatch(id: ImportId, world: World, { columns, rows, s
         created: row("created", "+", count("created")),
         updated: row("updated", "+", count("updated")),
         rejected: rejected + errors.length,
-        // Appended in the database, because the list may be long.
+        // Appended by the database, because the list may be long.
         ...(errors.length > 0 && rejected < maxErrors
           ? {
               errors: sql<string>`errors || ${JSON.stringify(errors.slice(0, maxErrors - rejected))}::jsonb`,
@@ -96,7 +96,7 @@ function listErrors(
 }
 
 function readContactOrReason(
-  columns: Columns,
+  columns: ImportColumns,
   cells: readonly string[],
   region: PhoneRegion,
 ): ContactInput | string {

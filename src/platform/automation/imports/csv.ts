@@ -4,22 +4,25 @@ import { type CsvError, type Parser, parse } from "csv-parse";
 /** Without a limit, a quotation mark that is never closed would read the rest of the file into memory. */
 const maxRecordBytes = 128 * 1024;
 
-/** Long enough for any header. */
+/** Enough bytes for any header. */
 const headBytes = 64 * 1024;
 
-/** The parser creates an error for each row of another length than the first, which takes 24 µs: small pieces keep the event loop responsive. */
+/**
+ * The parser creates an error for each row of another length than the first, which takes 24 µs: small pieces
+ * keep the event loop responsive.
+ */
 const pieceBytes = 4 * 1024;
 
-/** More than any table of contacts has, and few enough to compare each title with the others. */
+/** More than any table of contacts has, and few enough to compare each title with all other titles. */
 export const maxColumns = 200;
 
-/** Empty rows count against no other limit. */
+/** Empty rows have a limit of their own, because they count towards no other limit. */
 const maxEmptyRows = 100_000;
 
 export interface CsvRow {
   /** The line in the file at which the row begins, from 1. */
   readonly line: number;
-  /** At most one more than `maxColumns`: a row of delimiters alone could have a hundred thousand. */
+  /** At most one cell more than `maxColumns`: a row of delimiters alone could have a hundred thousand. */
   readonly cells: readonly string[];
 }
 
@@ -28,7 +31,10 @@ export class UnreadableFileError extends Error {
   override readonly name = "UnreadableFileError";
 }
 
-/** Yields all rows that are not empty, the header first. @throws UnreadableFileError after the rows before the error. */
+/**
+ * Yields all rows that are not empty, the header first.
+ * @throws UnreadableFileError after the rows before the error.
+ */
 export async function* readCsv(body: AsyncIterable<Uint8Array>): AsyncGenerator<CsvRow> {
   const pieces = normalizeLineEndings(body);
   try {
@@ -57,8 +63,8 @@ async function readHead(pieces: AsyncGenerator<Buffer>): Promise<Buffer> {
 }
 
 /**
- * Returns a function that yields the rows that end in a piece; undefined marks the end of the file. The parser is
- * not read as a stream, because on an error a stream discards the rows that have not been consumed.
+ * Returns a function that yields the rows that end in a piece; undefined marks the end of the file. The
+ * parser is not read as a stream, because on an error a stream discards the rows that have not been consumed.
  */
 function createReader(head: Buffer) {
   const rows: CsvRow[] = [];
@@ -126,8 +132,8 @@ function parsePiece(parser: Parser, piece: Buffer | undefined): Promise<unknown>
 }
 
 /**
- * Yields small pieces with LF after every line. With CRLF, CR or a mixture, the parser would choose one and count
- * the others twice.
+ * Yields small pieces with LF after every line. With CRLF, CR or a mixture, the parser would choose one and
+ * count the others twice.
  */
 async function* normalizeLineEndings(body: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   let endedInCr = false;

@@ -18,10 +18,10 @@ import { runImportJob } from "./run.ts";
 import { maySetTags, requireTagScope } from "./tags.ts";
 
 export type { Batch } from "./batch.ts";
-export { type Columns, RejectedRowError, readContact, readHeader } from "./row.ts";
+export { type ImportColumns, RejectedRowError, readContact, readHeader } from "./row.ts";
 export { commitRows, explainFileError, fetchCsv } from "./rows.ts";
 
-/** An import that has not ended has no such time. */
+/** An import that has not ended has no `finished_at`. */
 const deleteOldImportsJob = defineRetentionJob({
   name: "import.forget",
   schedule: "27 * * * *",
@@ -99,8 +99,8 @@ async function createImport(source: Source, context: WriteContext) {
 }
 
 /**
- * The upload to import; undefined for an address elsewhere.
- * @throws Failure `one_source_needed`, `url_not_allowed`, `not_a_csv_file`, and those of `findUploaded`.
+ * The upload to import; undefined if the file is at another address.
+ * @throws Failure `one_source_needed`, `url_not_allowed`, `not_a_csv_file`, and the errors of `findUploaded`.
  */
 async function requireSource(source: Source, { tx, world, caller }: WriteContext) {
   const { upload_id, url } = source;

@@ -1,8 +1,8 @@
 /**
  * Converts a row to a contact.
  *
- * Cells are stored as text. A cell that looks like a formula is not changed: it is dangerous only when the text is
- * opened in a spreadsheet.
+ * Cells are stored as text. A cell that looks like a formula is not changed: a formula is dangerous only when
+ * a spreadsheet opens the text.
  */
 
 import { maxMetadata, tag, tagLimits } from "../../../../tools/contract/index.ts";
@@ -13,7 +13,7 @@ import { maxColumns, UnreadableFileError } from "./csv.ts";
 type Column = "phone_number" | "name" | "tags" | { readonly attribute: string } | undefined;
 
 /** The meaning of each column, from the header; undefined columns are ignored. */
-export type Columns = readonly Column[];
+export type ImportColumns = readonly Column[];
 
 /** A row that is skipped. The message is for the user. */
 export class RejectedRowError extends Error {
@@ -43,7 +43,7 @@ const limits = { phone: 32, name: 255, attribute: 64 };
 const maxTagsText = 2 * tagLimits.count * tagLimits.length;
 
 /** @throws UnreadableFileError if a column is missing or ambiguous, or if there are too many. */
-export function readHeader(cells: readonly string[]): Columns {
+export function readHeader(cells: readonly string[]): ImportColumns {
   if (cells.length > maxColumns) {
     throw new UnreadableFileError(
       `The first line has more than ${maxColumns} columns: delete those that are not needed, and import the file again.`,
@@ -74,7 +74,11 @@ export function readHeader(cells: readonly string[]): Columns {
 }
 
 /** @throws RejectedRowError */
-export function readContact(columns: Columns, cells: readonly string[], region: PhoneRegion): ContactInput {
+export function readContact(
+  columns: ImportColumns,
+  cells: readonly string[],
+  region: PhoneRegion,
+): ContactInput {
   const texts: Record<string, string> = {};
   const attributes: [string, string][] = [];
   for (const [index, column] of columns.entries()) {

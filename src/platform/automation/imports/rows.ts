@@ -1,11 +1,14 @@
-/** Reads the rows of a CSV file in batches, each of which is committed with the progress; continues after a crash. */
+/**
+ * Reads the rows of a CSV file in batches. Each batch is committed with the progress, so that reading
+ * continues after a crash.
+ */
 import { Failure } from "../../../../tools/contract/index.ts";
 import { maxImportRows } from "../../../../tools/imports.ts";
 import { discardFile, fetchFile } from "../../content/uploads/index.ts";
 import type { World } from "../../foundation/kernel/index.ts";
 import type { Batch } from "./batch.ts";
 import { type CsvRow, readCsv, UnreadableFileError } from "./csv.ts";
-import type { Columns } from "./row.ts";
+import type { ImportColumns } from "./row.ts";
 
 /** The target duration of a transaction: on the embedded database it holds the only connection. */
 const transactionMs = { embedded: 50, postgres: 200 };
@@ -21,14 +24,14 @@ export interface RowReader {
   /** The number of rows that were committed before. */
   readonly committed: number;
   /** The meaning of the columns. @throws UnreadableFileError, Failure */
-  readHeader(cells: readonly string[]): Columns;
+  readHeader(cells: readonly string[]): ImportColumns;
   commit(batch: Batch): Promise<void>;
 }
 
 /** Commits the rows in batches; false if the service stops before the end. @throws UnreadableFileError */
 export async function commitRows(file: AsyncIterable<Uint8Array>, reader: RowReader): Promise<boolean> {
   const batches = createBatches(reader);
-  let columns: Columns | undefined;
+  let columns: ImportColumns | undefined;
   // The header is row 0.
   let position = -1;
   try {
@@ -72,8 +75,8 @@ function createBatches({ world, commit }: RowReader) {
       rows.push(row);
       return rows.length >= size;
     },
-    /** Commits the collected rows, of which the last is at `position`. */
-    async commit(columns: Columns, position: number): Promise<void> {
+    /** Commits the collected rows. `position` is the place of the last row. */
+    async commit(columns: ImportColumns, position: number): Promise<void> {
       if (rows.length === 0) {
         return;
       }
@@ -98,7 +101,7 @@ export function explainFileError(error: unknown): string | undefined {
   return undefined;
 }
 
-/** Downloads a CSV file, which is not an upload yet. @throws UnreadableFileError, Failure */
+/** Downloads a CSV file that is not an upload yet. @throws UnreadableFileError, Failure */
 export async function fetchCsv(
   world: World,
   {

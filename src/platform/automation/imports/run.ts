@@ -1,8 +1,8 @@
 /**
  * The job that runs an import: continues after the last committed batch.
  *
- * A batch and its progress are committed together, so a crash neither loses nor repeats rows. An invalid row is
- * reported and skipped. A file that can't be read further ends the import; the rows before stay imported.
+ * A batch and its progress are committed together, so a crash neither loses nor repeats rows. An invalid row
+ * is reported and skipped. A file that can't be read further ends the import; the rows before stay imported.
  */
 import { z } from "zod";
 import { ofOrganization } from "../../../database/query/index.ts";
@@ -10,13 +10,13 @@ import type { Outcome } from "../../../jobs/job.ts";
 import { commitUpload, getUpload } from "../../content/uploads/index.ts";
 import { defineJob, type World } from "../../foundation/kernel/index.ts";
 import { commitBatch, ImportId } from "./batch.ts";
-import { type Columns, readHeader } from "./row.ts";
+import { type ImportColumns, readHeader } from "./row.ts";
 import { commitRows, explainFileError, fetchCsv } from "./rows.ts";
 import { rejectTags } from "./tags.ts";
 
-/** An import that an earlier version queued has no more than its id. */
+/** An import that an earlier version queued has only its id. */
 const ImportJob = ImportId.extend({
-  /** The key or the user that started it: a file that it fetches belongs to them. */
+  /** The key or the user that started the import, and owns a file that the import fetches. */
   credential_id: z.string().nullable().default(null),
   may_set_tags: z.boolean().default(true),
 });
@@ -65,7 +65,7 @@ async function importFile(payload: ImportJob, world: World): Promise<Outcome> {
 }
 
 /** @throws UnreadableFileError; Failure `tags_not_permitted`. */
-function readColumns(cells: readonly string[], { may_set_tags }: ImportJob): Columns {
+function readColumns(cells: readonly string[], { may_set_tags }: ImportJob): ImportColumns {
   const columns = readHeader(cells);
   if (!may_set_tags) {
     rejectTags(columns);
@@ -73,7 +73,10 @@ function readColumns(cells: readonly string[], { may_set_tags }: ImportJob): Col
   return columns;
 }
 
-/** The key of the file, which is downloaded first if the import has a URL; undefined if the import has ended. */
+/**
+ * The key of the file. If the import has a URL, the file is downloaded first. Undefined if the import has
+ * ended.
+ */
 async function resolveSource(payload: ImportJob, world: World): Promise<string | undefined> {
   const { organization_id, import_id } = payload;
   const { queries } = world.database;
@@ -111,7 +114,7 @@ async function readPosition({ organization_id, import_id }: ImportId, world: Wor
   return position;
 }
 
-/** Ends the import, with the reason if it failed; does nothing if it has ended already. */
+/** Ends the import, with the reason if it failed. Does nothing if the import has already ended. */
 async function finish(
   world: World,
   { organization_id, import_id }: ImportId,

@@ -4,7 +4,7 @@ import { fail } from "../../../../tools/errors.ts";
 import type { UploadRow } from "../../content/uploads/index.ts";
 import type { Caller, World } from "../../foundation/kernel/index.ts";
 import { readCsv, UnreadableFileError } from "./csv.ts";
-import { type Columns, readHeader } from "./row.ts";
+import { type ImportColumns, readHeader } from "./row.ts";
 
 const tagScope: Scope = "contacts:manage";
 
@@ -13,14 +13,15 @@ export function maySetTags({ scopes }: Pick<Caller, "scopes">): boolean {
 }
 
 /** @throws Failure `tags_not_permitted` for a file with a column of tags. */
-export function rejectTags(columns: Columns): void {
+export function rejectTags(columns: ImportColumns): void {
   if (columns.includes("tags")) {
     throw fail("tags_not_permitted", missingScope(tagScope));
   }
 }
 
 /**
- * Checks the first line of an upload before its import is created. The job checks a file that is not known yet.
+ * Checks the first line of an upload before its import is created. If the file is not known yet, the job
+ * checks it.
  * @throws Failure `tags_not_permitted`.
  */
 export async function requireTagScope(world: World, { key, content_type }: UploadRow): Promise<void> {
@@ -31,8 +32,8 @@ export async function requireTagScope(world: World, { key, content_type }: Uploa
   }
 }
 
-/** Undefined for a file whose first line can't be read: its import fails, and says why. */
-async function readColumns(file: AsyncIterable<Uint8Array>): Promise<Columns | undefined> {
+/** Returns undefined for a file whose first line can't be read: its import fails with the reason. */
+async function readColumns(file: AsyncIterable<Uint8Array>): Promise<ImportColumns | undefined> {
   try {
     for await (const { cells } of readCsv(file)) {
       return readHeader(cells);

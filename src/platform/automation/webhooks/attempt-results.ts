@@ -15,7 +15,7 @@ export interface AttemptResult extends DeliveryPayload {
   readonly isDelivered: boolean;
   /** The receiver answered 410 Gone. */
   readonly isGone: boolean;
-  /** The webhook's, when the attempt began. */
+  /** `failing_since` of the webhook when the attempt began. */
   readonly failing_since: string | null;
 }
 
@@ -24,7 +24,9 @@ const maxLoggedAttempts = 30;
 /** A webhook that has only failed for five days, longer than a weekend, is switched off. */
 const maxFailingMs = 5 * 24 * 3_600_000;
 
-/** Ignores a result whose turn has passed: after a replay meanwhile, or a crash after the result was saved. */
+/**
+ * Ignores a result whose turn is over, because of a replay meanwhile, or a crash after the result was saved.
+ */
 export const saveAttemptResult = coalesce(
   async (world: World, results: readonly AttemptResult[]): Promise<undefined[]> => {
     const healthChanges = healthChangesOf(results);
@@ -68,7 +70,7 @@ const resultColumns = {
   attempt: "jsonb",
 } as const;
 
-/** Returns the keys of the deliveries that were still at the turn of their result. */
+/** Returns the keys of the deliveries whose turn was still the turn of their result. */
 async function updateDeliveries(
   queries: Queries,
   results: readonly AttemptResult[],
@@ -91,13 +93,13 @@ async function updateDeliveries(
 }
 
 /**
- * The result that decides a webhook's health, for each webhook whose health may change; most results change
- * nothing. In the order of their ids, so that two batches do not deadlock.
+ * For each webhook whose health may change, the result that decides it; most results change nothing. Sorted
+ * by id, so that two batches do not deadlock.
  */
 function healthChangesOf(results: readonly AttemptResult[]): AttemptResult[] {
   const changing = results.filter(({ isDelivered, failing_since }) => !isDelivered || failing_since !== null);
   const byPriority = changing.toSorted((a, b) => healthPriority(a) - healthPriority(b));
-  // Of several results of one webhook, the last one in this order remains.
+  // If a webhook has several results, the last one in this order remains.
   const deciding = new Map(byPriority.map((result) => [result.webhook_id, result]));
   return [...deciding.values()].sort((a, b) => (a.webhook_id < b.webhook_id ? -1 : 1));
 }
@@ -107,7 +109,10 @@ function healthPriority({ isDelivered, isGone }: AttemptResult): number {
   return Number(isDelivered) + 2 * Number(isGone);
 }
 
-/** Records since when the webhook fails, and switches it off after `maxFailingMs` or 410 Gone. */
+/**
+ * Records the time since which the webhook fails, and switches the webhook off after `maxFailingMs` or 410
+ * Gone.
+ */
 async function updateWebhookHealth(tx: Transaction, world: World, result: AttemptResult): Promise<void> {
   const { isDelivered, isGone, failing_since } = result;
   const now = world.now();
@@ -126,7 +131,8 @@ async function updateWebhookHealth(tx: Transaction, world: World, result: Attemp
     const { numUpdatedRows } = await row
       .set({ is_active: false, disabled_reason, updated_at })
       .where("is_active", "=", true)
-      // Not if the webhook has been switched on again, or has had a success, since the attempt began.
+      // Does nothing if the webhook has been switched on again, or has had a success, since the attempt
+      // began.
       .$if(!isGone, (query) => query.where("failing_since", "=", failing_since))
       .executeTakeFirst();
     if (numUpdatedRows) {
@@ -140,7 +146,7 @@ async function updateWebhookHealth(tx: Transaction, world: World, result: Attemp
   }
 }
 
-/** Holds a delivery whose webhook is inactive; it is sent by a replay or a recovery. */
+/** Holds a delivery whose webhook is inactive, until a replay or a recovery sends it. */
 export async function holdDelivery(world: World, payload: DeliveryPayload): Promise<void> {
   await ofOrganization(world.database.queries, payload.organization_id)
     .updateTable("webhook_deliveries")

@@ -1,7 +1,8 @@
 /**
- * Makes one attempt at a delivery: reads it, sends it with no transaction open, and saves the result.
+ * Makes one attempt at a delivery: reads the delivery, sends it with no transaction open, and saves the
+ * result.
  *
- * If the process dies in between, the delivery stays at its turn and the event is sent again under the same
+ * If the process dies in between, the delivery stays at its turn and the event is sent again with the same
  * id: at-least-once delivery.
  */
 import { webhookTimeoutSeconds } from "../../../../tools/webhooks.ts";
@@ -61,7 +62,7 @@ export const deliverWebhookJob = defineJob<DeliveryPayload>({
     return undefined;
   },
 
-  /** The process died in every attempt of the job; that counts as one failed attempt of the delivery. */
+  /** The process died in every attempt of the job. This counts as one failed attempt of the delivery. */
   async exhausted(payload, world) {
     const pending = await readPending(world, payload);
     if (pending) {
@@ -77,7 +78,7 @@ export const deliverWebhookJob = defineJob<DeliveryPayload>({
   },
 });
 
-/** An event as it is posted. */
+/** An event in the form in which it is posted. */
 export interface SignedEvent {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -137,7 +138,7 @@ function toAttemptResult(
   };
 }
 
-/** Every status but a 2xx is a failure. */
+/** Every status except 2xx is a failure. */
 export function classifyResponse(answer: WebResponse) {
   if (answer.outcome !== "answered") {
     return "unreachable";

@@ -82,7 +82,7 @@ const RecoveryRequest = z.object({ organization_id: z.string(), webhook_id: z.st
 
 export type RecoveryRequest = Readonly<z.infer<typeof RecoveryRequest>>;
 
-/** How many deliveries since then have failed, are held, or wait for a retry. */
+/** How many deliveries since `since` have failed, are held, or wait for a retry. */
 export async function countMissed(db: Queries, recovery: RecoveryRequest, now: Date): Promise<number> {
   const { count } = await selectMissed(db.selectFrom("webhook_deliveries"), recovery, now)
     .select((select) => select.fn.countAll<number>().as("count"))
@@ -93,7 +93,10 @@ export async function countMissed(db: Queries, recovery: RecoveryRequest, now: D
 /** Deliveries per transaction. */
 const recoverBatchSize = 500;
 
-/** Restarts the missed deliveries in one pass over their ids: one that is held again is not restarted twice. */
+/**
+ * Restarts the missed deliveries in one pass over their ids, so that a delivery that is held again is not
+ * restarted twice.
+ */
 export const recoverDeliveriesJob = defineJob({
   name: "webhook.recover",
   payload: RecoveryRequest,
@@ -108,7 +111,7 @@ export const recoverDeliveriesJob = defineJob({
   },
 });
 
-/** Returns the id of the last delivery in the batch; undefined if there was none. */
+/** Returns the id of the last delivery in the batch; undefined if the batch is empty. */
 async function recoverBatch(
   tx: Transaction,
   world: World,
@@ -151,9 +154,9 @@ function selectMissed<Row>(
     rows
       .where("organization_id", "=", organization_id)
       .where("webhook_id", "=", webhook_id)
-      // The same expression as in the partial index, so that it is used.
+      // The same expression as in the partial index, so that the index is used.
       .where(sql<boolean>`(status in ('failed', 'held') or (status = 'pending' and step > 0))`)
-      // Not an attempt that is running now.
+      // Leaves out an attempt that is running now.
       .where((row) => row.or([row("next_try_at", "is", null), row("next_try_at", ">", now.toISOString())]))
       .where("created_at", ">=", since)
   );

@@ -7,7 +7,10 @@ import type { ErasedContact } from "../../inbox/contacts/index.ts";
 /** Events in one transaction. */
 const batchSize = 500;
 
-/** Deletes events with their deliveries: a receiver's response, which is stored there, may repeat the event. */
+/**
+ * Deletes events with their deliveries, because a delivery stores the receiver's response, which may repeat
+ * the event.
+ */
 export async function eraseEvents(
   tx: Transaction,
   { organization_id, conversation_ids }: ErasedContact,

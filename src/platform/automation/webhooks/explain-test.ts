@@ -1,4 +1,4 @@
-/** Why a test of a webhook failed, and what its owner can do about it. */
+/** Explains why a test of a webhook failed, and what its owner can do. */
 import type { WebResponse } from "../../../ports/web.ts";
 import { classifyResponse } from "./deliver.ts";
 
@@ -8,7 +8,7 @@ interface TestProblem {
   readonly fix: string;
 }
 
-/** Null if the receiver accepted the event. */
+/** Returns null if the receiver accepted the event. */
 export function explainTest(answer: WebResponse): TestProblem | null {
   if (answer.outcome === "answered") {
     return classifyResponse(answer) === "delivered" ? null : explainStatus(answer.status);

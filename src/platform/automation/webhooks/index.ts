@@ -4,7 +4,7 @@ import { fail, failField } from "../../../../tools/errors.ts";
 import { scopesOfEvents } from "../../../../tools/events.ts";
 import { webhooks as contract } from "../../../../tools/webhooks.ts";
 import { ofOrganization, readPage } from "../../../database/query/index.ts";
-import type { Sealed } from "../../../database/schema/index.ts";
+import type { SealedText } from "../../../database/schema/index.ts";
 import { newJob } from "../../../jobs/job.ts";
 import { countLocked } from "../../account/organization/index.ts";
 import {
@@ -30,7 +30,7 @@ import { readEvents } from "./list-events.ts";
 import { recordEvents } from "./record-events.ts";
 import { deleteOldEventsJob, recoverableDays } from "./retention.ts";
 import { newSigningSecret } from "./sign.ts";
-import { getWebhook, requireAllowedUrl, sealedSecrets, serializeWebhook } from "./subscriptions.ts";
+import { getWebhook, requireAllowedUrl, sealedWebhookSecrets, serializeWebhook } from "./subscriptions.ts";
 import { testWebhook } from "./test-webhook.ts";
 
 export { newSigningSecret, signDelivery } from "./sign.ts";
@@ -39,7 +39,7 @@ const day = 24 * 3_600_000;
 
 export const webhooks = implement(contract, {
   tables: ["webhooks", "events", "webhook_deliveries"],
-  sealed: sealedSecrets,
+  sealed: sealedWebhookSecrets,
   operations: {
     async create_webhook({ url, events, description = null }, context) {
       const { tx, world, organization, caller, now } = context;
@@ -80,12 +80,12 @@ export const webhooks = implement(contract, {
 
     async update_webhook({ id, ...changes }, { tx, world, organization, caller, now }) {
       const { events } = serializeWebhook(await getWebhook(tx, organization, id));
-      // Also for a new address: it receives the data of the events.
+      // Also required for a new address, because it receives the data of the events.
       requireScope(caller, { all: scopesOfEvents(changes.events ?? events) });
       if (changes.url !== undefined) {
         requireAllowedUrl(world, changes.url);
       }
-      // A manual switch in either direction resets what is known of earlier failures.
+      // Switching on or off manually resets the record of earlier failures.
       const health = changes.is_active === undefined ? {} : { disabled_reason: null, failing_since: null };
       return {
         data: serializeWebhook(await updateWebhook(tx, { organization, id, now }, { ...changes, ...health })),
@@ -109,7 +109,7 @@ export const webhooks = implement(contract, {
 
     test_webhook: testWebhook,
 
-    // Queued jobs find no webhook and end; the deliveries are deleted with their events.
+    // Queued jobs find no webhook and end. The deliveries are deleted with their events.
     async delete_webhook({ id }, { tx, organization }) {
       const { numDeletedRows } = await ofOrganization(tx, organization)
         .deleteFrom("webhooks")
@@ -165,8 +165,8 @@ type Changes = Partial<{
   is_active: boolean;
   disabled_reason: null;
   failing_since: null;
-  secret: Sealed;
-  previous_secret: Sealed;
+  secret: SealedText;
+  previous_secret: SealedText;
   previous_secret_until: string;
 }>;
 

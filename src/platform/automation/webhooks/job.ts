@@ -6,7 +6,10 @@ const DeliveryPayload = z.object({
   organization_id: z.string(),
   webhook_id: z.string(),
   event_id: z.string(),
-  /** The number of the attempt. The job does nothing if the delivery is at another turn, so it may be repeated. */
+  /**
+   * The number of the attempt. The job does nothing if the delivery is at another turn, so the job may be
+   * repeated.
+   */
   turn: z.int(),
 });
 

@@ -1,9 +1,9 @@
 /**
  * Reads the events that were committed after a cursor.
  *
- * Neither ids nor times are in commit order, so a cursor is a database snapshot: it says which transactions had
- * ended. If more events have been committed than fit one page, the cursor also names the snapshot up to which
- * it reads and the last event of the page: `seen/until/transaction.id`.
+ * Neither ids nor times are in commit order, so a cursor is a database snapshot: it lists the transactions
+ * that had ended. If more events have been committed than fit one page, the cursor also has the snapshot up
+ * to which it reads and the last event of the page: `seen/until/transaction.id`.
  */
 import { type RawBuilder, sql } from "kysely";
 import type { z } from "zod";
@@ -23,7 +23,7 @@ type Page = z.input<typeof contract.list_events.output>["data"];
 const maxEventsPerPage = 100;
 
 interface EventCursor {
-  /** The events of this snapshot were returned. */
+  /** The events that this snapshot sees have been returned. */
   readonly seen: string;
   readonly page: { readonly until: string; readonly transaction: string; readonly id: string } | undefined;
 }
@@ -31,11 +31,11 @@ interface EventCursor {
 interface Start {
   /** The cursor of an earlier page. */
   readonly after?: string | undefined;
-  /** The time from which on events are read. */
+  /** Events from this time on are read. */
   readonly since?: string | undefined;
 }
 
-/** From the cursor, the time, or from now on. @throws Failure `invalid_cursor`. */
+/** Reads from the cursor, from the time, or from now on. @throws Failure `invalid_cursor`. */
 export async function readEvents(
   db: Queries,
   organization: string,
@@ -49,7 +49,7 @@ export async function readEvents(
   const select = committedSince(db, organization, position);
   const { rows, snapshot } = await readWithSnapshot(db, select, sql`transaction_id, id`);
   if (endOf(position.seen) > endOf(snapshot)) {
-    // A cursor of another database, which has seen more transactions.
+    // The cursor is of another database that has seen more transactions.
     throw failCursor(after);
   }
   const shown = rows.slice(0, maxEventsPerPage);
@@ -64,10 +64,13 @@ export async function readEvents(
   };
 }
 
-/** A snapshot that has seen what precedes the first event of that time or later; undefined if there is none. */
+/**
+ * A snapshot that has seen everything before the first event of this time or later; undefined if there is no
+ * such event.
+ */
 async function findCursorAt(db: Queries, organization: string, since: string): Promise<string | undefined> {
   const { rows } = await rowsOf({ first: nullable("text") })`
-    -- By the index of times: that of transactions would be read from the oldest event on.
+    -- Reads the index of times: the index of transactions would be read from the oldest event on.
     with recent as materialized (
       select transaction_id from events
       where organization_id = ${organization} and created_at >= ${since}::timestamptz
@@ -89,8 +92,9 @@ function endOf(snapshot: string): bigint {
 }
 
 /**
- * The events of transactions that had not begun or were running in the snapshot `seen`. Two ranges of the index: a
- * scan from the oldest running transaction would read every event since, however many the snapshot has seen.
+ * The events of transactions that had not begun or were running in the snapshot `seen`. Two ranges of the
+ * index: a scan from the oldest running transaction would read every event since, however many of them the
+ * snapshot has seen.
  */
 function committedSince(db: Queries, organization: string, { seen, page }: EventCursor) {
   const select = (isUnseen: RawBuilder<boolean>) =>

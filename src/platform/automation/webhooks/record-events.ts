@@ -1,7 +1,7 @@
 /**
- * Records public events in the transaction that causes them: the event as it will be sent, a delivery for each
- * webhook that subscribes to it, and the job of each delivery. So no event is lost after the commit, and none
- * is sent that was rolled back.
+ * Records public events in the transaction that causes them: the event as it will be sent, a delivery for
+ * each webhook that subscribes to it, and the job of each delivery. So no committed event is lost, and no
+ * event of a rolled-back transaction is sent.
  */
 import type { Event, EventName } from "../../../../tools/events.ts";
 import { webhookEvents } from "../../../../tools/webhooks.ts";
@@ -82,7 +82,10 @@ export async function recordEvents(
   return rows.map(({ order, ...delivery }) => createDeliveryJob({ ...delivery, turn: 1 }, { order }));
 }
 
-/** The conversation that an event is of, whose contact's erasure also erases the event; undefined for none. */
+/**
+ * The conversation of an event: erasing its contact also erases the event. Undefined if the event has no
+ * conversation.
+ */
 function conversationOf({ data }: Event): string | undefined {
   return "conversation_id" in data ? data.conversation_id : undefined;
 }

@@ -4,7 +4,10 @@ import { defineRetentionJob } from "../../foundation/kernel/index.ts";
 /** How far back `recover_webhook_deliveries` may go. */
 export const recoverableDays = 14;
 
-/** The setting is at least 17: a delivery that is recovered at the last moment keeps its retries of three days. */
+/**
+ * The setting is at least 17 days, so that a delivery recovered at the last moment keeps its retries of three
+ * days.
+ */
 const days = "events";
 
 export const deleteOldEventsJob = defineRetentionJob({

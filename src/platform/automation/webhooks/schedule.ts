@@ -17,13 +17,16 @@ export const retryDelaysMs: readonly number[] = [
   24 * hour,
 ];
 
-/** Relative, in both directions: deliveries that failed together are not all retried at the same moment. */
+/**
+ * Relative to the delay, in both directions, so that deliveries that failed together are not all retried at
+ * the same moment.
+ */
 const jitter = 0.2;
 /** The shortest delay after a 429 or a timeout. */
 const minOverloadDelayMs = minute;
 
 export interface FailedAttempt {
-  /** How many attempts of the schedule have failed, this one included. */
+  /** How many attempts of the schedule have failed, including this one. */
   readonly step: number;
   readonly answer: WebResponse;
   readonly now: Date;
@@ -31,7 +34,10 @@ export interface FailedAttempt {
   readonly random?: () => number;
 }
 
-/** Undefined after the last attempt. `Retry-After` counts within one to two times the scheduled delay. */
+/**
+ * Returns undefined after the last attempt. `Retry-After` counts between one and two times the scheduled
+ * delay.
+ */
 export function nextTryAt({ step, answer, now, random = Math.random }: FailedAttempt): Date | undefined {
   const base = retryDelaysMs[step - 1];
   if (base === undefined) {

@@ -1,4 +1,7 @@
-/** Signs deliveries: the specification's header and, with the same secret, those of Standard Webhooks. */
+/**
+ * Signs deliveries: with the header of the specification and, with the same secret, the headers of Standard
+ * Webhooks.
+ */
 import { createHmac, randomBytes } from "node:crypto";
 
 const secretPrefix = "whsec_";
@@ -17,7 +20,9 @@ export interface SignatureInput {
   readonly secrets: readonly [string, ...string[]];
 }
 
-/** The headers of a delivery. The specification's header holds one signature: that of the current secret. */
+/**
+ * The headers of a delivery. The specification's header holds one signature, made with the current secret.
+ */
 export function signDelivery({ id, body, now, secrets }: SignatureInput): Record<string, string> {
   const timestamp = Math.floor(now.getTime() / 1000).toString();
   return {

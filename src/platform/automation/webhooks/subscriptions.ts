@@ -1,4 +1,4 @@
-/** The rows of webhooks: reading, serializing, and their signing secrets. */
+/** Reads and serializes the rows of webhooks, and their signing secrets. */
 import { type Selectable, sql } from "kysely";
 import { fail, failField } from "../../../../tools/errors.ts";
 import { webhookEvents } from "../../../../tools/webhooks.ts";
@@ -15,10 +15,10 @@ export type WebhookRow = Selectable<Tables["webhooks"]>;
 export type SealedSecrets = Pick<WebhookRow, "secret" | "previous_secret" | "previous_secret_until">;
 
 /**
- * A webhook whose secret is lost gets a new one, which no receiver knows: its deliveries fail until the secret is
- * rotated, and are then retried.
+ * A webhook whose secret is lost gets a new secret, which no receiver knows: its deliveries fail until the
+ * secret is rotated, and are then retried.
  */
-export const sealedSecrets: readonly SealedColumn[] = [
+export const sealedWebhookSecrets: readonly SealedColumn[] = [
   { table: "webhooks", column: "secret", key: ["organization_id", "id"], whenLost: newSigningSecret },
   {
     table: "webhooks",
@@ -47,7 +47,7 @@ export function serializeWebhook(row: WebhookRow) {
   return { ...row, events: webhookEvents.filter((event) => row.events.includes(event)) };
 }
 
-/** The secrets to sign with: the current one and, for a day after a rotation, the previous one. */
+/** The secrets to sign with: the current secret and, for a day after a rotation, the previous secret. */
 export function signingSecrets(world: World, row: SealedSecrets): [string, ...string[]] {
   const { secret, previous_secret, previous_secret_until } = row;
   const isPreviousValid =
@@ -57,7 +57,8 @@ export function signingSecrets(world: World, row: SealedSecrets): [string, ...st
 }
 
 /**
- * Checks an address as far as possible without a DNS lookup; the connection is checked again when it is made.
+ * Checks an address as far as possible without a DNS lookup; the connection is checked again when it is
+ * opened.
  * @throws Failure `webhook_address_refused`.
  */
 export function requireAllowedUrl(world: World, url: string): void {

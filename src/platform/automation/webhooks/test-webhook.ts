@@ -17,7 +17,7 @@ const TestEvent = z.object({
   data: z.object({ test: z.literal(true) }),
 });
 
-/** A receiver can't be asked which events it received, so a test that was interrupted has an unknown outcome. */
+/** Receivers have no way to look up a received event, so the outcome of an interrupted test is unknown. */
 export const testWebhook = outward({
   intent: z.object({ webhook_id: z.string(), event: TestEvent }),
 

@@ -1,12 +1,12 @@
-/** What all parts of an organization's knowledge base share: its version, and its numbers. */
+/** The version and the counts of an organization's knowledge base, which all its parts use. */
 import { sql } from "kysely";
 import type { Queries } from "../../../database/database.ts";
 import { ofOrganization, rowsOf } from "../../../database/query/index.ts";
 import type { Transaction } from "../../foundation/kernel/index.ts";
 
 /**
- * Raises the version in the transaction of each change of what a search finds. `model` is the one of the vectors that
- * the change wrote, or null if it wrote texts without one; undefined if it wrote no texts.
+ * Raises the version in the transaction of each change that affects search results. `model` is the model of
+ * the vectors that the change wrote; null if it wrote texts without vectors; undefined if it wrote no texts.
  */
 export async function recordChange(
   tx: Transaction,
@@ -19,12 +19,12 @@ export async function recordChange(
     insert into knowledge_bases (organization_id, version, model) values (${organization}, 1, ${written})
     on conflict (organization_id) do update set
       version = knowledge_bases.version + 1,
-      -- Vectors of two models: the job that replaces vectors has to look.
+      -- The base has vectors of two models, so the job that replaces vectors must check it.
       model = case when ${keeps}::boolean or knowledge_bases.model = ${written}::text then knowledge_bases.model end
   `.execute(tx);
 }
 
-/** 0 for an organization that has none yet. */
+/** Returns 0 if the organization has no version yet. */
 export async function readVersion(db: Queries, organization: string): Promise<number> {
   const row = await ofOrganization(db, organization)
     .selectFrom("knowledge_bases")
@@ -34,9 +34,9 @@ export async function readVersion(db: Queries, organization: string): Promise<nu
 }
 
 /**
- * Sorts the latest words into the index. They wait in a list that every search reads from its beginning, until a vacuum or
- * until it has 4 MB: for 10,000 passages a search took half a second. An index that sorted each row at once would make an
- * ingestion eight times as slow.
+ * Moves the latest words from the pending list of the index into the index itself. Every search reads the
+ * whole list, which grows until a vacuum or up to 4 MB: for 10,000 passages a search took half a second. An
+ * index without such a list would make an ingestion eight times as slow.
  */
 export async function sortWords(
   db: Queries,
@@ -46,12 +46,12 @@ export async function sortWords(
 }
 
 export interface KnowledgeCount {
-  /** Documents that are found. */
+  /** Documents that searches find. */
   readonly doc_count: number;
   readonly qa_count: number;
 }
 
-/** The number of documents that are ready, and of QA pairs. */
+/** Counts the documents that are ready, and the QA pairs. */
 export async function countKnowledge(db: Queries, organization: string): Promise<KnowledgeCount> {
   const { rows } = await rowsOf({ doc_count: "bigint", qa_count: "bigint" })`
     select

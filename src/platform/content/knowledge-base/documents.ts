@@ -1,4 +1,4 @@
-/** Documents: added, changed, refreshed and deleted by calls; a job ingests them. */
+/** Adds, changes, refreshes and deletes documents; a job ingests them. */
 import type { Selectable } from "kysely";
 import { fail, failField } from "../../../../tools/errors.ts";
 import type { ingestionFailures } from "../../../../tools/knowledge-base/index.ts";
@@ -108,7 +108,7 @@ export async function getDocument(db: Queries, organization: string, id: string)
   return serializeDocument(row);
 }
 
-/** A new source replaces the old one, of whatever kind that was. */
+/** Changes a document. A new source replaces the old source of any kind. */
 export async function updateDocument(
   { id, name, ...sources }: Sources & { readonly id: string; readonly name?: string | undefined },
   context: WriteContext,
@@ -155,7 +155,7 @@ export async function refreshDocument(id: string, context: WriteContext) {
   return { data: serializeDocument(document) };
 }
 
-/** Its chunks are deleted with it; a run of its ingestion finds no document and stops. */
+/** Deletes a document with its chunks. If it is being ingested, the job finds no document and stops. */
 export async function deleteDocument(id: string, { tx, organization }: WriteContext) {
   const { numDeletedRows } = await ofOrganization(tx, organization)
     .deleteFrom("knowledge_documents")
@@ -168,12 +168,12 @@ export async function deleteDocument(id: string, { tx, organization }: WriteCont
   return { data: { deleted: true as const } };
 }
 
-/** What a new ingestion starts with. The chunks that are found stay. */
+/** The columns with which a new ingestion starts. Searches still find the present chunks. */
 const begun = { status: "processing", failure_reason: null, failure_detail: null, progress: 0 } as const;
 
 /**
- * The columns of the source: at most one, of a kind that the type can have, and that the caller may use. An address of an
- * upload is that upload.
+ * The columns of the source. There is at most one source; its kind must fit the type, and the caller must
+ * have access to it. The address of an upload stands for the upload.
  * @throws Failure
  */
 async function readSources(type: SourceType, sources: Sources, { tx, world, caller }: WriteContext) {
@@ -205,7 +205,7 @@ async function readSources(type: SourceType, sources: Sources, { tx, world, call
 
 const texts = ["text/markdown", "text/plain"] as const;
 
-/** The types of the uploads that a document can be read from. */
+/** The types of upload that each type of document can be read from. */
 const uploadTypes: Readonly<Record<SourceType, readonly string[]>> = {
   pdf: ["application/pdf"],
   markdown: texts,
@@ -232,7 +232,7 @@ function countSources({ source_url, upload_id, content }: Sources): number {
 function serializeDocument(row: DocumentRow) {
   return {
     ...row,
-    // Only ingestions write it.
+    // Only ingestions write this column.
     failure_reason: row.failure_reason as (typeof ingestionFailures)[number] | null,
     warnings: [...row.warnings],
   };

@@ -1,8 +1,9 @@
 /**
- * The jobs that compute missing vectors: of new QA pairs, of texts that could not be embedded when they were stored, and
- * of all texts after the model has changed.
+ * The jobs that compute missing vectors: of new QA pairs, of texts that could not be embedded when they were
+ * stored, and of all texts after the model has changed.
  *
- * Vectors of different models are never compared. Until a text has one of the model in use, it is found by its words.
+ * Vectors of different models are never compared. Until a text has a vector of the model in use, only its
+ * words are found.
  */
 import { sql } from "kysely";
 import { z } from "zod";
@@ -17,10 +18,10 @@ import {
 import { recordChange, sortWords } from "./base.ts";
 import { encodeVector } from "./retrieval/index.ts";
 
-/** Texts in one call of the model and one transaction. */
+/** Texts per call of the model and per transaction. */
 export const embedBatch = 64;
 
-/** Before the next try, if the model's service does not say. */
+/** Time until the next try if the model's service does not set it. */
 const retryMs = 60_000;
 
 const EmbedJob = z.object({ organization_id: z.string() });
@@ -42,7 +43,9 @@ export const embedJob = defineJob({
   },
 });
 
-/** Finds what a change of the model leaves, and what a failure of the model's service left. */
+/**
+ * Finds texts without a vector of the model in use, after a change of the model or a failure of its service.
+ */
 export const embedMissingJob = defineScheduledJob({
   name: "knowledge.embed_missing",
   schedule: "*/10 * * * *",
@@ -67,7 +70,7 @@ export async function requestEmbeddings({
   await tx.enqueue([newJob(embedJob, { organization_id: organization }, { key, isDeduplicated: true })]);
 }
 
-/** The text of a chunk that its vector is of. */
+/** The text from which a chunk's vector is computed. */
 export function textToEmbed(title: string, content: string): string {
   return title === "" ? content : `${title}\n${content}`;
 }
@@ -87,7 +90,8 @@ async function embedAll(organization: string, world: World): Promise<Outcome> {
           { organization, reason, detail },
           "The texts of a knowledge base could not be embedded.",
         );
-        // The scheduled job tries again what is not retryable: the settings may have changed.
+        // Failures that are not retryable are tried again by the scheduled job, because the settings may have
+        // changed.
         return isRetryable ? { runAgainAt: new Date(world.now().getTime() + retryAfterMs) } : undefined;
       }
       const rows = texts.map(({ id, text }, index) => ({
@@ -102,7 +106,7 @@ async function embedAll(organization: string, world: World): Promise<Outcome> {
     }
   }
   await recordComplete(organization, world);
-  // Each new pair requests this job.
+  // Each new pair requests this job, so it also sorts the words of pairs.
   await sortWords(world.database.queries, "knowledge_qa_pairs");
   return undefined;
 }
@@ -132,7 +136,7 @@ const pairs = {
       .limit(embedBatch)
       .execute();
   },
-  /** Only where the text is still the one of the vector. */
+  /** Stores a vector only if the text has not changed since. */
   store: (organization: string, model: string, rows: readonly EmbeddedText[]) => sql`
     update knowledge_qa_pairs as pair set embedding = decode(row.vector, 'hex'), model = ${model}
     from ${recordset("row", pairColumns, rows)}
@@ -167,7 +171,7 @@ const chunks = {
       and chunk.position = split_part(row.id, ' ', 3)::integer`,
 };
 
-/** Records that every vector is of the model in use, unless a text was stored without one since. */
+/** Records that every vector is of the model in use, unless a text without a vector has been stored since. */
 async function recordComplete(organization: string, { database, embedder: { model } }: World): Promise<void> {
   await database.transaction(async (tx) => {
     await ofOrganization(tx, organization)

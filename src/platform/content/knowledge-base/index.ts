@@ -1,4 +1,4 @@
-/** The knowledge base: documents and QA pairs, and the search in them with which the chatbot answers. */
+/** The knowledge base: documents and QA pairs, and the search that the chatbot answers from. */
 import { knowledgeBase as contract } from "../../../../tools/knowledge-base/index.ts";
 import { implement } from "../../foundation/kernel/index.ts";
 import {

@@ -1,4 +1,4 @@
-/** QA pairs: questions with the answers that the organization gives to them. */
+/** QA pairs: questions with the organization's answers. */
 import type { Selectable } from "kysely";
 import { fail } from "../../../../tools/errors.ts";
 import type { Queries } from "../../../database/database.ts";
@@ -67,7 +67,7 @@ export async function getPair(db: Queries, organization: string, id: string) {
   return serializePair(row);
 }
 
-/** A new question is found by its words until its vector is computed. */
+/** Until the vector of a new question is computed, only its words are found. */
 export async function updatePair(
   { id, question, answer, tags }: PairFields & { readonly id: string },
   context: WriteContext,

@@ -45,8 +45,8 @@ export async function getTemplateInbox(
     .executeTakeFirstOrThrow();
 }
 
-/** The columns of a state, as they are written. */
-export function toColumns({
+/** Converts a state to columns. */
+export function toTemplateColumns({
   template_data,
   variables,
   submitted,
@@ -70,13 +70,13 @@ export async function storeState(
 ) {
   return ofOrganization(tx, organization_id)
     .updateTable("templates")
-    .set({ ...toColumns(state), revision: sql<number>`revision + 1`, updated_at: now.toISOString() })
+    .set({ ...toTemplateColumns(state), revision: sql<number>`revision + 1`, updated_at: now.toISOString() })
     .where("id", "=", id)
     .returningAll()
     .executeTakeFirstOrThrow();
 }
 
-/** The part of a row that its state consists of. */
+/** The columns of a row that are its state. */
 export function stateOf(row: TemplateRow): TemplateState {
   const { category, status, template_data, variables, submitted, review_status, raw_status } = row;
   const { rejection_reason, quality_rating, external_id, missing_at_authority } = row;

@@ -8,7 +8,14 @@ import { getOrganization, lockOrganization, requireBelowQuota } from "../../acco
 import { freshId, implement, type WriteContext } from "../../foundation/kernel/index.ts";
 import { toMediaContent } from "../media.ts";
 import { getAccessibleUploadAt } from "../uploads/index.ts";
-import { getTemplate, lockTemplate, selectTemplates, stateOf, storeState, toColumns } from "./find.ts";
+import {
+  getTemplate,
+  lockTemplate,
+  selectTemplates,
+  stateOf,
+  storeState,
+  toTemplateColumns,
+} from "./find.ts";
 import {
   deleteTemplate,
   requireLanguage,
@@ -30,7 +37,6 @@ export {
   isTemplateSendable,
   requireApproved,
   requireApprovedById,
-  type SentTemplate,
   suggestTemplates,
   variableNames,
 } from "./sending/index.ts";
@@ -59,7 +65,7 @@ export const templates = implement(contract, {
           inbox_id: inbox.id,
           name,
           language,
-          ...toColumns(createState({ category, template_data, variables })),
+          ...toTemplateColumns(createState({ category, template_data, variables })),
           created_at: now.toISOString(),
           updated_at: now.toISOString(),
         })
@@ -67,7 +73,7 @@ export const templates = implement(contract, {
         .returningAll()
         .executeTakeFirst();
       if (!template) {
-        // Another call or a sync, which adds the authority's templates, has taken the name.
+        // Another call has taken the name, or a sync that adds the authority's templates.
         const key = { organization_id: organization, inbox_id: inbox.id, name, language };
         throw fail("template_exists", { existing_id: await findNamed(tx, key), param: "name" });
       }
@@ -91,7 +97,7 @@ export const templates = implement(contract, {
     async update_template({ id, name, language, category, template_data, variables }, context) {
       const { tx, organization, caller, now } = context;
       if (name !== undefined || language !== undefined) {
-        // Before the template, as in every call that takes a name.
+        // Locked before the template, as in every call that takes a name.
         await lockOrganization(tx, organization);
       }
       const template = await lockTemplate(tx, organization, id);
@@ -150,7 +156,7 @@ async function requireSample(
 }
 
 /**
- * Changes the name or the language of a draft that the authority has never had.
+ * Changes the name or the language of a draft that was never submitted to the authority.
  * @throws Failure `template_name_fixed`, `template_exists`.
  */
 async function rename(

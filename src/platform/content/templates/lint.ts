@@ -5,7 +5,7 @@
  * authority would reject it, or needs a person to see why.
  */
 import type { TemplateData, TemplateWarning, Variable } from "../../../../tools/templates/index.ts";
-import { placesOf, withoutPlaceholders } from "./placeholders.ts";
+import { variableTextsOf, withoutPlaceholders } from "./placeholders.ts";
 
 interface Draft {
   readonly template_data: TemplateData;
@@ -19,7 +19,7 @@ interface Problem {
 
 interface Rule {
   readonly code: string;
-  /** The authority may approve it all the same. */
+  /** The authority may still approve a template with this problem. */
   readonly isAdvice?: true;
   check(draft: Draft): readonly Problem[];
 }
@@ -33,7 +33,7 @@ const rules: readonly Rule[] = [
   {
     code: "variable_gap",
     check: ({ template_data }) =>
-      placesOf(template_data).flatMap(({ field, numbers }) =>
+      variableTextsOf(template_data).flatMap(({ field, numbers }) =>
         problem(
           numbers.some((number, index) => number !== index + 1),
           field,
@@ -64,7 +64,7 @@ const rules: readonly Rule[] = [
   {
     code: "variables_adjacent",
     check: ({ template_data }) =>
-      placesOf(template_data).flatMap(({ field, text }) =>
+      variableTextsOf(template_data).flatMap(({ field, text }) =>
         problem(/\}\}\s*\{\{/.test(text), field, "Put text between two variables."),
       ),
   },
@@ -84,7 +84,7 @@ const rules: readonly Rule[] = [
   {
     code: "too_many_variables",
     check: ({ template_data }) =>
-      placesOf(template_data).flatMap(({ component, field, numbers }) =>
+      variableTextsOf(template_data).flatMap(({ component, field, numbers }) =>
         problem(
           component !== "BODY" && numbers.length > 1,
           field,
@@ -103,7 +103,7 @@ const rules: readonly Rule[] = [
     ],
   },
   {
-    // Only of a template that was created at the authority.
+    // Only templates that were created at the authority can have this problem.
     code: "sample_missing",
     check: ({ template_data: { header } }) =>
       problem(
@@ -203,7 +203,7 @@ const rules: readonly Rule[] = [
     code: "little_text",
     isAdvice: true,
     check: ({ template_data: { body } }) => {
-      const [place] = placesOf({ body });
+      const [place] = variableTextsOf({ body });
       const count = place?.numbers.length ?? 0;
       const words = withoutPlaceholders(body)
         .split(/[^\p{L}\p{N}]+/u)
@@ -233,7 +233,7 @@ export interface LintResult extends TemplateWarning {
   readonly isAdvice: boolean;
 }
 
-/** Everything that is wrong with a draft, in the order of the rules. */
+/** All problems of a draft, in the order of the rules. */
 export function lintTemplate(draft: Draft): readonly LintResult[] {
   return rules.flatMap(({ code, isAdvice = false, check }) =>
     check(draft).map(({ field, message }) => ({ code, field, message, isAdvice })),
@@ -273,14 +273,14 @@ function fixedPartOf(url: string): string {
 
 function isValidUrl(url: string): boolean {
   const fixed = fixedPartOf(url);
-  // A value may not become part of the host.
+  // A value must not become part of the host.
   const isHostFixed = fixed === url || /^https?:\/\/[^/]+\//.test(fixed);
   return isHostFixed && !hasVariable(fixed) && /^https?:\/\/[^\s/]+/.test(fixed) && URL.canParse(fixed);
 }
 
 /**
- * Whether the address leads every recipient where it seems to lead. The parser drops tabs and line breaks, and writes an IP
- * address, in any notation, with a number as its last label or in brackets.
+ * Whether the address leads every recipient to the host that it shows. The parser drops tabs and line breaks,
+ * and converts an IP address in any notation to a form with a number as its last label, or with brackets.
  */
 function isSafeUrl(url: string): boolean {
   const fixed = fixedPartOf(url);

@@ -4,9 +4,9 @@ import type { TemplateData, Variable } from "../../../../tools/templates/index.t
 type Component = Variable["component"];
 
 /** A text of a template that has variables. */
-export interface Place {
+export interface VariableText {
   readonly component: Component;
-  /** Of a button. */
+  /** The index of the button, for the text of a button. */
   readonly button_index?: number;
   /** The path within the input, for errors. */
   readonly field: string;
@@ -23,7 +23,10 @@ export function numbersIn(text: string): readonly number[] {
   return [...new Set(numbers)].sort((one, other) => one - other);
 }
 
-/** The placeholders in the order of the text, with the text up to the next one on each side. */
+/**
+ * The placeholders in the order of the text, each with the text before it and after it, up to the next
+ * placeholder.
+ */
 export function splitAtPlaceholders(text: string) {
   // The capturing group puts the numbers between the texts.
   const parts = text.split(placeholder);
@@ -34,13 +37,16 @@ export function splitAtPlaceholders(text: string) {
   );
 }
 
-/** The text without its placeholders; a brace pair that is left belongs to none. */
+/** The text without its placeholders; remaining braces belong to none. */
 export function withoutPlaceholders(text: string): string {
   return text.replace(placeholder, "");
 }
 
-/** The texts that may have variables, in the order in which `variables` names these: header, body, buttons. */
-export function placesOf({ header, body, buttons = [] }: TemplateData): readonly Place[] {
+/**
+ * The texts that may have variables, in the order in which `variables` lists the variables: header, body,
+ * buttons.
+ */
+export function variableTextsOf({ header, body, buttons = [] }: TemplateData): readonly VariableText[] {
   const place = (component: Component, field: string, text: string) => ({
     component,
     field,
@@ -58,7 +64,7 @@ export function placesOf({ header, body, buttons = [] }: TemplateData): readonly
   ];
 }
 
-/** The text with its values, which are in the order of the placeholders' numbers. */
+/** Fills in the values, which are in the order of the placeholders' numbers. */
 export function fillIn(text: string, values: readonly string[]): string {
   const numbers = numbersIn(text);
   return text.replace(placeholder, (all, digits) => values[numbers.indexOf(Number(digits))] ?? all);

@@ -1,12 +1,17 @@
 /**
- * Finds out which placeholder of a changed text is which of the earlier one, so that variables keep their names.
+ * Matches the placeholders of a changed text with the placeholders of the earlier text, so that variables
+ * keep their names.
  *
- * The words next to a placeholder tell, because a change may renumber it: the more of them are the same, the better. Where
- * no word tells, it is the one of the same number, unless placeholders were removed: then it may be another one.
+ * A change may renumber a placeholder, so placeholders are matched by the words next to them: the more words
+ * are equal, the better. If no words are equal, the placeholder with the same number matches, unless
+ * placeholders were removed, because then the number may belong to another placeholder.
  */
 import { numbersIn, splitAtPlaceholders } from "./placeholders.ts";
 
-/** By the place among the numbers of `text`: the place among those of `earlier`; undefined for a new placeholder. */
+/**
+ * For each number of `text`, in order: the index of the matching number in `earlier`; undefined for a new
+ * placeholder.
+ */
 export function matchPlaceholders(text: string, earlier: string): readonly (number | undefined)[] {
   const [numbers, earlierNumbers] = [numbersIn(text), numbersIn(earlier)];
   const found = new Map<number, number>();
@@ -31,13 +36,13 @@ export function matchPlaceholders(text: string, earlier: string): readonly (numb
   });
 }
 
-/** A number of the text, and the one of the earlier text that it may be. */
+/** A number in the text, and a number in the earlier text that may be the same placeholder. */
 interface Pair {
   readonly to: number;
   readonly from: number;
 }
 
-/** Those with a common word, the best first; of equal ones, those with the same number first. */
+/** The pairs with a common word, best first; among equal pairs, a pair with the same number first. */
 function rankPairs(text: string, earlier: string): readonly Pair[] {
   const pairs = splitAtPlaceholders(text).flatMap((one) =>
     splitAtPlaceholders(earlier).map((other) => ({
@@ -60,7 +65,7 @@ function wordsOf(text: string): readonly string[] {
   return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 }
 
-/** How many words are equal from the beginning on. */
+/** How many words at the beginning are equal. */
 function countCommon(one: readonly string[], other: readonly string[]): number {
   const end = one.findIndex((word, index) => word !== other[index]);
   return end === -1 ? one.length : end;

@@ -1,14 +1,14 @@
 /**
- * The states of a template, as pure functions of what happens to it.
+ * The states of a template, as pure functions of events.
  *
- * There are two versions: the draft (`category`, `template_data`, `variables`), which the next submission sends, and the
- * one that the authority has (`submitted`, with `review_status`). `status` is draft while they differ, and the
- * authority's status otherwise.
+ * There are two versions: the draft (`category`, `template_data`, `variables`), which the next submission
+ * sends, and the version at the authority (`submitted`, with `review_status`). `status` is draft while the
+ * versions differ, and the authority's status otherwise.
  *
- * draft → pending (submitted) → approved or rejected → draft (changed) → pending. While a submission runs, the status is
- * pending and `submitting_since` is set; what the authority says meanwhile may be about the earlier version and does not
- * count. The approved version can be sent while the status is approved, or draft. The authority may pause, disable or
- * review it again at any time; its word is final.
+ * draft → pending (submitted) → approved or rejected → draft (changed) → pending. While a submission runs,
+ * the status is pending and `submitting_since` is set; reports of the authority during this time may be about
+ * the earlier version and are ignored. The approved version can be sent while the status is approved, or
+ * draft. The authority may pause, disable or review it again at any time; its decision is final.
  */
 import type { Selectable } from "kysely";
 import type { TemplateData } from "../../../../tools/templates/index.ts";
@@ -18,7 +18,7 @@ import type { Version } from "./version.ts";
 
 export type TemplateRow = Selectable<Tables["templates"]>;
 
-/** The columns that change. */
+/** The columns that make up the state. */
 export type TemplateState = Pick<
   TemplateRow,
   | "category"
@@ -36,7 +36,7 @@ export type TemplateState = Pick<
   | "edits_submitted_at"
 >;
 
-/** Before the first submission. */
+/** The state before the first submission. */
 export function createState({ category, template_data, variables }: Version): TemplateState {
   return {
     category,
@@ -62,14 +62,14 @@ export function isSendable(state: TemplateState): boolean {
   return submitted !== null && isApproved && (status === "approved" || status === "draft");
 }
 
-/** A template in review can't be changed, nor one that the authority has taken out of use. */
+/** A template can't be changed while it is in review, or after the authority has taken it out of use. */
 export function isEditable({ status }: Pick<TemplateState, "status">): boolean {
   return status === "draft" || status === "approved" || status === "rejected";
 }
 
 /**
- * The template after a change. It is a draft, unless it has what the authority has; one that the authority lost has to
- * be submitted again.
+ * The template after a change. It becomes a draft, unless it equals the authority's version. A template that
+ * the authority has lost must be submitted again.
  */
 export function edit(state: TemplateState, changes: Partial<Version>): TemplateState {
   const changed = { ...state, ...changes };
@@ -84,7 +84,7 @@ const editLimits = [
   { count: 10, periodMs: 30 * 24 * 3_600_000 },
 ] as const;
 
-/** From when the draft may be submitted; undefined if it may be now. */
+/** The time from which the draft may be submitted; undefined if it may be submitted now. */
 export function findEditLimit(state: TemplateState, now: Date): Date | undefined {
   if (state.review_status !== "approved") {
     return undefined;
@@ -97,12 +97,12 @@ export function findEditLimit(state: TemplateState, now: Date): Date | undefined
   return allowed.length === 0 ? undefined : new Date(Math.max(...allowed));
 }
 
-/** A submission of the draft begins. */
+/** Begins a submission of the draft. */
 export function beginSubmission(state: TemplateState, now: Date): TemplateState {
   return { ...state, status: "pending", submitting_since: now.toISOString() };
 }
 
-/** The authority has accepted the submission. */
+/** Records that the authority has accepted the submission. */
 export function acceptSubmission(state: TemplateState, external_id: string): TemplateState {
   const { category, template_data, variables, submitting_since } = state;
   const isEdit = state.review_status === "approved" && submitting_since !== null;
@@ -122,12 +122,15 @@ export function acceptSubmission(state: TemplateState, external_id: string): Tem
   };
 }
 
-/** The authority does not have the submission. */
+/** Records that the authority does not have the submission. */
 export function cancelSubmission(state: TemplateState): TemplateState {
   return { ...state, status: "draft", submitting_since: null };
 }
 
-/** The authority does not list the template. It stays: what was sent with it refers to it. */
+/**
+ * Records that the authority does not list the template. The template is kept, because sent messages refer to
+ * it.
+ */
 export function markMissing(state: TemplateState): TemplateState {
   return state.submitting_since !== null && isNewAtAuthority(state)
     ? cancelSubmission(state)
@@ -160,7 +163,7 @@ export function applyReview(before: TemplateState, reviewed: TemplateReview): Te
   };
 }
 
-/** Whether one state differs from another that was made from it. */
+/** Whether the state `after`, which was made from `before`, differs from it. */
 export function hasChanged(before: TemplateState, after: TemplateState): boolean {
   // Both have the keys of the same type.
   return (Object.keys(after) as (keyof TemplateState)[]).some((key) => after[key] !== before[key]);
@@ -188,7 +191,10 @@ function resolveSubmission(state: TemplateState, reviewed: TemplateReview | unde
     : cancelSubmission(state);
 }
 
-/** A new template was accepted if the authority has it; a change, if it is in review or has the new texts. */
+/**
+ * A new template was accepted if the authority has it. A change was accepted if the template is in review or
+ * has the new texts.
+ */
 export function hasAccepted(
   { external_id, template_data }: Pick<TemplateState, "external_id" | "template_data">,
   { status, version }: TemplateReview,
@@ -201,8 +207,9 @@ export function hasAccepted(
 }
 
 /**
- * The authority may change the category, and its owner the texts; our names and examples of variables are kept. Null if
- * it has only a version that can't be sent: a draft of the same name was not reviewed.
+ * The submitted version after a review: the authority may have changed the category, and the template's owner
+ * the texts; our names and examples of variables are kept. Null if the authority has only a version that
+ * can't be sent, because a draft of the same name was not reviewed.
  */
 function toSubmitted(
   { submitted, category, template_data, variables }: TemplateState,
@@ -220,7 +227,10 @@ function toSubmitted(
   return { template_data: content.template_data, variables: content.variables, category: reviewed.category };
 }
 
-/** Compared without addresses of media, which the authority replaces, and without the names of variables. */
+/**
+ * Compares texts without the addresses of media, which the authority replaces, and without the names of
+ * variables.
+ */
 function hasSameTexts(one: { template_data: TemplateData }, other: { template_data: TemplateData }): boolean {
   return describe(one.template_data) === describe(other.template_data);
 }

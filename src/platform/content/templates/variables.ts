@@ -1,18 +1,21 @@
-/** The variables of a template: one for each placeholder, named by the caller or after its number. */
+/**
+ * The variables of a template: one for each placeholder, with the caller's name or a name made from the
+ * number.
+ */
 import { failField } from "../../../../tools/errors.ts";
 import type { TemplateData, Variable } from "../../../../tools/templates/index.ts";
-import { type Place, placesOf } from "./placeholders.ts";
+import { type VariableText, variableTextsOf } from "./placeholders.ts";
 import { matchPlaceholders } from "./renumbered.ts";
 
-/** What a change replaces. */
+/** The template before the change. */
 interface Earlier {
   readonly template_data: TemplateData;
   readonly variables: readonly Variable[];
 }
 
 /**
- * The variables in the order of their places: header, body, buttons. Of a component of which `given` names none, the
- * variables keep the names that they were given earlier, also if they are renumbered.
+ * The variables in the order of their texts: header, body, buttons. If `given` names no variable of a
+ * component, the component's variables keep their earlier names, even if they are renumbered.
  * @throws Failure `template_variables_mismatch`.
  */
 export function resolveVariables(
@@ -20,7 +23,7 @@ export function resolveVariables(
   given: readonly Variable[] = [],
   earlier?: Earlier,
 ): Variable[] {
-  const places = placesOf(data);
+  const places = variableTextsOf(data);
   const owners = given.map((variable) => places.find((place) => isAt(variable, place, places)));
   const misplaced = given.filter((_, index) => owners[index] === undefined);
   requireCount(misplaced, { component: misplaced[0]?.component ?? "", expected: 0 });
@@ -35,9 +38,12 @@ export function resolveVariables(
   });
 }
 
-/** What was given for the variables of the place earlier, by their place among its numbers. */
-function keepNames(place: Place, { template_data, variables }: Earlier): readonly (Given | undefined)[] {
-  const places = placesOf(template_data);
+/** The names and examples that the variables of a text had before, in the order of its numbers. */
+function keepNames(
+  place: VariableText,
+  { template_data, variables }: Earlier,
+): readonly (GivenVariable | undefined)[] {
+  const places = variableTextsOf(template_data);
   const former = places.find(
     ({ component, button_index }) => component === place.component && button_index === place.button_index,
   );
@@ -51,15 +57,22 @@ function keepNames(place: Place, { template_data, variables }: Earlier): readonl
   });
 }
 
-type Given = Partial<Pick<Variable, "name" | "example">>;
+type GivenVariable = Partial<Pick<Variable, "name" | "example">>;
 
-/** Without a name after its number, which belongs to the number, and without an example that is only the name. */
-function givenOf({ name, example }: Variable, byNumber: string): Given {
+/**
+ * Omits a name that was made from the number, because it belongs to the number, and an example that equals
+ * the name.
+ */
+function givenOf({ name, example }: Variable, byNumber: string): GivenVariable {
   return { ...(name !== byNumber && { name }), ...(example !== name && { example }) };
 }
 
-/** A variable of a button without an index is that of the first url button with a placeholder. */
-function isAt({ component, button_index }: Variable, place: Place, places: readonly Place[]): boolean {
+/** A button variable without an index belongs to the first url button with a placeholder. */
+function isAt(
+  { component, button_index }: Variable,
+  place: VariableText,
+  places: readonly VariableText[],
+): boolean {
   const isFirst = place === places.find((one) => one.component === component && one.numbers.length > 0);
   return (
     component === place.component &&
@@ -83,12 +96,15 @@ function requireCount(
   }
 }
 
-function nameOf({ component, button_index }: Place): string {
+function nameOf({ component, button_index }: VariableText): string {
   return button_index === undefined ? component : `button ${button_index}`;
 }
 
-/** Names of header and button variables differ from those of the body, so that a value is sent to one place. */
-function defaultName({ component, button_index }: Place, number: number): string {
+/**
+ * Default names in the header and in buttons differ from default names in the body, so that a value is sent
+ * to one place.
+ */
+function defaultName({ component, button_index }: VariableText, number: number): string {
   const names = {
     HEADER: `header_${number}`,
     BODY: String(number),
@@ -97,7 +113,7 @@ function defaultName({ component, button_index }: Place, number: number): string
   return names[component];
 }
 
-function toVariable(place: Place, number: number, given: Given | undefined): Variable {
+function toVariable(place: VariableText, number: number, given: GivenVariable | undefined): Variable {
   const { component, button_index } = place;
   const name = given?.name ?? defaultName(place, number);
   const at = button_index === undefined ? { component } : { component, button_index };

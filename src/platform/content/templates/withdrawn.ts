@@ -2,9 +2,9 @@
 import { type Change, defineHook } from "../../foundation/kernel/index.ts";
 
 /**
- * An approved template is about to be submitted again or deleted, and can't be sent from then on. Not an event: a handler
- * refuses it.
- * @throws Failure `template_in_use` if something waits to be sent with it.
+ * An approved template is about to be submitted again or deleted, and can't be sent from then on. Not an
+ * event: a handler can reject the change.
+ * @throws Failure `template_in_use` if something is waiting to be sent with the template.
  */
 export const templateWithdrawn =
   defineHook<

@@ -1,4 +1,7 @@
-/** Who may use an upload: the credential that created it, and those that handle such files for the organization. */
+/**
+ * Who may use an upload: the credential that created it, and credentials that handle such files for the
+ * organization.
+ */
 import type { ExpressionBuilder } from "kysely";
 import type { Scope } from "../../../../tools/contract/index.ts";
 import type { Queries } from "../../../database/database.ts";
@@ -8,7 +11,10 @@ import { findUploadAt, getUpload, type UploadRow } from "./find.ts";
 
 const csv = "text/csv";
 
-/** The scope for the uploads of others: a table is a list of contacts, any other file goes into messages. */
+/**
+ * The scope for uploads of other credentials: a table is a list of contacts, and any other file is for
+ * messages.
+ */
 function scopeOf(contentType: string): Scope {
   return contentType === csv ? "contacts:write" : "inbox:write";
 }
@@ -21,7 +27,8 @@ export async function getAccessibleUpload(db: Queries, caller: Caller, id: strin
 }
 
 /**
- * The upload of a link to one of our files, which is not downloaded; undefined for any other URL, and without one.
+ * The upload that a link to one of our files refers to, without downloading the file. Undefined for any other
+ * URL, and without one.
  * @throws Failure `upload_not_found`, also for another tenant's file; `insufficient_scope`.
  */
 export async function getAccessibleUploadAt(

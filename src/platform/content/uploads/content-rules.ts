@@ -1,24 +1,27 @@
 /**
  * What files of each type must contain, and what they must not contain.
  *
- * `forbidden` lists content that another program would process: HTML in a browser, PHP on a server, an archive, the
- * macros of an office program. The whole file is searched as it is: compressed or encrypted parts are not decoded,
- * and nothing is guaranteed about them.
+ * `forbidden` lists content that another program would process: HTML in a browser, PHP on a server, an
+ * archive, the macros of an office program. The whole file is searched as stored: compressed or encrypted
+ * parts are not decoded, and nothing is guaranteed about them.
  */
 
 export interface ContentRule {
   /** The first bytes, for types that the detector does not recognize reliably. */
   readonly magicBytes?: Buffer;
-  /** The types that the detector may report for the first bytes; undefined if it may report none. */
+  /** The types that the detector may report for the first bytes; undefined if it may report no type. */
   readonly detectedTypes: readonly (string | undefined)[];
-  /** All must occur in the file; otherwise it is another format in the same kind of container. */
+  /** All must occur in the file. Otherwise it is another format in the same kind of container. */
   readonly required: readonly ByteSignature[];
   readonly forbidden: readonly ByteSignature[];
   /** Whether tags of HTML, PHP and scripts are rejected, in upper or lower case. */
   readonly forbidsTags: boolean;
   /** Whether the names of PDF's scripts and commands are rejected, in any spelling. */
   readonly forbidsActions: boolean;
-  /** Whether all of it must be UTF-8 text without control characters that does not start like HTML or a program. */
+  /**
+   * Whether the whole file must be UTF-8 text without control characters, and must not start like HTML or a
+   * program.
+   */
   readonly isText: boolean;
 }
 
@@ -33,7 +36,9 @@ const signature = (name: string, bytes: string, encoding: BufferEncoding = "lati
   bytes: Buffer.from(bytes, encoding),
 });
 
-/** For ZIP eight bytes of the end record: its first four would occur by chance in large files. */
+/**
+ * For ZIP, eight bytes of the end record: the first four bytes alone would occur by chance in large files.
+ */
 const archives = [
   signature("a ZIP archive", "PK\x05\x06\0\0\0\0"),
   signature("a RAR archive", "Rar!\x1a\x07"),
@@ -70,7 +75,10 @@ export const contentRules = {
     forbidsTags: true,
     forbidsActions: true,
   } satisfies ContentRule,
-  /** Office Open XML: a ZIP archive; its file names are not compressed. Whether the detector recognizes it depends on their order. */
+  /**
+   * Office Open XML: a ZIP archive whose file names are not compressed. Whether the detector recognizes it
+   * depends on the order of the files.
+   */
   package: (part: string): ContentRule => ({
     ...base,
     magicBytes: Buffer.from("PK\x03\x04"),

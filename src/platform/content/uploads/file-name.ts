@@ -1,11 +1,15 @@
 /** File names that are safe to show and to save a file under. */
 
-/** Characters that end lines, hide extensions (direction marks), or have a meaning in file systems or headers. */
+/**
+ * Characters that end lines, hide extensions (direction marks), or have a meaning in file systems or headers.
+ */
 const unsafeCharacters = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029<>:"|?*]/gu;
 
 const maxLength = 200;
 
-/** The last segment of a path without unsafe characters, shortened in front of its extension; may be empty. */
+/**
+ * The last segment of a path without unsafe characters, shortened in front of its extension; may be empty.
+ */
 export function sanitizeFileName(name: string): string {
   const last = name.split(/[/\\]/).at(-1) ?? "";
   const safe = last

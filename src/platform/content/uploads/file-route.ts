@@ -1,4 +1,4 @@
-/** Serves files by signed or public link, with headers that keep a browser from executing them. */
+/** Serves files by signed or public link, with headers that prevent a browser from executing them. */
 import type { ModuleRoute } from "../../foundation/kernel/index.ts";
 import { openFile } from "./open.ts";
 
@@ -7,7 +7,7 @@ export const fileRoute: ModuleRoute = {
   path: "/files/{organization}/{name}",
   credential: "none",
   body: "none",
-  // A channel fetches all its files from few addresses; a forged link is rejected without a query.
+  // A channel fetches all its files from a few addresses; a forged link is rejected without a query.
   isRateLimited: false,
 
   async handle({ params, query, headers, isHead }, world) {
@@ -31,7 +31,7 @@ export const fileRoute: ModuleRoute = {
         "accept-ranges": "bytes",
         ...(file.range ? { "content-range": `bytes ${start}-${end}/${file.size}` } : {}),
         etag: `"${file.sha256}"`,
-        // No content sniffing, and if it is a page after all, no scripts.
+        // Disables content sniffing, and scripts in case the file is a page after all.
         "x-content-type-options": "nosniff",
         "content-security-policy": "sandbox; default-src 'none'; style-src 'unsafe-inline'; media-src 'self'",
         "cross-origin-resource-policy": "cross-origin",
@@ -42,7 +42,9 @@ export const fileRoute: ModuleRoute = {
   },
 };
 
-/** Undefined if it is missing; a repeated parameter becomes a text that matches no signature. */
+/**
+ * Returns undefined for a missing parameter. A repeated parameter becomes a text that matches no signature.
+ */
 function textOf(value: string | readonly string[] | undefined): string | undefined {
   return value === undefined ? undefined : String(value);
 }

@@ -24,8 +24,9 @@ export async function findUpload(db: Queries, organization: string, id: string) 
 }
 
 /**
- * The upload of a link to one of our files, even if the link has expired; undefined for any other URL.
- * @throws Failure `upload_not_found` if it is not an upload of the organization.
+ * The upload that a link to one of our files refers to, even if the link has expired. Undefined for any other
+ * URL.
+ * @throws Failure `upload_not_found` if the file is no upload of the organization.
  */
 export async function findUploadAt(db: Queries, organization: string, url: string, field = "media_url") {
   const file = fileKeyFromUrl(url);
@@ -47,7 +48,7 @@ export function selectUploads(db: Queries, organization: string) {
   return ofOrganization(db, organization).selectFrom("uploads").selectAll().where("status", "=", "kept");
 }
 
-/** A file for a channel that takes files; without content if the upload has been deleted. */
+/** A file for a channel that takes files. It has no content if the upload has been deleted. */
 export async function findChannelFile(world: World, organization: string, key: string): Promise<ChannelFile> {
   const upload = await selectUploads(world.database.queries, organization)
     .where("key", "=", key)

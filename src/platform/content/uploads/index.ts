@@ -95,7 +95,7 @@ interface Input {
   readonly content_type?: string | undefined;
 }
 
-/** @throws Failure `upload_not_found`, and those of `receiveFile`. */
+/** @throws Failure `upload_not_found`, and the errors of `receiveFile`. */
 async function copyUpload(
   owner: UploadOwner,
   { key, file_name, content_type }: UploadRow,
@@ -123,7 +123,9 @@ async function receiveInput(owner: UploadOwner, input: Input): Promise<ReceivedF
   return receiveFile(owner, { name: file_name, type: content_type, body: body() });
 }
 
-/** Checked here and not in the schema, because clients do not support alternatives between fields there. */
+/**
+ * Checked here and not in the schema, because clients do not support alternatives between fields in a schema.
+ */
 function requireOneSource(sources: Readonly<Record<string, unknown>>): void {
   const count = Object.values(sources).filter((value) => value !== undefined).length;
   if (count !== 1) {

@@ -1,8 +1,8 @@
 /**
  * Inspects a file while it is streamed to the store, and throws as soon as it is not allowed.
  *
- * Also computes size and hash. The type is detected from the first bytes; signatures are searched in the whole
- * file. An error aborts the write to the store, which then leaves nothing.
+ * Also computes size and hash. The type is detected from the first bytes; signatures are searched in the
+ * whole file. An error aborts the write to the store, which then deletes the file.
  */
 import { createHash } from "node:crypto";
 import { fileTypeFromBuffer } from "file-type/core";
@@ -10,13 +10,16 @@ import { fail } from "../../../../tools/errors.ts";
 import { maxUploadBytes } from "../../../../tools/uploads.ts";
 import type { FileKind } from "./kinds.ts";
 import { scanSignatures } from "./signatures.ts";
-import { checkText } from "./text-check.ts";
+import { createTextCheck } from "./text-check.ts";
 
 /** The detector needs a few kilobytes, and more for some containers. */
 const headBytes = 64 * 1024;
 
 export interface Inspection {
-  /** Yields the same bytes. @throws Failure if the file is too large, empty, unsafe, or not of its declared type. */
+  /**
+   * Yields the same bytes.
+   * @throws Failure if the file is too large, empty, unsafe, or not of its declared type.
+   */
   pass(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array>;
   /** Complete after the last byte. */
   facts(): { readonly size: number; readonly sha256: string };
@@ -25,7 +28,7 @@ export interface Inspection {
 export function inspectFile(kind: FileKind, limit = maxUploadBytes): Inspection {
   const hash = createHash("sha256");
   const signatures = scanSignatures(kind.contentRule);
-  const text = kind.contentRule.isText ? checkText() : undefined;
+  const text = kind.contentRule.isText ? createTextCheck() : undefined;
   let size = 0;
   const inspect = (chunk: Uint8Array) => {
     size += chunk.length;
@@ -84,7 +87,8 @@ async function requireHead(kind: FileKind, head: Buffer): Promise<void> {
     const content = detected === undefined ? "something else" : detected;
     throw mismatch(kind, `its content is ${content}`);
   }
-  // GIF and JPEG files that are also JavaScript: the size, or the length of the first segment, opens a comment.
+  // GIF and JPEG files that are also JavaScript: the size, or the length of the first segment, opens a
+  // comment.
   const commentAt = { "image/gif": 6, "image/jpeg": 4 }[kind.type];
   if (commentAt !== undefined && head.toString("latin1", commentAt, commentAt + 2) === "/*") {
     throw fail("file_unsafe", { value: "a script in its header", param: "file" });

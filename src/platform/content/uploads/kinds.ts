@@ -8,11 +8,11 @@ import { type ContentRule, contentRules } from "./content-rules.ts";
 export type MediaClass = "image" | "video" | "audio" | "document" | "csv";
 
 export interface FileKind {
-  /** The media type under which it is stored and served. */
+  /** The media type with which files are stored and served. */
   readonly type: string;
   readonly class: MediaClass;
   readonly extensions: readonly string[];
-  /** Other media types that senders declare for it. */
+  /** Other media types that senders declare for this kind. */
   readonly aliases: readonly string[];
   readonly contentRule: ContentRule;
 }
@@ -84,13 +84,13 @@ export function kindOfName(name: string): FileKind | undefined {
   return byExtension.get(/\.([^.]+)$/.exec(name)?.[1]?.toLowerCase() ?? "");
 }
 
-/** Whether a declared type matches the kind, or says nothing. */
+/** Whether a declared type matches the kind, or is unspecific. */
 export function matchesDeclaredType({ type, aliases }: FileKind, declared: string | undefined): boolean {
   const known = ["", "application/octet-stream", "binary/octet-stream", type, ...aliases];
   return known.includes(withoutParameters(declared));
 }
 
-/** The first extension of a type, for a file whose URL has none. */
+/** The first extension of a type, for a URL without an extension. */
 export function extensionOfType(declared: string | undefined): string | undefined {
   const type = withoutParameters(declared);
   const fileKind =
@@ -99,7 +99,7 @@ export function extensionOfType(declared: string | undefined): string | undefine
   return fileKind?.extensions[0];
 }
 
-/** A name for a file of this type that has none, such as image.jpg. */
+/** A name such as image.jpg for a file of this type without a name. */
 export function nameOfType(base: string, declared: string): string {
   return `${base}.${extensionOfType(declared) ?? "bin"}`;
 }

@@ -1,8 +1,8 @@
 /**
  * Signed links to files: anyone with a link can read the file until the link expires.
  *
- * The signature covers the organization, the file and the expiry. Links are recognized by their path alone, so
- * that they are still recognized after the service moves to another host or port.
+ * The signature covers the organization, the file and the expiry. Links are recognized by their path alone,
+ * so that they are still recognized after the service moves to another host or port.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { World } from "../../foundation/kernel/index.ts";
@@ -60,7 +60,10 @@ export function fileKeyFromUrl(url: string): { organization: string; key: FileKe
   return name === "" ? undefined : { organization, key: `${organization}/${name}` };
 }
 
-/** The address of one of our files as it is stored: without a signature it opens nothing, and is still recognized. */
+/**
+ * The address of one of our files in the form in which it is stored: without a signature it gives no access,
+ * but is still recognized.
+ */
 export function removeSignature(url: string): string {
   const { origin, pathname } = new URL(url);
   return origin + pathname;

@@ -26,7 +26,10 @@ export interface OpenedFile {
   readonly body: AsyncIterable<Uint8Array> | undefined;
 }
 
-/** @throws Failure `link_invalid`, `file_not_found` (also while the organization is suspended), `range_not_satisfiable`. */
+/**
+ * @throws Failure `link_invalid`, `file_not_found` (also while the organization is suspended),
+ *   `range_not_satisfiable`.
+ */
 export async function openFile(world: World, request: FileRequest): Promise<OpenedFile> {
   const { organization, name, isHead } = request;
   const key = `${organization}/${name}`;

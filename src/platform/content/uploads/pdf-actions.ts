@@ -1,31 +1,40 @@
 /**
  * Finds the names of scripts and commands in a PDF file.
  *
- * A character of a name may be written as # and its code: /L#61unch is /Launch. /JS is so short that it occurs in
- * compressed data by chance, so it counts only before what can be its value.
+ * A character of a name may be written as # and its code: /L#61unch is /Launch. /JS is so short that it
+ * occurs in compressed data by chance, so it counts only before a possible value.
  */
 
-/** The longest part of a file that decides about a name: the name, white space, and the start of its value. */
+/**
+ * The longest part of a file that decides about a name: the name, white space, and the beginning of its
+ * value.
+ */
 export const pdfActionLength = 144;
 
 const slash = 0x2f;
 
-/** The first characters of the names, as they are and escaped: checked first, because decoding text is slow. */
+/**
+ * The first characters of the names, plain and escaped. They are checked first, because decoding text is
+ * slow.
+ */
 const firstBytes = new Set(Buffer.from("JL#"));
 
 // biome-ignore-start lint/suspicious/noControlCharactersInRegex: PDF has other white space, and binary data has the rest.
-/** Up to the first delimiter, with each of the ten characters of JavaScript escaped. */
+/** The name up to the first delimiter: long enough for the ten characters of JavaScript, each escaped. */
 const encodedName = /^[^\0\s()<>[\]{}/%]{0,30}/;
 
 /** White space that is too long to occur by chance. */
 const padding = /^[\0\s]{64}/;
 
-/** A reference, a comment, a text or a hexadecimal text. Texts are searched for what binary data has and they have not. */
+/**
+ * A reference, a comment, a text or a hexadecimal text. Texts must not have the characters that distinguish
+ * binary data.
+ */
 const scriptValue =
   /^[\0\s]*(?:\d+[\0\s]+\d+[\0\s]+R|[(%](?:\xfe\xff|\xef\xbb\xbf|[^\0-\x08\x0e-\x1f\x7f()\\]{0,31}[()\\]|[^\0-\x08\x0e-\x1f\x7f()\\]{32})|<[\0\s\da-f>]{8})/i;
 // biome-ignore-end lint/suspicious/noControlCharactersInRegex: see above.
 
-/** What the first such name in the bytes is. */
+/** Describes the first script or command in the bytes. */
 export function findPdfAction(bytes: Buffer): string | undefined {
   for (let at = bytes.indexOf(slash); at >= 0; at = bytes.indexOf(slash, at + 1)) {
     const found = firstBytes.has(bytes[at + 1] ?? 0)

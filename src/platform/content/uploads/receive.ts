@@ -1,8 +1,8 @@
 /**
  * Receives files from a form, from base64 or from a URL.
  *
- * A row is inserted before the first byte is stored, so that files of a killed process can be found and deleted.
- * It becomes an upload in the transaction that records the response.
+ * A row is inserted before the first byte is stored, so that files of a killed process can be found and
+ * deleted. It becomes an upload in the transaction that records the response.
  */
 import { randomBytes } from "node:crypto";
 import { sql } from "kysely";
@@ -35,17 +35,17 @@ export interface ReceivedFile {
 export interface UploadOwner {
   readonly world: World;
   readonly organization: string;
-  /** The key or the user that the upload belongs to; null for one of an unknown credential. */
+  /** The key or the user that owns the upload; null if the credential is unknown. */
   readonly credential_id: string | null;
 }
 
-/** Writes a file to the store. @throws Failure if the file is not allowed; it is then deleted. */
+/** Writes a file to the store. @throws Failure if the file is not allowed; the file is then deleted. */
 export async function receiveFile(
   { world, organization, credential_id }: UploadOwner,
   file: IncomingFile,
 ): Promise<ReceivedFile> {
   const { file_name, kind } = identifyFile(file);
-  // Before the file is received; `commitUpload` checks it again with the file's size.
+  // Checked before the file is received. `commitUpload` checks again with the file's size.
   await requireSpace(world.database.queries, { world, organization }, 1);
   const now = world.now();
   const pending = {
@@ -77,8 +77,8 @@ export function isShownInline(type: string): boolean {
 }
 
 /**
- * Makes a received file an upload.
- * @throws Failure `unavailable` if it was deleted because it took too long, `quota_exceeded`.
+ * Turns a received file into an upload.
+ * @throws Failure `unavailable` if receiving took so long that the file was deleted, `quota_exceeded`.
  */
 export async function commitUpload(
   { tx, world }: { readonly tx: Transaction; readonly world: World },
@@ -144,7 +144,10 @@ export async function discardFile(
     .execute();
 }
 
-/** Fetches a file from a customer's URL. @throws Failure `url_not_allowed`, `source_failed`, and those of `receiveFile`. */
+/**
+ * Fetches a file from a customer's URL.
+ * @throws Failure `url_not_allowed`, `source_failed`, and the errors of `receiveFile`.
+ */
 export async function fetchFile(
   owner: UploadOwner,
   {
@@ -185,7 +188,7 @@ interface FileSource {
   readonly content_type?: string | undefined;
   /** Used when neither the name nor the type implies one. */
   readonly defaultExtension?: string;
-  /** For the whole download. */
+  /** The limit for the whole download. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
 }
@@ -202,7 +205,7 @@ function unwrapDownload(download: Download<ReceivedFile>): ReceivedFile {
     : fail("source_failed", { reason: download.detail, param: "url" });
 }
 
-/** The last segment of the URL's path, with an extension by its type if it has none. */
+/** The last segment of the URL's path. If it has no extension, the extension follows from the type. */
 function fileNameFromUrl(
   url: string,
   declared: string | undefined,

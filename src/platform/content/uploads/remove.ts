@@ -1,4 +1,4 @@
-/** Deletes files from the store: those of deleted uploads, and those that never became uploads. */
+/** Deletes files from the store: files of deleted uploads, and files that never became uploads. */
 
 import { z } from "zod";
 import { fail } from "../../../../tools/errors.ts";
@@ -13,7 +13,7 @@ import {
 import { getAccessibleUpload } from "./access.ts";
 import { discardFile } from "./receive.ts";
 
-/** Longer than receiving any file takes. */
+/** Receiving a file never takes longer. */
 const maxReceiveMs = 3_600_000;
 
 /** @throws Failure `upload_not_found`, `insufficient_scope`. */
@@ -24,7 +24,10 @@ export async function deleteUpload(context: WriteContext, id: string): Promise<v
   }
 }
 
-/** Deletes an upload if it exists. The store is not part of the transaction, so a job deletes the file after it. */
+/**
+ * Deletes an upload if it exists. The store is not part of the transaction, so a job deletes the file after
+ * the commit.
+ */
 export async function removeUpload(
   { tx, organization }: Pick<WriteContext, "tx" | "organization">,
   id: string,
@@ -42,8 +45,8 @@ export async function removeUpload(
 }
 
 /**
- * Withdraws the files with these keys: they can't be opened from the commit on, and the job that deletes unfinished
- * uploads deletes them.
+ * Withdraws the files with these keys: they can't be opened after the commit, and the job that deletes
+ * unfinished uploads deletes them.
  */
 export async function withdrawFiles(
   tx: Transaction,
@@ -62,7 +65,7 @@ export async function withdrawFiles(
 
 export const removeFileJob = defineJob({
   name: "upload.remove",
-  // Version 0.1.0 stored the key alone.
+  // Version 0.1.0 stored only the key.
   payload: z.object({ organization_id: z.string().optional(), key: z.string() }),
 
   async run({ key }, world) {

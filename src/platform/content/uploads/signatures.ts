@@ -1,14 +1,17 @@
-/** Searches a stream for byte signatures and tags, including those that span two chunks. */
+/** Searches a stream for byte signatures and tags, also across two chunks. */
 import type { ByteSignature, ContentRule } from "./content-rules.ts";
 import { findPdfAction, pdfActionLength } from "./pdf-actions.ts";
 
-/** The bytes of a chunk that are searched again with the next: at least the longest of what is searched, less one. */
+/**
+ * How many bytes of a chunk are searched again with the next chunk: at least the length of the longest
+ * pattern minus one.
+ */
 const overlap = pdfActionLength;
 
 /**
- * A tag of HTML, PHP or a script, with the character that follows it: shorter sequences occur by chance. After `<?=`
- * the start of a PHP expression must follow, or a whole short one: ten printable characters are the least that does
- * harm, and occur by chance in one of thousands of files of 32 MB.
+ * A tag of HTML, PHP or a script, with the next character: shorter sequences occur by chance. After `<?=` the
+ * beginning of a PHP expression must follow, or a whole short expression. Ten printable characters are the
+ * least that does harm, and they occur by chance in one of thousands of files of 32 MB.
  */
 const tag =
   /^<(?:script[\s>/]|html[\s>]|!doctype\s+html|iframe[\s>]|\?php\s|\?=(?:[\t\n\r -~]{10}|[\t\n\r -~]{1,9}?\?>))/i;
@@ -61,5 +64,8 @@ function findTag(view: Buffer): string | undefined {
   return undefined;
 }
 
-/** The characters that follow `<` in the tags: checked first, because decoding text for every `<` is slow. */
+/**
+ * The characters that follow `<` in the tags. They are checked first, because decoding text for every `<` is
+ * slow.
+ */
 const tagFirstBytes = new Set(Buffer.from("sShHiI!?"));

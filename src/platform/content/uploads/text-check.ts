@@ -6,7 +6,7 @@ const nonTextStart = /^\s*(?:<!doctype|<html|<head|<body|<script|<svg|<iframe|<\
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern searches for them.
 const control = /[\0-\x08\x0b\x0e-\x1f\x7f]/;
 
-/** Long enough for the white space before the first tag. */
+/** Enough characters for the white space before the first tag. */
 const headLength = 1024;
 
 export interface TextCheck {
@@ -15,7 +15,7 @@ export interface TextCheck {
   end(): void;
 }
 
-export function checkText(): TextCheck {
+export function createTextCheck(): TextCheck {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   let head = "";
   const read = (chunk: Uint8Array | undefined) => {

@@ -1,4 +1,4 @@
-/** Who acts: the caller of an operation, a flow, a bot, or the service itself. */
+/** The actor of a change, and the caller of an operation. */
 import type { ActorType, Scope } from "../../../../tools/contract/index.ts";
 
 export type Role = "owner" | "admin" | "supervisor" | "agent";
@@ -11,29 +11,29 @@ export interface Actor {
   readonly scopes: ReadonlySet<Scope>;
 }
 
-/** Whose an idempotency key is. */
+/** The owner of an idempotency key. */
 export interface KeyOwner {
   readonly organization_id: string;
   readonly credential_id: string;
 }
 
-/** What makes an idempotency key unique. */
+/** The columns that make an idempotency key unique. */
 export interface IdempotencyKey extends KeyOwner {
   readonly route: string;
   readonly key: string;
 }
 
-/** What identifies a user's session. */
+/** Identifies a user's session. */
 export interface Session {
   readonly organization_id: string;
   readonly user_id: string;
-  /** A new password and deactivation raise the user's version. */
+  /** Raised by a new password and by deactivation. */
   readonly session_version: number;
   /** The family of refresh tokens; null in an access token of an earlier version. */
   readonly family_id: string | null;
 }
 
-/** The authenticated caller: no tenant's data is read without one. */
+/** The authenticated caller. Data of a tenant is never read without a caller. */
 export interface Caller {
   readonly organization_id: string;
   readonly credential: {
@@ -45,18 +45,23 @@ export interface Caller {
   readonly scopes: ReadonlySet<Scope>;
   /** The signed-in user; null for an API key. */
   readonly user: { id: string; email: string; name: string; role: Role } | null;
-  /** Of an access token; null for an API key. */
+  /** The session of an access token; null for an API key. */
   readonly session: Session | null;
   /** The id of the signed-in user, or of the user who created the API key. */
   readonly acts_for: string | null;
-  /** The role of that user; null for a key that no user created, which is the operator's. */
+  /**
+   * The role of the user in `acts_for`; null for a key that no user created, which belongs to the operator.
+   */
   readonly role: Role | null;
 }
 
 /** The service itself, in its jobs and without a signed-in caller. */
 export const system: Actor = { type: "system", id: "system", name: "Tidings", scopes: new Set() };
 
-/** Whose the operator's idempotency keys are. They belong to no organization; no id of one is like this. */
+/**
+ * The owner of the operator's idempotency keys, which belong to no organization. No organization has such an
+ * id.
+ */
 export const operatorOwner: KeyOwner = { organization_id: "operator", credential_id: "operator" };
 
 export function actorOf({ user, credential, scopes }: Caller): Actor {
@@ -65,12 +70,14 @@ export function actorOf({ user, credential, scopes }: Caller): Actor {
     : { type: "api_key", id: credential.id, name: credential.name, scopes };
 }
 
-/** Whether a message of this actor counts as a reply: a flow's, a bot's and the service's own do not. */
+/**
+ * Whether a message of this actor counts as a reply. Messages of flows, bots and the service itself do not.
+ */
 export function isPerson({ type }: Pick<Actor, "type">): boolean {
   return type === "user" || type === "api_key";
 }
 
-/** The part of an actor that is stored with what it did. */
+/** The part of an actor that is stored with its changes. */
 export function recordOf({ type, id, name }: Actor): Pick<Actor, "type" | "id" | "name"> {
   return { type, id, name };
 }

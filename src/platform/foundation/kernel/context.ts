@@ -17,25 +17,28 @@ export interface World extends Ports, OperatorLimits {
   /** The public base URLs of this service and its CDN, for links to files. */
   readonly addresses: {
     service(): string;
-    /** Whether the first one is known to be reachable from outside: it was set. */
+    /** Whether `service` is known to be reachable from outside, because its address was configured. */
     readonly isPublic: boolean;
     readonly cdn: string | undefined;
   };
   /** Signs access tokens and links, and seals stored secrets. */
   readonly secret: string;
-  /** The secret before a rotation: what was signed or sealed under it stays valid. */
+  /** The secret before a rotation. Values that were signed or sealed with it stay valid. */
   readonly previousSecret: string | undefined;
-  /** The secret in the database, which is in use unless another one is set; it only opens sealed values. */
+  /**
+   * The secret in the database, which is in use unless another secret is configured. Then it only opens
+   * sealed values.
+   */
   readonly generatedSecret: string;
-  /** What the modules do in each other's transactions. */
+  /** The functions that modules run in transactions of other modules. */
   readonly hooks: HookHandlers;
   /** How each module erases a record. */
-  readonly erasers: readonly Erase[];
+  readonly erasers: readonly ErasureSteps[];
   /** The names of the jobs that also run for an erased record. */
   readonly jobsKeptByErasure: readonly string[];
-  /** Every tool that is offered, by name, with the operation that it calls. */
+  /** Every offered tool by name, with the operation that it calls. */
   readonly tools: ReadonlyMap<string, Operation>;
-  /** The operator's setting that hides a tool from assistants; undefined if none does. */
+  /** The operator's setting that hides a tool from assistants; undefined if the tool is not hidden. */
   hiddenBy(tool: string): string | undefined;
   /** Aborted when the app begins to stop; waiting calls then return at once. */
   readonly stopping: AbortSignal;
@@ -44,11 +47,11 @@ export interface World extends Ports, OperatorLimits {
 /** The part of the context that every handler has. */
 export interface PublicContext {
   readonly world: World;
-  /** The time of this call, the same for everything that it writes. */
+  /** The time of this call, used for everything that it writes. */
   readonly now: Date;
-  /** Who makes this call; the service itself without a signed-in caller. */
+  /** The actor of this call: without a signed-in caller, the service itself. */
   readonly actor: Actor;
-  /** The variant that the declaration gives the requested path. */
+  /** The variant that the operation declares for the requested path. */
   readonly variant: string | undefined;
   /** The IP address of the client; undefined if it is not known. */
   readonly address: string | undefined;
@@ -56,11 +59,11 @@ export interface PublicContext {
   readonly signal: AbortSignal;
 }
 
-/** An operation without a caller opens its own transactions. */
+/** The context of an operation without a caller, which opens its own transactions. */
 export interface OpenContext<Output = unknown> extends PublicContext {
   /**
-   * Runs `effect` in a transaction, once per idempotency key: a repeated call returns the stored response. `owner`
-   * takes the caller's place as the owner of the key. Undefined is not stored.
+   * Runs `effect` in a transaction, once per idempotency key: a repeated call returns the stored response.
+   * `owner` replaces the caller as the owner of the key. An undefined result is not stored.
    */
   once<Result extends Output | undefined>(
     owner: KeyOwner,
@@ -84,20 +87,22 @@ export interface OutwardContext {
   readonly signal: AbortSignal;
 }
 
-/** What a handler has before its transaction. */
+/** The context of a handler before its transaction. */
 export interface PrepareContext {
   readonly world: World;
   /** Null for an operation without a caller. */
   readonly caller: Caller | null;
 }
 
-/** A write also reads through its transaction. */
+/** The context of a write, which also reads through its transaction. */
 export interface WriteContext extends ReadContext {
   readonly db: Transaction;
   readonly tx: Transaction;
 }
 
-/** What code that changes rows needs: the transaction, the world, the time of the change, and who makes it. */
+/**
+ * The context of code that changes rows: the transaction, the world, the time of the change, and its actor.
+ */
 export interface Change {
   readonly tx: Transaction;
   readonly world: World;
@@ -110,15 +115,21 @@ export interface OrganizationChange extends Change {
   readonly organization: string;
 }
 
-/** How a module erases the personal data of a record from its own tables. `Erased` names the record. */
-export interface Erase<Erased = never> {
-  /** The ids of its rows that other modules refer to, and that are locked until the commit. */
+/**
+ * The functions by which a module erases the personal data of a record from its own tables. `Erased`
+ * identifies the record.
+ */
+export interface ErasureSteps<Erased = never> {
+  /**
+   * Returns the ids of the module's rows that other modules refer to. The rows stay locked until the commit.
+   */
   find?(tx: Transaction, record: Erased): Promise<readonly string[]>;
-  /** In the transaction that erases the record: rows that an index finds and that are few. */
+  /** Runs in the transaction that erases the record. For few rows that an index finds. */
   now?(change: Change, record: Erased): Promise<void>;
   /**
-   * By a job after the commit: rows of any number, a batch in each transaction, one step after the other. `after` is
-   * "" in the first call of a step. Each returns the `after` of the next call; undefined at the end.
+   * Runs in a job after the commit. For any number of rows, a batch per transaction, one step after the
+   * other. `after` is "" in the first call of a step. Each call returns the `after` of the next call;
+   * undefined at the end.
    */
   readonly later?: readonly ((
     tx: Transaction,
@@ -127,22 +138,25 @@ export interface Erase<Erased = never> {
   ) => Promise<string | undefined>)[];
 }
 
-/** A streamed call stores its file first and then commits it. */
+/** The context of a streamed call, which stores its file before it commits. */
 export interface StreamedContext<Output = unknown> extends ReadContext {
   /**
    * Runs `effect` and stores its response in one transaction, once per idempotency key: a repeated call
-   * returns the stored response, and `effect` does not run. `fileIdentity` distinguishes the file from others,
-   * for example its hash; it may be any JSON value.
+   * returns the stored response, and `effect` does not run. `fileIdentity` identifies the file, for example
+   * by its hash; it may be any JSON value.
    */
   commit(fileIdentity: unknown, effect: (context: WriteContext) => Promise<Output>): Promise<void>;
   /**
-   * Commits the intent to call a third party under the idempotency key; `commit` ends it. For a call with JSON input.
+   * For a call with JSON input: commits the intent to call a third party with the idempotency key; `commit`
+   * ends it.
    * @throws Failure `request_in_progress`, `outcome_unknown`.
    */
   beginOutward(): Promise<void>;
 }
 
-/** A delegated call runs other operations, each under its own scope, input and effect. */
+/**
+ * The context of a delegated call, which runs other operations, each with its own scope, input and effect.
+ */
 export interface DelegatedContext extends PublicContext {
   readonly caller: Caller;
   /** The tools that the caller may use; `call` returns the response's body. */

@@ -1,4 +1,6 @@
-/** Erases the stored responses and the jobs that hold personal data of records, which are named by their ids: the subjects. */
+/**
+ * Erases stored responses and jobs with personal data of records. The ids of the records are the subjects.
+ */
 
 import { sql } from "kysely";
 import type { Failure } from "../../../../tools/contract/index.ts";
@@ -8,15 +10,15 @@ import { eraseJobs } from "../../../jobs/erase.ts";
 import type { World } from "./context.ts";
 import type { Transaction } from "./transaction.ts";
 
-/** Responses in one transaction. */
+/** Responses per transaction. */
 const batchSize = 500;
 
 interface ErasedSubjects {
   readonly organization_id: string;
   readonly subjects: readonly string[];
-  /** Subjects that only jobs have. */
+  /** Further subjects, which occur only in jobs. */
   readonly otherJobs: readonly string[];
-  /** What a repeated request is answered with, instead of the stored response. */
+  /** The failure with which a repeated request is answered instead of the stored response. */
   readonly failure: Failure;
 }
 
@@ -48,7 +50,10 @@ export async function eraseStored(
   });
 }
 
-/** The idempotency keys stay: a repeated request is answered with the failure and does not run again. */
+/**
+ * Erases responses and keeps their idempotency keys: a repeated request gets the failure and does not run
+ * again.
+ */
 async function eraseStoredResponses(
   db: Queries,
   { organization_id, subjects, failure }: ErasedSubjects,

@@ -1,10 +1,10 @@
-/** Which events something of an organization reacts to. */
+/** Finds out whether an organization has anything that reacts to an event. */
 import { type RawBuilder, sql } from "kysely";
 import type { InternalEventName } from "../../../../tools/events.ts";
 
 /**
- * Whether something of the organization reacts to one of these events: a part of the statement that makes the change, so
- * that an event that nothing reacts to costs no statement.
+ * Whether the organization has anything that reacts to one of these events. The condition is a part of the
+ * statement that makes the change, so that an event without effect costs no statement.
  */
 export function isListenedTo(
   organization_id: RawBuilder<unknown>,

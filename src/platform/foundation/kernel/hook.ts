@@ -1,11 +1,13 @@
 /**
- * Hooks: what a module does within the transaction of a module below it, which does not know it.
+ * Hooks: functions of a module that run within the transaction of a module below, which does not depend on
+ * them.
  *
- * The module below declares the hook and runs it. An event runs after the commit; a hook belongs to the change itself.
+ * The module below declares the hook and runs it. An event is handled after the commit; a hook is part of the
+ * change itself.
  */
 import { together } from "../../../database/transaction.ts";
 
-/** A module's part in a hook, for `implement`. */
+/** A module's handler of a hook, for `implement`. */
 export interface HookHandler {
   readonly hook: object;
   readonly handle: (...args: never) => Promise<unknown>;

@@ -1,4 +1,4 @@
-/** The kernel: what a module is, the contexts of its handlers, and how a call runs. */
+/** The kernel: modules, the contexts of their handlers, and the execution of calls. */
 
 // Declaring a module
 
@@ -19,7 +19,7 @@ export {
 } from "./actor.ts";
 export {
   type Change,
-  type Erase,
+  type ErasureSteps,
   freshId,
   type OrganizationChange,
   type OutwardContext,

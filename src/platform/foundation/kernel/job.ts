@@ -10,7 +10,9 @@ export interface Retention {
   readonly table: keyof Tables;
   /** The time from which a row's age counts. */
   readonly column: string;
-  /** A number, or the one of this setting. 0: the time is the end of the row's use. */
+  /**
+   * A number of days, or the name of the setting with this number. 0: the time is the end of the row's use.
+   */
   readonly days: number | keyof RetentionDays;
 }
 
@@ -21,9 +23,12 @@ export interface ModuleJob<Payload = unknown> extends JobType<Payload> {
   readonly slots?: number;
   readonly yieldsAfterMs?: number;
   readonly schedule?: string;
-  /** What a job of `defineRetentionJob` deletes. */
+  /** The rows that a job of `defineRetentionJob` deletes. */
   readonly retention?: readonly Retention[];
-  /** Also runs for an erased record, to end what was begun; by default, the erasure deletes a waiting job of its subject. */
+  /**
+   * Whether the job also runs for an erased record, to end what was begun. By default, the erasure deletes
+   * waiting jobs of the record.
+   */
   readonly isKeptByErasure?: boolean;
   run(payload: Payload, world: World, attempt: Attempt): Promise<Outcome>;
   exhausted?(payload: Payload, world: World, error: unknown): Promise<void>;
@@ -33,7 +38,7 @@ interface JobParts<Payload> extends Omit<ModuleJob<Payload>, "payload" | "schedu
   readonly payload: z.ZodType<Payload>;
 }
 
-/** A job that is enqueued; `payload` is its schema. */
+/** A job that is enqueued with a payload; `payload` is its schema. */
 export function defineJob<Payload>(parts: JobParts<Payload>): ModuleJob<Payload> {
   return parts;
 }
@@ -45,7 +50,7 @@ interface ScheduledJobParts {
   run(world: World): Promise<void>;
 }
 
-/** A job that is added automatically and has no payload. */
+/** A job without a payload that is added automatically. */
 export function defineScheduledJob({ name, schedule, run }: ScheduledJobParts): ModuleJob {
   return {
     name,

@@ -1,7 +1,7 @@
 /**
- * What a module is: the operations of one resource, its background jobs, its other routes, and its part in hooks.
+ * A module: the operations of one resource, its background jobs, its other routes, and its hook handlers.
  *
- * A missing handler, an extra one or a wrong result is a compile error.
+ * A missing handler, an extra handler or a wrong result is a compile error.
  */
 import type { z } from "zod";
 import type { Effect, Operation, VariantOf } from "../../../../tools/contract/index.ts";
@@ -11,7 +11,7 @@ import type { HttpRoute } from "../../../ports/transport/http-route.ts";
 import type { SealedColumn } from "../sealing/index.ts";
 import type {
   DelegatedContext,
-  Erase,
+  ErasureSteps,
   OpenContext,
   OutwardContext,
   PrepareContext,
@@ -41,21 +41,22 @@ type ContextOf<Op extends Operation> =
     : never;
 
 /**
- * Runs an operation that calls a third party, in steps. `begin` and `record` are transactions; `call` runs between
- * them, once for each idempotency key.
+ * Runs an operation that calls a third party, in steps. `begin` and `record` are transactions; `call` runs
+ * between them, once for each idempotency key.
  */
 export interface OutwardHandler<Input, Output, Intent = unknown, Result = unknown> {
-  /** The form of the intent, which is stored before the call. */
+  /** The schema of the intent, which is stored before the call. */
   readonly intent: z.ZodType<Intent>;
-  /** Checks the input and returns what `call` needs: the commit of the intent allows the call. */
+  /** Checks the input and returns what `call` needs. Committing the intent permits the call. */
   begin(input: Input, context: WriteContext): Promise<Intent>;
   /**
-   * Calls the third party. A Failure states that the call had no effect; any other error leaves the outcome unknown.
+   * Calls the third party. A Failure states that the call had no effect; any other error leaves the outcome
+   * unknown.
    */
   call(intent: Intent, context: OutwardContext): Promise<Result>;
   /**
-   * Looks up the call of a process that died; undefined if its outcome can't be known. A Failure with a status of a
-   * caller's mistake is the response.
+   * Looks up a call whose process died. Returns undefined if its outcome can't be known. A Failure with a 4xx
+   * status becomes the response.
    */
   find?(intent: Intent, context: OutwardContext): Promise<Result | undefined>;
   /** Records the result and returns the response, which is stored in the same transaction. */
@@ -87,8 +88,9 @@ export type Handler<Op extends Operation> =
       : (input: z.output<Op["input"]>, context: ContextOf<Op>) => Promise<z.input<Op["output"]>>;
 
 /**
- * A handler in two steps, for slow work such as hashing a password or reading a file: `prepare` runs before the
- * transaction, which holds the embedded engine's only connection. It also runs for a repeated idempotency key.
+ * A handler in two steps, for slow work such as hashing a password or reading a file: `prepare` runs before
+ * the transaction, which holds the embedded engine's only connection. It also runs for a repeated idempotency
+ * key.
  */
 export interface PreparedHandler<Op extends Operation> {
   prepare(
@@ -97,13 +99,31 @@ export interface PreparedHandler<Op extends Operation> {
   ): Promise<(context: ContextOf<Op>) => Promise<z.input<Op["output"]>>>;
 }
 
-/** A public route of a module that is not an operation: its handler also takes the world. */
+/**
+ * A handler of a write with a step after the commit, such as a wait for an effect of the write. The response of
+ * `handle` is stored under the idempotency key. The caller gets the result of `afterCommit`, also for a
+ * repeated key.
+ */
+export interface FollowedHandler<Op extends Operation> {
+  handle(input: z.output<Op["input"]>, context: ContextOf<Op>): Promise<z.input<Op["output"]>>;
+  afterCommit(
+    response: z.output<Op["output"]>,
+    input: z.output<Op["input"]>,
+    context: ReadContext,
+  ): Promise<z.input<Op["output"]>>;
+}
+
+/** A public route of a module that is not an operation. Its handler also takes the world. */
 export type ModuleRoute = HttpRoute<[world: World]>;
 
 /** A handler whose types `implement` has checked. */
 type AnyHandler =
   | ((input: never, context: never) => Promise<unknown>)
   | { prepare(input: never, context: PrepareContext): Promise<(context: never) => Promise<unknown>> }
+  | {
+      handle(input: never, context: never): Promise<unknown>;
+      afterCommit(response: never, input: never, context: never): Promise<unknown>;
+    }
   | AnyOutwardHandler;
 
 export interface Module {
@@ -114,7 +134,7 @@ export interface Module {
   readonly recordEvents: EventRecorder | undefined;
   readonly tables: readonly (keyof Tables)[];
   readonly sealed: readonly SealedColumn[];
-  readonly erase: Erase;
+  readonly erase: ErasureSteps;
   readonly hooks: readonly HookHandler[];
 }
 
@@ -123,16 +143,19 @@ export function implement<Contract extends Readonly<Record<string, Operation>>>(
   contract: Contract,
   parts: {
     readonly operations: {
-      readonly [Name in keyof Contract]: Handler<Contract[Name]> | PreparedHandler<Contract[Name]>;
+      readonly [Name in keyof Contract]:
+        | Handler<Contract[Name]>
+        | PreparedHandler<Contract[Name]>
+        | FollowedHandler<Contract[Name]>;
     };
-    /** The tables that this module alone writes. */
+    /** The tables that only this module writes. */
     readonly tables?: readonly (keyof Tables)[];
     /** The columns of these tables that hold sealed values. */
     readonly sealed?: readonly SealedColumn[];
     readonly jobs?: readonly ModuleJob[];
     readonly routes?: readonly ModuleRoute[];
-    readonly erase?: Erase;
-    /** Its part in the hooks of modules below. */
+    readonly erase?: ErasureSteps;
+    /** The module's handlers of hooks of modules below. */
     readonly hooks?: readonly HookHandler[];
     /** Records the events of each transaction, in that transaction. */
     readonly recordEvents?: EventRecorder;

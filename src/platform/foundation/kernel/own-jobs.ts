@@ -4,7 +4,7 @@ import type { ModuleJob } from "./job.ts";
 import type { Module } from "./module.ts";
 import { deleteDeadJobsJob } from "./retention.ts";
 
-/** `modules` are those whose interrupted calls to third parties are ended. */
+/** `modules` are the modules whose interrupted calls to third parties are ended. */
 export function createKernelJobs(modules: readonly Module[]): readonly ModuleJob[] {
   return [deleteExpiredResponsesJob, deleteDeadJobsJob, createResolveJob(modules)];
 }

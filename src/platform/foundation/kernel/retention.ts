@@ -1,4 +1,6 @@
-/** How long rows are kept whose number would grow without end, and the jobs that delete them. */
+/**
+ * Retention: how long rows are kept in tables that would grow without end, and the jobs that delete the rows.
+ */
 import { withoutStatementLimit } from "../../../database/outage.ts";
 import { deleteOld } from "../../../database/query/index.ts";
 import { deadJobAge } from "../../../jobs/settle.ts";

@@ -1,4 +1,4 @@
-/** The transactions of handlers and jobs: what they emit and enqueue takes effect with their commit. */
+/** The transactions of handlers and jobs: their events and jobs take effect with the commit. */
 import type { KyselyProps } from "kysely";
 import type { Event, EventData, EventName } from "../../../../tools/events.ts";
 import { DatabaseTransaction } from "../../../database/database.ts";

@@ -21,7 +21,7 @@ export const contactAttributes = {
   "metadata.<path>": { type: "any" },
 } as const satisfies Attributes;
 
-/** Of each conversation of a contact. */
+/** The attributes of each conversation of a contact. */
 export const ownConversationAttributes = {
   "conversation.status": { type: "enum", values: conversationStatuses },
   "conversation.assigned_to": { type: "text" },
@@ -40,7 +40,10 @@ export const conversationAttributes = {
   "message.text": { type: "text" },
 } as const satisfies Attributes;
 
-/** The attributes of cohorts. Conditions on the conversation are about any conversation of the contact. */
+/**
+ * The attributes of cohorts. A condition on the conversation is met if any conversation of the contact meets
+ * it.
+ */
 export const cohortAttributes = {
   ...contactAttributes,
   ...ownConversationAttributes,

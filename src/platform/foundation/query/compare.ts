@@ -1,8 +1,8 @@
 /**
  * Compares the value of an attribute with the operand of a condition.
  *
- * A value in SQL has one of two shapes: `oneValue`, or `listOfValues`, which meets a condition if any of its elements does. Each
- * operator is written once, for both shapes.
+ * A value in SQL has one of two shapes: `oneValue`, or `listOfValues`, which meets a condition if any of its
+ * elements does. Each operator is written once, for both shapes.
  */
 import { sql } from "kysely";
 import { type Expression, type Predicate, parameter } from "./predicate.ts";
@@ -10,13 +10,13 @@ import type { Condition, PositiveCondition, Value } from "./query.ts";
 
 /** A value, or a list of values, in each form in which it can be compared. */
 export interface Forms {
-  /** Normalized by `normalizeText`, as the operands are. */
+  /** Normalized by `normalizeText`, like the operands. */
   readonly text?: Expression | undefined;
   readonly number?: Expression | undefined;
   readonly time?: Expression | undefined;
 }
 
-export interface Compared extends Forms {
+export interface ComparedValue extends Forms {
   readonly shape: Shape;
 }
 
@@ -25,7 +25,7 @@ interface Shape {
   /** `operands` is an array. */
   isOneOf(value: Expression, operands: Expression): Predicate;
   /**
-   * Tests `operand comparison value`: SQL allows `any(list)` on the right alone. So `gt` has the comparison
+   * Tests `operand comparison value`. SQL allows `any(list)` only on the right, so `gt` has the comparison
    * `<`.
    */
   isOrdered(operand: Expression, comparison: Expression, value: Expression): Predicate;
@@ -61,7 +61,7 @@ export const listOfValues: Shape = {
 type ValueOperator = Exclude<PositiveCondition["operator"], "exists" | "has_any" | "has_all">;
 
 type Test<Operator extends ValueOperator> = (
-  value: Compared,
+  value: ComparedValue,
   operand: Condition<Operator>["value"],
   now: Date,
 ) => Predicate;
@@ -84,7 +84,7 @@ const tests: { readonly [Operator in ValueOperator]: Test<Operator> } = {
 
 /** Whether the value meets the condition. */
 export function compareValue(
-  value: Compared,
+  value: ComparedValue,
   { operator, value: operand }: PositiveCondition,
   now: Date,
 ): Predicate {
@@ -93,7 +93,7 @@ export function compareValue(
   }
   // The operand's type follows from the operator, which TypeScript does not connect here.
   const test = tests[operator as ValueOperator] as (
-    value: Compared,
+    value: ComparedValue,
     operand: unknown,
     now: Date,
   ) => Predicate;
@@ -102,10 +102,10 @@ export function compareValue(
 
 /**
  * Equality compares times as times, and everything else as text, so that 5 equals "5": the answer to a
- * question is stored as text. An order exists for numbers and times alone, so `isOrdered` and `isBetween`
- * compare numbers as numbers.
+ * question is stored as text. Only numbers and times have an order, so `isOrdered` and `isBetween` compare
+ * numbers as numbers.
  */
-function isOneOf({ shape, text, time }: Compared, operands: readonly Value[]): Predicate {
+function isOneOf({ shape, text, time }: ComparedValue, operands: readonly Value[]): Predicate {
   const times = operands.flatMap((operand) => (operand instanceof Date ? operand.toISOString() : []));
   const texts = operands.flatMap((operand) => (operand instanceof Date ? [] : String(operand)));
   const matches = [
@@ -115,11 +115,11 @@ function isOneOf({ shape, text, time }: Compared, operands: readonly Value[]): P
   return sql<boolean>`(${sql.join(matches, sql` or `)})`;
 }
 
-function isOrdered(operand: number | Date, comparison: Expression, value: Compared): Predicate {
+function isOrdered(operand: number | Date, comparison: Expression, value: ComparedValue): Predicate {
   return value.shape.isOrdered(parameter(operand), comparison, formFor(operand, value));
 }
 
-function isBetween(value: Compared, [low, high]: readonly [number | Date, number | Date]): Predicate {
+function isBetween(value: ComparedValue, [low, high]: readonly [number | Date, number | Date]): Predicate {
   return value.shape.isBetween(formFor(low, value), parameter(low), parameter(high));
 }
 

@@ -1,22 +1,23 @@
 /**
  * Compiles a query to SQL with the same meaning as `matchesQuery`.
  *
- * Every value of the query, and every name in a metadata path, is a parameter: the text of the SQL consists of the
- * fragments in this folder and of the sources. A part may be null where it is false; only `negate` has to tell them apart.
+ * Every value of the query, and every name in a metadata path, is a parameter: the text of the SQL consists
+ * of the fragments in this folder and of the sources. A part may be null instead of false; only `negate` has
+ * to distinguish null from false.
  */
 import { sql } from "kysely";
 import type { QueryOperator } from "../../../../tools/cohorts/index.ts";
 import { negate, type Predicate } from "./predicate.ts";
 import { type Condition, opposites, type PositiveCondition, type Query } from "./query.ts";
-import type { Related, Source, SourceContext, Sources } from "./source.ts";
+import type { RelatedRows, Source, SourceContext, Sources } from "./source.ts";
 
 export interface CompileContext extends SourceContext {
-  /** By attribute, as in the attributes with which the query was parsed. */
+  /** Keyed by attribute, like the attributes with which the query was parsed. */
   readonly sources: Sources;
-  readonly related: Related;
+  readonly related: RelatedRows;
 }
 
-/** A part of a query that is met on its own, and the places of its conditions in the query. */
+/** A part of a query that can be met on its own, and the places of its conditions in the query. */
 export interface Unit {
   readonly paths: readonly string[];
   readonly predicate: Predicate;
@@ -36,7 +37,7 @@ export function compileQuery(query: Query, context: CompileContext): Predicate {
   return allOf(compileUnits(query, { context, path: "" }).map(({ predicate }) => predicate));
 }
 
-/** The parts of an `and`, of which each must be met; a query of another kind is one part. */
+/** The parts of an `and`, all of which must be met. A query of another kind is a single part. */
 export function compileUnits(
   query: Query,
   { context, path }: { readonly context: CompileContext; readonly path: string },
@@ -69,7 +70,7 @@ export function compileUnits(
   return units;
 }
 
-/** One related row meets all conditions. Without a related row, an empty one is assumed. */
+/** One related row must meet all conditions. If there is no related row, an empty one is assumed. */
 function compileRelated(
   conditions: readonly { readonly condition: Condition; readonly source: Source }[],
   context: CompileContext,
@@ -91,7 +92,7 @@ function isNegative(operator: QueryOperator): operator is keyof typeof opposites
 function compileCondition(condition: Condition, { test }: Source): Predicate {
   const { operator } = condition;
   if (!isNegative(operator)) {
-    // Not negative, so it is one of the others.
+    // The operator is not negative, so the condition is positive.
     return test(condition as PositiveCondition);
   }
   // An operator and its opposite have operands of the same family.

@@ -9,7 +9,7 @@ interface Source {
 /** Values by attribute name: computed on demand, or a record whose keys may be dotted or nested. */
 export type Facts = Source | Readonly<Record<string, unknown>>;
 
-/** Undefined when the fact is missing. */
+/** Returns undefined for a missing fact. */
 export function readFact(facts: Facts, attribute: string): unknown {
   if (isSource(facts)) {
     return facts.get(attribute);
@@ -34,8 +34,8 @@ export function elementsOf(fact: unknown): readonly unknown[] {
 }
 
 /**
- * Whether an element of the fact equals a value: times are compared as times, and everything else as text. The elements
- * are converted once, because a long list may be compared with many values.
+ * Whether an element of the fact equals a value: times are compared as times, and everything else as text.
+ * The elements are converted once, because a long list may be compared with many values.
  */
 export function comparisonWith(fact: unknown): (value: Value) => boolean {
   const elements = elementsOf(fact);
@@ -51,7 +51,7 @@ export function comparisonWith(fact: unknown): (value: Value) => boolean {
   };
 }
 
-/** Negative, zero or positive; NaN, for which every comparison is false, when the two can't be compared. */
+/** Negative, zero or positive. NaN, for which every comparison is false, if the two can't be compared. */
 export function compareFact(fact: unknown, value: number | Date): number {
   return value instanceof Date ? timeOf(fact) - value.getTime() : numberOf(fact) - value;
 }
@@ -73,7 +73,7 @@ export function timeOf(fact: unknown): number {
   return readTimestamp(isDate ? `${fact}T00:00:00Z` : fact)?.getTime() ?? Number.NaN;
 }
 
-/** A number, or a number stored as text (the answer to a question is stored so); otherwise NaN. */
+/** A number, or a number stored as text, as in answers to questions; otherwise NaN. */
 function numberOf(fact: unknown): number {
   const isNumeric = typeof fact === "string" && /^[+-]?\d+(?:\.\d+)?$/.test(fact.trim());
   return typeof fact === "number" || isNumeric ? Number(fact) : Number.NaN;

@@ -1,6 +1,6 @@
 /**
- * The condition language shared by routing, cohorts and flows: parsing, evaluation in memory, and compilation to SQL. The
- * modules that own the tables declare where the values of their attributes are in SQL.
+ * The condition language shared by routing, cohorts and flows: parsing, evaluation in memory, and compilation
+ * to SQL. The modules that own the tables declare where SQL finds the values of their attributes.
  */
 export {
   cohortAttributes,
@@ -19,7 +19,7 @@ export { attributesOf, type PositiveCondition, type Query, type ValueType } from
 export { removeAccents } from "./remove-accents.ts";
 export {
   jsonSource,
-  type Related,
+  type RelatedRows,
   type Source,
   type SourceContext,
   type Sources,

@@ -1,9 +1,9 @@
 /**
  * Evaluates a query for a contact or a conversation, in memory.
  *
- * Every `not_…` and `neq` is exactly the negation of its opposite. A missing fact (null, an empty list) matches
- * no positive operator and therefore every negative one, including `not_within_last`: a contact who has never
- * written has not written in the last seven days. A list matches when one of its elements does.
+ * Every `not_…` and `neq` is exactly the negation of its opposite. A missing fact (null, an empty list)
+ * matches no positive operator and therefore every negative one, including `not_within_last`: a contact who
+ * has never written has not written in the last seven days. A list matches when one of its elements does.
  */
 import type { QueryOperator } from "../../../../tools/cohorts/index.ts";
 import { compareFact, comparisonWith, elementsOf, type Facts, readFact, textOf, timeOf } from "./facts.ts";

@@ -17,7 +17,7 @@ export interface RawOperand {
 }
 
 /** Parses an operand. @throws Failure `query_value_invalid`, which says what to send. */
-type Read<Operand> = (raw: RawOperand) => Operand;
+type OperandReader<Operand> = (raw: RawOperand) => Operand;
 
 const text = reader('text, for example "Ann"', (value) =>
   typeof value === "string" ? normalizeText(value) : undefined,
@@ -47,34 +47,35 @@ const scalar = reader<Value>(
   },
 );
 
-/** By attribute type and operator family; a missing family does not apply to the type. */
-const readers: Record<ValueType, { readonly [Family in keyof Operands]?: Read<Operands[Family]> }> = {
-  text: { equality: text, membership: listOf(text), part, edge: part, presence },
-  number: { equality: number, membership: listOf(number), order: number, range: rangeOf(number), presence },
-  date: {
-    equality: time,
-    membership: listOf(time),
-    order: time,
-    range: rangeOf(time),
-    time,
-    span,
-    presence,
-  },
-  boolean: { equality: flag, membership: listOf(flag), presence },
-  enum: { equality: readChoice, membership: listOf(readChoice), presence },
-  tags: { part: tag, membership: listOf(tag), set: listOf(tag), presence },
-  any: {
-    equality: scalar,
-    membership: listOf(scalar),
-    part,
-    edge: part,
-    order: measure,
-    range: rangeOf(measure),
-    time,
-    span,
-    presence,
-  },
-};
+/** The reader for each attribute type and operator family. A missing family does not apply to the type. */
+const readers: Record<ValueType, { readonly [Family in keyof Operands]?: OperandReader<Operands[Family]> }> =
+  {
+    text: { equality: text, membership: listOf(text), part, edge: part, presence },
+    number: { equality: number, membership: listOf(number), order: number, range: rangeOf(number), presence },
+    date: {
+      equality: time,
+      membership: listOf(time),
+      order: time,
+      range: rangeOf(time),
+      time,
+      span,
+      presence,
+    },
+    boolean: { equality: flag, membership: listOf(flag), presence },
+    enum: { equality: readChoice, membership: listOf(readChoice), presence },
+    tags: { part: tag, membership: listOf(tag), set: listOf(tag), presence },
+    any: {
+      equality: scalar,
+      membership: listOf(scalar),
+      part,
+      edge: part,
+      order: measure,
+      range: rangeOf(measure),
+      time,
+      span,
+      presence,
+    },
+  };
 
 /** The operators that apply to an attribute of this type. */
 export function operatorsOf(type: ValueType): readonly QueryOperator[] {
@@ -128,7 +129,10 @@ export function readOperand(raw: RawOperand, path: string): Operands[keyof Opera
   return read(raw);
 }
 
-function reader<Operand>(expected: string, read: (value: unknown) => Operand | undefined): Read<Operand> {
+function reader<Operand>(
+  expected: string,
+  read: (value: unknown) => Operand | undefined,
+): OperandReader<Operand> {
   return (raw) => {
     const operand = read(raw.value);
     if (operand === undefined) {
@@ -150,14 +154,14 @@ function readChoice(raw: RawOperand): string {
   const { values, expected = `one of: ${values.join(", ")}` } =
     attribute.type === "enum" ? attribute : { values: [] };
   const choice = typeof value === "string" ? normalizeText(value) : undefined;
-  // Lower case is the normalized form of our own names.
+  // Names of this service are normalized to lower case.
   if (choice === undefined || !values.some((known) => known.toLowerCase() === choice)) {
     throw invalidValue(raw, expected);
   }
   return choice;
 }
 
-function listOf<Operand>(read: Read<Operand>): Read<readonly Operand[]> {
+function listOf<Operand>(read: OperandReader<Operand>): OperandReader<readonly Operand[]> {
   return (raw) => {
     const { value, path } = raw;
     if (!Array.isArray(value) || value.length === 0) {
@@ -167,7 +171,7 @@ function listOf<Operand>(read: Read<Operand>): Read<readonly Operand[]> {
   };
 }
 
-function rangeOf(read: Read<number | Date>): Read<Operands["range"]> {
+function rangeOf(read: OperandReader<number | Date>): OperandReader<Operands["range"]> {
   return (raw) => {
     const { value, path } = raw;
     if (!Array.isArray(value) || value.length !== 2) {

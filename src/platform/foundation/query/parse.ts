@@ -12,7 +12,7 @@ import type { Attribute, Attributes, Condition, Query } from "./query.ts";
 /** Nested groups, conditions, and operands; each element of a list counts as an operand. */
 const limits = { levels: 5, conditions: 50, values: 1_000 } as const;
 
-/** The attributes, and what counts against the limits so far. */
+/** The attributes, and the counts that the limits apply to. */
 interface ParseState {
   readonly attributes: Attributes;
   conditions: number;
@@ -26,9 +26,9 @@ interface QueryNode {
   readonly depth: number;
 }
 
-type Read = (node: QueryNode, state: ParseState) => Query;
+type NodeReader = (node: QueryNode, state: ParseState) => Query;
 
-const groups: Readonly<Record<Exclude<Query["kind"], "condition">, Read>> = {
+const groups: Readonly<Record<Exclude<Query["kind"], "condition">, NodeReader>> = {
   and: (node, state) => ({ kind: "and", queries: readEach(node, state) }),
   or: (node, state) => ({ kind: "or", queries: readEach(node, state) }),
   not: (node, state) => ({ kind: "not", query: readNode(node, state) }),

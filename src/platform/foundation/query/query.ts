@@ -1,8 +1,8 @@
 /**
  * A parsed query: a closed union, so that the compiler checks that every case is handled.
  *
- * Every operator belongs to a family, which determines the type of its operand. A new operator in the catalogue
- * does not compile until it has a family here and a test in `matches.ts`.
+ * Every operator belongs to a family, which determines the type of its operand. A new operator in the
+ * catalogue does not compile until it has a family here and a test in `matches.ts`.
  */
 import type { QueryOperator } from "../../../../tools/cohorts/index.ts";
 
@@ -72,7 +72,7 @@ export type Condition<Operator extends QueryOperator = QueryOperator> = {
   };
 }[Operator];
 
-/** The operators that are the negation of another. */
+/** The operators that negate another operator. */
 export const opposites = {
   neq: "eq",
   not_contains: "contains",
@@ -81,7 +81,7 @@ export const opposites = {
   not_within_last: "within_last",
 } as const satisfies { readonly [Operator in QueryOperator]?: QueryOperator };
 
-/** A condition whose operator is the negation of no other. */
+/** A condition whose operator negates no other operator. */
 export type PositiveCondition = Condition<Exclude<QueryOperator, keyof typeof opposites>>;
 
 /** An `and` without queries matches everything; no other group is empty. */

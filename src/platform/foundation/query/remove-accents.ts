@@ -7,8 +7,10 @@ export function removeAccents(text: string): string {
   return withoutMarks.replace(/[łøđßæœı]/g, (letter) => plain[letter] ?? letter);
 }
 
-/** Accents, and Hebrew and Arabic vowel points. Not all marks: in other scripts they are letters. */
+/**
+ * Accents, and Hebrew and Arabic vowel points. Other marks stay, because in other scripts they are letters.
+ */
 const marks = /[\u0300-\u036f\u0591-\u05c7\u064b-\u065f]/g;
 
-/** Letters that Unicode does not decompose, as they are typed on a keyboard without them. */
+/** Letters that Unicode does not decompose, with the letters that people type instead. */
 const plain: Readonly<Record<string, string>> = { ł: "l", ø: "o", đ: "d", ß: "ss", æ: "ae", œ: "oe", ı: "i" };

@@ -1,9 +1,9 @@
 /**
- * The sources of a query: where the value of each attribute is in SQL. The modules that own the tables declare them, by
- * `valueSource`, `tagsSource` and `jsonSource`.
+ * The sources of a query: where SQL finds the value of each attribute. The modules that own the tables
+ * declare them, by `valueSource`, `tagsSource` and `jsonSource`.
  */
 import { sql } from "kysely";
-import { type Compared, compareValue, type Forms, listOfValues, oneValue } from "./compare.ts";
+import { type ComparedValue, compareValue, type Forms, listOfValues, oneValue } from "./compare.ts";
 import type { Expression, Predicate } from "./predicate.ts";
 import type { PositiveCondition } from "./query.ts";
 
@@ -25,7 +25,7 @@ export interface Source {
 export type Sources = Readonly<Record<string, (context: SourceContext, attribute: string) => Source>>;
 
 /** The rows that are related to the row that the query selects, such as the conversations of a contact. */
-export interface Related {
+export interface RelatedRows {
   /** Whether a related row meets the condition; never null. */
   exists(context: SourceContext, condition: Predicate): Predicate;
 }
@@ -35,7 +35,7 @@ export function valueSource(
   of: Source["of"],
   { exists, ...forms }: Pick<Forms, "text" | "time"> & { readonly exists: Predicate },
 ) {
-  const value: Compared = { shape: oneValue, ...forms };
+  const value: ComparedValue = { shape: oneValue, ...forms };
   return ({ now }: SourceContext): Source => ({
     of,
     test: (condition) => (condition.operator === "exists" ? exists : compareValue(value, condition, now)),
@@ -68,18 +68,21 @@ export function tagsSource(
   });
 }
 
-/** An attribute in JSON: one value of any type, or a list. `normalized` is the same value with normalized texts. */
+/**
+ * An attribute in JSON: one value of any type, or a list. `normalized` is the same value with normalized
+ * texts.
+ */
 export function jsonSource(
   of: Source["of"],
   { value, normalized }: { readonly value: Expression; readonly normalized: Expression },
 ) {
-  const single: Compared = {
+  const single: ComparedValue = {
     shape: oneValue,
     text: sql`json_text(${normalized})`,
     number: sql`json_number(${value})`,
     time: sql`json_time(${value})`,
   };
-  const list: Compared = {
+  const list: ComparedValue = {
     shape: listOfValues,
     text: sql`json_texts(${normalized})`,
     number: sql`json_numbers(${value})`,

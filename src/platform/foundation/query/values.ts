@@ -4,7 +4,7 @@ import { limitMarks } from "./limit-marks.ts";
 
 const unitMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** Text without differences of case, of compatible forms, and between the two lower-case sigmas. */
+/** Normalizes case, compatible forms, and the two lower-case sigmas. */
 export function normalizeText(text: string): string {
   return limitMarks(text).normalize("NFKC").toLowerCase().normalize("NFKC").replaceAll("ς", "σ");
 }
@@ -20,7 +20,9 @@ export function readTimestamp(value: unknown): Date | undefined {
   return year >= 1 && year <= 9999 ? time : undefined;
 }
 
-/** The milliseconds of "30m", "24h" or "7d". At most five digits (273 years), so that no date is out of range. */
+/**
+ * The milliseconds of "30m", "24h" or "7d". At most five digits (273 years), so that no date is out of range.
+ */
 export function readDuration(value: unknown): number | undefined {
   const [, count, unit = ""] = (typeof value === "string" && /^([1-9]\d{0,4})([mhd])$/.exec(value)) || [];
   const length = unitMs[unit];

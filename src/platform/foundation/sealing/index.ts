@@ -1,8 +1,11 @@
-/** Sealed values: secrets that are stored encrypted under the app's secret, and sealed again when it changes. */
+/**
+ * Sealed values: secrets that are stored encrypted with the app's secret, and sealed again when the secret
+ * changes.
+ */
 export { type ResealOptions, resealAll, type SealedColumn } from "./reseal.ts";
 export {
   type AppSecrets,
-  type SealSecrets,
+  type SealingSecrets,
   seal,
   sealSecretsOf,
   secretsOf,

@@ -1,17 +1,18 @@
 /**
- * Seals all stored values under the secret in use, at the start of the app, so that the next rotation needs no older
- * secret than this one.
+ * Seals all stored values with the secret in use, at the start of the app, so that the next rotation needs no
+ * older secret than the present one.
  *
- * A first pass only reads. If there are values that no secret opens, the start fails and nothing has been changed.
- * The second pass writes in batches, each value only if it is still what was read: processes that start together, or
- * a rotation by a request, do not disturb each other, and after a crash the next start continues.
+ * A first pass only reads. If there are values that no secret opens, the start fails and nothing has been
+ * changed. The second pass writes in batches, and each value only if it has not changed since it was read. So
+ * processes that start together, or a rotation by a request, do not disturb each other, and after a crash the
+ * next start continues.
  */
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "../../../database/database.ts";
 import { type RowOf, recordset, rowsOf, typed } from "../../../database/query/index.ts";
-import type { Sealed, Tables } from "../../../database/schema/index.ts";
+import type { SealedText, Tables } from "../../../database/schema/index.ts";
 import type { Log } from "../../../ports/telemetry/log.ts";
-import { type SealSecrets, seal, tryUnseal } from "./seal.ts";
+import { type SealingSecrets, seal, tryUnseal } from "./seal.ts";
 
 const batchSize = 500;
 
@@ -23,16 +24,19 @@ export interface SealedColumn {
   readonly key: readonly string[];
   /** Whether the sealed text is stored as a JSON string. */
   readonly isJson?: boolean;
-  /** The rows that hold a sealed value which is still used. Default: all. */
+  /** Selects the rows whose sealed value is still used. Default: all rows. */
   rows?(now: Date): RawBuilder<unknown>;
-  /** What becomes of a value that no secret opens: its row or the value is deleted, or it is replaced by this one. */
+  /**
+   * What happens to a value that no secret opens: its row or the value is deleted, or the result of the
+   * function replaces it.
+   */
   readonly whenLost: "delete" | "clear" | (() => string);
 }
 
 export interface ResealOptions {
   readonly columns: readonly SealedColumn[];
-  readonly secrets: SealSecrets;
-  /** Whether values that no secret opens are given up. */
+  readonly secrets: SealingSecrets;
+  /** Whether values that no secret opens may be lost. */
   readonly isSecretLost: boolean;
   readonly now: Date;
   readonly log: Log;
@@ -66,7 +70,7 @@ export async function resealAll(database: Database, options: ResealOptions): Pro
   }
 }
 
-/** How many values another secret than the current one opens, and how many no secret opens. */
+/** Counts the values that another secret than the current one opens, and the values that no secret opens. */
 async function countValues(database: Database, column: SealedColumn, { secrets, now }: ResealOptions) {
   let [stale, lost] = [0, 0];
   for await (const batch of readBatches(database, column, now)) {
@@ -92,7 +96,7 @@ function describeLost(counts: readonly { column: SealedColumn; lost: number }[])
 
 const sealedColumns = {
   row_key: typed<Readonly<Record<string, string>>>("json"),
-  value: typed<Sealed>("text"),
+  value: typed<SealedText>("text"),
 };
 
 type SealedRow = RowOf<typeof sealedColumns>;
@@ -121,12 +125,12 @@ async function* readBatches(
   } while (last);
 }
 
-/** Seals the values of a batch again that the current secret does not open. */
+/** Seals the values of a batch again that another secret than the current one opens. */
 async function writeBatch(
   { queries }: Database,
   { table, column, key, isJson = false, whenLost }: SealedColumn,
   batch: readonly SealedRow[],
-  secrets: SealSecrets,
+  secrets: SealingSecrets,
 ): Promise<void> {
   const replacement = typeof whenLost === "function" ? () => seal(secrets, whenLost()) : () => null;
   const changes = batch.flatMap(({ row_key, value: old }) => {
@@ -157,6 +161,6 @@ async function writeBatch(
   }
 }
 
-function textOf(column: string, isJson: boolean): RawBuilder<Sealed> {
-  return isJson ? sql<Sealed>`${sql.ref(column)} #>> '{}'` : sql<Sealed>`${sql.ref(column)}`;
+function textOf(column: string, isJson: boolean): RawBuilder<SealedText> {
+  return isJson ? sql<SealedText>`${sql.ref(column)} #>> '{}'` : sql<SealedText>`${sql.ref(column)}`;
 }

@@ -1,45 +1,46 @@
-/** Encrypts values that must not be readable in the database: AES-256-GCM under the app's secret. */
+/** Encrypts values that must not be readable in the database, with AES-256-GCM and the app's secret. */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
-import type { Sealed } from "../../../database/schema/index.ts";
+import type { SealedText } from "../../../database/schema/index.ts";
 
-/** The secrets that sign. */
+/** The secrets for signatures. */
 export interface AppSecrets {
   readonly secret: string;
-  /** The secret before a rotation: what was signed or sealed under it stays valid. */
+  /** The secret before a rotation. Values that were signed or sealed with it stay valid. */
   readonly previousSecret: string | undefined;
 }
 
 /** The secrets that open sealed values. */
-export interface SealSecrets extends AppSecrets {
+export interface SealingSecrets extends AppSecrets {
   /**
-   * The one in the database. It signs nothing once another secret is set: who can read the database could sign too.
-   * It still opens values, which a process of an older configuration may have sealed after the last start.
+   * The secret in the database. It signs nothing once another secret is configured, because anyone who can
+   * read the database could sign with it. It still opens values that a process with an older configuration
+   * may have sealed after the last start.
    */
   readonly generatedSecret: string;
 }
 
-/** The secret in use, followed by the previous one if there is one. */
+/** The secret in use, followed by the previous secret if there is one. */
 export function secretsOf({ secret, previousSecret }: AppSecrets) {
   return previousSecret === undefined ? ([secret] as const) : ([secret, previousSecret] as const);
 }
 
-/** All secrets, the one in use first. */
-export function sealSecretsOf(secrets: SealSecrets): readonly string[] {
+/** All secrets, the secret in use first. */
+export function sealSecretsOf(secrets: SealingSecrets): readonly string[] {
   return [...new Set([...secretsOf(secrets), secrets.generatedSecret])];
 }
 
 /** Returns `nonce.tag.content`, each in base64url. */
-export function seal({ secret }: Pick<AppSecrets, "secret">, text: string): Sealed {
+export function seal({ secret }: Pick<AppSecrets, "secret">, text: string): SealedText {
   const nonce = randomBytes(12);
   const cipher = createCipheriv("aes-256-gcm", keyOf(secret), nonce);
   const content = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
   const sealed = [nonce, cipher.getAuthTag(), content].map((part) => part.toString("base64url")).join(".");
-  // `Sealed` is this text; it exists for the compiler alone.
-  return sealed as unknown as Sealed;
+  // `Sealed` is this text; the type exists only for the compiler.
+  return sealed as unknown as SealedText;
 }
 
-/** @throws if none of the secrets opens it, or it was changed. */
-export function unseal(secrets: SealSecrets, sealed: Sealed): string {
+/** @throws if no secret opens the value, or the value was changed. */
+export function unseal(secrets: SealingSecrets, sealed: SealedText): string {
   const opened = tryUnseal(secrets, sealed);
   if (!opened) {
     throw new Error("None of the secrets opens this sealed value");
@@ -47,10 +48,10 @@ export function unseal(secrets: SealSecrets, sealed: Sealed): string {
   return opened.text;
 }
 
-/** Opens a sealed value; undefined if none of the secrets opens it. */
+/** Opens a sealed value; undefined if no secret opens it. */
 export function tryUnseal(
-  secrets: SealSecrets,
-  sealed: Sealed,
+  secrets: SealingSecrets,
+  sealed: SealedText,
 ): { readonly text: string; readonly isCurrent: boolean } | undefined {
   for (const secret of sealSecretsOf(secrets)) {
     try {

@@ -11,7 +11,7 @@ import { newJob } from "../../../jobs/job.ts";
 import {
   type Change,
   defineJob,
-  type Erase,
+  type ErasureSteps,
   eraseStored,
   hideStored,
   type World,
@@ -28,7 +28,7 @@ export interface ErasedContact {
 }
 
 /** The `erase` of a module. */
-export function erasesContact(erase: Erase<ErasedContact>): Erase {
+export function erasesContact(erase: ErasureSteps<ErasedContact>): ErasureSteps {
   return erase;
 }
 
@@ -88,5 +88,5 @@ function subjectsOf({ contact_id, conversation_ids }: ErasedContact): string[] {
 
 function erasersOf({ erasers }: World) {
   // `erasesContact` is the only way to an eraser.
-  return erasers as readonly Erase<ErasedContact>[];
+  return erasers as readonly ErasureSteps<ErasedContact>[];
 }

@@ -8,7 +8,7 @@ import { type Identity, idOfOwner } from "./find.ts";
 import { normalizedAtAfterChange } from "./normalized.ts";
 import { searchTextOf } from "./search.ts";
 
-type Ends = IdentityMove["from"];
+type MovedIdentity = IdentityMove["from"];
 
 /**
  * The contact loses its former number and id, and gets the new ones unless another contact has them. Returns the id of
@@ -83,7 +83,7 @@ async function findOwner(tx: Change["tx"], organization: string, identities: rea
   return undefined;
 }
 
-function identitiesOf({ bsuid, phone_number }: Ends): Identity[] {
+function identitiesOf({ bsuid, phone_number }: MovedIdentity): Identity[] {
   return [
     ...(bsuid === null ? [] : [{ kind: "bsuid" as const, value: bsuid }]),
     ...(phone_number === null ? [] : [{ kind: "phone" as const, value: phoneKey(phone_number) }]),

@@ -65,9 +65,9 @@ type Matches =
   | { readonly type: "many"; readonly newest: Ids; readonly minimum: number };
 
 /** Finds all matches, or those that the page up to `end` may show. */
-type Find = (db: Queries, search: ContactSearch, end: number) => Promise<Matches>;
+type Finder = (db: Queries, search: ContactSearch, end: number) => Promise<Matches>;
 
-const finders: Readonly<Record<Database["engine"], Find>> = {
+const finders: Readonly<Record<Database["engine"], Finder>> = {
   async postgres(db, search, end) {
     const { newest: among, counted } = limits.postgres;
     const newest = await findNewest(db, search, { among, limit: Math.max(counted + 1, end) });

@@ -4,7 +4,6 @@ import { type NewJob, newJob } from "../../../jobs/job.ts";
 import { type Change, defineJob } from "../../foundation/kernel/index.ts";
 import {
   activePolicies,
-  type ConversationRow,
   type DecisionRecord,
   decide,
   type PolicyDecision,
@@ -13,7 +12,7 @@ import {
   recordPolicyDecisions,
 } from "../routing/index.ts";
 import { changeConversations, requireUpdated } from "./change.ts";
-import { withConversation } from "./find.ts";
+import { type ConversationRow, withConversation } from "./find.ts";
 
 /** Decides again about a queued conversation when time may change the decision: one more tier, relaxed skills. */
 export const escalateJob = defineJob({
@@ -38,10 +37,15 @@ export const escalateJob = defineJob({
   },
 });
 
+/** A decision of a policy, with the whole row of its conversation. */
+export interface ApplicableDecision extends DecisionRecord<PolicyDecision> {
+  readonly conversation: ConversationRow;
+}
+
 /** Applies and records decisions about conversations of one organization; returns the new rows in the same order. */
 export async function applyDecisions(
   change: Change,
-  records: readonly DecisionRecord<PolicyDecision>[],
+  records: readonly ApplicableDecision[],
 ): Promise<ConversationRow[]> {
   const [first] = records;
   if (!first) {

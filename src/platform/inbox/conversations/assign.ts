@@ -5,18 +5,11 @@ import { fail } from "../../../../tools/errors.ts";
 import type { Queries } from "../../../database/database.ts";
 import { ofOrganization, refersTo } from "../../../database/query/index.ts";
 import type { OrganizationChange } from "../../foundation/kernel/index.ts";
-import {
-  activePolicies,
-  type ConversationRow,
-  decide,
-  lockMember,
-  policyForTeam,
-  recordAssignment,
-} from "../routing/index.ts";
+import { activePolicies, decide, lockMember, policyForTeam, recordAssignment } from "../routing/index.ts";
 import { countsAsLoad } from "../teams/index.ts";
 import { applyDecisions } from "./apply-decisions.ts";
 import { changeConversation } from "./change.ts";
-import { requireConversation } from "./find.ts";
+import { type ConversationRow, requireConversation } from "./find.ts";
 
 type Assign = z.output<typeof contract.assign_conversation.input>;
 type Transfer = z.output<typeof contract.transfer_conversation.input>;

@@ -16,8 +16,8 @@ import {
 import { together } from "../../../database/transaction.ts";
 import { capacityFreed } from "../../account/users.ts";
 import { type Change, isListenedTo } from "../../foundation/kernel/index.ts";
-import type { ConversationRow } from "../routing/index.ts";
 import { applyLoadChanges, countsAsLoad, type LoadChange } from "../teams/index.ts";
+import type { ConversationRow } from "./find.ts";
 import { conversationsTaken } from "./hooks.ts";
 
 export type AssignmentState = Pick<
@@ -116,7 +116,10 @@ const stateColumns = {
 } as const;
 
 /** One statement for all, because other transactions wait for the rows until the commit. */
-async function writeUpdates({ tx, now }: Change, updates: readonly ConversationUpdate[]): Promise<Written> {
+async function writeUpdates(
+  { tx, now }: Change,
+  updates: readonly ConversationUpdate[],
+): Promise<WrittenChanges> {
   const rows = updates.map(({ conversation: { organization_id, id }, state }) => {
     return { organization_id, id, ...state, is_done: isDone(state) };
   });
@@ -142,7 +145,7 @@ async function writeUpdates({ tx, now }: Change, updates: readonly ConversationU
   };
 }
 
-interface Written {
+interface WrittenChanges {
   readonly updated: ReadonlyMap<string, ConversationRow>;
   /** Those in whose organization a flow may react to the change. */
   readonly listening: ReadonlySet<string>;

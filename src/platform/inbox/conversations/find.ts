@@ -1,14 +1,16 @@
 /** Reads conversations by id: with the details that the API returns, or locked for a change. */
-import { sql } from "kysely";
+import { type Selectable, sql } from "kysely";
 import { fail } from "../../../../tools/errors.ts";
 import type { Queries } from "../../../database/database.ts";
 import { newId } from "../../../database/id.ts";
 import { columnsOf, ofOrganization, recordset, refersTo } from "../../../database/query/index.ts";
+import type { Tables } from "../../../database/schema/index.ts";
 import { together } from "../../../database/transaction.ts";
 import { type Change, system, type Transaction, type World } from "../../foundation/kernel/index.ts";
 import type { ContactRow } from "../contacts/index.ts";
-import type { ConversationRow } from "../routing/index.ts";
 import { windowOf } from "./window.ts";
+
+export type ConversationRow = Selectable<Tables["conversations"]>;
 
 /** A conversation as the API returns it. @throws Failure `conversation_not_found`. */
 export async function getConversationDetails(

@@ -24,7 +24,7 @@ export const takesMessage = defineHook<
 >();
 
 /** The ids of conversations that bots and flows must leave to people. */
-export interface Taken {
+export interface TakenConversations {
   readonly organization: string;
   /** They have got an agent or a team. */
   readonly assigned?: readonly string[];
@@ -34,4 +34,4 @@ export interface Taken {
 }
 
 /** Not an event: a flow or a bot must not write after the person who takes over. */
-export const conversationsTaken = defineHook<[change: Change, taken: Taken]>();
+export const conversationsTaken = defineHook<[change: Change, taken: TakenConversations]>();

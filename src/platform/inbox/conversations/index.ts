@@ -14,27 +14,28 @@ import {
   type Transaction,
 } from "../../foundation/kernel/index.ts";
 import { erasesContact } from "../contacts/index.ts";
-import { type ConversationRow, listAssignments, listDecisions, simulateRouting } from "../routing/index.ts";
+import { listAssignments, listDecisions, simulateRouting } from "../routing/index.ts";
 import { findIdleTeams, memberAdded, teamDeleted } from "../teams/index.ts";
 import { escalateJob } from "./apply-decisions.ts";
 import { assign, transfer, unassign } from "./assign.ts";
 import { detachConversations } from "./change.ts";
 import { eraseConversations, findConversationIds } from "./erase.ts";
 import {
+  type ConversationRow,
   getConversationDetails,
   type InboxContacts,
   requireConversation,
   toNewConversations,
 } from "./find.ts";
-import { takesMessage } from "./hooks.ts";
+import { conversationsTaken, takesMessage } from "./hooks.ts";
 import { addMember, serveQueueIfWaiting, serveQueueJob, sweepQueueJob } from "./queue/index.ts";
 import { requestRouting, routeJob } from "./route.ts";
 import { applyEvent, changedState, wakeJob } from "./status.ts";
 import { updateConversation } from "./update.ts";
 
-export type { ConversationRow } from "../routing/index.ts";
 export { assign, assignByPolicy, findTeamOf, requireActive, unassign } from "./assign.ts";
 export {
+  type ConversationRow,
   findConversation,
   getConversationDetails,
   lockConversationSubject,
@@ -44,7 +45,7 @@ export {
   requireConversation,
   type Subject,
 } from "./find.ts";
-export { conversationsTaken, heldByBot, type Taken, takesMessage } from "./hooks.ts";
+export { conversationsTaken, heldByBot, type TakenConversations, takesMessage } from "./hooks.ts";
 export { conversationSources, conversationsOfContact } from "./query-sources.ts";
 export { requestRouting } from "./route.ts";
 export { allowedStatuses } from "./states.ts";
@@ -197,13 +198,19 @@ async function isTakenByFlowOrBot(
 /** What a message to the contact needs of its conversation. */
 export type OutboundConversation = Pick<
   ConversationRow,
-  "organization_id" | "id" | "status" | "snoozed_until" | "opens_on_answer" | "last_user_message_at"
+  | "organization_id"
+  | "id"
+  | "status"
+  | "snoozed_until"
+  | "opens_on_answer"
+  | "last_user_message_at"
+  | "may_be_automated"
 >;
 
 /**
  * Records a message to the contact; it does not restart the service window. The conversation is open only if a person
  * replied, and the contact has been answered only by a person's own words: a template is often sent by a program, and not
- * about what the contact wrote.
+ * about what the contact wrote. A person's message ends the flows and the bot of the conversation.
  * @returns the statement that stores the times, to be made part of the one that stores the message.
  */
 export async function recordOutbound(
@@ -217,7 +224,11 @@ export async function recordOutbound(
     const locked = await requireConversation(change.tx, organization_id, id, { locks: true });
     await applyEvent(change, locked, { type: "reply" });
   }
-  const reply = sql`last_agent_message_at = ${latest("last_agent_message_at", at)}, is_unread = false,`;
+  if (isReply && conversation.may_be_automated) {
+    await conversationsTaken.run(change.world, change, { organization: organization_id, answered: [id] });
+  }
+  const reply = sql`
+    last_agent_message_at = ${latest("last_agent_message_at", at)}, is_unread = false, may_be_automated = false,`;
   return sql`
     update conversations set ${isReply ? reply : sql``} ${isReply && !isTemplate ? sql`waiting_since = null,` : sql``}
       last_message_at = ${latest("last_message_at", at)}, updated_at = ${at}::timestamptz

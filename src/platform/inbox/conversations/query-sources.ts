@@ -7,7 +7,7 @@ import {
   type PositiveCondition,
   type Predicate,
   parameter,
-  type Related,
+  type RelatedRows,
   type Source,
   type SourceContext,
   type Sources,
@@ -49,7 +49,7 @@ export const conversationSources = {
 };
 
 /** The conversations of a contact. */
-export const conversationsOfContact: Related = { exists: existsConversation };
+export const conversationsOfContact: RelatedRows = { exists: existsConversation };
 
 function text(column: Expression) {
   return valueSource("related", {

@@ -9,7 +9,6 @@ import { capacityFreed } from "../../account/users.ts";
 import { type Change, defineJob, system, type World } from "../../foundation/kernel/index.ts";
 import {
   activePolicies,
-  type ConversationRow,
   decideFromSnapshot,
   decideUnmatched,
   hasPolicies,
@@ -24,7 +23,7 @@ import {
   type Trigger,
 } from "../routing/index.ts";
 import { applyDecisions } from "./apply-decisions.ts";
-import { tryLockConversations, withConversation } from "./find.ts";
+import { type ConversationRow, tryLockConversations, withConversation } from "./find.ts";
 import { heldByBot } from "./hooks.ts";
 
 const RoutePayload = z.object({

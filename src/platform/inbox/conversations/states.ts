@@ -61,12 +61,12 @@ export function transition(
   return state.snoozed_until === event.until ? open : state;
 }
 
-type Inbound = Extract<ConversationEvent, { type: "inbound" }>;
+type InboundEvent = Extract<ConversationEvent, { type: "inbound" }>;
 
 const open: ConversationState = { status: "open", snoozed_until: null, opens_on_answer: false };
 
 const afterInbound: Readonly<
-  Record<ConversationStatus, (state: ConversationState, event: Inbound) => ConversationState>
+  Record<ConversationStatus, (state: ConversationState, event: InboundEvent) => ConversationState>
 > = {
   open: () => open,
   pending: (state, { isTaken }) => (state.opens_on_answer && !isTaken ? open : state),

@@ -4,17 +4,10 @@ import { z } from "zod";
 import { fail, failField } from "../../../../tools/errors.ts";
 import { newJob } from "../../../jobs/job.ts";
 import { type Change, defineJob, type OrganizationChange } from "../../foundation/kernel/index.ts";
-import {
-  type ConversationRow,
-  findUser,
-  lockMember,
-  reasonTexts,
-  recordAssignment,
-  recordDecision,
-} from "../routing/index.ts";
+import { findUser, lockMember, reasonTexts, recordAssignment, recordDecision } from "../routing/index.ts";
 import { countsAsLoad } from "../teams/index.ts";
 import { changeConversation } from "./change.ts";
-import { requireConversation, withConversation } from "./find.ts";
+import { type ConversationRow, requireConversation, withConversation } from "./find.ts";
 import { requestRouting } from "./route.ts";
 import { allowedStatuses, type ConversationEvent, type ConversationState, transition } from "./states.ts";
 

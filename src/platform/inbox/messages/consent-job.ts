@@ -44,7 +44,7 @@ export const changeConsentJob = defineJob({
   },
 });
 
-interface Failed {
+interface FailedMessage {
   readonly message_id: string;
   readonly type: string;
   readonly at: string;
@@ -54,7 +54,7 @@ interface Failed {
 /** Of the messages that the channel refused because their recipients opted out. */
 export function newOptOuts(
   messages: ReadonlyMap<string, { readonly organization_id: string; readonly conversation_id: string }>,
-  updates: readonly Failed[],
+  updates: readonly FailedMessage[],
 ): readonly NewJob[] {
   return updates.flatMap(({ message_id, type, at: occurred_at, error }) => {
     const message = messages.get(message_id);

@@ -14,9 +14,9 @@ import { changeConsentJob } from "./consent-job.ts";
 import { confirmMessageJob, deliverMessageJob, requireNoneWaiting } from "./delivery/index.ts";
 import { eraseMessages, eraseReceivedFiles } from "./erase.ts";
 import { findOriginal, inboundJobs, inboundRoutes } from "./inbound/index.ts";
-import { sendMessage } from "./outbound/index.ts";
+import { awaitDelivery, sendMessage } from "./outbound/index.ts";
 import { listConversations, readConversationContext, readLatestMessages } from "./reading/index.ts";
-import { serializeMessage } from "./serialize.ts";
+import { channelOfMessage, serializeMessage } from "./serialize.ts";
 import { waitForMessage } from "./waiting/index.ts";
 
 export { readConsent } from "./consent/index.ts";
@@ -39,8 +39,15 @@ export const messages = implement(
   {
     tables: ["messages", "message_receipts", "parked_receipts", "released_charges", "message_originals"],
     operations: {
-      async send_message(input, context) {
-        return { data: serializeMessage(context.world, await sendMessage(input, context)) };
+      send_message: {
+        async handle(input, context) {
+          return { data: serializeMessage(context.world, await sendMessage(input, context)) };
+        },
+        async afterCommit({ data, ...response }, { wait_seconds = 0 }, context) {
+          return wait_seconds === 0
+            ? { data, ...response }
+            : { ...response, data: await awaitDelivery(data, wait_seconds, context) };
+        },
       },
 
       async list_messages({ conversation_id, ...paging }, { db, world, organization }) {
@@ -48,6 +55,7 @@ export const messages = implement(
         const query = ofOrganization(db, organization)
           .selectFrom("messages")
           .selectAll()
+          .select(channelOfMessage)
           .where("conversation_id", "=", conversation_id)
           .orderBy("id", "desc");
         const { rows, meta } = await readPage(query, paging);
@@ -71,6 +79,7 @@ export const messages = implement(
         const message = await ofOrganization(db, organization)
           .selectFrom("messages")
           .selectAll()
+          .select(channelOfMessage)
           .where("conversation_id", "=", conversation_id)
           .where("id", "=", message_id)
           .executeTakeFirst();

@@ -15,7 +15,7 @@ import { createCharger } from "./charge/index.ts";
 import { newOptOuts } from "./consent-job.ts";
 import { type DeliveryError, toDeliveryError } from "./failures.ts";
 import { type BroadcastProgress, broadcastProgressed } from "./hooks.ts";
-import { advanceStatus, type Step, statusOf, successes } from "./states.ts";
+import { advanceStatus, type StatusStep, statusOf, successes } from "./states.ts";
 
 export type MessageRow = Selectable<Tables["messages"]>;
 
@@ -48,7 +48,7 @@ export type Messages = ReadonlyMap<string, LockedMessage>;
 /** A receipt, the channel's acceptance, or a failure of our own. */
 export interface StatusUpdate {
   readonly message_id: string;
-  readonly type: Step;
+  readonly type: StatusStep;
   readonly at: string;
   readonly error?: DeliveryError | undefined;
   readonly channel_message_id?: string | undefined;

@@ -28,14 +28,14 @@ export const successes = [
  * What advances a message: a receipt, or the channel's acceptance, whose time is by our own clock and holds until
  * the channel's `sent` receipt arrives.
  */
-export type Step = ReceiptType | "accepted";
+export type StatusStep = ReceiptType | "accepted";
 
 /** The status that a step leads to, unless the message has one that ranks higher. */
-export function statusOf(step: Step): ReceiptType {
+export function statusOf(step: StatusStep): ReceiptType {
   return step === "accepted" ? "sent" : step;
 }
 
-export function advanceStatus(before: MessageProgress, step: Step, at: string): MessageProgress {
+export function advanceStatus(before: MessageProgress, step: StatusStep, at: string): MessageProgress {
   if (before.status === "received") {
     return before;
   }
@@ -61,7 +61,7 @@ function ranksHigher(status: ReceiptType, than: MessageProgress["status"]): bool
 
 function ownTime(
   before: MessageProgress,
-  step: Exclude<Step, "failed">,
+  step: Exclude<StatusStep, "failed">,
   at: string,
 ): Partial<MessageProgress> {
   if (step === "accepted") {

@@ -16,7 +16,7 @@ import {
 import type { Tables } from "../../../database/schema/index.ts";
 import { type Change, defineRetentionJob, type Transaction } from "../../foundation/kernel/index.ts";
 import type { ErasedContact } from "../contacts/index.ts";
-import type { ConversationRow } from "./policy.ts";
+import type { RoutedConversation } from "./policy.ts";
 
 export const deleteOldAssignmentsJob = defineRetentionJob({
   name: "assignment.forget",
@@ -35,7 +35,7 @@ interface AssignmentDetails {
 /** Records the agent and the team that the conversation now has. */
 export async function recordAssignment(
   change: Change,
-  conversation: ConversationRow,
+  conversation: RoutedConversation,
   details: AssignmentDetails,
 ): Promise<AssignmentRow> {
   const row = toRow(change, conversation, details);
@@ -46,7 +46,7 @@ export async function recordAssignment(
 /** The same for several conversations. */
 export async function recordAssignments(
   change: Change,
-  assignments: readonly { readonly conversation: ConversationRow; readonly details: AssignmentDetails }[],
+  assignments: readonly { readonly conversation: RoutedConversation; readonly details: AssignmentDetails }[],
 ): Promise<void> {
   const rows = assignments.map(({ conversation, details }) => toRow(change, conversation, details));
   await insertAll(change.tx, "assignments", rows);
@@ -54,7 +54,7 @@ export async function recordAssignments(
 
 function toRow(
   { actor, now }: Change,
-  conversation: ConversationRow,
+  conversation: RoutedConversation,
   { assignment_type, reason = null, over_capacity = false }: AssignmentDetails,
 ): AssignmentRow {
   return {
@@ -80,7 +80,7 @@ export async function latestAssignment(db: Queries, organization: string, conver
 /** A page of a conversation's assignments, newest first. */
 export async function listAssignments(
   db: Queries,
-  { organization_id, id }: Pick<ConversationRow, "organization_id" | "id">,
+  { organization_id, id }: Pick<RoutedConversation, "organization_id" | "id">,
   paging: { readonly page: number; readonly per_page: number },
 ) {
   const { rows: data, meta } = await readPage(assignmentsOf(db, organization_id, id), paging);

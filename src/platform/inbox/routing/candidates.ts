@@ -4,7 +4,7 @@ import type { Queries } from "../../../database/database.ts";
 import { ofOrganization, refersTo } from "../../../database/query/index.ts";
 import type { Tables } from "../../../database/schema/index.ts";
 import { countsAsLoad, isAvailableAt } from "../teams/index.ts";
-import type { ConversationRow } from "./policy.ts";
+import type { RoutedConversation } from "./policy.ts";
 import type { Agent, PassedOverReason } from "./strategies.ts";
 
 export interface AgentCandidate extends Agent {
@@ -18,7 +18,7 @@ export type Member = Awaited<ReturnType<ReturnType<typeof selectMembers>["execut
 export interface MemberSearch {
   readonly organization: string;
   readonly team_ids: readonly string[];
-  readonly conversations: readonly ConversationRow[];
+  readonly conversations: readonly RoutedConversation[];
   /** The skills to read: a member may have 100, and a team hundreds of members. */
   readonly skills: readonly string[];
   /** Whether to lock the members until the commit. */
@@ -53,7 +53,7 @@ export async function readMembers(
 /** The member, locked until the commit together with the conversation's current agent; undefined if none. */
 export async function lockMember(
   db: Queries,
-  conversation: ConversationRow,
+  conversation: RoutedConversation,
   { team_id, user_id, now }: { team_id: string; user_id: string; now: Date },
 ): Promise<AgentCandidate | undefined> {
   const members = await selectMembers(db, conversation.organization_id, [])
@@ -69,7 +69,7 @@ export async function lockMember(
 /** A user outside any team. Capacity is set per team, so there is none here. */
 export async function findUser(
   db: Queries,
-  { organization_id }: Pick<ConversationRow, "organization_id">,
+  { organization_id }: Pick<RoutedConversation, "organization_id">,
   user_id: string,
 ): Promise<AgentCandidate | undefined> {
   const user = await ofOrganization(db, organization_id)
@@ -83,7 +83,7 @@ export async function findUser(
 }
 
 /** The member as a candidate for this conversation. */
-export function toCandidate(member: Member, conversation: ConversationRow, now: Date): AgentCandidate {
+export function toCandidate(member: Member, conversation: RoutedConversation, now: Date): AgentCandidate {
   const { user_id, name, team_id, max_concurrent_chats, skills, turn } = member;
   // The conversation already counts for its current agent, who can therefore keep it at full capacity.
   const isCounted =
@@ -103,7 +103,7 @@ export function toCandidate(member: Member, conversation: ConversationRow, now: 
 
 function isCurrentAgent(
   row: ExpressionBuilder<Tables, "team_members">,
-  { team_id, assigned_to }: ConversationRow,
+  { team_id, assigned_to }: RoutedConversation,
 ) {
   return row.and([row("team_members.team_id", "=", team_id), row("team_members.user_id", "=", assigned_to)]);
 }

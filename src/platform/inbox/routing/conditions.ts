@@ -11,7 +11,7 @@ import {
   matchesQuery,
   parseQuery,
 } from "../../foundation/query/index.ts";
-import type { ConversationRow, Policy } from "./policy.ts";
+import type { Policy, RoutedConversation } from "./policy.ts";
 
 /** @throws Failure of the query language, naming the place: `conditions.and[1].operator`. */
 export function parseConditions(conditions: Readonly<Record<string, unknown>>) {
@@ -24,7 +24,11 @@ export type ConversationFacts = ReadonlyMap<string, Readonly<Record<string, unkn
 /** The policies whose conditions the conversation meets, in their order. `facts` are those of the conversation. */
 export function matchPolicies(
   facts: ConversationFacts,
-  { conversation, policies, now }: { conversation: ConversationRow; policies: readonly Policy[]; now: Date },
+  {
+    conversation,
+    policies,
+    now,
+  }: { conversation: RoutedConversation; policies: readonly Policy[]; now: Date },
 ): Policy[] {
   return policies.filter((policy) => {
     const own = facts.get(conversation.id);
@@ -54,7 +58,7 @@ export const latestMessages = defineHook<
 /** Reads the facts of any number of conversations of one organization. */
 export async function readFacts(
   { db, world }: { readonly db: Queries; readonly world: Pick<World, "hooks"> },
-  conversations: readonly ConversationRow[],
+  conversations: readonly RoutedConversation[],
   policies: readonly Policy[],
 ): Promise<ConversationFacts> {
   const [first] = conversations;
@@ -93,7 +97,7 @@ function hasConditions({ conditions }: Policy): boolean {
 
 /** What conditions can use, of a conversation and its contact. */
 export function factsOf(
-  conversation: ConversationRow,
+  conversation: RoutedConversation,
   {
     contact,
     message,

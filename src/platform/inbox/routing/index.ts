@@ -20,7 +20,7 @@ import { deleteOldAssignmentsJob, eraseAssignments } from "./assignments.ts";
 import { matchPolicies, parseConditions, readFacts } from "./conditions.ts";
 import { decide, decideUnmatched } from "./decide.ts";
 import { activePolicies, selectPolicies } from "./policies.ts";
-import { type ConversationRow, toPolicy } from "./policy.ts";
+import { type RoutedConversation, toPolicy } from "./policy.ts";
 import { candidatesOf, eraseDecisions, selectDecisions } from "./records.ts";
 import { requireSettings } from "./settings.ts";
 
@@ -36,7 +36,7 @@ export {
   policyForQueued,
   policyForTeam,
 } from "./policies.ts";
-export type { ConversationRow, Policy } from "./policy.ts";
+export type { Policy, RoutedConversation } from "./policy.ts";
 export { type DecisionRecord, recordDecision, recordPolicyDecisions, type Trigger } from "./records.ts";
 export { type RoutingRequest, type RoutingSnapshot, readRoutingSnapshot, reserveAgent } from "./snapshot.ts";
 
@@ -205,7 +205,7 @@ async function requireNoPolicy(
 /** What routing would decide about a conversation now, by one policy or by the active ones. */
 export async function simulateRouting(
   { db, world, now }: { readonly db: Queries; readonly world: World; readonly now: Date },
-  conversation: ConversationRow,
+  conversation: RoutedConversation,
   policy_id: string | undefined,
 ) {
   const { organization_id, id: conversation_id } = conversation;
@@ -224,7 +224,7 @@ export async function simulateRouting(
 /** The recorded decisions about a conversation, the newest first. */
 export async function listDecisions(
   db: Queries,
-  { organization_id, id }: Pick<ConversationRow, "organization_id" | "id">,
+  { organization_id, id }: Pick<RoutedConversation, "organization_id" | "id">,
   paging: { readonly page: number; readonly per_page: number },
 ) {
   const { rows, meta } = await readPage(selectDecisions(db, organization_id, id), paging);

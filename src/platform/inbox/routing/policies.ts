@@ -3,7 +3,7 @@ import type { Queries } from "../../../database/database.ts";
 import { ofOrganization } from "../../../database/query/index.ts";
 import type { World } from "../../foundation/kernel/index.ts";
 import { type ConversationFacts, matchPolicies, readFacts } from "./conditions.ts";
-import { type ConversationRow, defaultPolicy, type Policy, toPolicy } from "./policy.ts";
+import { defaultPolicy, type Policy, type RoutedConversation, toPolicy } from "./policy.ts";
 import { selectDecisions } from "./records.ts";
 
 /** The active policies in the order in which they are matched: the highest priority first, then the oldest. */
@@ -39,7 +39,7 @@ interface LookupContext {
 
 /** A conversation, and the active policies to look in. */
 interface PolicyLookup {
-  readonly conversation: ConversationRow;
+  readonly conversation: RoutedConversation;
   readonly policies: readonly Policy[];
   readonly now: Date;
   /** Those of several conversations; by default they are read. */
@@ -104,7 +104,7 @@ export async function policyForQueued(
 }
 
 /** Whether a person or a flow, not routing, has given the conversation to its policy or team. */
-async function wasChosen(db: Queries, { organization_id, id }: ConversationRow): Promise<boolean> {
+async function wasChosen(db: Queries, { organization_id, id }: RoutedConversation): Promise<boolean> {
   const latest = await selectDecisions(db, organization_id, id).limit(1).executeTakeFirst();
   return latest?.trigger === "assign";
 }

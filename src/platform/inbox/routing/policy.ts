@@ -1,9 +1,25 @@
-/** The rows that routing works with: a policy with its settings complete, and a conversation. */
+/** What routing works with: a policy with its settings complete, and what it must know of a conversation. */
 import type { Selectable } from "kysely";
 import type { Tables } from "../../../database/schema/index.ts";
-import { type PolicySettings, readSettings } from "./settings.ts";
+import { type PolicySettings, readPolicySettings } from "./settings.ts";
 
-export type ConversationRow = Selectable<Tables["conversations"]>;
+/** The columns of a conversation that routing reads. */
+export type RoutedConversation = Pick<
+  Selectable<Tables["conversations"]>,
+  | "organization_id"
+  | "id"
+  | "contact_id"
+  | "inbox_id"
+  | "status"
+  | "tags"
+  | "is_favorite"
+  | "last_message_at"
+  | "last_user_message_at"
+  | "assigned_to"
+  | "team_id"
+  | "policy_id"
+  | "queued_at"
+>;
 
 type PolicyRow = Selectable<Tables["routing_policies"]>;
 
@@ -16,7 +32,7 @@ export interface Policy
 }
 
 export function toPolicy(row: PolicyRow): Policy {
-  return { ...row, settings: readSettings(row.settings) };
+  return { ...row, settings: readPolicySettings(row.settings) };
 }
 
 /** The policy of a team that has none: the agent with the lowest load. */
@@ -29,6 +45,6 @@ export function defaultPolicy(organization_id: string, { id, name }: { id: strin
     target_type: "team",
     target_id: id,
     conditions: {},
-    settings: readSettings({}),
+    settings: readPolicySettings({}),
   };
 }

@@ -15,13 +15,13 @@ import type { Tables } from "../../../database/schema/index.ts";
 import type { Change, Transaction } from "../../foundation/kernel/index.ts";
 import type { ErasedContact } from "../contacts/index.ts";
 import type { Decision, PolicyDecision } from "./decide.ts";
-import type { ConversationRow } from "./policy.ts";
+import type { RoutedConversation } from "./policy.ts";
 
 export type Trigger = (typeof routingTriggers)[number];
 
 /** A decision about a conversation, and what triggered it. */
 export interface DecisionRecord<Of extends Decision = Decision> {
-  readonly conversation: ConversationRow;
+  readonly conversation: RoutedConversation;
   readonly trigger: Trigger;
   readonly decision: Of;
 }

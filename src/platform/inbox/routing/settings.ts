@@ -28,6 +28,6 @@ export function requireSettings(settings: Readonly<Record<string, unknown>>): vo
 }
 
 /** The settings of a row, completed with the defaults. */
-export function readSettings(settings: Readonly<Record<string, unknown>>): PolicySettings {
+export function readPolicySettings(settings: Readonly<Record<string, unknown>>): PolicySettings {
   return PolicySettings.parse(settings);
 }

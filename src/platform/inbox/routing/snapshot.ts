@@ -16,11 +16,11 @@ import {
   type Team,
   tiersAfter,
 } from "./escalation-path.ts";
-import type { ConversationRow, Policy } from "./policy.ts";
+import type { Policy, RoutedConversation } from "./policy.ts";
 
 /** A conversation to route, and the policy that applies to it. */
 export interface RoutingRequest {
-  readonly conversation: ConversationRow;
+  readonly conversation: RoutedConversation;
   readonly policy: Policy;
 }
 
@@ -140,7 +140,7 @@ export function requiredSkills({ conversation: { tags }, policy }: RoutingReques
   return usesStrategy(policy, "skills_based") ? [...new Set(skills)] : [];
 }
 
-export function waitTimeMs({ queued_at }: ConversationRow, now: Date): number {
+export function waitTimeMs({ queued_at }: RoutedConversation, now: Date): number {
   return queued_at === null ? 0 : now.getTime() - Date.parse(queued_at);
 }
 

@@ -1,13 +1,13 @@
 /** Says why a conversation has no agent. */
 import type { Queries } from "../../../database/database.ts";
 import { hasPolicies } from "./policies.ts";
-import type { ConversationRow } from "./policy.ts";
+import type { RoutedConversation } from "./policy.ts";
 import { selectDecisions } from "./records.ts";
 
 /** In a sentence; null if the conversation has an agent, needs none, or routing has not looked for one yet. */
 export async function whyUnassigned(
   db: Queries,
-  conversation: Pick<ConversationRow, "organization_id" | "id" | "status" | "assigned_to" | "team_id">,
+  conversation: Pick<RoutedConversation, "organization_id" | "id" | "status" | "assigned_to" | "team_id">,
 ): Promise<string | null> {
   const { organization_id, id, status, assigned_to, team_id } = conversation;
   if (status !== "open" || assigned_to !== null) {

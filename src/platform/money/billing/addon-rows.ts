@@ -1,4 +1,7 @@
-/** Reads and changes the chatbot add-on of an organization. A change holds its row, and the wallet if it must pay. */
+/**
+ * Reads and changes the chatbot add-on of an organization. A change locks the add-on's row, and also the
+ * wallet if it has to pay.
+ */
 import type { Selectable } from "kysely";
 import { addonTerms } from "../../../../tools/billing.ts";
 import { fromMicros } from "../../../../tools/money.ts";
@@ -17,14 +20,14 @@ import { type AddonAccount, type AddonCharge, type AddonState, passTime, periodE
 
 export type AddonRow = Selectable<Tables["chatbot_addons"]>;
 
-/** The newest one, which may be cancelled. */
+/** The newest add-on, which may be cancelled. */
 export async function findAddon(db: Queries, organization: string): Promise<AddonRow | undefined> {
   return selectNewest(db, organization).executeTakeFirst();
 }
 
 /**
- * What pays the add-on. Simulated money never does, whatever the inbox of an answer: one add-on answers on real channels
- * too, and through `chat` anywhere.
+ * The account that pays the add-on. Simulated money never pays it, whatever the inbox of an answer: the same
+ * add-on also answers on real channels, and through `chat` anywhere.
  */
 export function realMoney(organization: string): MoneyAccount {
   return { organization, simulated: false };
@@ -33,13 +36,16 @@ export function realMoney(organization: string): MoneyAccount {
 interface AddonChange {
   readonly organization: string;
   readonly now: Date;
-  /** Called with the add-on as it is now. Returns it changed, and the cause of a charge for usage. */
+  /** Is called with the present add-on. Returns the changed add-on, and the cause of a charge for usage. */
   apply(account: AddonAccount, row: AddonRow): Promise<AddonAccount>;
   /** The reference of a unit's ledger entry, and its message if there is one. */
   readonly usage?: { readonly reference: string; readonly message_id: string | null };
 }
 
-/** Changes the newest add-on and writes the charges; undefined without one. Changes of one organization run one by one. */
+/**
+ * Changes the newest add-on and writes the charges. Returns undefined if there is no add-on. Changes of one
+ * organization run one by one.
+ */
 export async function changeAddon(
   tx: Transaction,
   world: World,
@@ -62,7 +68,7 @@ export async function changeAddon(
   await recordTransfers(tx, transfers, now);
   return ofOrganization(tx, organization)
     .updateTable("chatbot_addons")
-    .set(toColumns(state))
+    .set(toAddonColumns(state))
     .where("id", "=", row.id)
     .returningAll()
     .executeTakeFirstOrThrow();
@@ -85,7 +91,7 @@ export function toState(row: AddonRow): AddonState {
   };
 }
 
-export function toColumns(state: AddonState) {
+export function toAddonColumns(state: AddonState) {
   return {
     status: state.status,
     trial_units_remaining: state.trialUnits,
@@ -99,7 +105,10 @@ export function toColumns(state: AddonState) {
   };
 }
 
-/** What the wallet pays. The reference of a fee names its period, so that each is charged once. */
+/**
+ * The transfer of a charge from the wallet. The reference of a fee names its period, so that each fee is
+ * charged once.
+ */
 export function toTransfer(
   { organization_id, id, currency }: Pick<AddonRow, "organization_id" | "id" | "currency">,
   charge: AddonCharge,

@@ -1,10 +1,11 @@
 /**
  * The states of the chatbot add-on, as pure functions of the add-on, the time, and what the wallet can pay.
  *
- * trialing → active: the last unit of the trial was used. From then on each unit is charged, and a fee for each period
- * that begins. active → grace: a charge took the wallet below zero; it is charged all the same, so the wallet owes it.
- * grace → suspended: after 7 days below zero. grace, suspended → active: the wallet is above zero again and can pay a fee
- * that is due. Each → cancelled: it works and is charged until the period ends, and no further period begins.
+ * trialing → active: the last unit of the trial was used. From then on each unit is charged, and a fee for
+ * each new period. active → grace: a charge took the wallet below zero; the add-on is charged all the same,
+ * so the wallet owes the amount. grace → suspended: after 7 days below zero. grace, suspended → active: the
+ * wallet is above zero again and can pay a fee that is due. Any state → cancelled: the add-on works and is
+ * charged until the period ends, and no further period begins.
  */
 import { type AddonStatus, addonTerms } from "../../../../tools/billing.ts";
 import { addMonths } from "./periods.ts";
@@ -14,15 +15,15 @@ export interface AddonState {
   readonly trialUnits: number;
   /** When period 0 began. */
   readonly activatedAt: Date;
-  /** The current one, from 0. */
+  /** The current period, from 0. */
   readonly period: number;
-  /** The first period whose fee is charged; null: the trial lasts. */
+  /** The first period whose fee is charged; null during the trial. */
   readonly firstFeePeriod: number | null;
   /** The last period whose fee was charged, or -1. */
   readonly feeChargedThrough: number;
-  /** Null: the wallet has paid everything. */
+  /** Null: the wallet owes nothing. */
   readonly graceEndsAt: Date | null;
-  /** Null: it is not cancelled. */
+  /** Null: the add-on is not cancelled. */
   readonly endsAt: Date | null;
 }
 
@@ -36,11 +37,11 @@ export type AddonCharge =
   | { readonly type: "usage"; readonly amount: number }
   | { readonly type: "fee"; readonly amount: number; readonly period: number };
 
-/** An add-on, what its wallet can pay, and what has been charged for it so far. */
+/** An add-on, what its wallet can pay, and its charges so far. */
 export interface AddonAccount {
   readonly state: AddonState;
   readonly prices: AddonPrices;
-  /** Infinity where nothing is ever rejected. */
+  /** Infinity if the wallet may pay any amount. */
   readonly available: number;
   readonly charges: readonly AddonCharge[];
 }
@@ -65,14 +66,17 @@ export function periodEnd({ activatedAt, period }: AddonState): Date {
   return addMonths(activatedAt, period + 1);
 }
 
-/** What must be available for a new or suspended add-on to be active: the fee of the current period, if it is due. */
+/**
+ * The amount that must be available for a new or suspended add-on to become active: the fee of the current
+ * period, if it is due.
+ */
 export function feeDue({ state, prices }: Pick<AddonAccount, "state" | "prices">): number {
   const { firstFeePeriod, period, feeChargedThrough, endsAt } = state;
   const isDue = endsAt === null && firstFeePeriod !== null && period >= firstFeePeriod;
   return isDue && period > feeChargedThrough ? prices.monthlyFee : 0;
 }
 
-/** Whether answers may be given: not while it is suspended, nor once it has ended. */
+/** Whether answers may be given: not while the add-on is suspended, nor after it has ended. */
 export function isUsable({ status, graceEndsAt, endsAt }: AddonState, now: Date): boolean {
   if (status === "cancelled") {
     return !hasEnded({ endsAt }, now) && (graceEndsAt === null || now < graceEndsAt);
@@ -84,7 +88,10 @@ export function hasEnded({ endsAt }: Pick<AddonState, "endsAt">, now: Date): boo
   return endsAt !== null && now >= endsAt;
 }
 
-/** Everything that time and money have changed by now. One long step has the result of many short ones. */
+/**
+ * Applies everything that time and money have changed until now. One long step has the same result as many
+ * short steps.
+ */
 export function passTime(account: AddonAccount, now: Date): AddonAccount {
   let current = resume(account, now);
   let change = nextChange(current.state);
@@ -95,7 +102,7 @@ export function passTime(account: AddonAccount, now: Date): AddonAccount {
   return current;
 }
 
-/** Counts one unit, which the trial or the wallet pays. */
+/** Counts one unit, paid by the trial or by the wallet. */
 export function useUnit(account: AddonAccount, now: Date): AddonAccount {
   const { state, prices } = account;
   if (state.trialUnits === 0) {
@@ -107,7 +114,7 @@ export function useUnit(account: AddonAccount, now: Date): AddonAccount {
   return { ...account, state: { ...state, trialUnits, ...(isOver ? ended : {}) } };
 }
 
-/** A suspended add-on ends at once; it was not working. */
+/** Cancels the add-on. A suspended add-on ends at once, because it was not working. */
 export function cancelAddon(state: AddonState, now: Date): AddonState {
   return {
     ...state,
@@ -162,7 +169,7 @@ function resume(account: AddonAccount, now: Date): AddonAccount {
   return chargeFee({ ...account, state: { ...state, status, graceEndsAt: null } }, now);
 }
 
-/** Charged in any case; if that takes the wallet below zero, the grace period begins. */
+/** Charges the amount in any case. If the wallet falls below zero, the grace period begins. */
 function charge(account: AddonAccount, one: AddonCharge, now: Date): AddonAccount {
   if (one.amount === 0) {
     return account;

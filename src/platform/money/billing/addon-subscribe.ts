@@ -5,7 +5,14 @@ import { fromMicros, toMicros } from "../../../../tools/money.ts";
 import { ofOrganization } from "../../../database/query/index.ts";
 import { freshId, type Transaction, type World } from "../../foundation/kernel/index.ts";
 import { failInsufficient, lockWallet, readAvailable, recordTransfers } from "../wallet/index.ts";
-import { type AddonRow, changeAddon, findAddon, realMoney, toColumns, toTransfer } from "./addon-rows.ts";
+import {
+  type AddonRow,
+  changeAddon,
+  findAddon,
+  realMoney,
+  toAddonColumns,
+  toTransfer,
+} from "./addon-rows.ts";
 import { cancelAddon, chargeFee, feeDue, hasEnded, startAddon } from "./addon-states.ts";
 import { findMinimumPrice } from "./minimum-prices.ts";
 
@@ -23,12 +30,12 @@ interface Terms {
 }
 
 /**
- * The first add-on of an organization begins with the trial, a later one with its fee.
+ * The first add-on of an organization begins with the trial, and a later one with its fee.
  * @throws Failure `addon_exists`, `price_below_minimum`, `insufficient_funds`.
  */
 export async function subscribe(place: Place, terms: Terms): Promise<AddonRow> {
   const { tx, organization } = place;
-  // Of two at once, the second one sees the first.
+  // With the lock, the second of two concurrent requests sees the first.
   await lockWallet(tx, organization);
   const previous = await findAddon(tx, organization);
   if (previous && previous.status !== "cancelled") {
@@ -79,7 +86,7 @@ async function insert(
       : await readAvailable(tx, world, realMoney(organization_id));
   const started = { state: startAddon(now, { hasTrial }), prices, available, charges: [] };
   const required = feeDue(started);
-  // Without a fee too: a wallet below zero can't pay the first unit.
+  // Also checked without a fee: a wallet below zero can't pay the first unit.
   if (!hasTrial && required > available) {
     throw await failInsufficient(tx, world, { ...realMoney(organization_id), required });
   }
@@ -93,7 +100,7 @@ async function insert(
       currency,
       cost_per_unit: prices.costPerUnit,
       monthly_fee: prices.monthlyFee,
-      ...toColumns(state),
+      ...toAddonColumns(state),
     })
     .returningAll()
     .executeTakeFirstOrThrow();
@@ -105,7 +112,7 @@ async function insert(
   return row;
 }
 
-/** A cancelled add-on that still works is replaced by the new one. */
+/** Ends a cancelled add-on that still works, because the new add-on replaces it. */
 async function endNow({ tx, organization, now }: Place, { id, ends_at }: AddonRow): Promise<void> {
   if (ends_at !== null && !hasEnded({ endsAt: new Date(ends_at) }, now)) {
     await ofOrganization(tx, organization)

@@ -1,7 +1,8 @@
 /**
- * Counts what the chatbot add-on charges for: answers, or sessions of 24 hours. For the code that gives answers.
+ * Counts what the chatbot add-on charges for: answers, or sessions of 24 hours.
  *
- * It asks `requireAllowance` before it answers, and calls `recordUnit` in the transaction that stores the answer.
+ * The code that gives answers calls `requireAllowance` before an answer, and `recordUnit` in the transaction
+ * that stores the answer.
  */
 import type { Queries } from "../../../database/database.ts";
 import { ofOrganization } from "../../../database/query/index.ts";
@@ -16,9 +17,9 @@ const sessionMs = 24 * 3_600_000;
 interface Answer {
   readonly organization: string;
   readonly conversation_id: string;
-  /** Unique among all answers: the same one counts once. */
+  /** Unique among all answers: the same answer counts once. */
   readonly answer_id: string;
-  /** Whether it is a message, whose ledger entries then include this one. */
+  /** Whether the answer is a message. Then the message's ledger entries include the charge. */
   readonly isMessage: boolean;
   readonly now: Date;
 }
@@ -43,8 +44,10 @@ export async function recordUnit(tx: Transaction, world: World, answer: Answer):
 }
 
 /**
- * Whether an answer may be given. Without an add-on, or once a cancelled one has ended, answers are not counted.
- * @throws Failure `insufficient_funds` while the add-on is suspended: the wallet has to pay what it owes first.
+ * Whether an answer may be given. Without an add-on, or after a cancelled one has ended, answers are not
+ * counted.
+ * @throws Failure `insufficient_funds` while the add-on is suspended: the wallet has to pay what it owes
+ *   first.
  */
 export async function requireAllowance(
   db: Queries,
@@ -67,14 +70,14 @@ export async function requireAllowance(
   }
 }
 
-/** After the time in which an answer could be recorded again. What was charged for it stays in the ledger. */
+/** Units are deleted when their answer can no longer be recorded again. The charges stay in the ledger. */
 export const deleteOldUnitsJob = defineRetentionJob({
   name: "addon.forget",
   schedule: "41 * * * *",
   rules: [{ table: "chatbot_units", column: "counted_at", days: 30 }],
 });
 
-/** Returns false for an answer that was counted before, and within a session that was. */
+/** Returns false for an answer that was counted before, or within a session that was counted. */
 async function insertUnit(tx: Transaction, row: AddonRow, answer: Answer): Promise<boolean> {
   const { organization: organization_id, answer_id, conversation_id, now } = answer;
   if (row.billing_unit === "per_session" && (await hasSession(tx, row, answer))) {

@@ -22,7 +22,10 @@ export { recordUnit, requireAllowance } from "./addon-units.ts";
 export { listMinimumPrices, replaceMinimumPrices } from "./minimum-prices.ts";
 export { changeSubscription, readSubscription } from "./subscription.ts";
 
-/** Also every minute, because a wallet may be able to pay again without a credit, when a held price is released. */
+/**
+ * Runs every minute as well, because a wallet may be able to pay again without a credit, when a held price is
+ * released.
+ */
 const advanceAddonsJob = defineScheduledJob({
   name: "addon.advance",
   schedule: "* * * * *",
@@ -78,7 +81,7 @@ export const billing = implement(contract, {
   ],
 });
 
-/** Applies what time and the wallet have changed. */
+/** Applies the changes caused by time and by the wallet. */
 async function advanceAddon(
   tx: Transaction,
   world: World,

@@ -1,4 +1,4 @@
-/** The least that a unit of the chatbot add-on may cost, which the operator sets for each currency. */
+/** The lowest price of a unit of the chatbot add-on, which the operator sets for each currency. */
 import type { BillingUnit } from "../../../../tools/billing.ts";
 import { fromMicros, toMicros } from "../../../../tools/money.ts";
 import type { Queries } from "../../../database/database.ts";

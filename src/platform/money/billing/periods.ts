@@ -1,9 +1,9 @@
 /**
- * Billing periods of whole months, in UTC. Each is counted from the same anchor, so that one that begins on the 31st
- * begins on the last day of a shorter month and on the 31st again afterwards.
+ * Billing periods of whole months, in UTC. All periods are counted from the same anchor: with an anchor on
+ * the 31st, a period begins on the last day of a shorter month and on the 31st again afterwards.
  */
 
-/** The same time of day, this many calendar months later; on the last day of a month that is too short. */
+/** The same time of day, `months` calendar months later; the last day of the month if it is too short. */
 export function addMonths(anchor: Date, months: number): Date {
   const date = new Date(anchor);
   date.setUTCDate(1);

@@ -1,6 +1,6 @@
 /**
- * The subscription of an organization to a plan. Its periods follow each other without a gap; a job stores the current
- * one, and readers compute it, so that no late job shows an old one.
+ * The subscription of an organization to a plan. Its periods follow each other without a gap. A job stores
+ * the current period, and readers compute it, so that a late job never shows an old period.
  */
 import { type Selectable, sql, type Updateable } from "kysely";
 import type { BillingCycle } from "../../../../tools/billing.ts";
@@ -20,7 +20,7 @@ export async function readSubscription(db: Queries, organization: string, now: D
   return serialize(rollOn(await find(db, organization), now), now);
 }
 
-/** What the operator changes; undefined: it stays. */
+/** The operator's changes; undefined leaves a value unchanged. */
 export type SubscriptionChange = Partial<
   Pick<Subscription, "plan_type" | "status" | "billing_cycle" | "cancel_at_period_end">
 >;
@@ -64,12 +64,12 @@ export const rollSubscriptionsJob = defineScheduledJob({
         return due.length;
       });
     while ((await rollBatch()) === batchSize) {
-      // The next batch.
+      // Continues with the next batch.
     }
   },
 });
 
-/** The subscription as it is at this time, however many periods have ended. */
+/** The subscription at this time, however many periods have ended since it was stored. */
 function rollOn(stored: Subscription, now: Date): Subscription {
   let current = stored;
   while (current.status !== "cancelled" && new Date(current.current_period_end) <= now) {
@@ -108,7 +108,7 @@ function serialize(subscription: Subscription, now: Date) {
     ...subscription,
     current_period_start: startOf(subscription, subscription.period).toISOString(),
     is_trialing: status === "trialing",
-    /** Begun days count; 0 once it has ended. */
+    /** A day that has begun counts; 0 after the end. */
     days_until_expiry: Math.max(0, Math.ceil(remainingMs / dayMs)),
   };
 }

@@ -1,7 +1,7 @@
-/** Amounts of payments: how many decimals a currency has, and the conversions, by decimal text. */
+/** Amounts of payments: the decimals of currencies, and conversions, computed with decimal text. */
 import { failField } from "../../../../tools/errors.ts";
 
-/** By their number of decimals, the currencies that the processor takes. */
+/** The currencies that the processor takes, keyed by their number of decimals. */
 const currenciesBy: Readonly<Record<number, string>> = {
   0: "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX VND VUV XAF XOF XPF",
   2: `AED ALL AMD AUD AWG AZN BAM BBD BDT BGN BMD BND BOB BRL BSD BTN BWP BZD CAD CHF CNY COP CRC CUP CVE CZK DKK DOP
@@ -26,7 +26,8 @@ export function findDecimals(currency: string): number | undefined {
 
 /**
  * The amount in the smallest unit of the currency.
- * @throws Failure `amount_decimals`, also for a third decimal that is not 0 where there are three: cards have two.
+ * @throws Failure `amount_decimals`, also for a third decimal other than 0 in currencies with three decimals:
+ *   cards have two.
  */
 export function toMinor(amount: number, { currency, decimals }: Money): number {
   const [, whole = "", fraction = ""] = /^(\d+)(?:\.(\d+))?$/.exec(String(amount)) ?? [];
@@ -45,14 +46,14 @@ export function toMinor(amount: number, { currency, decimals }: Money): number {
 
 /** The number whose decimal form is the amount. */
 export function fromMinor(minor: number, currency: string): number {
-  // A payment that does not fit its order may be in any currency.
+  // A payment that does not match its order may be in any currency.
   const decimals = findDecimals(currency) ?? 2;
   const digits = String(minor).padStart(decimals + 1, "0");
   const point = digits.length - decimals;
   return Number(`${digits.slice(0, point)}.${digits.slice(point)}`);
 }
 
-/** In millionths of the currency's unit, as the ledger has it. */
+/** The amount in millionths of the currency's unit, as in the ledger. */
 export function minorToMicros(minor: number, currency: string): number {
   const decimals = findDecimals(currency);
   if (decimals === undefined) {

@@ -1,8 +1,10 @@
 /**
- * Creates payment orders: committed here first, then created at the processor under the id as its receipt.
+ * Creates payment orders: an order is committed here first, and then created at the processor with its id as
+ * the receipt.
  *
- * If the processor's answer is lost, no caller has the order, and the row becomes `unconfirmed`. The next request of the
- * organization for the same amount takes it over, and the processor looks it up by its receipt, so no second order is made.
+ * If the processor's response is lost, no caller gets the order, and its row becomes `unconfirmed`. The
+ * organization's next request for the same amount takes the order over, and looks it up at the processor by
+ * its receipt, so no second order is made.
  */
 import { z } from "zod";
 import { fail, failField } from "../../../../tools/errors.ts";
@@ -19,7 +21,7 @@ import { findDecimals, fromMinor, toMinor } from "./amounts.ts";
 import { lockOrder, nextCheckOf } from "./orders.ts";
 import { callProcessor } from "./processor.ts";
 
-/** How long an unconfirmed order is taken over instead of creating another. */
+/** How long an unconfirmed order is taken over instead of creating a new order. */
 const takeOverMs = 24 * 3_600_000;
 
 const Intent = z.object({
@@ -66,7 +68,7 @@ export const createPaymentOrder = outward({
     return result;
   },
 
-  /** An order asks for money and takes none, so one that was not created is created now. */
+  /** An order takes no money, so an order that was not created is created now. */
   async find(intent, context) {
     const result = await placeOrder({ ...intent, is_repeated: true }, context);
     return result.outcome === "created" ? result : undefined;
@@ -74,7 +76,7 @@ export const createPaymentOrder = outward({
 
   async record({ order_id }, { id, amount, currency }, { tx, world, organization, now }) {
     const order = await lockOrder(tx, { organization_id: organization, id });
-    // Another call may have recorded it, if this one was held up.
+    // Another call may have recorded the order if this call was delayed.
     if (order.processor_order_id === null) {
       await ofOrganization(tx, organization)
         .updateTable("payment_orders")
@@ -94,7 +96,7 @@ function placeOrder({ id, amount, currency, is_repeated }: Intent, { world, orga
 
 type Money = Pick<Intent, "amount" | "currency">;
 
-/** Of two requests at once, each takes another order. */
+/** Concurrent requests take over different orders. */
 async function takeUnconfirmed(
   { tx, world, organization, now }: WriteContext,
   { amount, currency }: Money,

@@ -1,11 +1,11 @@
 /** Moves the money of payments in the ledger: the only place where a payment changes a wallet. */
 import { lockWallet, recordTransfers, walletCredited } from "../wallet/index.ts";
 import { minorToMicros } from "./amounts.ts";
-import type { Settling } from "./orders.ts";
+import type { SettlementContext } from "./orders.ts";
 import type { PaymentRow } from "./states.ts";
 
-/** The reference names the payment, so that it counts once. */
-export async function creditPayment(settling: Settling, payment: PaymentRow): Promise<void> {
+/** The reference names the payment, so that the payment counts once. */
+export async function creditPayment(settling: SettlementContext, payment: PaymentRow): Promise<void> {
   const { tx, world, now } = settling;
   const { organization_id, processor_payment_id: id, amount } = payment;
   const accounts = { type: "top_up", from_account: "top_ups", to_account: "wallet" } as const;
@@ -17,9 +17,9 @@ export async function creditPayment(settling: Settling, payment: PaymentRow): Pr
   }
 }
 
-/** Takes refunds out of the wallet, which may fall below zero: from one total of a payment's refunds to the next. */
+/** Debits the difference between two totals of a payment's refunds. The wallet may fall below zero. */
 export async function debitRefund(
-  settling: Settling,
+  settling: SettlementContext,
   payment: PaymentRow,
   { from, to }: { readonly from: number; readonly to: number },
 ): Promise<void> {
@@ -29,8 +29,11 @@ export async function debitRefund(
   await recordTransfers(settling.tx, [transfer], settling.now);
 }
 
-/** An amount of a payment, in the smallest unit of its currency, as a transfer has it. */
-function moved({ world }: Settling, { organization_id, currency }: PaymentRow, minor: number) {
+/**
+ * The part of a transfer that says which amount of a payment it moves; `minor` is in the smallest unit of its
+ * currency.
+ */
+function moved({ world }: SettlementContext, { organization_id, currency }: PaymentRow, minor: number) {
   const amount = minorToMicros(minor, currency);
   // Only payments of the processor in use are settled.
   return { organization_id, currency, amount, message_id: null, simulated: world.payments.isSimulated };

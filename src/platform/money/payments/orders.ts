@@ -1,11 +1,11 @@
-/** Reads and locks payment orders, and says when the payments of one are read again. */
+/** Reads and locks payment orders, and computes when the payments of an order are read again. */
 import type { Queries } from "../../../database/database.ts";
 import { ofOrganization } from "../../../database/query/index.ts";
 import type { Transaction, World } from "../../foundation/kernel/index.ts";
 import type { OrderRow } from "./states.ts";
 
-/** What code that changes an order and its payments needs. */
-export interface Settling {
+/** What code needs to change an order and its payments. */
+export interface SettlementContext {
   readonly tx: Transaction;
   readonly world: World;
   readonly now: Date;
@@ -16,7 +16,7 @@ export interface OrderKey {
   readonly id: string;
 }
 
-/** The order with this id of the processor in use. */
+/** Finds the order with this id at the processor in use. */
 export function findOrder(
   db: Queries,
   { payments }: Pick<World, "payments">,
@@ -34,7 +34,7 @@ export function readOrder(db: Queries, { organization_id, id }: OrderKey): Promi
   return selectOrder(db, { organization_id, id }).executeTakeFirstOrThrow();
 }
 
-/** Everything that changes the order or its payments waits for this lock, and takes it before any other. */
+/** Locks an order. All code that changes the order or its payments takes this lock first. */
 export function lockOrder(tx: Transaction, key: OrderKey): Promise<OrderRow> {
   return selectOrder(tx, key).forUpdate().executeTakeFirstOrThrow();
 }
@@ -46,15 +46,15 @@ function selectOrder(db: Queries, { organization_id, id }: OrderKey) {
 const [minute, hour, day] = [60_000, 3_600_000, 24 * 3_600_000];
 
 /**
- * Unpaid orders are read for a week, since a payment may be authorized days after its order; paid ones for half a year,
- * in which a refund is possible. The older the order, the longer the wait.
+ * Unpaid orders are read for a week, because a payment may be authorized days after its order, and paid
+ * orders for half a year, in which a refund is possible. The older the order, the longer the wait.
  */
 const checks = {
   unpaid: { min: 2 * minute, max: 6 * hour, until: 7 * day },
   paid: { min: hour, max: 7 * day, until: 180 * day },
 } as const;
 
-/** When the payments of an order are read again; null: no more. */
+/** When the payments of an order are read again; null: never. */
 export function nextCheckOf(
   { paid_at, created_at }: Pick<OrderRow, "paid_at" | "created_at">,
   now: Date,

@@ -1,10 +1,10 @@
-/** Calls the payment processor, with a time limit and one error for everything that is wrong with it. */
+/** Calls the payment processor, with a time limit and one error for all its failures. */
 import { fail } from "../../../../tools/errors.ts";
 import type { PaymentProcessor, ProcessorPayment } from "../../../ports/payments.ts";
 import type { World } from "../../foundation/kernel/index.ts";
 import { fits, type OrderRow } from "./states.ts";
 
-/** For all attempts at one step. A caller waits at most 30 s for a response. */
+/** The limit of all attempts at one step. A caller waits at most 30 s for a response. */
 const stepTimeoutMs = 12_000;
 
 /** @throws Failure `payment_processor_unavailable` whose cause is the processor's error. */
@@ -20,7 +20,7 @@ export async function callProcessor<Result>(
   }
 }
 
-/** Captures a payment that is authorized, if it would be credited. */
+/** Captures an authorized payment if it would be credited. */
 export async function captureIfOpen(
   world: World,
   order: OrderRow,

@@ -1,7 +1,8 @@
 /**
  * The job that returns a second payment of a paid order to its payer.
  *
- * It may run again after a crash: the payment is read first, and the processor refunds no more than was paid.
+ * The job may run again after a crash: it reads the payment first, and the processor refunds no more than was
+ * paid.
  */
 import { defineJob } from "../../foundation/kernel/index.ts";
 import { callProcessor } from "./processor.ts";
@@ -9,7 +10,9 @@ import { returnPaymentType, settlePayment } from "./settle.ts";
 
 export const returnPaymentJob = defineJob({
   ...returnPaymentType,
-  /** Over about nine hours: the account of the processor may have too little money at first. */
+  /**
+   * Attempts over about nine hours, because the account at the processor may have too little money at first.
+   */
   maxAttempts: 20,
 
   async run({ organization_id, order_id, processor_payment_id: payment_id }, world) {

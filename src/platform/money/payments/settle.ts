@@ -1,8 +1,9 @@
 /**
- * Applies what the processor says about a payment, exactly once.
+ * Applies what the processor reports about a payment, exactly once.
  *
- * Verification, the webhook and the reconciliation all end here, at the same time and in any order. The order's row is
- * locked first, so that one of them credits the wallet, and the credit, the payment and the order commit together.
+ * Verification, the webhook and the reconciliation all end here, at the same time and in any order. The
+ * order's row is locked first, so that only one of them credits the wallet, and the credit, the payment and
+ * the order commit together.
  */
 import { z } from "zod";
 import { newId } from "../../../database/id.ts";
@@ -11,7 +12,7 @@ import { type JobType, newJob } from "../../../jobs/job.ts";
 import type { ProcessorPayment } from "../../../ports/payments.ts";
 import type { World } from "../../foundation/kernel/index.ts";
 import { creditPayment, debitRefund } from "./credit.ts";
-import { lockOrder, nextCheckOf, type OrderKey, type Settling } from "./orders.ts";
+import { lockOrder, nextCheckOf, type OrderKey, type SettlementContext } from "./orders.ts";
 import { disposeOf, mergeState, type OrderRow, type PaymentRow } from "./states.ts";
 
 const ReturnedPayment = z.object({
@@ -20,7 +21,7 @@ const ReturnedPayment = z.object({
   processor_payment_id: z.string(),
 });
 
-/** Returns a payment that was not credited to its payer. */
+/** The job that returns a payment to its payer instead of crediting it. */
 export const returnPaymentType = {
   name: "payment.return",
   payload: ReturnedPayment,
@@ -43,7 +44,7 @@ export async function settlePayment(
 }
 
 async function storePayment(
-  { tx, now }: Settling,
+  { tx, now }: SettlementContext,
   { organization_id, id: order_id, processor_order_id }: OrderRow,
   payment: ProcessorPayment,
 ): Promise<PaymentRow> {
@@ -80,7 +81,7 @@ async function storePayment(
 }
 
 function updatePayment(
-  { tx, now }: Pick<Settling, "tx" | "now">,
+  { tx, now }: Pick<SettlementContext, "tx" | "now">,
   { organization_id, id }: PaymentRow,
   changes: Partial<
     Pick<PaymentRow, "status" | "is_captured" | "amount_refunded" | "amount_debited" | "disposition">
@@ -94,9 +95,9 @@ function updatePayment(
     .executeTakeFirstOrThrow();
 }
 
-/** Decides about a payment that was captured now. */
+/** Decides whether a newly captured payment is credited or returned. */
 async function decide(
-  settling: Settling,
+  settling: SettlementContext,
   order: OrderRow,
   { stored, payment }: { readonly stored: PaymentRow; readonly payment: ProcessorPayment },
 ): Promise<PaymentRow> {
@@ -119,7 +120,7 @@ async function decide(
   return decided;
 }
 
-async function markPaid({ tx, now }: Settling, order: OrderRow, { id }: PaymentRow): Promise<void> {
+async function markPaid({ tx, now }: SettlementContext, order: OrderRow, { id }: PaymentRow): Promise<void> {
   const paid_at = now.toISOString();
   await ofOrganization(tx, order.organization_id)
     .updateTable("payment_orders")
@@ -134,7 +135,7 @@ async function markPaid({ tx, now }: Settling, order: OrderRow, { id }: PaymentR
     .execute();
 }
 
-async function debitRefunds(settling: Settling, payment: PaymentRow): Promise<PaymentRow> {
+async function debitRefunds(settling: SettlementContext, payment: PaymentRow): Promise<PaymentRow> {
   const { amount_refunded: to, amount_debited: from } = payment;
   if (to === from) {
     return payment;

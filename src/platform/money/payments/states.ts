@@ -1,9 +1,9 @@
 /**
  * The state of a payment: created → failed → authorized → captured → refunded.
  *
- * Steps may be skipped, and a failed payment may be authorized late, but no state goes back: an answer of the processor
- * may be older than what is stored. Refunds add up and never shrink. The first capture of an order is credited; each
- * other one is returned to the payer.
+ * Steps may be skipped, and a failed payment may be authorized late, but no state goes back: a response of
+ * the processor may be older than the stored state. Refunds add up and never shrink. The first capture of an
+ * order is credited; further captures are returned to the payer.
  */
 import type { Selectable } from "kysely";
 import type { PaymentStatus } from "../../../../tools/payments.ts";
@@ -23,7 +23,7 @@ const ranks: Readonly<Record<PaymentStatus, number>> = {
   refunded: 4,
 };
 
-/** The state after an answer of the processor. */
+/** The state after a response of the processor. */
 export function mergeState(stored: PaymentState | undefined, read: ProcessorPayment): PaymentState {
   const { status, is_captured, amount_refunded } = stored ?? read;
   return {
@@ -33,7 +33,7 @@ export function mergeState(stored: PaymentState | undefined, read: ProcessorPaym
   };
 }
 
-/** What the capture of a payment leads to. */
+/** Whether a captured payment is credited or returned. */
 export function disposeOf(
   order: OrderRow,
   payment: Pick<ProcessorPayment, "id" | "order_id" | "amount" | "currency">,

@@ -1,8 +1,10 @@
 /**
- * Reads the payments of an order at the processor and settles them: when the webhook reports something, and regularly.
+ * Reads the payments of an order at the processor and settles them: when the webhook reports something, and
+ * regularly.
  *
- * The reconciliation reads each order again until it is paid, and then for refunds, ever less often. So nothing is
- * missing for long if a browser closed before the verification and the webhook was lost.
+ * The reconciliation reads each order repeatedly until it is paid, and afterwards for refunds, less and less
+ * often. So a payment is credited even if the browser closed before the verification and the webhook was
+ * lost.
  */
 import { sql } from "kysely";
 import { z } from "zod";
@@ -30,7 +32,7 @@ export const syncPaymentsJob = defineJob({
   async run({ organization_id, order_id, processor_payment_id }, world) {
     const key = { organization_id, id: order_id };
     const order = await readOrder(world.database.queries, key);
-    // Another processor may be in use now, which does not have the order.
+    // Another processor may be in use now, where the order does not exist.
     if (order.processor === world.payments.name) {
       for (const payment of await readPayments(world, order, processor_payment_id)) {
         await syncPayment(world, key, payment);
@@ -40,7 +42,7 @@ export const syncPaymentsJob = defineJob({
   },
 });
 
-/** The job for an order; one that waits is not added again. */
+/** The job for an order. If such a job is waiting already, no second one is added. */
 export function newSyncJob(payload: SyncPayload) {
   return newJob(syncPaymentsJob, payload, { key: `payment.sync:${payload.order_id}`, isDeduplicated: true });
 }
@@ -63,13 +65,13 @@ async function readPayments(
   return read.filter(({ order_id }) => order_id === processor_order_id);
 }
 
-/** The order is read again for each payment: the one before may have paid it. */
+/** Reads the order again for each payment, because the previous payment may have paid it. */
 async function syncPayment(world: World, key: OrderKey, payment: ProcessorPayment): Promise<void> {
   const order = await readOrder(world.database.queries, key);
   await settlePayment(world, key, await captureIfOpen(world, order, payment));
 }
 
-/** Of one run; the next one follows in a minute. */
+/** Orders per run; the next run follows in a minute. */
 const batchSize = 100;
 
 export const reconcilePaymentsJob = defineScheduledJob({

@@ -1,8 +1,9 @@
 /**
  * Verifies a payment with the values that checkout returned, and credits the wallet.
  *
- * The signature is that of the stored order's id and proves only that checkout made the values: the payment itself is
- * read at the processor. Everything may be repeated, so a call whose process died is run again.
+ * The signature contains the id of the stored order, and proves only that checkout made the values: the
+ * payment itself is read at the processor. All steps may be repeated, so a call whose process died is run
+ * again.
  */
 import { z } from "zod";
 import type { Failure } from "../../../../tools/contract/index.ts";
@@ -70,7 +71,7 @@ async function verify(intent: Intent, { world, organization }: OutwardContext): 
   throw await explain(payment, { world, key });
 }
 
-/** The payment, if it was credited already. */
+/** The payment, if it has already been credited. */
 async function readCredited(
   { organization_id, id: order_id }: OrderRow,
   { payment_id }: Intent,
@@ -99,7 +100,7 @@ async function readAndSettle(
   return settlePayment(world, key, await captureIfOpen(world, order, found));
 }
 
-/** Why a payment was not credited. */
+/** Explains why a payment was not credited. */
 async function explain(
   { processor_payment_id: payment_id, disposition, status }: PaymentRow,
   { world, key }: Pick<OutwardContext, "world"> & { readonly key: OrderKey },

@@ -1,7 +1,9 @@
 /**
- * The processor's webhook: its signature is checked, and a job reads at the processor what it reports.
+ * The processor's webhook: it checks the signature of an event, and a job reads the reported payment at the
+ * processor.
  *
- * Events may be repeated, late and out of order, so nothing in the body is believed: it only names an order or a payment.
+ * Events may be repeated, late and out of order, so nothing in the body is trusted: it only names an order or
+ * a payment.
  */
 import { fail } from "../../../../tools/errors.ts";
 import type { PaymentEvent, WebhookRequest } from "../../../ports/payments.ts";
@@ -18,7 +20,7 @@ export const webhookRoute: ModuleRoute = {
   path: "/webhooks/payments",
   credential: "none",
   body: "raw",
-  // The processor sends all events from few addresses; a forged one is rejected without a query.
+  // The processor sends all events from a few addresses; a forged event is rejected without a query.
   isRateLimited: false,
   limitsRejections: true,
 
@@ -39,7 +41,7 @@ export async function receivePaymentWebhook(world: World, request: WebhookReques
   }
 }
 
-/** An event of an order that is not ours, or that has been received before, changes nothing. */
+/** An event changes nothing if its order is unknown, or if the event has been received before. */
 async function storeEvent(tx: Transaction, world: World, event: PaymentEvent): Promise<void> {
   const payload = await findTarget(tx, world, event);
   if (!payload) {
@@ -59,7 +61,7 @@ async function storeEvent(tx: Transaction, world: World, event: PaymentEvent): P
   }
 }
 
-/** The order's organization is the event's: the processor does not know it. */
+/** The processor does not know organizations: the event belongs to the organization of its order. */
 async function findTarget(
   tx: Transaction,
   { payments }: World,
@@ -83,7 +85,7 @@ async function findTarget(
   return payment && { ...payment, ...only };
 }
 
-/** The processor repeats an event for a day; its effect does not depend on this. */
+/** The processor repeats an event for a day. A repeated event has the same effect, stored or not. */
 export const deletePaymentEventsJob = defineRetentionJob({
   name: "payment-event.forget",
   schedule: "37 * * * *",

@@ -1,10 +1,11 @@
 /**
  * The bundled rate table: the list prices of WhatsApp messages in USD, by market and category.
  *
- * Source: Meta's rate card "Cost per message in USD on the WhatsApp Business Platform, effective October 1, 2026", to which
- * https://developers.facebook.com/documentation/business-messaging/whatsapp/pricing links, and the table of calling codes
- * on that page. Both were read in public copies. Prices are facts, for which no licence is stated; no text of the page is
- * contained here. docs/prices.md says how the figures were checked, and what is an estimate.
+ * Source: Meta's rate card "Cost per message in USD on the WhatsApp Business Platform, effective October 1,
+ * 2026", to which https://developers.facebook.com/documentation/business-messaging/whatsapp/pricing links,
+ * and the table of calling codes on that page. Both were read in public copies. Prices are facts, for which
+ * no licence is stated; no text of the page is contained here. docs/prices.md says how the figures were
+ * checked, and what is an estimate.
  */
 import { otherCountries } from "../../../../tools/prices.ts";
 import type { CategoryRates, RateTable } from "./rate-table.ts";
@@ -21,8 +22,9 @@ type Market = readonly [
 ];
 
 /**
- * A market is a calling code. So a territory that shares the calling code of a listed country belongs to its market:
- * Jersey to the United Kingdom, Vatican City to Italy. Within +1 and +7, countries have markets of their own.
+ * A market is a calling code, so a territory that shares the calling code of a listed country belongs to its
+ * market: Jersey to the United Kingdom, Vatican City to Italy. Within +1 and +7, countries have markets of
+ * their own.
  */
 const markets: readonly Market[] = [
   ["Argentina", "AR", 61_800, 26_000, 26_000, 26_000],
@@ -101,7 +103,7 @@ export interface BundledTable {
   readonly table: RateTable;
 }
 
-/** By currency. */
+/** Keyed by currency. */
 export const bundledTables: ReadonlyMap<string, BundledTable> = new Map([
   ["USD", { effective_from: "2026-10-01T00:00:00.000Z", table: toTable(markets) }],
 ]);

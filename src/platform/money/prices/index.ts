@@ -1,4 +1,4 @@
-/** What messages cost: the bundled rate table, and those of the operator. */
+/** The prices of messages: the bundled rate table, and the rate tables of the operator. */
 import { prices as contract } from "../../../../tools/prices.ts";
 import { implement, operatorOwner } from "../../foundation/kernel/index.ts";
 import { deleteTable, findTable, listTables, replaceTable } from "./tables.ts";

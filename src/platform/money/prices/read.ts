@@ -7,15 +7,18 @@ import { type RateTable, ratesOf } from "./rate-table.ts";
 
 /** What messages of an organization cost. */
 export interface Rates {
-  /** The organization's. */
+  /** The organization's currency. */
   readonly currency: string;
-  /** The requested countries that have a row, and the row for the others. Null: messages in this currency have no price. */
+  /**
+   * The rows of the requested countries that have one, and the row for `otherCountries`. Null: messages in
+   * this currency have no price.
+   */
   readonly table: RateTable | null;
 }
 
 /**
- * The rates for recipients in these countries, by one statement that reads whole keys, however many they are. The
- * operator's table for the organization's currency applies instead of the bundled one, as last committed.
+ * The rates for recipients in these countries, by one statement, however many countries there are. The
+ * operator's table for the organization's currency replaces the bundled table as soon as it is committed.
  */
 export async function readRates(
   db: Queries,
@@ -30,21 +33,24 @@ export async function readRates(
     where organizations.id = ${organization}
   `.execute(db);
   const { currency } = onlyRow(rows);
-  // Each table of the operator has a row for the other countries, so that without any row there is no such table.
+  // Each table of the operator has a row for `otherCountries`, so without any row there is no such table.
   const own = rows.flatMap(({ currency: _, country, ...rates }) =>
     country === null ? [] : [[country, rates] as const],
   );
   return { currency, table: own.length > 0 ? new Map(own) : (bundledTables.get(currency)?.table ?? null) };
 }
 
-/** Without a row of the operator, all but the currency are null. */
+/** If the operator has no row, all columns except the currency are null. */
 const rateColumns = {
   ...columnsOf("organizations", "currency"),
   country: nullable(columnOf("message_rates", "country")),
   ...columnsOf("message_rates", "marketing", "utility", "authentication", "service"),
 };
 
-/** The price of one message in millionths of the currency; null for a category without a price, and without a table. */
+/**
+ * The price of one message in millionths of the currency. Null if there is no table, or the category has no
+ * price.
+ */
 export function priceOf({ table }: Rates, country: string | null, category: string): number | null {
   const known = priceCategories.find((name) => name === category);
   return (known && table && ratesOf(table, country)?.[known]) ?? null;

@@ -2,8 +2,8 @@
 import type { PricedCurrency } from "./plans.ts";
 
 /**
- * The countries in which each currency is legal tender by ISO 4217, and Kosovo (XK), which uses the euro. All others see
- * prices in US dollars.
+ * The countries in which each currency is legal tender by ISO 4217, and Kosovo (XK), which uses the euro. In
+ * all other countries prices are shown in US dollars.
  */
 const countriesOf: Readonly<Record<Exclude<PricedCurrency, "USD">, string>> = {
   EUR: "AD AT AX BE BG BL CY DE EE ES FI FR GF GP GR HR IE IT LT LU LV MC ME MF MQ MT NL PM PT RE SI SK SM TF VA XK YT",
@@ -15,7 +15,7 @@ const countriesOf: Readonly<Record<Exclude<PricedCurrency, "USD">, string>> = {
 
 const currencies = new Map(
   Object.entries(countriesOf).flatMap(([currency, countries]) =>
-    // The keys of the table above.
+    // The currencies are the keys of the table above.
     countries.split(" ").map((country) => [country, currency as PricedCurrency] as const),
   ),
 );
@@ -24,7 +24,7 @@ export function currencyOf(country: string): PricedCurrency {
   return currencies.get(country) ?? "USD";
 }
 
-/** As short as it is unambiguous among the currencies with prices: $, €, £, ₹, R$, ¥. */
+/** The shortest symbol that is unambiguous among the currencies with prices: $, €, £, ₹, R$, ¥. */
 export function symbolOf(currency: PricedCurrency): string {
   const format = new Intl.NumberFormat("en", {
     style: "currency",

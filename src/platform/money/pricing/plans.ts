@@ -1,7 +1,8 @@
 /**
- * The plans and their prices, listed for each currency by hand: none is converted from another.
+ * The plans and their prices, listed by hand for each currency: no price is converted from another.
  *
- * Amounts are in the currency's unit and have no more decimals than it. A year costs as much as ten months.
+ * Amounts are in the currency's unit and have no more decimals than the currency. A year costs as much as ten
+ * months.
  */
 import type { PlanSlug } from "../../../../tools/pricing.ts";
 
@@ -13,11 +14,11 @@ interface Plan {
   readonly name: string;
   readonly description: string;
   readonly features: readonly string[];
-  /** Of a month and of a year; null: agreed on request. */
+  /** The prices of a month and of a year; null: agreed on request. */
   readonly prices: Readonly<Record<PricedCurrency, readonly [number, number]>> | null;
 }
 
-/** In the order in which they are shown. */
+/** In the order in which the plans are shown. */
 export const plans: readonly Plan[] = [
   {
     slug: "starter",

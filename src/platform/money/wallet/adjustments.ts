@@ -1,4 +1,4 @@
-/** What the operator does with a wallet: adjustments, with a reason, and the credit limit. */
+/** The operator's changes of a wallet: adjustments, with a reason, and the credit limit. */
 import { fromMicros, toMicros } from "../../../../tools/money.ts";
 import type { Queries } from "../../../database/database.ts";
 import { newId } from "../../../database/id.ts";

@@ -1,7 +1,8 @@
 /**
  * Compares every balance with the sum of its ledger entries, once a day, and reports differences in the log.
  *
- * A trigger keeps the two equal, so a difference means that rows were changed by hand, or that part of a backup was restored.
+ * A trigger keeps both equal, so a difference means that rows were changed by hand, or that a backup was
+ * restored in part.
  */
 import { sql } from "kysely";
 import { type LedgerAccount, ledgerAccounts } from "../../../../tools/wallet.ts";
@@ -32,7 +33,7 @@ export const auditLedgerJob = defineScheduledJob({
   run: reportDifferences,
 });
 
-/** Of every organization, not of those that have balances: these may be lost. */
+/** Reads all organizations, not only organizations with balances: balances may be lost. */
 export async function reportDifferences({ database, log }: Pick<World, "database" | "log">): Promise<void> {
   const organizations = await database.queries.selectFrom("organizations").select("id").execute();
   for (const { id } of organizations) {

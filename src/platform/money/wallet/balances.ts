@@ -7,7 +7,10 @@ import type { Queries } from "../../../database/database.ts";
 import { columnsOf, onlyRow, type RowOf, rowsOf, typed } from "../../../database/query/index.ts";
 import type { World } from "../../foundation/kernel/index.ts";
 
-/** In millionths of the currency's unit. Money comes from top_ups and adjustments, whose balances are below zero. */
+/**
+ * In millionths of the currency's unit. Money comes from the accounts `top_ups` and `adjustments`, whose
+ * balances are below zero.
+ */
 export type Balances = Readonly<Record<LedgerAccount, number>>;
 
 /** The real or the simulated money of an organization. */
@@ -16,14 +19,14 @@ export interface MoneyAccount {
   readonly simulated: boolean;
 }
 
-/** The sums of the balances, by the alias `total`. */
+/** The sums of the balances, with the alias `total`. */
 const totals = ({ organization, simulated }: MoneyAccount) => sql<Balances>`
   select ${sql.join(ledgerAccounts.map((name) => sql`coalesce(sum(${sql.ref(name)}), 0)::bigint as ${sql.ref(name)}`))}
   from ledger_balances where organization_id = ${organization} and simulated = ${simulated}`;
 
 type WalletWorld = Pick<World, "wallet">;
 
-/** How far below zero the wallet may fall by what it is asked to pay; the columns are those of organizations. */
+/** How far below zero a payment may take the wallet. The columns are columns of organizations. */
 export function creditLimit({ wallet }: WalletWorld) {
   return wallet.mode === "credit_limit"
     ? sql<number>`coalesce(organizations.credit_limit, ${wallet.creditLimit}::bigint)`
@@ -81,7 +84,7 @@ function describe(
   };
 }
 
-/** What the real or the simulated money can pay, in millionths of the currency's unit. */
+/** What the real or the simulated money of an organization can pay, in millionths of the currency's unit. */
 export async function readAvailable(db: Queries, world: WalletWorld, account: MoneyAccount): Promise<number> {
   const { rows } = await rowsOf({ available: "bigint" })`
     select total.wallet + ${creditLimit(world)} as available

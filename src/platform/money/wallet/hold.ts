@@ -1,4 +1,6 @@
-/** Holds money for what is about to be sent. Where the wallet must pay, no hold takes it below its limit. */
+/**
+ * Holds money for messages before they are sent. If the wallet has to pay, no hold takes it below its limit.
+ */
 import { type RawBuilder, sql } from "kysely";
 import type { Failure } from "../../../../tools/contract/index.ts";
 import { fail } from "../../../../tools/errors.ts";
@@ -15,7 +17,7 @@ type WalletWorld = Pick<World, "wallet">;
 
 /** How the messages of an inbox are paid. */
 export interface Payment {
-  /** Whether with simulated money: a real channel never spends it. */
+  /** Whether simulated money pays. A real channel never spends simulated money. */
   readonly simulated: boolean;
   /** Whether they have a price. */
   readonly isPriced: boolean;
@@ -41,15 +43,16 @@ interface HoldOptions {
 }
 
 /**
- * Takes the lock under which the balance is compared with its limit: of two holds at once, the second one sees the first.
- * It must be executed before the hold, and lasts until the commit.
+ * Takes the lock under which the balance is compared with its limit: of two concurrent holds, the second sees
+ * the first. Call this function before the hold; the lock lasts until the commit.
  */
 export async function lockWallet(tx: Transaction, organization: string): Promise<void> {
   await lockOrganization(tx, organization);
 }
 
 /**
- * Holds an amount. With `isLimited`, call `lockWallet` before; it holds nothing if less than the amount is available.
+ * Holds an amount. With `isLimited`, call `lockWallet` before; nothing is held if less than the amount is
+ * available.
  * @returns whether the amount is held.
  */
 export async function holdAmount(
@@ -64,7 +67,10 @@ export async function holdAmount(
   return rows.length > 0;
 }
 
-/** The statement that holds an amount. With `isLimited` it inserts nothing if less than the amount is available. */
+/**
+ * The statement that holds an amount. With `isLimited` it inserts nothing if less than the amount is
+ * available.
+ */
 export function holdInsertion(
   world: WalletWorld,
   hold: Hold,

@@ -1,4 +1,4 @@
-/** The wallet: what an organization has paid in, what is held for messages on their way, and what was spent. */
+/** The wallet: what an organization has paid in, what is held for messages being sent, and what was spent. */
 import { wallet as contract } from "../../../../tools/wallet.ts";
 import { ofOrganization } from "../../../database/query/index.ts";
 import { usesCurrency } from "../../account/organization/index.ts";

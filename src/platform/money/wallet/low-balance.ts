@@ -1,8 +1,9 @@
 /**
- * Emits an event when what is available falls below the threshold that the organization has set, once until it is above
- * again. Compared every minute: a comparison with each message would cost as much as its other statements.
+ * Emits an event when the available amount falls below the threshold that the organization has set, and again
+ * only after it has been above the threshold. Compared every minute: a comparison with each message would
+ * cost as much as the message's other statements.
  *
- * The real and the simulated money each have a state. Simulated money that was never used is not compared.
+ * The real and the simulated money have separate states. Simulated money that was never used is not compared.
  */
 import { sql } from "kysely";
 import { fromMicros } from "../../../../tools/money.ts";
@@ -65,7 +66,10 @@ function emitLow(
   });
 }
 
-/** Records which organizations with a threshold are below it, and returns those that were not before. */
+/**
+ * Records which organizations with a threshold are below it, and returns the organizations that were not
+ * below it before.
+ */
 async function markLow(tx: Transaction, world: World, simulated: boolean): Promise<readonly LowWallet[]> {
   const lowSince = sql.ref(simulated ? "simulated_low_since" : "low_since");
   const { rows } = await rowsOf(watchedColumns)`

@@ -1,10 +1,11 @@
 /**
- * Writes ledger entries. Each moves an amount from one account to another, so the accounts always add up to zero.
+ * Writes ledger entries. Each entry moves an amount from one account to another, so the accounts always add
+ * up to zero.
  *
  * Simulated money is a ledger of its own: no entry moves it to real money, or back.
  *
- * Entries are never changed or deleted, and a reference exists once: the same cause can't count twice. A trigger adds
- * each entry to the balances in the same statement (`add_to_ledger_balances` of migration 0035).
+ * Entries are never changed or deleted, and references are unique: the same cause can't count twice. A
+ * trigger adds each entry to the balances in the same statement (`add_to_ledger_balances` of migration 0035).
  */
 import { type RawBuilder, sql } from "kysely";
 import type { LedgerAccount, LedgerEntryType } from "../../../../tools/wallet.ts";
@@ -14,17 +15,17 @@ import type { Transaction } from "../../foundation/kernel/index.ts";
 
 export interface Transfer {
   readonly organization_id: string;
-  /** Names the cause. */
+  /** Names the cause of the transfer. */
   readonly reference: string;
   readonly type: LedgerEntryType;
   readonly from_account: LedgerAccount;
   readonly to_account: LedgerAccount;
   /** In millionths of the currency's unit, greater than 0. */
   readonly amount: number;
-  /** The organization's. */
+  /** The organization's currency. */
   readonly currency: string;
   readonly message_id: string | null;
-  /** Whether it moves simulated money; both of its accounts are then of that. */
+  /** Whether the transfer moves simulated money. Then both accounts hold simulated money. */
   readonly simulated: boolean;
 }
 
@@ -42,7 +43,9 @@ const transferColumns = columnsOf(
   "simulated",
 );
 
-/** The statement that writes any number of transfers; one whose reference exists is not written again. */
+/**
+ * The statement that writes any number of transfers. A transfer whose reference exists is not written again.
+ */
 export function transferInsertion(
   transfers: readonly Transfer[],
   now: Date,

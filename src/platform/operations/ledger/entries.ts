@@ -1,11 +1,11 @@
-/** Lists ledger entries with what caused them, which their references name. */
+/** Lists ledger entries with their causes, which their references name. */
 import { sql } from "kysely";
 import { fromMicros } from "../../../../tools/money.ts";
 import type { LedgerEntryType } from "../../../../tools/wallet.ts";
 import type { Queries } from "../../../database/database.ts";
 import { ofOrganization, readPage } from "../../../database/query/index.ts";
 
-/** The types of entries that no message causes: an index finds them. */
+/** The types of entries without a message, which an index finds. */
 const withoutMessage: readonly LedgerEntryType[] = [
   "usage",
   "fee",
@@ -39,12 +39,15 @@ export async function listEntries(
   return { data: rows.map((row) => ({ ...row, amount: fromMicros(row.amount) })), meta };
 }
 
-/** By the references, which begin with the id of their message: the index of references finds them. */
+/**
+ * Selects the entries of a message by their references, which begin with its id. The index of references
+ * finds them.
+ */
 function ofMessage(id: string) {
   return sql<boolean>`reference >= ${`${id}:`} and reference < ${`${id};`}`;
 }
 
-/** What a reference begins with: the id of a message, a broadcast, an add-on or an answer. */
+/** The beginning of a reference: the id of a message, a broadcast, an add-on or an answer. */
 const first = sql`split_part(ledger_entries.reference, ':', 1)`;
 
 /** The payment that a reference names. */

@@ -1,4 +1,4 @@
-/** Sums what was charged in a period, by day, kind, category and country. */
+/** Sums the charges of a period, by day, kind, category and country. */
 import { sql } from "kysely";
 import { fail } from "../../../../tools/errors.ts";
 import { maxSpendDays, type SpendGroup, type spendKinds } from "../../../../tools/ledger.ts";
@@ -11,7 +11,7 @@ import { getOrganization } from "../../account/organization/index.ts";
 const dayMs = 24 * 3_600_000;
 const defaultDays = 30;
 
-/** Days in UTC, as 2026-11-30; both are included. */
+/** Days in UTC, such as 2026-11-30; both days are included. */
 interface Period {
   readonly from: string;
   readonly to: string;
@@ -43,7 +43,10 @@ const spendColumns = {
   amount: "bigint",
 } as const;
 
-/** The ids of entries sort by time. Of a message, the charge says which money pays it, also if its entries are older. */
+/**
+ * The ids of entries sort by time. Whether real or simulated money pays a message follows from its charge,
+ * even if its other entries are older.
+ */
 export async function readSpend(db: Queries, organization: string, query: SpendQuery) {
   const { from, to, by, simulated } = query;
   const group = (name: SpendGroup) => (by === undefined || by === name ? sql.ref(name) : sql`null::text`);

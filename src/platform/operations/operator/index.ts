@@ -1,4 +1,7 @@
-/** The operator of the service: creates organizations, suspends them, and sets their limits, plans and wallets. */
+/**
+ * The operator of the service: creates organizations, suspends them, and sets their limits, plans and
+ * wallets.
+ */
 
 import { toMicros } from "../../../../tools/money.ts";
 import { operator as contract } from "../../../../tools/operator.ts";

@@ -20,11 +20,11 @@ function command<Input extends z.ZodObject>(
   input: Input,
   run: (input: z.output<Input>, world: World) => Promise<unknown>,
 ): Command {
-  // The route passes on what the schema has parsed.
+  // The route passes input that the schema has parsed.
   return { input, run: (parsed, world) => run(parsed as z.output<Input>, world) };
 }
 
-/** By default the first organization, which the first start created. */
+/** Default: the first organization, which the first start created. */
 const organization = z.string().max(64).optional();
 
 const NewKey = z.object({
@@ -108,7 +108,7 @@ async function createUser(input: z.output<typeof NewUser>, world: World) {
   return { id: user.id, organization_id, email, name, role, password };
 }
 
-/** All sessions of the user end. */
+/** Resets the password. All sessions of the user end. */
 async function resetPassword({ email }: { readonly email: string }, { database, now }: World) {
   const password = newPassword();
   const password_hash = await hashPassword(password);

@@ -1,8 +1,10 @@
 /**
- * The route of the commands that the operator runs on the machine of the service, such as `tidings orgs create`.
+ * The route of the commands that the operator runs on the machine of the service, such as `tidings orgs
+ * create`.
  *
- * It answers to a key of a data folder alone. Who can read that key can read the configuration too, so the route needs no
- * operator's key, and works while the first organization, whose API key it is, is suspended.
+ * The route accepts only the key of a data folder. Anyone who can read this key can read the configuration
+ * too, so the route needs no operator's key. It also works while the first organization, to which the key
+ * belongs, is suspended.
  */
 import { failInput, inputMessages } from "../../../../tools/contract/index.ts";
 import { fail } from "../../../../tools/errors.ts";
@@ -33,7 +35,7 @@ export const machineRoute: ModuleRoute = {
 };
 
 /**
- * To others the route does not exist.
+ * With any other key the route does not exist.
  * @throws Failure `route_not_found`; `credential_invalid` for a key of a data folder that was revoked.
  */
 async function requireLocalKey({ database: { queries } }: World, key: string): Promise<void> {

@@ -1,4 +1,4 @@
-/** Organizations as the operator sees them: created with their owner, found by id, and listed. */
+/** Organizations for the operator: created with their owner, found by id, and listed. */
 import { type Selectable, sql } from "kysely";
 import { allScopes } from "../../../../tools/contract/index.ts";
 import { fail } from "../../../../tools/errors.ts";
@@ -14,7 +14,10 @@ import { insertUser } from "../../account/users.ts";
 import type { Transaction, World } from "../../foundation/kernel/index.ts";
 import { createOrganization } from "../bootstrap.ts";
 
-/** Prepares an organization outside the transaction; the result creates it. @throws Failure `unknown_country`. */
+/**
+ * Prepares an organization outside the transaction; the returned function creates it.
+ * @throws Failure `unknown_country`.
+ */
 export async function prepareOrganization(input: NewOrganization) {
   const { owner, ...settings } = input;
   requireCountry(settings.default_country, "default_country");
@@ -65,7 +68,7 @@ export async function listOrganizations(db: Queries, { search, status, ...paging
   return { data: rows.map(serialize), meta };
 }
 
-/** The counts read one range of a key each. */
+/** Each count reads one range of a key. */
 function selectOrganizations(db: Queries) {
   return db
     .selectFrom("organizations")

@@ -12,11 +12,11 @@ import { reviewStatusOf } from "../../review-status.ts";
 import { templateLanguages } from "../../template-languages.ts";
 import { type AuthorityParts, scheduleReview } from "./decide.ts";
 import {
-  deleteTemplate,
+  deleteStoredTemplate,
   insertTemplate,
   listAfter,
-  lockTemplate,
-  readSettings,
+  lockStoredTemplate,
+  readReviewSettings,
   type StoredTemplate,
   updateTemplate,
 } from "./store.ts";
@@ -26,7 +26,7 @@ const pageSize = 100;
 /** As on WhatsApp. */
 const changeableStatuses: readonly string[] = ["APPROVED", "REJECTED", "PAUSED"];
 
-export function createTemplateAuthority(parts: AuthorityParts): TemplateAuthority {
+export function createAuthority(parts: AuthorityParts): TemplateAuthority {
   return {
     languages: templateLanguages,
     statusOf: reviewStatusOf,
@@ -41,14 +41,14 @@ export function createTemplateAuthority(parts: AuthorityParts): TemplateAuthorit
     async delete({ inbox: { organization_id, phone_number }, external_id }, signal) {
       signal.throwIfAborted();
       return parts.database.transaction(async (tx) => {
-        const template = await lockTemplate(tx, { organization_id, external_id });
+        const template = await lockStoredTemplate(tx, { organization_id, external_id });
         if (template?.phone_number !== phone_number) {
           return { outcome: "deleted" };
         }
         if (template.status === "DISABLED") {
           return refuse("A disabled template can't be deleted.");
         }
-        await deleteTemplate(tx, template);
+        await deleteStoredTemplate(tx, template);
         return { outcome: "deleted" };
       });
     },
@@ -57,7 +57,7 @@ export function createTemplateAuthority(parts: AuthorityParts): TemplateAuthorit
 
 async function submit(parts: AuthorityParts, submission: TemplateSubmission): Promise<SubmissionResult> {
   const { database } = parts;
-  const settings = await readSettings(database.queries, submission.inbox.organization_id);
+  const settings = await readReviewSettings(database.queries, submission.inbox.organization_id);
   if (settings.busy) {
     return { outcome: "busy" };
   }
@@ -100,7 +100,7 @@ const create: Store = async ({ now }, tx, { inbox, name, language, ...version })
 
 const change: Store = async (_, tx, { inbox, external_id, ...version }) => {
   const { organization_id, phone_number } = inbox;
-  const template = await lockTemplate(tx, { organization_id, external_id: external_id ?? "" });
+  const template = await lockStoredTemplate(tx, { organization_id, external_id: external_id ?? "" });
   if (template?.phone_number !== phone_number) {
     return refuse(`There is no template with the id ${external_id}.`);
   }

@@ -1,13 +1,13 @@
 /** Controls of the simulated review authority: how it reviews, and decisions by hand. */
 import type { z } from "zod";
 import { ControlInputError } from "../input-error.ts";
-import { type AuthorityParts, decide } from "./decide.ts";
-import { type Decision, ReviewSettings } from "./input.ts";
+import { type AuthorityParts, decideReview } from "./decide.ts";
+import { type ReviewDecision, ReviewSettings } from "./input.ts";
 import {
-  listNames,
   listNewest,
+  listTemplateNames,
   lockTemplates,
-  readSettings,
+  readReviewSettings,
   replaceSettings,
   type StoredTemplate,
   type TemplateSelection,
@@ -18,7 +18,7 @@ export interface TemplateControls {
   /** Replaces all settings; missing ones get their defaults. */
   replaceSettings(organization_id: string, settings: z.input<typeof ReviewSettings>): Promise<ReviewSettings>;
   /** Changes the templates of a name at once. @throws ControlInputError if there is none. */
-  decide(organization_id: string, decision: Decision): Promise<readonly StoredTemplate[]>;
+  decide(organization_id: string, decision: ReviewDecision): Promise<readonly StoredTemplate[]>;
   /** The templates of the organization, newest first, and how many there are. */
   listTemplates(
     organization_id: string,
@@ -32,7 +32,7 @@ const maxNames = 5;
 export function createTemplateControls(parts: AuthorityParts): TemplateControls {
   const { queries } = parts.database;
   return {
-    getSettings: (organization_id) => readSettings(queries, organization_id),
+    getSettings: (organization_id) => readReviewSettings(queries, organization_id),
 
     async replaceSettings(organization_id, input) {
       const settings = ReviewSettings.parse(input);
@@ -49,20 +49,20 @@ export function createTemplateControls(parts: AuthorityParts): TemplateControls 
 function decideByName(
   parts: AuthorityParts,
   organization_id: string,
-  { name, language, phone_number, ...change }: Decision,
+  { name, language, phone_number, ...change }: ReviewDecision,
 ): Promise<readonly StoredTemplate[]> {
   const selection = { organization_id, name: name.toLowerCase(), language, phone_number };
   return parts.database.transaction(async (tx) => {
-    const { reason, notices } = await readSettings(tx, organization_id);
+    const { reason, notices } = await readReviewSettings(tx, organization_id);
     const decision = { ...change, reason: change.reason ?? reason, notices };
     const templates = await lockTemplates(tx, selection);
     if (templates.length === 0) {
-      const existing = await listNames(tx, { ...selection, language: undefined }, maxNames);
+      const existing = await listTemplateNames(tx, { ...selection, language: undefined }, maxNames);
       throw new ControlInputError("name", describeMissing(selection, existing));
     }
     const decided: StoredTemplate[] = [];
     for (const template of templates) {
-      decided.push(await decide(parts, tx, { template, decision }));
+      decided.push(await decideReview(parts, tx, { template, decision }));
     }
     return decided;
   });

@@ -7,18 +7,18 @@
  */
 import { z } from "zod";
 import type { Database, DatabaseTransaction } from "../../../../database/database.ts";
-import { type Enqueue, type JobDefinition, type JobType, newJob } from "../../../../jobs/job.ts";
+import { type Enqueuer, type JobDefinition, type JobType, newJob } from "../../../../jobs/job.ts";
 import type {
   TemplateAuthorityCallbacks,
   TemplateNotice,
 } from "../../../../ports/channel/template-authority.ts";
 import type { Clock } from "../../../../ports/clock.ts";
-import type { Decision, ReviewSettings } from "./input.ts";
-import { lockTemplate, type StoredTemplate, updateTemplate } from "./store.ts";
+import type { ReviewDecision, ReviewSettings } from "./input.ts";
+import { lockStoredTemplate, type StoredTemplate, updateTemplate } from "./store.ts";
 
 export interface AuthorityParts {
   readonly database: Database;
-  readonly enqueue: Enqueue;
+  readonly enqueue: Enqueuer;
   readonly now: Clock;
 }
 
@@ -55,9 +55,9 @@ export function createReviewJobs(
       runsWhileSuspended: true,
       async run(due) {
         await parts.database.transaction(async (tx) => {
-          const template = await lockTemplate(tx, due);
+          const template = await lockStoredTemplate(tx, due);
           if (template?.revision === due.revision) {
-            await decide(parts, tx, { template, decision: due });
+            await decideReview(parts, tx, { template, decision: due });
           }
         });
         return undefined;
@@ -91,7 +91,7 @@ const hourMs = 3_600_000;
 /** How long the first pauses last, as on WhatsApp; the next one disables the template. */
 const pausesMs = [3 * hourMs, 6 * hourMs];
 
-interface DueDecision extends Pick<Decision, "quality" | "category"> {
+interface DueDecision extends Pick<ReviewDecision, "quality" | "category"> {
   readonly outcome?: keyof typeof outcomes | undefined;
   readonly reason: string;
   readonly notices: boolean;
@@ -112,7 +112,7 @@ const outcomes = {
 } satisfies Record<string, (template: StoredTemplate, decision: { readonly reason: string }) => Changes>;
 
 /** Changes a locked template, and adds the jobs that report the change and end the pause. */
-export async function decide(
+export async function decideReview(
   { enqueue, now }: AuthorityParts,
   tx: DatabaseTransaction,
   { template, decision }: { readonly template: StoredTemplate; readonly decision: DueDecision },

@@ -6,7 +6,7 @@ import type {
   TemplateAuthorityCallbacks,
 } from "../../../../ports/channel/template-authority.ts";
 import type { ControlRoute } from "../control-route.ts";
-import { createTemplateAuthority } from "./authority.ts";
+import { createAuthority } from "./authority.ts";
 import { createTemplateControls } from "./controls.ts";
 import { type AuthorityParts, createReviewJobs } from "./decide.ts";
 import { findRefusal } from "./refusal.ts";
@@ -30,7 +30,7 @@ export function createSimulatedAuthority({
   ...parts
 }: SimulatedAuthorityOptions): SimulatedAuthority {
   return {
-    authority: createTemplateAuthority(parts),
+    authority: createAuthority(parts),
     findRefusal: (message) => findRefusal(parts.database.queries, message),
     routes: createTemplateRoutes(createTemplateControls(parts)),
     jobs: createReviewJobs(parts, callbacks),

@@ -34,7 +34,7 @@ export const ReviewSettings = z.strictObject(
 );
 export type ReviewSettings = z.output<typeof ReviewSettings>;
 
-export const Decision = z
+export const ReviewDecision = z
   .strictObject({
     name: textField(512),
     language: textField(16).optional().describe("Default: every language"),
@@ -56,4 +56,4 @@ export const Decision = z
     path: ["reason"],
     message: "Only the outcome reject has a reason.",
   });
-export type Decision = z.output<typeof Decision>;
+export type ReviewDecision = z.output<typeof ReviewDecision>;

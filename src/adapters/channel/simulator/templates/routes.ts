@@ -4,10 +4,10 @@ import {
   type ControlRoute,
   createRouteFactory,
   ListQuery,
-  parseInput,
+  parseControlInput,
 } from "../control-route.ts";
 import type { TemplateControls } from "./controls.ts";
-import { Decision, ReviewSettings } from "./input.ts";
+import { ReviewDecision, ReviewSettings } from "./input.ts";
 import type { StoredTemplate } from "./store.ts";
 
 export function createTemplateRoutes(controls: TemplateControls): readonly ControlRoute[] {
@@ -21,7 +21,7 @@ export function createTemplateRoutes(controls: TemplateControls): readonly Contr
 type RouteHandler = ControlHandler<TemplateControls>;
 
 const getTemplates: RouteHandler = async (controls, { organization_id, query }) => {
-  const { limit } = parseInput(ListQuery, query);
+  const { limit } = parseControlInput(ListQuery, query);
   const review = await controls.getSettings(organization_id);
   const { templates, total } = await controls.listTemplates(organization_id, limit);
   return {
@@ -35,11 +35,11 @@ const unknownSetting = "There is no such setting.";
 /** With a name, the body is a decision about templates; without one, the settings of the review. */
 const putTemplates: RouteHandler = async (controls, { organization_id, body }) => {
   if (typeof body === "object" && body !== null && "name" in body) {
-    const decision = parseInput(Decision, body, unknownSetting);
+    const decision = parseControlInput(ReviewDecision, body, unknownSetting);
     const templates = await controls.decide(organization_id, decision);
     return { status: 200, body: { data: { templates: templates.map(toListedTemplate) } } };
   }
-  const settings = parseInput(ReviewSettings, body, unknownSetting);
+  const settings = parseControlInput(ReviewSettings, body, unknownSetting);
   const review = await controls.replaceSettings(organization_id, settings);
   return { status: 200, body: { data: { review } } };
 };

@@ -24,7 +24,7 @@ export function insertTemplate(
     .executeTakeFirst();
 }
 
-export function lockTemplate(
+export function lockStoredTemplate(
   tx: DatabaseTransaction,
   { organization_id, external_id }: TemplateKey,
 ): Promise<StoredTemplate | undefined> {
@@ -49,7 +49,7 @@ export function updateTemplate(
     .executeTakeFirstOrThrow();
 }
 
-export async function deleteTemplate(
+export async function deleteStoredTemplate(
   tx: DatabaseTransaction,
   { organization_id, external_id }: TemplateKey,
 ): Promise<void> {
@@ -108,7 +108,11 @@ export async function listNewest(queries: Queries, organization_id: string, limi
 }
 
 /** Names and languages that exist; those of `name` first. */
-export function listNames(queries: Queries, { name = "", ...selection }: TemplateSelection, limit: number) {
+export function listTemplateNames(
+  queries: Queries,
+  { name = "", ...selection }: TemplateSelection,
+  limit: number,
+) {
   return select(queries, selection)
     .select(["name", "language"])
     .groupBy(["name", "language"])
@@ -119,7 +123,7 @@ export function listNames(queries: Queries, { name = "", ...selection }: Templat
     .execute();
 }
 
-export async function readSettings(queries: Queries, organization_id: string): Promise<ReviewSettings> {
+export async function readReviewSettings(queries: Queries, organization_id: string): Promise<ReviewSettings> {
   const row = await ofOrganization(queries, organization_id)
     .selectFrom("simulator_reviews")
     .select("review")

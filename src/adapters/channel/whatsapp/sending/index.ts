@@ -20,7 +20,7 @@ import { loadClient } from "../../../http-client/index.ts";
 import { toWhatsAppAccount, type WhatsAppAccount } from "../account.ts";
 import { type Reaction, reactionTo, toFailure } from "../error-codes.ts";
 import {
-  ask,
+  askGraph,
   describeNoAnswer,
   type GraphError,
   isUnsent,
@@ -36,7 +36,9 @@ interface Sender {
   readonly upload: Uploader;
 }
 
-const Sent = z.object({ messages: z.tuple([z.object({ id: z.string().min(1).max(255) })], z.unknown()) });
+const SentAnswer = z.object({
+  messages: z.tuple([z.object({ id: z.string().min(1).max(255) })], z.unknown()),
+});
 
 /** Left for the request after the uploads. */
 const requestMs = 4_000;
@@ -72,7 +74,7 @@ async function send(
   requireClaim();
   const path = `/${segment(account.phone_number_id)}/messages`;
   const api = { settings, token: account.access_token, signal };
-  const answer = await ask(api, { method: "POST", path, json: toBody(message, ids) }).catch((error) =>
+  const answer = await askGraph(api, { method: "POST", path, json: toBody(message, ids) }).catch((error) =>
     toResult(error, signal),
   );
   if (answer.outcome === "busy" || answer.outcome === "unknown") {
@@ -81,7 +83,7 @@ async function send(
   if (answer.outcome === "rejected") {
     return react(message, answer.error);
   }
-  return { outcome: "accepted", channel_message_id: parseAnswer(Sent, answer.value).messages[0].id };
+  return { outcome: "accepted", channel_message_id: parseAnswer(SentAnswer, answer.value).messages[0].id };
 }
 
 type BusySend = Extract<SendResult, { outcome: "busy" }>;

@@ -9,7 +9,7 @@ import { z } from "zod";
 import type { ChannelFile } from "../../../../ports/channel/message-content.ts";
 import type { Clock } from "../../../../ports/clock.ts";
 import type { WhatsAppAccount } from "../account.ts";
-import { ask, type GraphError, parseAnswer, segment, type WhatsAppSettings } from "../http.ts";
+import { askGraph, type GraphError, parseAnswer, segment, type WhatsAppSettings } from "../http.ts";
 
 export type UploadResult =
   | { readonly outcome: "uploaded"; readonly id: string }
@@ -23,7 +23,7 @@ const keptMs = 24 * 3_600_000;
 const maxKept = 1_000;
 const uploadTimeoutMs = 120_000;
 
-const Uploaded = z.object({ id: z.string().min(1).max(255) });
+const UploadAnswer = z.object({ id: z.string().min(1).max(255) });
 
 export function createUploader(settings: WhatsAppSettings, now: Clock): Uploader {
   const uploads = new Map<string, { readonly since: number; readonly result: Promise<UploadResult> }>();
@@ -58,7 +58,7 @@ async function upload(
   const boundary = randomUUID();
   const { head, tail } = formAround(boundary, file);
   const size = Buffer.byteLength(head) + file.size + Buffer.byteLength(tail);
-  const answer = await ask(
+  const answer = await askGraph(
     { settings, token },
     {
       method: "POST",
@@ -73,7 +73,7 @@ async function upload(
   );
   return answer.outcome === "rejected"
     ? answer
-    : { outcome: "uploaded", id: parseAnswer(Uploaded, answer.value).id };
+    : { outcome: "uploaded", id: parseAnswer(UploadAnswer, answer.value).id };
 }
 
 function formAround(boundary: string, { key, content_type }: ChannelFile) {

@@ -16,7 +16,7 @@ import type { CreateTemplate, EditTemplate } from "../contract.ts";
 import { reactionTo } from "../error-codes.ts";
 import {
   type Api,
-  ask,
+  askGraph,
   type GraphAnswer,
   type GraphError,
   isUnsent,
@@ -33,7 +33,7 @@ const busy = { outcome: "busy" } as const;
 const pageSize = 100;
 const timeoutMs = 15_000;
 
-export function createTemplateAuthority(settings: WhatsAppSettings): TemplateAuthority {
+export function createWhatsAppAuthority(settings: WhatsAppSettings): TemplateAuthority {
   const apiOf = ({ access_token: token }: WhatsAppAccount, signal: AbortSignal): Api => ({
     settings,
     token,
@@ -58,7 +58,7 @@ export function createTemplateAuthority(settings: WhatsAppSettings): TemplateAut
       const query = new URLSearchParams({ hsm_id: external_id, name: name.toLowerCase() });
       const path = `/${segment(account.waba_id)}/message_templates?${query}`;
       const request = { method: "DELETE", path, timeoutMs } as const;
-      const answer = await ask(apiOf(account, signal), request).catch(busyIfUnsent);
+      const answer = await askGraph(apiOf(account, signal), request).catch(busyIfUnsent);
       if (answer.outcome === "busy") {
         return answer;
       }
@@ -86,7 +86,7 @@ function busyIfUnsent(error: unknown): typeof busy {
   throw error;
 }
 
-const Created = z.object({ id: z.string().min(1).max(128) });
+const CreatedTemplate = z.object({ id: z.string().min(1).max(128) });
 
 async function submit(
   api: Api,
@@ -113,7 +113,7 @@ async function submit(
   } satisfies EditTemplate;
   if (external_id !== null) {
     const path = `/${segment(external_id)}`;
-    const answer = await ask(api, { method: "POST", path, json: content, timeoutMs });
+    const answer = await askGraph(api, { method: "POST", path, json: content, timeoutMs });
     return answer.outcome === "rejected" ? reject(answer) : { outcome: "accepted", external_id };
   }
   const path = `/${segment(account.waba_id)}/message_templates`;
@@ -124,10 +124,10 @@ async function submit(
     parameter_format: "POSITIONAL",
     ...content,
   };
-  const answer = await ask(api, { method: "POST", path, json, timeoutMs });
+  const answer = await askGraph(api, { method: "POST", path, json, timeoutMs });
   return answer.outcome === "rejected"
     ? reject(answer)
-    : { outcome: "accepted", external_id: parseAnswer(Created, answer.value).id };
+    : { outcome: "accepted", external_id: parseAnswer(CreatedTemplate, answer.value).id };
 }
 
 function reject({ error }: Extract<GraphAnswer, { outcome: "rejected" }>): SubmissionResult {
@@ -152,7 +152,7 @@ const Page = z.object({
     .optional(),
 });
 
-const Listed = z.object({
+const ListedTemplate = z.object({
   id: z.string(),
   name: z.string(),
   language: z.string(),
@@ -181,19 +181,19 @@ async function list(
     ...(cursor === null ? {} : { after: cursor }),
   });
   const path = `/${segment(waba_id)}/message_templates?${query}`;
-  const answer = await ask(api, { method: "GET", path, timeoutMs });
+  const answer = await askGraph(api, { method: "GET", path, timeoutMs });
   if (answer.outcome === "rejected") {
     throw new Error(`WhatsApp refused to list templates: code ${answer.error.code}.`);
   }
   const { data, paging } = parseAnswer(Page, answer.value);
-  const templates = readAll(Listed, data)
+  const templates = readAll(ListedTemplate, data)
     // The API's filter also finds names that contain this one.
     .filter((one) => name === undefined || one.name === name.toLowerCase())
     .map(toReviewed);
   return { templates, next: paging?.next === undefined ? null : (paging.cursors?.after ?? null) };
 }
 
-function toReviewed(listed: z.output<typeof Listed>): ReviewedTemplate {
+function toReviewed(listed: z.output<typeof ListedTemplate>): ReviewedTemplate {
   const { id, name, language, status, category, rejected_reason, quality_score } = listed;
   const content = listed.parameter_format === "NAMED" ? null : fromComponents(listed.components);
   return {

@@ -1,7 +1,7 @@
 /** Uploads the sample of a media header by Meta's resumable upload, which returns a handle. */
 import { z } from "zod";
 import type { ChannelFile } from "../../../../ports/channel/message-content.ts";
-import { type Api, ask, type GraphAnswer, parseAnswer, segment } from "../http.ts";
+import { type Api, askGraph, type GraphAnswer, parseAnswer, segment } from "../http.ts";
 
 const Session = z.object({ id: z.string().regex(/^upload:[\w:+/=?&%.-]{1,2000}$/) });
 const Handle = z.object({ h: z.string().min(1).max(10_000) });
@@ -21,12 +21,12 @@ export async function uploadSample(
     file_length: String(file.size),
     file_type: file.content_type,
   });
-  const session = await ask(api, { method: "POST", path: `/${segment(app_id)}/uploads?${query}` });
+  const session = await askGraph(api, { method: "POST", path: `/${segment(app_id)}/uploads?${query}` });
   if (session.outcome === "rejected") {
     return session;
   }
   const { id } = parseAnswer(Session, session.value);
-  const uploaded = await ask(api, {
+  const uploaded = await askGraph(api, {
     method: "POST",
     path: `/${id}`,
     body: content,

@@ -1,7 +1,7 @@
 /** What a person does with an earlier message (reacts, edits, deletes it), by the type of the report at WhatsApp. */
 import { z } from "zod";
 import type { MessageChange } from "../../../../ports/channel/channel.ts";
-import type { Message } from "./envelope.ts";
+import type { WebhookMessage } from "./envelope.ts";
 
 type Change = Pick<MessageChange, "channel_message_id" | "change">;
 
@@ -44,6 +44,6 @@ const readers: Readonly<Record<string, z.ZodType<Change>>> = {
 };
 
 /** Undefined for a message, and for a change of another form than expected. */
-export function changeOf(message: Message): Change | undefined {
+export function changeOf(message: WebhookMessage): Change | undefined {
   return Object.hasOwn(readers, message.type) ? readers[message.type]?.safeParse(message).data : undefined;
 }

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { AccountMessage } from "../../../../ports/channel/channel.ts";
 import type { MediaType } from "../../../../ports/channel/message-content.ts";
-import type { Message } from "./envelope.ts";
+import type { WebhookMessage } from "./envelope.ts";
 
 type Content = Pick<AccountMessage, "content" | "file">;
 
@@ -64,7 +64,7 @@ const readers: Readonly<Record<string, z.ZodType<Content>>> = {
 };
 
 /** A type that this service does not have, or a message of another form than expected, is unsupported. */
-export function contentOf(message: Message): Content {
+export function contentOf(message: WebhookMessage): Content {
   const read = Object.hasOwn(readers, message.type)
     ? readers[message.type]?.safeParse(message).data
     : undefined;

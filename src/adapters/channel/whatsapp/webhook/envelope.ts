@@ -38,14 +38,14 @@ export const seconds = z
 
 export const Metadata = z.object({ phone_number_id: id });
 
-export const Contact = z.object({
+export const WebhookContact = z.object({
   wa_id: id.nullish(),
   user_id: id.nullish(),
   profile: z.object({ name: z.string().nullish(), username: z.string().nullish() }).nullish().catch(null),
 });
-export type Contact = z.output<typeof Contact>;
+export type WebhookContact = z.output<typeof WebhookContact>;
 
-export const Message = z.looseObject({
+export const WebhookMessage = z.looseObject({
   id,
   from: digits.nullish().catch(null),
   from_user_id: id.nullish().catch(null),
@@ -56,7 +56,7 @@ export const Message = z.looseObject({
     .nullish()
     .catch(null),
 });
-export type Message = z.output<typeof Message>;
+export type WebhookMessage = z.output<typeof WebhookMessage>;
 
 /** A person's choice about marketing. */
 export const Preference = z

@@ -50,12 +50,12 @@ export function answerHandshake(
   return isComplete && isSameText(token, verify_token) ? challenge : undefined;
 }
 
-type Read = (change: AccountChange) => Partial<ChannelUpdates>;
+type ChangeReader = (change: AccountChange) => Partial<ChannelUpdates>;
 
 const Template = z.object({ message_template_name: z.string().min(1).max(512) });
 
 /** The change itself is not believed: it may be older than another, and the list tells. */
-const readTemplate: Read = ({ value, business_id }) => {
+const readTemplate: ChangeReader = ({ value, business_id }) => {
   const { data } = Template.safeParse(value);
   return data ? { templates: [{ business_id, name: data.message_template_name }] } : {};
 };
@@ -63,7 +63,7 @@ const readTemplate: Read = ({ value, business_id }) => {
 const Ban = z.object({ ban_info: z.object({ waba_ban_state: z.union([z.string(), z.array(z.string())]) }) });
 const locked = 131031;
 
-const readAccount: Read = ({ value, business_id }) => {
+const readAccount: ChangeReader = ({ value, business_id }) => {
   const { data } = Ban.safeParse(value);
   const states = [data?.ban_info.waba_ban_state ?? []].flat();
   const failure = toFailure({ code: locked, title: "", detail: null });
@@ -73,7 +73,7 @@ const readAccount: Read = ({ value, business_id }) => {
   return states.includes("REINSTATE") ? { health: [{ account: { business_id }, failure: null }] } : {};
 };
 
-const readLimits: Read = ({ business_id }) => ({ limits: [{ business_id }] });
+const readLimits: ChangeReader = ({ business_id }) => ({ limits: [{ business_id }] });
 
 const alertType = z.string().regex(/^\w{1,64}$/);
 const Alert = z.object({
@@ -81,12 +81,12 @@ const Alert = z.object({
   event: alertType.optional().catch(undefined),
 });
 
-const readAlert: Read = ({ field, value, business_id }) => {
+const readAlert: ChangeReader = ({ field, value, business_id }) => {
   const { alert_type, event } = Alert.parse(value);
   return { alerts: [{ business_id, field, type: alert_type ?? event ?? null }] };
 };
 
-const readers: Readonly<Record<string, Read>> = {
+const readers: Readonly<Record<string, ChangeReader>> = {
   messages: ({ value }) => readMessages(value),
   user_id_update: ({ value }) => readIdUpdates(value),
   user_preferences: ({ value }) => readPreferences(value),

@@ -10,7 +10,7 @@ import { reactionTo, toFailure } from "../error-codes.ts";
 import { readAll } from "../read-all.ts";
 import { changeOf } from "./changes.ts";
 import { contentOf } from "./content.ts";
-import { Contact, digits, Message, Metadata, Preference, Status, seconds } from "./envelope.ts";
+import { digits, Metadata, Preference, Status, seconds, WebhookContact, WebhookMessage } from "./envelope.ts";
 
 type Updates = Pick<ChannelUpdates, "messages" | "changes" | "receipts" | "moves" | "health">;
 
@@ -22,8 +22,8 @@ export function readMessages(value: Readonly<Record<string, unknown>>): Updates 
     return none;
   }
   const { phone_number_id: account_id } = metadata.data;
-  const contacts = readAll(Contact, value.contacts);
-  const messages = readAll(Message, value.messages);
+  const contacts = readAll(WebhookContact, value.contacts);
+  const messages = readAll(WebhookMessage, value.messages);
   const statuses = readAll(Status, value.statuses);
   const written = messages.filter(({ type }) => type !== "system");
   const changes = new Map(written.map((message) => [message, changeOf(message)]));
@@ -46,9 +46,9 @@ export function readMessages(value: Readonly<Record<string, unknown>>): Updates 
 }
 
 function toMessage(
-  message: Message,
+  message: WebhookMessage,
   account_id: string,
-  contacts: readonly Contact[],
+  contacts: readonly WebhookContact[],
 ): readonly AccountMessage[] {
   const contact = contactOf(message, contacts);
   return senderOf(message, contacts).map((sender) => ({
@@ -63,7 +63,10 @@ function toMessage(
   }));
 }
 
-function contactOf({ from, from_user_id }: Message, contacts: readonly Contact[]): Contact | undefined {
+function contactOf(
+  { from, from_user_id }: WebhookMessage,
+  contacts: readonly WebhookContact[],
+): WebhookContact | undefined {
   return (
     contacts.find(({ wa_id }) => Boolean(from) && wa_id === from) ??
     contacts.find(({ user_id }) => Boolean(from_user_id) && user_id === from_user_id)
@@ -71,7 +74,7 @@ function contactOf({ from, from_user_id }: Message, contacts: readonly Contact[]
 }
 
 /** None if the message has neither a number nor an id to answer to. */
-function senderOf(message: Message, contacts: readonly Contact[]) {
+function senderOf(message: WebhookMessage, contacts: readonly WebhookContact[]) {
   const { from: wa_id = null, from_user_id = null } = message;
   const contact = contactOf(message, contacts);
   const bsuid = from_user_id ?? contact?.user_id ?? null;
@@ -88,7 +91,7 @@ export function readPreferences(value: Readonly<Record<string, unknown>>): Pick<
   const metadata = Metadata.safeParse(value.metadata);
   const preferences = metadata.success ? readAll(Preference, value.user_preferences) : [];
   const account_id = metadata.data?.phone_number_id ?? "";
-  const contacts = readAll(Contact, value.contacts);
+  const contacts = readAll(WebhookContact, value.contacts);
   return {
     consents: preferences.map(({ wa_id = null, user_id, value: choice, timestamp }) => {
       const contact = contacts.find((one) => wa_id !== null && one.wa_id === wa_id);
@@ -108,7 +111,7 @@ const System = z.object({
   }),
 });
 
-function toMove(message: Message, account_id: string): ChannelUpdates["moves"] {
+function toMove(message: WebhookMessage, account_id: string): ChannelUpdates["moves"] {
   const { data } = System.safeParse(message);
   if (!data) {
     return [];

@@ -1,7 +1,9 @@
 /**
- * Writes CSV (RFC 4180) that a spreadsheet may open: a cell that it would read as a formula gets a leading apostrophe.
+ * Writes CSV (RFC 4180) that is safe to open in a spreadsheet: a cell that the spreadsheet would read as a
+ * formula gets a leading apostrophe.
  *
- * A phone number keeps its plus sign: digits alone compute nothing, and a program that reads the file needs the number.
+ * A phone number keeps its plus sign and gets no apostrophe: digits alone compute nothing, and programs that
+ * read the file need the number.
  */
 
 /** The characters with which a formula begins (OWASP, CSV injection). */

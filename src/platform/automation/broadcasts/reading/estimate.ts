@@ -9,7 +9,7 @@ import type { Transaction, World } from "../../../foundation/kernel/index.ts";
 import type { Rates } from "../../../money/prices/index.ts";
 import { paymentOf, readAvailable } from "../../../money/wallet/index.ts";
 import { type BroadcastRow, requireState } from "../find.ts";
-import { contentOf, type Prepared, prepareContent, requireReadyCohort } from "../prepare.ts";
+import { broadcastContent, type PreparedContent, prepareContent, requireReadyCohort } from "../prepare.ts";
 import {
   type DailyLimit,
   leftToday,
@@ -29,7 +29,7 @@ export async function estimateBroadcast(context: EstimateContext, broadcast: Bro
   const { tx, world, now } = context;
   requireState(broadcast, { allowed: startable, action: "estimated" });
   const { organization_id: organization } = broadcast;
-  const prepared = await prepareContent(context, organization, contentOf(broadcast));
+  const prepared = await prepareContent(context, organization, broadcastContent(broadcast));
   const inbox = await getOrDefaultInbox(tx, organization, prepared.template.inbox_id);
   const payment = paymentOf(world, inbox);
   const rates = await readBroadcastRates(tx, organization, payment);
@@ -57,11 +57,11 @@ export async function estimateBroadcast(context: EstimateContext, broadcast: Bro
 }
 
 interface Basis {
-  readonly prepared: Prepared;
+  readonly prepared: PreparedContent;
   readonly rates: Rates;
 }
 
-/** The candidates by country and reason of their exclusion. */
+/** Counts the candidates by country and reason of exclusion. */
 async function groupCandidates(
   { tx, now }: EstimateContext,
   { organization_id: organization, cohort_id }: BroadcastRow,
@@ -83,17 +83,20 @@ const costOf = ({ country, count, cost }: Group) => ({
   cost: fromMicros(cost ?? 0),
 });
 
-interface Sending {
+interface SendingPlan {
   readonly inbox: { readonly settings: Record<string, unknown> };
   readonly recipient_count: number;
-  /** Null: there is no limit of 24 hours. */
+  /** Null: the inbox has no limit per 24 hours. */
   readonly today: DailyLimit | null;
 }
 
 const daySeconds = 24 * 3_600;
 
-/** By the limits of the inbox and of its number; the channel itself may take longer. */
-function estimateTime({ inbox, recipient_count, today }: Sending) {
+/**
+ * Estimates the sending time by the limits of the inbox and of its number. The channel itself may take
+ * longer.
+ */
+function estimateTime({ inbox, recipient_count, today }: SendingPlan) {
   const { messages_per_second: rate } = InboxSettings.parse(inbox.settings);
   const { left = recipient_count, limit = 0 } = today ?? {};
   const waiting = Math.max(0, recipient_count - left);

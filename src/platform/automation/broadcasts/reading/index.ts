@@ -1,4 +1,4 @@
-/** What is read of a broadcast: its estimate, its recipients, its counts as they change, and its message as a test. */
+/** Estimates a broadcast, lists its recipients, waits for its progress, and sends its message as a test. */
 export { estimateBroadcast } from "./estimate.ts";
 export { listRecipients } from "./recipients.ts";
 export { recipientsRoute } from "./recipients-route.ts";

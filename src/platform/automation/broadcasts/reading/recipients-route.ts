@@ -66,7 +66,8 @@ async function* writeRecipients(
   yield Buffer.from(toCsvRow(columns));
   let after = "";
   for (;;) {
-    // The request's own work has ended: without this, the queries would not wait in the queue of its organization.
+    // The handler of the request has returned: without `runForCaller`, the queries would not wait in the
+    // organization's queue.
     const rows = await runForCaller(broadcast.organization_id, () => readBatch(world, broadcast, after));
     const last = rows.at(-1);
     if (last === undefined) {

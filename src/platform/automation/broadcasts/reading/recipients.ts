@@ -1,8 +1,9 @@
 /**
  * Reads the recipients of a broadcast, by contact, each with the progress of its message.
  *
- * A recipient has the status of its message once there is one. The messages of a page are read after the page is known,
- * where the filter allows it: a late page of 100,000 recipients would otherwise read the messages of all before it.
+ * A recipient has the status of its message as soon as the message exists. The messages of a page are read
+ * after the page is known, if the filter allows it: otherwise a late page of 100,000 recipients would read
+ * the messages of all earlier pages.
  */
 import { sql } from "kysely";
 import type { ExclusionReason, RecipientStatus } from "../../../../../tools/broadcasts/index.ts";
@@ -21,7 +22,7 @@ export function selectRecipients(db: Queries, { organization_id, id }: Broadcast
     .orderBy("contact_id");
 }
 
-/** Adds the progress of their messages. */
+/** Adds the progress of the recipients' messages. */
 export function selectProgress(db: Queries, recipients: ReturnType<typeof selectRecipients>) {
   return db
     .selectFrom(recipients.as("broadcast_recipients"))
@@ -57,7 +58,7 @@ export async function listRecipients(db: Queries, broadcast: BroadcastRow, reque
     messages === undefined
       ? selectProgress(db, recipients.limit(limit).offset(offset))
       : selectProgress(db, recipients)
-          // Repeats what the join says, for the index.
+          // Repeats a condition of the join so that the planner can use the index.
           .where("messages.broadcast_id", "=", broadcast.id)
           .where("messages.status", "in", messages)
           .limit(limit)
@@ -68,11 +69,14 @@ export async function listRecipients(db: Queries, broadcast: BroadcastRow, reque
 
 interface Filters {
   readonly status?: Recipient["status"];
-  /** Of their messages. */
+  /** Statuses of the recipients' messages. */
   readonly messages?: readonly Message["status"][];
 }
 
-/** The conditions of a status: on columns, whose values the planner knows, and not on `statusOf`. */
+/**
+ * The conditions that select a status. They use columns, whose statistics the planner has, and not
+ * `statusOf`.
+ */
 function filters(status: RecipientStatus | undefined): Filters {
   if (status === undefined || status === "pending" || status === "excluded") {
     return status === undefined ? {} : { status };
@@ -80,7 +84,10 @@ function filters(status: RecipientStatus | undefined): Filters {
   return { status: "queued", messages: status === "queued" ? ["queued", "sending"] : [status] };
 }
 
-/** By the counts of the broadcast, which are exact at every moment: counting the rows would read all messages. */
+/**
+ * Counts recipients by the counts of the broadcast, which are exact at every moment: counting the rows would
+ * read all messages.
+ */
 function countRecipients(broadcast: BroadcastRow, status: RecipientStatus | undefined): number {
   const { total, queued, sent, delivered, read, failed } = broadcast;
   const excluded = Object.values(broadcast.excluded as Readonly<Record<string, number>>).reduce(

@@ -4,17 +4,20 @@ import { normalizePhone } from "../../../account/inboxes/index.ts";
 import type { WriteContext } from "../../../foundation/kernel/index.ts";
 import { sendMessage } from "../../../inbox/messages/index.ts";
 import { getBroadcast } from "../find.ts";
-import { contentOf, prepareContent } from "../prepare.ts";
+import { broadcastContent, prepareContent } from "../prepare.ts";
 import { selectValues } from "../sending/index.ts";
 
-/** What a contact lacks, also a number that is no contact yet, is shown as the name of the variable in brackets. */
+/**
+ * A variable for which the contact has no value is shown as its name in brackets, and so are all variables if
+ * the number belongs to no contact.
+ */
 export async function sendTest(
   { id, to }: { readonly id: string; readonly to: string },
   context: WriteContext,
 ): Promise<{ readonly message_id: string; readonly conversation_id: string }> {
   const { tx, organization } = context;
   const broadcast = await getBroadcast(tx, organization, id);
-  const { template, mapping } = await prepareContent(context, organization, contentOf(broadcast));
+  const { template, mapping } = await prepareContent(context, organization, broadcastContent(broadcast));
   const phone_number = await normalizePhone(tx, organization, {
     text: to,
     field: "to",

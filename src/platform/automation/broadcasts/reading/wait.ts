@@ -1,4 +1,4 @@
-/** Waits until a broadcast has nothing more to send: it completed, paused, failed or was cancelled. */
+/** Waits until a broadcast completed, paused, failed or was cancelled, so that it sends nothing more. */
 import type { ReadContext } from "../../../foundation/kernel/index.ts";
 import { getWaiters, requireLive } from "../../../inbox/messages/index.ts";
 import { getBroadcast, metricsOf } from "../find.ts";

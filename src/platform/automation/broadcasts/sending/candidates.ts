@@ -1,21 +1,21 @@
 /**
- * Selects the contacts of a cohort as candidates of a broadcast: the values of the template's variables, the price, and
- * why a contact is excluded.
+ * Selects the contacts of a cohort as candidates of a broadcast: the values of the template's variables, the
+ * price, and why a contact is excluded.
  */
 import { type RawBuilder, sql } from "kysely";
 import type { ExclusionReason, VariableMapping } from "../../../../../tools/broadcasts/index.ts";
 import { priceOf, type Rates } from "../../../money/prices/index.ts";
 import { type Cohort, isMember } from "../../cohorts/index.ts";
 
-export interface Candidate {
+export interface RecipientCandidate {
   readonly contact_id: string;
   readonly to: string | null;
   readonly country: string | null;
   /** In millionths of the currency's unit; null: there are no prices. */
   readonly price: number | null;
-  /** By the names of the variables. */
+  /** Keyed by the names of the variables. */
   readonly variables: Readonly<Record<string, string>>;
-  /** Null: it is a recipient. */
+  /** Null: the contact is not excluded. */
   readonly reason: ExclusionReason | null;
 }
 
@@ -28,12 +28,12 @@ interface Selection {
   readonly now: Date;
 }
 
-/** One statement, so that all are of one moment. Call `normalizeContacts` before. */
-export function selectCandidates(selection: Selection): RawBuilder<Candidate> {
+/** One statement, so that all candidates are read at the same moment. Call `normalizeContacts` before. */
+export function selectCandidates(selection: Selection): RawBuilder<RecipientCandidate> {
   const { organization, cohort, mapping, now } = selection;
   const names = Object.keys(mapping);
   const values = Object.values(mapping).map(valueFor);
-  return sql<Candidate>`
+  return sql<RecipientCandidate>`
     select contact_id, "to", country, ${priceIn(selection)} as price,
       jsonb_object(${names}::text[], "values") as variables,
       case
@@ -80,14 +80,14 @@ function attributeOf(attribute: string): RawBuilder<unknown> {
   return sql`nullif(btrim(${columns.includes(attribute) ? sql.ref(`contacts.${attribute}`) : metadataOf(attribute)}), '')`;
 }
 
-/** Texts, numbers and booleans; a list or an object is no value. */
+/** The value of an attribute: a text, a number or a boolean. A list or an object counts as no value. */
 function metadataOf(attribute: string): RawBuilder<unknown> {
   const path = attribute.split(".").slice(1);
   return sql`case when jsonb_typeof(contacts.metadata #> ${path}::text[]) in ('string', 'number', 'boolean')
     then contacts.metadata #>> ${path}::text[] end`;
 }
 
-/** The price by the country of the number. */
+/** The price for the country of the contact's number. */
 function priceIn({ rates, category }: Selection): RawBuilder<unknown> {
   const { table } = rates;
   const other = priceOf(rates, null, category);

@@ -13,7 +13,7 @@ export async function pauseBroadcast(
   return changeBroadcast(tx, broadcast, { execution_status: "paused", paused_reason: "requested", now });
 }
 
-/** One that missed its schedule has no recipients yet: it is executed now. */
+/** A broadcast that missed its schedule has no recipients yet: resuming executes it now. */
 export async function resumeBroadcast(context: ControlContext, id: string): Promise<BroadcastRow> {
   const { tx, organization, now } = context;
   const broadcast = await lockBroadcast(tx, organization, { id, allowed: ["paused"], action: "resumed" });
@@ -27,7 +27,10 @@ export async function resumeBroadcast(context: ControlContext, id: string): Prom
 
 const cancellable = { allowed: ["draft", "scheduled", "processing", "paused"], action: "cancelled" } as const;
 
-/** The recipients are locked before the broadcast, as in a dispatch, so that the two do not deadlock. */
+/**
+ * The recipients are locked before the broadcast, as in a dispatch, so that a cancel and a dispatch do not
+ * deadlock.
+ */
 export async function cancelBroadcast(
   { tx, organization, now }: ControlContext,
   id: string,
@@ -35,7 +38,7 @@ export async function cancelBroadcast(
   const broadcast = await getBroadcast(tx, organization, id);
   requireState(broadcast, cancellable);
   await excludePending({ tx, now, broadcast }, "cancelled");
-  // It may have completed meanwhile.
+  // The broadcast may have completed meanwhile.
   const locked = await lockBroadcast(tx, organization, { id, ...cancellable });
   return changeBroadcast(tx, locked, { execution_status: "cancelled", paused_reason: null, now });
 }

@@ -1,8 +1,11 @@
-/** What a broadcast may still send in a moving 24 hours, by the setting of its inbox and by the channel's own limit. */
+/**
+ * What a broadcast may still send in a moving 24 hours, by the setting of its inbox and the limit of the
+ * channel.
+ */
 import { InboxSettings } from "../../../../../tools/inboxes.ts";
 import { lowestId } from "../../../../database/id.ts";
 import { onlyRow, rowsOf } from "../../../../database/query/index.ts";
-import type { NumberLimits } from "../../../../database/schema/index.ts";
+import type { InboxNumberLimits } from "../../../../database/schema/index.ts";
 import { inboxesOfBusiness } from "../../../account/inboxes/index.ts";
 import type { Transaction } from "../../../foundation/kernel/index.ts";
 
@@ -12,13 +15,13 @@ interface LimitedInbox {
   readonly organization_id: string;
   readonly id: string;
   readonly settings: Record<string, unknown>;
-  readonly limits: NumberLimits | null;
+  readonly limits: InboxNumberLimits | null;
 }
 
 export interface DailyLimit {
   /** Messages in 24 hours. */
   readonly limit: number;
-  /** How many of them may be sent now. */
+  /** How many messages may be sent now. */
   readonly left: number;
 }
 
@@ -26,11 +29,14 @@ interface Day {
   readonly inbox: LimitedInbox;
   /** The inboxes whose messages count. */
   readonly ids: readonly string[];
-  /** The id of the first message that counts: ids sort by time, so that only those of the last day are read. */
+  /**
+   * The id of the first message that counts: ids sort by time, so that only messages of the last day are
+   * read.
+   */
   readonly since: string;
 }
 
-/** Null: any number. */
+/** Returns null if the inbox has no limit. */
 export async function leftToday(tx: Transaction, inbox: LimitedInbox, now: Date): Promise<DailyLimit | null> {
   const { daily_limit } = InboxSettings.parse(inbox.settings);
   const messaging_limit = inbox.limits?.messaging_limit ?? null;
@@ -62,7 +68,7 @@ async function lockInboxes(tx: Transaction, { organization_id, id }: LimitedInbo
   return rows.map((row) => row.id);
 }
 
-/** The messages of broadcasts from this inbox. */
+/** Counts the messages of broadcasts from this inbox. */
 async function countMessages(tx: Transaction, { inbox, since }: Day): Promise<number> {
   const { rows } = await rowsOf({ count: "bigint" })`
     select count(*) as count
@@ -75,8 +81,8 @@ async function countMessages(tx: Transaction, { inbox, since }: Day): Promise<nu
 }
 
 /**
- * The people who got a template from one of these inboxes outside their window. Whether the window of a person who has
- * written since was open is not known; they count.
+ * Counts the people who got a template from one of these inboxes outside their window. A person who has
+ * written since counts too, because it is not known whether the window was open before.
  */
 async function countPersons(tx: Transaction, { inbox, ids, since }: Day): Promise<number> {
   const { rows } = await rowsOf({ count: "bigint" })`

@@ -1,8 +1,9 @@
 /**
- * Hands the pending recipients of a broadcast to the delivery, batch by batch.
+ * Enqueues messages for the pending recipients of a broadcast, batch by batch.
  *
- * A recipient's message, its job and the mark on the recipient commit together: so a crash neither loses a recipient nor
- * writes to one twice. At most `maxWindow` messages are queued at a time, which bounds what a pause or a cancel can't stop.
+ * A recipient's message, its job and the mark on the recipient commit together: a crash neither loses a
+ * recipient nor sends to one twice. At most `maxWindow` messages are queued at a time, which bounds what a
+ * pause or a cancel can't stop.
  */
 
 import { sql } from "kysely";
@@ -18,14 +19,13 @@ import {
   recordset,
   rowsOf,
 } from "../../../../database/query/index.ts";
-import type { MessageCharge } from "../../../../database/schema/index.ts";
+import type { MessageCharge, SentTemplate } from "../../../../database/schema/index.ts";
 import { newJob } from "../../../../jobs/job.ts";
 import { capabilitiesOf, getOrDefaultInbox } from "../../../account/inboxes/index.ts";
 import {
   type ApprovedTemplate,
   createComposer,
   isTemplateSendable,
-  type SentTemplate,
 } from "../../../content/templates/index.ts";
 import { defineJob, type Transaction, type World } from "../../../foundation/kernel/index.ts";
 import { type BulkMessages, enqueueBulkMessages } from "../../../inbox/messages/index.ts";
@@ -34,15 +34,15 @@ import { leftToday } from "./daily-limit.ts";
 import { excludeRecipients } from "./exclude.ts";
 import { completeIfDone } from "./progress.ts";
 
-/** Messages of a broadcast that may be queued at a time; enough for any rate between two looks. */
+/** How many messages of a broadcast may be queued at a time. Enough for any rate until the next look. */
 const maxWindow = 1_000;
 const minWindow = 10;
 const windowSeconds = 3;
-/** Recipients of one transaction. */
+/** Recipients per transaction. */
 const batchSize = 250;
-/** Until the next look at a full window: a tenth of it is sent meanwhile. */
+/** Time until the next look at a full window. A tenth of the window is sent meanwhile. */
 const refillMs = 100;
-/** Until the next look at a limit of 24 hours. */
+/** Time until the next look at a limit of 24 hours. */
 const limitedMs = 60_000;
 
 export const dispatchBroadcastJob = defineJob({
@@ -68,7 +68,10 @@ export const dispatchBroadcastJob = defineJob({
   },
 });
 
-/** batch: there may be more at once; wait: the window is full; wait long: the day's limit is reached; end: nothing is left. */
+/**
+ * batch: there may be more at once; wait: the window is full; wait long: the day's limit is reached; end: no
+ * recipient is pending.
+ */
 type Next = "batch" | "wait" | "wait long" | "end";
 
 const waits: Readonly<Record<Next, number | undefined>> = {
@@ -87,7 +90,10 @@ const recipientColumns = {
 
 type Recipient = RowOf<typeof recipientColumns>;
 
-/** The next batch is a job of its own: one job for all of them would run out of attempts when processes die often. */
+/**
+ * The next batch is a job of its own: one job for all batches would run out of attempts when processes die
+ * often.
+ */
 async function runBatch(
   tx: Transaction,
   world: World,
@@ -124,7 +130,7 @@ async function dispatchBatch(tx: Transaction, world: World, organization: string
   if (today?.left === 0) {
     return "wait long";
   }
-  // It may have been paused, disabled or withdrawn since the execution.
+  // The template may have been paused, disabled or removed since the execution.
   if (!(await isTemplateSendable(tx, organization, broadcast.template_id))) {
     const paused = { execution_status: "paused", paused_reason: "template_not_sendable" } as const;
     await changeBroadcast(tx, broadcast, { ...paused, now: world.now() });
@@ -143,7 +149,7 @@ async function dispatchBatch(tx: Transaction, world: World, organization: string
   if (recipients.length === size) {
     return "batch";
   }
-  // Those that another transaction has locked.
+  // Another transaction has locked the recipients that are still pending.
   if (await hasPending(tx, broadcast)) {
     return "wait";
   }
@@ -151,7 +157,7 @@ async function dispatchBatch(tx: Transaction, world: World, organization: string
   return "end";
 }
 
-/** An inbox with a rate has no more queued than it sends in some seconds. */
+/** If the inbox has a rate, no more messages are queued than it sends in a few seconds. */
 function windowOf({ settings }: { readonly settings: Record<string, unknown> }): number {
   const { messages_per_second: rate } = InboxSettings.parse(settings);
   return rate === undefined ? maxWindow : Math.min(maxWindow, Math.max(minWindow, windowSeconds * rate));
@@ -169,8 +175,8 @@ async function hasPending(tx: Transaction, { organization_id, id }: BroadcastRow
 }
 
 /**
- * Locks the contacts too: an erasure waits, and then finds what was written for them. Those that are being erased are left
- * to a later batch, because the erasure waits for its recipients.
+ * Locks the contacts too: an erasure waits, and then finds what was written for the contacts. Contacts that
+ * are being erased are left to a later batch, because the erasure waits for its recipients.
  */
 async function claimPending(
   tx: Transaction,

@@ -1,4 +1,7 @@
-/** Excludes recipients after the execution: they leave the total, and what was held for them is released. */
+/**
+ * Excludes recipients after the execution: they no longer count in the total, and the amount held for them is
+ * released.
+ */
 import { sql } from "kysely";
 import type { ExclusionReason } from "../../../../../tools/broadcasts/index.ts";
 import { newId } from "../../../../database/id.ts";
@@ -12,7 +15,7 @@ const excludedColumns = {
   reason: typed<ExclusionReason>("text"),
 };
 
-type Excluded = RowOf<typeof excludedColumns>;
+type ExcludedRecipient = RowOf<typeof excludedColumns>;
 
 interface ExcludeContext {
   readonly tx: Transaction;
@@ -20,10 +23,10 @@ interface ExcludeContext {
   readonly broadcast: BroadcastRow;
 }
 
-/** The recipients must be pending, and locked. */
+/** The recipients must be pending and locked. */
 export async function excludeRecipients(
   { tx, now, broadcast }: ExcludeContext,
-  recipients: readonly Excluded[],
+  recipients: readonly ExcludedRecipient[],
 ): Promise<void> {
   const { organization_id, id } = broadcast;
   if (recipients.length === 0) {
@@ -38,7 +41,7 @@ export async function excludeRecipients(
   await recordExcluded({ tx, now, broadcast }, recipients);
 }
 
-/** Excludes all who are pending. */
+/** Excludes all pending recipients. */
 export async function excludePending(context: ExcludeContext, reason: ExclusionReason): Promise<void> {
   const { organization_id, id } = context.broadcast;
   const { rows } = await rowsOf(excludedColumns)`
@@ -51,7 +54,7 @@ export async function excludePending(context: ExcludeContext, reason: ExclusionR
 
 async function recordExcluded(
   { tx, now, broadcast }: ExcludeContext,
-  recipients: readonly Excluded[],
+  recipients: readonly ExcludedRecipient[],
 ): Promise<void> {
   const { organization_id, id, currency, simulated } = broadcast;
   const added: Record<string, number> = {};
@@ -72,7 +75,7 @@ async function recordExcluded(
   const amount = recipients.reduce((sum, { price }) => sum + (price ?? 0), 0);
   if (amount > 0 && currency !== null) {
     const release = { type: "release", from_account: "held", to_account: "wallet", amount } as const;
-    // The recipients' own status makes sure that each is released once.
+    // Each recipient is released once, because the statement changes only pending recipients.
     const reference = `${id}:release:${newId("batch", now)}`;
     const cause = { organization_id, reference, currency, message_id: null, simulated };
     await recordTransfers(tx, [{ ...cause, ...release }], now);

@@ -1,11 +1,11 @@
 /** Executes a broadcast: freezes its recipients, holds their price, and starts the dispatch. */
 import { type Actor, recordOf } from "../../../foundation/kernel/index.ts";
 import { type BroadcastRow, changeBroadcast, getBroadcast } from "../find.ts";
-import { contentOf, prepareContent } from "../prepare.ts";
+import { broadcastContent, prepareContent } from "../prepare.ts";
 import { enqueueDispatch } from "./dispatch.ts";
 import { type FreezeContext, freezeRecipients } from "./freeze.ts";
 
-/** Nothing of a broadcast in these states was sent. */
+/** States in which nothing of a broadcast has been sent. */
 export const startable = ["draft", "scheduled", "failed"] as const;
 
 export interface ExecuteContext extends FreezeContext {
@@ -18,7 +18,7 @@ export async function executeBroadcast(
   { allowPartial }: { readonly allowPartial: boolean },
 ): Promise<BroadcastRow> {
   const { tx, now, broadcast, actor } = context;
-  const prepared = await prepareContent(context, broadcast.organization_id, contentOf(broadcast));
+  const prepared = await prepareContent(context, broadcast.organization_id, broadcastContent(broadcast));
   const frozen = await freezeRecipients(context, prepared, { allowPartial });
   const { total, excluded, currency, simulated } = frozen;
   const { name, language, version } = prepared.template;

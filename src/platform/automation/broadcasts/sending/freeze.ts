@@ -1,4 +1,7 @@
-/** Stores the recipients of a broadcast as they are at its execution, and holds the price of all their messages. */
+/**
+ * Stores the recipients of a broadcast as they are at its execution, and holds the price of all their
+ * messages.
+ */
 import { sql } from "kysely";
 import type { ExclusionReason } from "../../../../../tools/broadcasts/index.ts";
 import { fail } from "../../../../../tools/errors.ts";
@@ -16,7 +19,7 @@ import {
 } from "../../../money/wallet/index.ts";
 import { recordCount } from "../../cohorts/index.ts";
 import type { BroadcastRow } from "../find.ts";
-import { type Prepared, requireReadyCohort } from "../prepare.ts";
+import { type PreparedContent, requireReadyCohort } from "../prepare.ts";
 import { selectCandidates } from "./candidates.ts";
 
 export interface FreezeContext {
@@ -28,8 +31,8 @@ export interface FreezeContext {
 
 type Counts = Partial<Record<ExclusionReason, number>>;
 
-/** What the recipients are in numbers. */
-export interface Frozen {
+/** The counts of the recipients, and how they are paid. */
+export interface FreezeResult {
   readonly total: number;
   readonly excluded: Counts;
   readonly currency: string | null;
@@ -38,14 +41,14 @@ export interface Frozen {
 }
 
 /**
- * @param allowPartial excludes those that the wallet can't pay for.
+ * @param allowPartial excludes the recipients that the wallet can't pay for.
  * @throws Failure `insufficient_funds`, `price_unknown`, `cohort_not_found`, `cohort_not_ready`.
  */
 export async function freezeRecipients(
   context: FreezeContext,
-  { template, mapping }: Prepared,
+  { template, mapping }: PreparedContent,
   { allowPartial }: { readonly allowPartial: boolean },
-): Promise<Frozen> {
+): Promise<FreezeResult> {
   const { tx, now, broadcast } = context;
   const { organization_id: organization, id } = broadcast;
   const cohort = await requireReadyCohort(tx, organization, broadcast.cohort_id);
@@ -98,7 +101,7 @@ export async function paymentOfBroadcast({ tx, world, broadcast }: FreezeContext
   return paymentOf(world, await getOrDefaultInbox(tx, broadcast.organization_id, broadcast.inbox_id));
 }
 
-/** Holds the cost of a run, once for each. Returns false if the wallet must pay and can't. */
+/** Holds the cost of a run, once per run. Returns false if the wallet has to pay and can't. */
 export async function holdCost(
   context: FreezeContext,
   { simulated, isLimited }: Payment,
@@ -117,7 +120,7 @@ export async function holdCost(
   return holdAmount(tx, world, hold, { now, isLimited });
 }
 
-/** Excludes the last ones by contact id, as many as are necessary for the others to be paid. */
+/** Excludes recipients, last contact id first, until the wallet can pay for the remaining ones. */
 async function excludeUnpaid({ tx, world, broadcast }: FreezeContext, { simulated }: Payment): Promise<void> {
   const { organization_id, id } = broadcast;
   const available = await readAvailable(tx, world, { organization: organization_id, simulated });

@@ -1,6 +1,7 @@
 /**
- * Counts the progress of the messages of broadcasts, in the transaction of the messages: so the counts are exact at every
- * moment. Completes a broadcast when no recipient is pending, and pauses one that fails too often.
+ * Counts the progress of the messages of broadcasts in the transaction that changes the messages, so that the
+ * counts are exact at every moment. Completes a broadcast when no recipient is pending, and pauses a
+ * broadcast whose messages fail too often.
  */
 import { sql } from "kysely";
 import type { PausedReason } from "../../../../../tools/broadcasts/index.ts";
@@ -11,7 +12,7 @@ type Status = BroadcastProgress["after"];
 
 const counted = ["sent", "delivered", "read", "failed"] as const;
 
-/** The counts in which a message of each status is. */
+/** For each status of a message, the counts that include the message. */
 const countsOf: Readonly<Record<Status, readonly (typeof counted)[number][]>> = {
   queued: [],
   sending: [],
@@ -41,7 +42,7 @@ export async function countProgress(
       counts[name] += 1;
     }
   }
-  // In one order, so that two transactions do not deadlock.
+  // Always in the same order, so that two transactions do not deadlock.
   const rows = [...byId]
     .map(([id, counts]) => ({ id, ...counts }))
     .sort((one, other) => (one.id < other.id ? -1 : 1));
@@ -65,7 +66,7 @@ async function addCounts(
   `.execute(tx);
 }
 
-/** The assignments that complete a broadcast whose recipients have all left pending. */
+/** The assignments that complete a broadcast without pending recipients. */
 function completion(done: ReturnType<typeof sql>, now: Date) {
   const isDone = sql`execution_status = 'processing' and total = ${done}`;
   return sql`
@@ -74,7 +75,7 @@ function completion(done: ReturnType<typeof sql>, now: Date) {
     updated_at = ${now.toISOString()}::timestamptz`;
 }
 
-/** Completes those that have nothing left to do. */
+/** Completes the broadcasts that have nothing left to send. */
 export async function completeIfDone(
   tx: Transaction,
   {
@@ -90,7 +91,9 @@ export async function completeIfDone(
   `.execute(tx);
 }
 
-/** A broadcast pauses when 10 of its last 200 messages failed: 5 %, and also in a smaller broadcast. */
+/**
+ * A broadcast pauses when 10 of its last 200 messages failed: 5 %, the same number in a smaller broadcast.
+ */
 const failureRule = { failures: 10, of: 200 } as const;
 
 /** Errors that are about the person and not about the broadcast. */
@@ -105,14 +108,17 @@ const personalCodes = [
 /** The template was paused, disabled or removed. */
 const templateCodes = ["template_missing", "template_paused", "template_disabled"];
 
-interface Failing {
+interface FailingBroadcast {
   readonly organization: string;
   readonly id: string;
   readonly failures: readonly BroadcastProgress[];
   readonly now: Date;
 }
 
-async function pauseIfFailing(tx: Transaction, { organization, id, failures, now }: Failing): Promise<void> {
+async function pauseIfFailing(
+  tx: Transaction,
+  { organization, id, failures, now }: FailingBroadcast,
+): Promise<void> {
   const codes = failures.flatMap(({ error }) => error?.code ?? []);
   if (codes.every((code) => personalCodes.includes(code))) {
     return;

@@ -1,4 +1,4 @@
-/** Sends a broadcast again to recipients whose message failed, or who were left out by a cancel. */
+/** Sends a broadcast again to recipients whose message failed, or who were excluded by a cancel. */
 import { columnsOf, rowsOf } from "../../../../database/query/index.ts";
 import type { Transaction } from "../../../foundation/kernel/index.ts";
 import { replaceBroadcastMessages } from "../../../inbox/messages/index.ts";
@@ -15,7 +15,9 @@ interface RetryInput {
 
 const retryable = { allowed: ["completed", "cancelled"], action: "retried" } as const;
 
-/** @throws Failure `insufficient_funds`: what failed or was cancelled has been released. */
+/**
+ * @throws Failure `insufficient_funds`: what was held for the failed or cancelled messages has been released.
+ */
 export async function retryBroadcast(
   context: Omit<ExecuteContext, "broadcast"> & { readonly organization: string },
   { id, scope, only_retryable }: RetryInput,
@@ -60,13 +62,17 @@ export async function retryBroadcast(
   return startDispatch({ ...context, broadcast: changed });
 }
 
-interface Taken {
+interface RetryTotals {
   readonly count: number;
   /** In millionths of the currency's unit. */
   readonly cost: number;
 }
 
-async function takeFailed(tx: Transaction, broadcast: BroadcastRow, onlyRetryable: boolean): Promise<Taken> {
+async function takeFailed(
+  tx: Transaction,
+  broadcast: BroadcastRow,
+  onlyRetryable: boolean,
+): Promise<RetryTotals> {
   const { organization_id, id } = broadcast;
   const messages = await replaceBroadcastMessages(tx, {
     organization: organization_id,
@@ -83,8 +89,8 @@ async function takeFailed(tx: Transaction, broadcast: BroadcastRow, onlyRetryabl
   );
 }
 
-/** Their variables were kept. */
-async function takeCancelled(tx: Transaction, { organization_id, id }: BroadcastRow): Promise<Taken> {
+/** The variables of cancelled recipients were kept. */
+async function takeCancelled(tx: Transaction, { organization_id, id }: BroadcastRow): Promise<RetryTotals> {
   return sumOf(
     await rowsOf(columnsOf("broadcast_recipients", "price"))`
       update broadcast_recipients set status = 'pending', reason = null
@@ -94,10 +100,10 @@ async function takeCancelled(tx: Transaction, { organization_id, id }: Broadcast
   );
 }
 
-interface Priced {
+interface PricedRecipient {
   readonly price: number | null;
 }
 
-function sumOf({ rows }: { readonly rows: readonly Priced[] }): Taken {
+function sumOf({ rows }: { readonly rows: readonly PricedRecipient[] }): RetryTotals {
   return { count: rows.length, cost: rows.reduce((sum, { price }) => sum + (price ?? 0), 0) };
 }

@@ -10,7 +10,10 @@ import { type BroadcastRow, changeBroadcast, getBroadcast } from "../find.ts";
 import { executeBroadcast } from "./execute.ts";
 
 const maxAheadMs = 30 * 24 * 3_600_000;
-/** After this a start is no longer what its author expects: the service was down, and messages would come as a surprise. */
+/**
+ * A later start is no longer what the author expects: the service was down, and the messages would come as a
+ * surprise.
+ */
 const maxLateMs = 3_600_000;
 
 /** @throws Failure `schedule_invalid`. */
@@ -25,7 +28,7 @@ export function requireSchedulable(scheduled_at: string | null | undefined, now:
   }
 }
 
-/** Adds the job that executes a scheduled broadcast. Of a broadcast that was rescheduled, only the last one counts. */
+/** Adds the job that executes a scheduled broadcast. After rescheduling, only the last job counts. */
 export async function scheduleStart(
   tx: Transaction,
   { organization_id, id, scheduled_at }: BroadcastRow,

@@ -1,10 +1,11 @@
 /**
- * Answers a message of a conversation that the bot has.
+ * Answers a message of a conversation in which the bot is active.
  *
- * The reply is composed with no transaction open. Then one transaction looks again whether it is still wanted, and stores the
- * message with its delivery, the turn and the unit of the add-on. After a crash in between, the reply is composed again, and
- * sent once, because the turn is ended by the transaction that sends. Of several messages that came before the reply, the
- * latest is answered, and covers the others.
+ * The reply is composed with no transaction open. Then one transaction checks whether the reply is still
+ * wanted, and stores the message with its delivery, the turn and the unit of the add-on. After a crash in
+ * between, the reply is composed again, but sent once, because the transaction that sends also ends the turn.
+ * If several messages came before the reply, the bot answers the latest one, and its turn covers the earlier
+ * ones.
  */
 import { z } from "zod";
 import { Failure } from "../../../../../tools/contract/index.ts";
@@ -41,7 +42,7 @@ const Payload = z.object({
 });
 type Payload = z.infer<typeof Payload>;
 
-/** What the bot does with a message: says something, or leaves it to a person and says why. */
+/** What the bot does with a message: it replies, or it leaves the message to a person and says why. */
 type Decision = { readonly reply: Reply } | { readonly reason: string; readonly unsent?: Reply };
 
 export const answerJob = defineJob<Payload>({
@@ -51,7 +52,7 @@ export const answerJob = defineJob<Payload>({
   async run(payload, world, { signal }) {
     const turn = await findTurn(world.database.queries, keyOf(payload));
     if (turn?.status !== "pending" || (await findLater(world.database.queries, turn))) {
-      // A later message has a job of its own, which covers this one.
+      // The later message has a job of its own, which covers this message.
       return undefined;
     }
     const decision = await decide(world, turn, signal);
@@ -150,7 +151,7 @@ async function apply(tx: Transaction, world: World, { payload, decision }: Appli
   }
 }
 
-/** Returns the message's id. @throws Failure those of `sendMessage`, `contact_unreachable`. */
+/** Returns the message's id. @throws Failure of `sendMessage`, or `contact_unreachable`. */
 async function send(
   change: OrganizationChange,
   { contact, conversation }: Subject,
@@ -162,7 +163,7 @@ async function send(
   return (await sendMessage(message, change)).id;
 }
 
-/** Ends the bot's part, and looks for a person. */
+/** Ends the bot's part in the conversation, and requests an agent. */
 export async function handOver(
   change: OrganizationChange,
   { conversation }: Subject,
@@ -181,7 +182,7 @@ export async function handOver(
   }
 }
 
-/** A later message of the conversation that is to be answered. */
+/** Finds a later message of the conversation that is still to be answered. */
 async function findLater(
   db: Parameters<typeof findTurn>[0],
   { organization_id, conversation_id, id }: TurnRow,

@@ -1,4 +1,6 @@
-/** The bot in conversations: who gives one to it, how it answers, and when it is silent. */
+/**
+ * The bot in conversations: who gives a conversation to the bot, how the bot answers, and when it is silent.
+ */
 export { answerJob, handOver } from "./answer.ts";
 export { readBot, showSource } from "./note.ts";
 export { flowAnswers, receiveJob } from "./receive.ts";

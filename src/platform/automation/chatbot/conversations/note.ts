@@ -27,7 +27,8 @@ export async function readBot(
     .select(["reason", "question", "found"])
     .where("conversation_id", "=", conversation_id)
     .where("status", "=", "handed_off")
-    // Of chat_with_bot only the one that ended the bot's part: earlier versions stored others.
+    // Turns of chat_with_bot count only if they ended the bot's part: earlier versions also stored hand-offs
+    // that did not.
     .where((turn) => turn.or([turn("message_id", "is not", null), turn("ended_at", "=", ended_at)]))
     .orderBy("id", "desc")
     .limit(1)

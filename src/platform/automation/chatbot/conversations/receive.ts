@@ -1,4 +1,4 @@
-/** Makes a turn of a message, unless a flow has taken it or it is a stop word. */
+/** Stores a received message as a turn, unless a flow answers the message or it is a stop word. */
 
 import { sql } from "kysely";
 import { z } from "zod";
@@ -11,7 +11,7 @@ import { getOrDefaultInbox } from "../../../account/inboxes/index.ts";
 import { defineHook, defineJob, freshId } from "../../../foundation/kernel/index.ts";
 import { lockConversationSubject } from "../../../inbox/conversations/index.ts";
 import { readConsent } from "../../../inbox/messages/index.ts";
-import { insertTurn, textOf } from "../turns.ts";
+import { insertTurn, messageTextOf } from "../turns.ts";
 import { answerJob } from "./answer.ts";
 import { isActive } from "./state.ts";
 
@@ -23,8 +23,8 @@ const Payload = z.object({
 type Payload = z.infer<typeof Payload>;
 
 /**
- * Whether a flow writes to the contact of a conversation, or has taken this message. Not an event: the bot's turn depends
- * on the answer.
+ * Whether a flow is sending to the contact of a conversation, or has taken this message. Not an event:
+ * whether the bot gets a turn depends on the result.
  */
 export const flowAnswers = defineHook<
   [
@@ -38,7 +38,10 @@ export const flowAnswers = defineHook<
   boolean
 >();
 
-/** It has the key of the conversation's flows, so that it runs after the job that adds it. */
+/**
+ * The job has the key of the conversation's flows, so that it runs after the jobs that were enqueued before
+ * it.
+ */
 export function createReceiveJob(payload: Payload): NewJob {
   const { conversation_id } = payload;
   return newJob(receiveJob, payload, { key: `flow:${conversation_id}`, subject: conversation_id });
@@ -63,11 +66,12 @@ export const receiveJob = defineJob<Payload>({
           .executeTakeFirst(),
         getOrDefaultInbox(tx, organization_id, parties.conversation.inbox_id),
       );
-      // After a stop word the contact gets its confirmation alone.
+      // After a stop word the contact gets only the confirmation.
       if (!message || readConsent(message.content.text?.body ?? "", InboxSettings.parse(settings)) === true) {
         return;
       }
-      // A flow that waits for a reply speaks with the contact, and so does one that has answered this message, or will.
+      // The bot leaves the message to a flow that waits for a reply of the contact, or that has answered this
+      // message or will answer it.
       const key = { organization: organization_id, conversation_id, message_id };
       const [isTaken, answer] = await together(
         flowAnswers.run(world, tx, key),
@@ -82,7 +86,7 @@ export const receiveJob = defineJob<Payload>({
           .executeTakeFirst(),
       );
       const turn = { id: freshId({ now }, "turn"), conversation_id, contact_id: parties.contact.id };
-      const question = textOf(message.content);
+      const question = messageTextOf(message.content);
       if (
         !isTaken.includes(true) &&
         answer === undefined &&

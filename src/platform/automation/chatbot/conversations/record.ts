@@ -1,4 +1,4 @@
-/** Gives messages of contacts to the bot, in the transaction that stores them. */
+/** Gives messages of contacts to the bot, in the transaction that stores the messages. */
 import { sql } from "kysely";
 import type { Queries } from "../../../../database/database.ts";
 import { columnOf, columnsOf, recordset, rowsOf } from "../../../../database/query/index.ts";
@@ -7,8 +7,9 @@ import { createReceiveJob } from "./receive.ts";
 import { isWithPerson } from "./state.ts";
 
 /**
- * Whether a message of the contact is the bot's, in the rows of `chatbot_configs`, `conversations`, `contacts`, `inboxes` and
- * `state`, the bot's part. Not those of blocked contacts, in spam, and in conversations with an agent.
+ * Whether the bot gets a message of the contact. Reads rows of `chatbot_configs`, `conversations`,
+ * `contacts`, `inboxes`, and `state`, which is the bot's part. The bot gets no messages of blocked contacts,
+ * in spam or in conversations with an agent.
  */
 const isForBot = sql`
   chatbot_configs.is_active and conversations.status <> 'spam' and conversations.assigned_to is null
@@ -51,8 +52,8 @@ const takenColumns = {
 } as const;
 
 /**
- * One statement for each transaction that has such an event. The job has the key of the conversation's flows and comes after
- * theirs, so that a flow takes a message first.
+ * One statement for each transaction with such an event. The job has the key of the conversation's flows and
+ * is enqueued after the jobs of the flows, so that a flow takes a message first.
  */
 export const recordMessages: EventRecorder = async (tx, emissions) => {
   const received = emissions.flatMap(({ event }) =>

@@ -8,15 +8,18 @@ import { createReceiveJob } from "./receive.ts";
 import { findPart, hasPersonAnswered } from "./state.ts";
 
 interface Start {
-  /** The message that it answers; null: it begins with the contact's next one. */
+  /** The message that the bot answers; null: the bot begins with the contact's next message. */
   readonly message_id: string | null;
-  /** The contact or a person has asked for the bot. Otherwise it leaves a conversation to those who have it. */
+  /**
+   * The contact or a person has asked for the bot. Otherwise the bot does not take a conversation from a
+   * person.
+   */
   readonly isRequested: boolean;
 }
 
 /**
- * Gives a locked conversation to the bot. @returns whether the bot has it.
- *
+ * Gives a locked conversation to the bot.
+ * @returns whether the bot has the conversation.
  * @throws Failure `chatbot_not_configured`.
  */
 export async function startBot(
@@ -54,8 +57,8 @@ export async function startBot(
 }
 
 /**
- * The bot's part ended for another reason than a closed conversation, a person has answered, or a person or a flow, not routing,
- * assigned it.
+ * Whether people handle the conversation: the bot's part ended for another reason than a closed conversation,
+ * a person has answered, or a person or a flow (not routing) has assigned the conversation.
  */
 async function isWithPeople(
   { tx, organization }: OrganizationChange,

@@ -1,9 +1,10 @@
 /**
  * Which conversations the bot has, one row for each.
  *
- * active: the bot answers. It begins by a message in an inbox of the bot, or by a flow. It ends when a person replies or is
- * assigned, by a hand-off, by the closing or by an erasure; then the bot is silent. A flow may give the conversation to it
- * again, and an inbox of the bot does so with the first message after the closing.
+ * active: the bot answers. This state begins with a message in an inbox of the bot, or with a flow. It ends
+ * when a person replies or is assigned, or when the conversation is handed off, closed or erased; then the
+ * bot is silent. A flow may give the conversation to the bot again, and an inbox of the bot does so with the
+ * first message after the conversation was closed.
  */
 
 import { type RawBuilder, sql } from "kysely";
@@ -15,13 +16,16 @@ import {
   type ConversationRow,
   openIfPending,
   requestRouting,
-  type Taken,
+  type TakenConversations,
 } from "../../../inbox/conversations/index.ts";
 
 /** Why the bot's part ended. */
 type EndReason = "person_replied" | "assigned" | "contact_erased";
 
-/** The statement that ends the bot's part in conversations; those in which it has none stay as they are. */
+/**
+ * The statement that ends the bot's part in conversations. Conversations in which the bot has no part stay as
+ * they are.
+ */
 export function endStatement(
   organization_id: string,
   conversation_ids: readonly string[],
@@ -32,7 +36,7 @@ export function endStatement(
     where organization_id = ${organization_id} and conversation_id = any(${conversation_ids}::text[]) and state = 'active'`;
 }
 
-/** Ends the bot's part by a hand-off, also where chat_with_bot alone has answered. */
+/** Ends the bot's part by a hand-off, also if the bot has answered only through chat_with_bot. */
 export async function endByHandOff(
   { tx, now }: Change,
   { organization_id, id: conversation_id, contact_id }: ConversationRow,
@@ -46,7 +50,10 @@ export async function endByHandOff(
     .execute();
 }
 
-/** Ends the bot's part where a conversation was closed, and records the closing where it had none: its inbox may ask for it. */
+/**
+ * Ends the bot's part in closed conversations. Also records the closing of conversations without a part,
+ * because their inbox may need it.
+ */
 function closeStatement(
   organization_id: string,
   conversation_ids: readonly string[],
@@ -76,8 +83,9 @@ export async function findPart(db: Queries, { organization_id, id }: Conversatio
 }
 
 /**
- * Whether a person or a key has answered the contact since the conversation was last closed, in the rows of `conversations` and
- * `state`. What they wrote first, such as a notification, is no answer.
+ * Whether a person or an API key has answered the contact since the conversation was last closed. Reads rows
+ * of `conversations` and `state`. A message that they sent before the contact wrote, such as a notification,
+ * is no answer.
  */
 export const isWithPerson = sql`exists (
   select from messages as answer
@@ -109,14 +117,14 @@ export async function isActive(db: Queries, conversation: ConversationKey): Prom
   return (await findPart(db, conversation))?.state === "active";
 }
 
-/** Looks for an agent, as a flow does that assigns without a target. */
+/** Requests an agent, as a flow does that assigns without a target. */
 export async function requestAgent(change: OrganizationChange, conversation: ConversationRow): Promise<void> {
   await requestRouting(change, conversation, "inbound");
   // Routing takes open conversations without an agent.
   await openIfPending(change, conversation.id);
 }
 
-/** Routing leaves these conversations to the bot. */
+/** Finds the conversations that routing leaves to the bot. */
 export async function findHeldByBot(
   db: Queries,
   {
@@ -135,7 +143,7 @@ export async function findHeldByBot(
 
 export async function endWhenTaken(
   { tx, now }: Change,
-  { organization, assigned = [], closed = [], answered = [] }: Taken,
+  { organization, assigned = [], closed = [], answered = [] }: TakenConversations,
 ): Promise<void> {
   if (assigned.length > 0) {
     await endStatement(organization, assigned, { reason: "assigned", now }).execute(tx);

@@ -1,11 +1,12 @@
 /**
- * The conditions of edges: a closed list of comparisons with what the turn knows. Nothing is evaluated as code.
+ * The conditions of edges: a closed list of comparisons with the facts of the turn. Nothing is evaluated as
+ * code.
  *
  * A condition is one of the words of `shorthands`, or `{field, operator, value}`.
  */
 import { removeAccents } from "../../../foundation/query/index.ts";
 
-/** What conditions are compared with. */
+/** The facts that conditions are compared with. */
 export interface TurnFacts {
   /** Whether the last search found a passage that is about the message, or the message is a greeting. */
   readonly found: boolean;
@@ -19,13 +20,13 @@ export interface TurnFacts {
 
 export type ConditionField = keyof TurnFacts;
 
-export interface Condition {
+export interface TurnCondition {
   readonly field: ConditionField;
   readonly operator: string;
   readonly value: boolean | number | string;
 }
 
-/** By field: the comparisons, and the type of the value. */
+/** For each field, its comparisons and the type of its value. */
 export const comparisons = {
   found: { type: "boolean", operators: ["eq"] },
   answered: { type: "boolean", operators: ["eq"] },
@@ -33,7 +34,7 @@ export const comparisons = {
   message: { type: "string", operators: ["eq", "contains", "starts_with"] },
 } as const satisfies Record<ConditionField, { readonly type: string; readonly operators: readonly string[] }>;
 
-export const shorthands: Readonly<Record<string, Condition>> = {
+export const shorthands: Readonly<Record<string, TurnCondition>> = {
   found: { field: "found", operator: "eq", value: true },
   not_found: { field: "found", operator: "eq", value: false },
   answered: { field: "answered", operator: "eq", value: true },
@@ -53,7 +54,7 @@ const compare: Readonly<Record<string, Compare>> = {
 };
 
 /** A validated condition has an operator of the table. */
-export function isMet({ field, operator, value }: Condition, facts: TurnFacts): boolean {
+export function isMet({ field, operator, value }: TurnCondition, facts: TurnFacts): boolean {
   return compare[operator]?.(facts[field], value) ?? false;
 }
 

@@ -1,19 +1,19 @@
-/** The types of node that a chatbot's graph can have, and what each of them takes. */
+/** The types of node that a chatbot's graph can have, and the config of each type. */
 import { z } from "zod";
 
 const text = z.string().trim().min(1).max(4096);
 
-/** What an answer of a language model may take, in its tokens. */
+/** The most tokens of the language model for an answer. */
 export const defaultMaxTokens = 800;
 
-/** The passages that a search takes at most. */
+/** The most passages of a search. */
 export const maxTopK = 20;
 
-export const nodeTypes = {
+export const chatbotNodeTypes = {
   /** Answers from the passages of a retrieve node before it, or else from its own search. */
   llm: {
     config: z.strictObject({
-      /** For the language model, for example the tone; without a model they have no effect. */
+      /** Instructions for the language model, for example the tone. Without a model they have no effect. */
       instructions: z.string().trim().max(2000).optional(),
       max_tokens: z.int().min(16).max(4096).default(defaultMaxTokens),
     }),
@@ -26,7 +26,7 @@ export const nodeTypes = {
     }),
     isEnd: false,
   },
-  /** Only leads on: its edges have the conditions. */
+  /** Only leads to other nodes: the conditions are on its edges. */
   condition: { config: z.strictObject({}), isEnd: false },
   message: { config: z.strictObject({ text }), isEnd: false },
   handoff: {
@@ -40,5 +40,5 @@ export const nodeTypes = {
   end: { config: z.strictObject({}), isEnd: true },
 } as const;
 
-/** What else a type may be called. */
-export const typeAliases: Readonly<Record<string, keyof typeof nodeTypes>> = { router: "condition" };
+/** Other names for types. */
+export const typeAliases: Readonly<Record<string, keyof typeof chatbotNodeTypes>> = { router: "condition" };

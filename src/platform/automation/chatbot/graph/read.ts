@@ -1,14 +1,17 @@
-/** Reads a graph as it is sent, with other names for its fields, into its normal form. Checks each part by itself. */
+/**
+ * Reads a graph as the caller sent it, with other names for its fields, into its normal form. Checks each
+ * part by itself.
+ */
 import { z } from "zod";
 import { listNames, type Problem, parsePart, suggest } from "../../../foundation/problems.ts";
-import { type Condition, comparisons, shorthands } from "./conditions.ts";
+import { comparisons, shorthands, type TurnCondition } from "./conditions.ts";
 import type { ChatbotEdge, ChatbotNode } from "./graph.ts";
-import { nodeTypes, typeAliases } from "./node-types.ts";
+import { chatbotNodeTypes, typeAliases } from "./node-types.ts";
 
 /** The place of the graph in the input. */
 export const graphField = "graph_definition";
 
-export const maxNodes = 50;
+export const maxChatbotNodes = 50;
 const maxEdges = 200;
 
 const nodeId = z.string().min(1).max(64);
@@ -28,7 +31,7 @@ const RawEdge = z.strictObject({
 
 const RawGraph = z.strictObject({
   entry_point: nodeId.optional(),
-  nodes: z.array(z.record(z.string(), z.unknown())).min(1).max(maxNodes),
+  nodes: z.array(z.record(z.string(), z.unknown())).min(1).max(maxChatbotNodes),
   edges: z.array(z.record(z.string(), z.unknown())).max(maxEdges).default([]),
 });
 
@@ -36,17 +39,20 @@ const RawGraph = z.strictObject({
 const graphAliases = { entry: "entry_point", start: "entry_point" };
 const edgeAliases = { from: "source", to: "target" };
 
-/** The parts that could be read, with their places, and what is wrong with the others. */
-export interface ReadGraph {
+/**
+ * The parts that could be read, with their places in the input, and the problems of the parts that could not
+ * be read.
+ */
+export interface ParsedGraph {
   readonly entry_point: string | undefined;
   readonly nodes: readonly { readonly node: ChatbotNode; readonly field: string }[];
   readonly edges: readonly { readonly edge: ChatbotEdge; readonly field: string }[];
-  /** Of all nodes, also of those that are not valid. */
+  /** The ids of all nodes, including invalid ones. */
   readonly ids: readonly string[];
   readonly problems: readonly Problem[];
 }
 
-export function readParts(sent: Readonly<Record<string, unknown>>): ReadGraph {
+export function readParts(sent: Readonly<Record<string, unknown>>): ParsedGraph {
   const parsed = parsePart(RawGraph, rename(sent, graphAliases), graphField);
   if ("problems" in parsed) {
     return { entry_point: undefined, nodes: [], edges: [], ids: [], problems: parsed.problems };
@@ -63,18 +69,21 @@ export function readParts(sent: Readonly<Record<string, unknown>>): ReadGraph {
   };
 }
 
-interface Read {
+interface ParsedPart {
   readonly field: string;
   readonly problems: readonly Problem[];
 }
 
-function readNode(sent: Readonly<Record<string, unknown>>, field: string): Read & { node?: ChatbotNode } {
+function readNode(
+  sent: Readonly<Record<string, unknown>>,
+  field: string,
+): ParsedPart & { node?: ChatbotNode } {
   const parsed = parsePart(RawNode, sent, field);
   if ("problems" in parsed) {
     return { field, problems: parsed.problems.map((one) => naming(one, sent.id)) };
   }
   const { id, type: sentType, name, config = {} } = parsed.data;
-  const types = Object.keys(nodeTypes);
+  const types = Object.keys(chatbotNodeTypes);
   const type = typeAliases[sentType] ?? types.find((one) => one === sentType);
   if (type === undefined) {
     const message = `The node ${id} has the unknown type ${sentType}.${suggest(sentType, types)}`;
@@ -83,7 +92,7 @@ function readNode(sent: Readonly<Record<string, unknown>>, field: string): Read 
       problems: [problem(`${field}.type`, message, `Send one of these: ${types.join(", ")}.`)],
     };
   }
-  const { config: schema } = nodeTypes[type as keyof typeof nodeTypes];
+  const { config: schema } = chatbotNodeTypes[type as keyof typeof chatbotNodeTypes];
   const parsedConfig = parsePart(schema, config, `${field}.config`);
   if ("problems" in parsedConfig) {
     const takes = Object.keys(schema.shape);
@@ -99,7 +108,10 @@ function readNode(sent: Readonly<Record<string, unknown>>, field: string): Read 
   return { field, node, problems: [] };
 }
 
-function readEdge(sent: Readonly<Record<string, unknown>>, field: string): Read & { edge?: ChatbotEdge } {
+function readEdge(
+  sent: Readonly<Record<string, unknown>>,
+  field: string,
+): ParsedPart & { edge?: ChatbotEdge } {
   const parsed = parsePart(RawEdge, rename(sent, edgeAliases), field);
   if ("problems" in parsed) {
     return { field, problems: parsed.problems };
@@ -111,7 +123,7 @@ function readEdge(sent: Readonly<Record<string, unknown>>, field: string): Read 
     : { field, edge: { source, target, condition: condition.condition }, problems: [] };
 }
 
-type ReadCondition = { readonly condition: Condition | null } | { readonly problems: readonly Problem[] };
+type ReadCondition = { readonly condition: TurnCondition | null } | { readonly problems: readonly Problem[] };
 
 function readCondition(sent: string | Record<string, unknown> | null, field: string): ReadCondition {
   if (sent === null || typeof sent === "string") {
@@ -144,10 +156,13 @@ function readCondition(sent: string | Record<string, unknown> | null, field: str
     return { problems: [problem(`${field}.value`, message, `Send a ${known.type} that is not empty.`)] };
   }
   // Each part was compared with the table.
-  return { condition: { field: name, operator, value } as Condition };
+  return { condition: { field: name, operator, value } as TurnCondition };
 }
 
-/** Gives fields their first name. Both names at once stay, and are reported as unknown. */
+/**
+ * Renames aliased fields. If an alias and its field are both sent, both stay, and the alias is reported as
+ * unknown.
+ */
 function rename(sent: Readonly<Record<string, unknown>>, aliases: Readonly<Record<string, string>>) {
   const entries = Object.entries(sent).map(([name, value]) => {
     const first = Object.hasOwn(aliases, name) ? (aliases[name] ?? name) : name;
@@ -156,7 +171,7 @@ function rename(sent: Readonly<Record<string, unknown>>, aliases: Readonly<Recor
   return Object.fromEntries(entries);
 }
 
-/** A problem of a part says whose it is. */
+/** Adds to a problem the node that has it, and what its type takes. */
 function naming(
   one: Problem,
   id: unknown,

@@ -1,39 +1,40 @@
 /**
- * Runs a graph for one message of a contact, with functions for what it needs. It changes nothing itself.
+ * Runs a graph for one message of a contact, with functions for what the graph needs. Changes nothing itself.
  *
- * The run follows, from each node, the first edge whose condition is met, or else the one without a condition, until a node
- * leads nowhere. A graph without a handoff node hands over when it has nothing to say, because an answer is not known.
+ * From each node, the run follows the first edge whose condition is met, or else the edge without a
+ * condition, until a node leads nowhere. A graph without a handoff node hands over when it has nothing to
+ * say, because no answer is known.
  */
 import { type Answer, answerGreeting, type Passage } from "../responders/index.ts";
 import { isMet, type TurnFacts } from "./conditions.ts";
-import type { ChatbotGraph, ChatbotNode, NodeConfig, NodeType } from "./graph.ts";
+import type { ChatbotGraph, ChatbotNode, ChatbotNodeConfig, ChatbotNodeType } from "./graph.ts";
 
-/** A run of more nodes is a circle without an end. */
-export const maxSteps = 25;
+/** A run of more nodes has an endless cycle. */
+export const maxChatbotSteps = 25;
 
-/** Passages of a search without a retrieve node. */
+/** How many passages an llm node searches if no retrieve node has searched. */
 const defaultTopK = 10;
 
-/** What the nodes need from outside. */
+/** What the nodes need from the caller. */
 export interface GraphPorts {
   /** The best passages for a message, best first. */
   retrieve(limit: number): Promise<readonly Passage[]>;
   /** Answers from the passages. */
-  respond(passages: readonly Passage[], config: NodeConfig<"llm">): Promise<Answer>;
+  respond(passages: readonly Passage[], config: ChatbotNodeConfig<"llm">): Promise<Answer>;
 }
 
 export interface Handoff {
   /** Why a person is needed, as a code. */
   readonly reason: string;
-  /** What to tell the contact; null: the text of the service. */
+  /** The text for the contact; null: the default text of the service. */
   readonly text: string | null;
   readonly team_id: string | null;
 }
 
 export interface GraphResult {
-  /** What to say to the contact; empty only with a hand-off. */
+  /** The texts for the contact; empty only with a hand-off. */
   readonly texts: readonly string[];
-  /** The id or name of the node that produced it. */
+  /** The id or name of the node that produced the texts. */
   readonly node: string;
   /** The answer of the last llm node; null if none ran. */
   readonly answer: Answer | null;
@@ -51,13 +52,13 @@ interface State {
   readonly handoff: Handoff | null;
 }
 
-type Enter<Type extends NodeType> = (
+type Enter<Type extends ChatbotNodeType> = (
   node: Extract<ChatbotNode, { readonly type: Type }>,
   state: State,
   ports: GraphPorts,
 ) => Promise<State> | State;
 
-const handlers: { readonly [Type in NodeType]: Enter<Type> } = {
+const handlers: { readonly [Type in ChatbotNodeType]: Enter<Type> } = {
   async llm({ config, ...node }, state, ports) {
     const passages = state.passages ?? (await ports.retrieve(defaultTopK));
     const answer = await ports.respond(passages, config);
@@ -99,11 +100,11 @@ export async function runGraph(
     if (!node) {
       break;
     }
-    if (steps === maxSteps) {
+    if (steps === maxChatbotSteps) {
       return finish({ ...state, handoff: { reason: "step_limit", text: null, team_id: null } }, graph);
     }
     // The table has the handler of this type; TypeScript does not connect the two.
-    state = await (handlers[node.type] as Enter<NodeType>)(node as never, state, ports);
+    state = await (handlers[node.type] as Enter<ChatbotNodeType>)(node as never, state, ports);
     next = state.handoff ? undefined : follow(graph, node.id, factsOf(state, message));
   }
   const isSilent = state.handoff === null && state.texts.length === 0;
@@ -124,7 +125,7 @@ function follow(graph: ChatbotGraph, id: string, facts: TurnFacts): string | und
 function factsOf({ passages, answer }: State, message: string): TurnFacts {
   const scores = (passages ?? []).map(({ score }) => score);
   return {
-    // What is answered without a search need not be found.
+    // A greeting is answered without a search, so it counts as found.
     found: (passages ?? []).some(({ isRelevant }) => isRelevant) || answerGreeting(message) !== undefined,
     answered: answer?.outcome === "answered",
     score: Math.max(0, ...scores),

@@ -1,13 +1,15 @@
-/** The normal form of a graph as the API shows it: without what has its default or is empty, as it is mostly sent. */
+/**
+ * The normal form of a graph as the API shows it, without default and empty values, as most callers send it.
+ */
 import type { ChatbotGraph } from "./graph.ts";
-import { nodeTypes } from "./node-types.ts";
+import { chatbotNodeTypes } from "./node-types.ts";
 
 export function showGraph({ entry_point, nodes, edges }: ChatbotGraph): Record<string, unknown> {
   return {
     entry_point,
     nodes: nodes.map(({ config, ...node }) => {
       const byDefault: Readonly<Record<string, unknown>> =
-        nodeTypes[node.type].config.safeParse({}).data ?? {};
+        chatbotNodeTypes[node.type].config.safeParse({}).data ?? {};
       const set = Object.entries(config).filter(([name, value]) => byDefault[name] !== value);
       return set.length === 0 ? node : { ...node, config: Object.fromEntries(set) };
     }),

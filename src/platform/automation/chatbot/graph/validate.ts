@@ -1,10 +1,10 @@
 /** The rules for a whole graph, as a table. All problems are reported together. */
 import { listNames, type Problem, suggest } from "../../../foundation/problems.ts";
 import type { ChatbotGraph, ChatbotNode } from "./graph.ts";
-import { nodeTypes } from "./node-types.ts";
-import { graphField, problem, type ReadGraph, readParts } from "./read.ts";
+import { chatbotNodeTypes } from "./node-types.ts";
+import { graphField, type ParsedGraph, problem, readParts } from "./read.ts";
 
-/** The graph in its normal form, or everything that is wrong with it. */
+/** Returns the graph in its normal form, or all its problems. */
 export function readGraph(
   sent: Readonly<Record<string, unknown>>,
 ): { readonly graph: ChatbotGraph } | { readonly problems: readonly Problem[] } {
@@ -12,7 +12,7 @@ export function readGraph(
   const { problems: ofParts, ids } = parts;
   const problems = [
     ...ofParts,
-    // Without nodes, every reference would be reported too.
+    // Without nodes, every reference would be reported as well.
     ...(ids.length === 0 ? [] : Object.values(rules).flatMap((rule) => rule(parts))),
   ];
   const entry_point = entryOf(parts);
@@ -23,7 +23,7 @@ export function readGraph(
   return { graph: { entry_point, nodes, edges: parts.edges.map(({ edge }) => edge) } };
 }
 
-type Rule = (parts: ReadGraph) => readonly Problem[];
+type Rule = (parts: ParsedGraph) => readonly Problem[];
 
 const rules = {
   uniqueIds: ({ ids }) =>
@@ -101,14 +101,16 @@ const rules = {
   },
 } satisfies Record<string, Rule>;
 
-/** The node named as the first one, or else the only one without an incoming edge. */
-function entryOf({ entry_point, ids, edges }: ReadGraph): string | undefined {
+/** The node named as the entry point, or else the only node without an incoming edge. */
+function entryOf({ entry_point, ids, edges }: ParsedGraph): string | undefined {
   const roots = ids.filter((id) => edges.every(({ edge }) => edge.target !== id));
   return entry_point ?? (roots.length === 1 ? roots[0] : undefined);
 }
 
-/** The nodes from which an end can be reached: a node of a type that ends, or one without edges. */
-function nodesThatEnd({ nodes, edges }: ReadGraph): ReadonlySet<string> {
+/**
+ * The nodes from which an end can be reached. An end is a node of a type that ends, or a node without edges.
+ */
+function nodesThatEnd({ nodes, edges }: ParsedGraph): ReadonlySet<string> {
   const ending = new Set(
     nodes.flatMap(({ node }) =>
       isEnd(node) || edges.every(({ edge }) => edge.source !== node.id) ? [node.id] : [],
@@ -127,7 +129,7 @@ function nodesThatEnd({ nodes, edges }: ReadGraph): ReadonlySet<string> {
 }
 
 function isEnd({ type }: ChatbotNode): boolean {
-  return nodeTypes[type].isEnd;
+  return chatbotNodeTypes[type].isEnd;
 }
 
 function unknownNode(field: string, id: string, ids: readonly string[]): Problem {

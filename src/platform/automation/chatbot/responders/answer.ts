@@ -1,14 +1,14 @@
-/** What a responder is given, and what it answers. */
+/** The input and output of a responder. */
 import type { TokenUsage } from "../../../../ports/models/language-model.ts";
 import type { FoundChunk, FoundPair, QueryWord } from "../../../content/knowledge-base/index.ts";
 
-/** Something that the knowledge base has about a message. */
+/** A question with its answer, or a chunk of a document, that the knowledge base has for a message. */
 export type Passage =
   | (Pick<FoundPair, "type" | "score" | "isRelevant" | "question" | "answer"> &
       Partial<Pick<FoundPair, "similarity">>)
   | Omit<FoundChunk, "coverage" | "similarity">;
 
-/** Why there is no answer. A failure of the model is `model_` and its reason. */
+/** Why there is no answer. A failure of the model is `model_` and the model's reason. */
 export type UnknownReason =
   | "not_found"
   | "ambiguous"
@@ -23,7 +23,7 @@ export type UnknownReason =
   | `model_${string}`;
 
 export interface Responder {
-  /** The model that wrote it, or was to; null: quoted. */
+  /** The model that wrote the answer, or failed to; null: the answer is quoted. */
   readonly model: string | null;
   readonly usage: TokenUsage | null;
 }

@@ -1,15 +1,18 @@
-/** Answers a message that only greets or thanks: it asks nothing, so nothing is searched for it and no model is called. */
+/**
+ * Answers a message that is only a greeting or thanks. Such a message asks nothing, so no search is run and
+ * no model is called.
+ */
 import { removeAccents } from "../../../foundation/query/index.ts";
 
 interface Language {
-  /** Of a message without accents, capital letters and marks. */
+  /** Matches a message without accents, capital letters and punctuation. */
   readonly greeting: RegExp;
   readonly answer: string;
   readonly thanks: RegExp;
   readonly welcome: string;
 }
 
-/** The first that matches answers. */
+/** The first language that matches answers. */
 const languages: readonly Language[] = [
   {
     greeting:
@@ -62,10 +65,10 @@ const languages: readonly Language[] = [
   },
 ];
 
-/** A longer message says more than a greeting. */
+/** A longer message is more than a greeting. */
 const maxLength = 60;
 
-/** Undefined if the message says anything else. */
+/** Returns undefined if the message says anything else. */
 export function answerGreeting(message: string): string | undefined {
   const text = normalize(message);
   const language = languages.find(({ greeting }) => greeting.test(text));

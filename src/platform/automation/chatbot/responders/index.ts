@@ -11,7 +11,10 @@ export { answerGreeting } from "./greetings.ts";
 export { removeHidden } from "./neutralize.ts";
 export { maxAnswer } from "./tokens.ts";
 
-/** Answers with the model, or without one by quoting; a greeting with another one. @throws the reason of `signal`. */
+/**
+ * Answers with the model, or by quoting if there is no model. A greeting gets a greeting.
+ * @throws the reason of `signal`.
+ */
 export async function respond(
   languageModel: LanguageModel | undefined,
   question: Question,
@@ -20,7 +23,7 @@ export async function respond(
   const clean = { ...question, passages: await cleanPassages(question.passages) };
   const greeting = answerGreeting(question.text);
   if (greeting !== undefined) {
-    // The business may have an answer of its own to it.
+    // The business may have its own answer to a greeting.
     const pair = findSameQuestion(clean.passages);
     const said = pair ? { text: pair.answer, sources: [pair] } : { text: greeting, sources: [] };
     return { outcome: "answered", ...said, model: languageModel?.model ?? null, usage: null };

@@ -1,8 +1,10 @@
 /**
- * Makes texts of customers and documents fit for a prompt: they can't end their block, imitate a role or hide characters.
+ * Makes texts of customers and documents safe for a prompt: they can't end their block, imitate a role or
+ * hide characters.
  *
- * Sentences of passages that address a language model are left out as well. No list of phrases finds all of them: what
- * protects is that the model has no tools and no secrets, and that its answers are checked.
+ * Sentences of passages that address a language model are removed as well. No list of phrases finds all such
+ * sentences: the real protection is that the model has no tools and no secrets, and that its answers are
+ * checked.
  */
 
 import { pause } from "../../../../time/pauses.ts";
@@ -10,14 +12,17 @@ import type { Passage, Question } from "./answer.ts";
 import { unknownAnswer } from "./tokens.ts";
 import { sentencesOf } from "./words.ts";
 
-/** Controls but line breaks; soft hyphens, zero-width and bidirectional characters and tags (ignorable); private use. */
+/**
+ * Control characters except line breaks; soft hyphens, zero-width and bidirectional characters and tags
+ * (ignorable); private use.
+ */
 const hidden = /[\p{Cc}\p{Cs}\p{Co}\p{Default_Ignorable_Code_Point}\u2028\u2029]/gu;
 
-/** Delimiters of blocks, and those by which models separate roles. */
+/** Delimiters of our blocks, and delimiters by which models separate roles. */
 const delimiters =
   /<{2,}|>{2,}|<\||\|>|\[\/?inst\]|<\/?\s*(?=(?:data|end|s|sys|system|assistant|user|human|im_\w+|tool\w*|function\w*)\b)/gi;
 const roles = /^([ \t>#*-]*(?:system|assistant|developer|user|human|ai|tool))[ \t]*:/gim;
-/** What looks like the number of a passage. */
+/** Text that looks like the number of a passage. */
 const citations = /\[\s*\d[\d\s,;]*\]/g;
 
 export function removeHidden(text: string): string {
@@ -26,13 +31,16 @@ export function removeHidden(text: string): string {
     .replace(hidden, (character) => (character === "\n" ? "\n" : ""));
 }
 
-/** Delimiters in delimiters are no ordinary text, and each round reads all of it: then all their characters are removed. */
+/**
+ * Deeply nested delimiters are no ordinary text, and each round reads the whole text: after the last round
+ * all delimiter characters are removed.
+ */
 const maxRounds = 10;
 
-/** A text as it stands in a block. */
+/** Returns a text in the form in which it may stand in a block. */
 export function neutralize(text: string): string {
   let clean = removeHidden(text.normalize("NFKC"));
-  // What is left after a removal may be a delimiter again.
+  // A removal may join the text around it to a new delimiter.
   for (let round = 0, before = ""; clean !== before; round += 1) {
     before = clean;
     clean =
@@ -63,7 +71,7 @@ export function addressesModel(sentence: string): boolean {
   return addressed.some((phrase) => phrase.test(plain));
 }
 
-/** Passages without the sentences that address a model. One of which nothing is left is left out. */
+/** Removes the sentences that address a model. Passages that become empty are dropped. */
 export async function cleanPassages(passages: Question["passages"]): Promise<readonly Passage[]> {
   const clean: Passage[] = [];
   for (const passage of passages) {
@@ -82,7 +90,7 @@ function cleanPassage(passage: Passage): Passage[] {
   return content === "" ? [] : [{ ...passage, content }];
 }
 
-/** Unchanged without such a sentence. */
+/** Returns a text without such sentences unchanged. */
 function dropAddressed(text: string): string {
   const lines = text.split("\n").map((line) =>
     addressesModel(line)

@@ -1,4 +1,7 @@
-/** Words and sentences of a text, for comparing a question with passages. In any language; English words are also stemmed. */
+/**
+ * Splits texts of any language into words and sentences, for comparing a question with passages. English
+ * words are also stemmed.
+ */
 import { removeAccents } from "../../../foundation/query/index.ts";
 import stopWordLists from "./stop-words.json" with { type: "json" };
 
@@ -8,12 +11,12 @@ const sentenceSegmenter = new Intl.Segmenter(undefined, { granularity: "sentence
 /** Words that say nothing about the subject of a question, in English, German, Spanish and French. */
 const stopWords = new Set(Object.values(stopWordLists).flat());
 
-/** The words that say what a text is about, without their endings; each once. */
+/** The stems of the words that say what a text is about. */
 export function subjectWords(text: string): ReadonlySet<string> {
   return new Set(subjectForms(text).keys());
 }
 
-/** The same words with the form in which each stands in the text first. */
+/** The same stems, each with the form in which it first stands in the text. */
 export function subjectForms(text: string): ReadonlyMap<string, string> {
   const words = wordsOf(text).filter((word) => !stopWords.has(word));
   return new Map(words.reverse().map((word) => [stem(word), word]));
@@ -28,12 +31,12 @@ export function wordsOf(text: string): string[] {
 }
 
 /**
- * A part of a text that ends at a space, or after so many characters without one. Each segment of a segmenter has a copy of the
- * whole text that is divided: in one piece, a text of 200 KB would take gigabytes.
+ * A part of a text that ends at a space, or after 200 characters without a space. Each segment of a segmenter
+ * holds a copy of the whole text that is divided: in one piece, a text of 200 KB would take gigabytes.
  */
 const piece = /[\s\S]{1,200}(?!\S)|\S{1,200}/gu;
 
-/** Sentences, and lines such as those of a list. */
+/** Splits a text into sentences. Lines, such as list items, are split too. */
 export function sentencesOf(text: string): string[] {
   return text
     .split(/\n+/)
@@ -42,7 +45,9 @@ export function sentencesOf(text: string): string[] {
     .filter((sentence) => sentence !== "");
 }
 
-/** The segmenter ends a sentence at the question mark of an address such as `https://shop.example/?page=2`. */
+/**
+ * The segmenter ends a sentence at the question mark of an address such as `https://shop.example/?page=2`.
+ */
 function joinAddresses(segments: readonly string[]): readonly string[] {
   const sentences: string[] = [];
   for (const segment of segments) {
@@ -56,13 +61,13 @@ function joinAddresses(segments: readonly string[]): readonly string[] {
   return sentences;
 }
 
-/** At the end of a text. */
+/** Matches the beginning of an address at the end of a text. */
 const startsAddress = /(?:https?:\/\/|\bwww\.)[!-~]*$/i;
 
 /** Removes the common endings of English, so that ships, shipped and shipping are one word. */
 export function stem(word: string): string {
   const [, base = word] = /^(.{3,}?)(?:ings?|ed|es|s)$/.exec(word.replace(/ies$/, "y")) ?? [];
-  // shipp and ship, close and clos, delivery and deliver.
+  // The endings are cut so that shipp and ship, close and clos, delivery and deliver have one stem.
   return word.endsWith("ss")
     ? word
     : base.replace(/([bdfgmnprt])\1$/, "$1").replace(/(.{3})e$|(.{4})y$/, "$1$2");

@@ -1,4 +1,4 @@
-/** Under which scopes a flow acts, and what happens when its creator has lost one. */
+/** The scopes with which a flow acts, and what happens when its creator loses one. */
 export { heldScopes, lostScopes } from "./held.ts";
 export { createSwitchOffJob, switchOffJobType } from "./job-type.ts";
 export { requiredScopes, scopesOfNodes } from "./required.ts";

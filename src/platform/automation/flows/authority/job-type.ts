@@ -1,4 +1,7 @@
-/** The job that switches off a flow: what enqueues it need not know what it does. */
+/**
+ * Declares the job that switches off a flow, apart from its handler: the code that enqueues it does not
+ * depend on the handler.
+ */
 import { z } from "zod";
 import { type JobType, type NewJob, newJob } from "../../../../jobs/job.ts";
 

@@ -1,4 +1,4 @@
-/** The scopes of what a flow does: needed when it is saved and enabled, and as long as it acts. */
+/** The scopes that a flow's actions need: required to save and enable the flow, and as long as it acts. */
 import type { Scope } from "../../../../../tools/contract/index.ts";
 import { events } from "../../../../../tools/events.ts";
 import { nodes as declarations } from "../../../../../tools/flows/index.ts";
@@ -7,17 +7,17 @@ import type { FlowNode } from "../../../../database/schema/index.ts";
 import { type FlowRow, selectFlows } from "../definitions/find.ts";
 import { type Graph, toGraph } from "../graph/index.ts";
 
-interface Acting extends Pick<FlowRow, "trigger_type" | "trigger_event_type" | "cohort_id"> {
+interface ActingFlow extends Pick<FlowRow, "trigger_type" | "trigger_event_type" | "cohort_id"> {
   readonly nodes: readonly FlowNode[];
 }
 
-/** What creates a flow needs it. */
+/** The scope for creating a flow. The flow itself needs it too. */
 const ownScope: Scope = "inbox:write";
 
 export async function requiredScopes(
   db: Queries,
   organization: string,
-  { nodes, ...trigger }: Acting,
+  { nodes, ...trigger }: ActingFlow,
 ): Promise<readonly Scope[]> {
   const graphs = [toGraph(nodes), ...(await findStarted(db, organization, nodes))];
   const isSending = graphs.some((graph) =>
@@ -30,9 +30,12 @@ export function scopesOfNodes({ nodes }: Graph): readonly Scope[] {
   return [...new Set(nodes.flatMap(({ node_type }) => declarations[node_type].scope ?? []))];
 }
 
-/** A contact's event reads contacts. A cohort is the audience of a broadcast, also where a flow writes to it. */
+/**
+ * A trigger on an event of contacts reads contacts. A cohort needs the scope of a broadcast's audience, also
+ * if a flow sends to it.
+ */
 function scopesOfTrigger(
-  { trigger_event_type: event, cohort_id }: Omit<Acting, "nodes">,
+  { trigger_event_type: event, cohort_id }: Omit<ActingFlow, "nodes">,
   isSending: boolean,
 ): readonly Scope[] {
   const reading = event !== null && events[event].scope === "contacts:read" ? ["contacts:read" as const] : [];
@@ -41,7 +44,7 @@ function scopesOfTrigger(
   return [...reading, ...cohort];
 }
 
-/** The graphs of the flows that these nodes start, and those that these start in turn. */
+/** The graphs of the flows that these nodes start, directly or through other flows. */
 async function findStarted(
   db: Queries,
   organization: string,

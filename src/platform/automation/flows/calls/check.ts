@@ -1,12 +1,15 @@
-/** Checks the addresses and headers of nodes when they are saved. The address is checked again when it is called. */
+/**
+ * Checks the addresses and headers of nodes when they are saved. The address is checked again before each
+ * call.
+ */
 import type { World } from "../../../foundation/kernel/index.ts";
-import { configField, readConfig } from "../checks/validate.ts";
+import { configField, readNodeConfig } from "../checks/validate.ts";
 import type { Graph, Problem } from "../graph/index.ts";
 import { handlerOf } from "../nodes/index.ts";
 
 export function checkRequests({ web }: Pick<World, "web">, { nodes }: Graph): Problem[] {
   return nodes.flatMap((node) => {
-    const { config } = readConfig(node);
+    const { config } = readNodeConfig(node);
     const request = config === undefined ? undefined : handlerOf(node.node_type).requests?.(config);
     const forbidden = request && web.check(request.url, request.headers);
     if (!forbidden) {

@@ -1,10 +1,11 @@
 /**
  * Sends the request of an `http_request` node while its run waits.
  *
- * The intent is committed before the call (`is_called`), no transaction is open during it, and the result ends the wait in a
- * later transaction. A job that finds the intent was interrupted: requests that may be repeated are sent again with the same
- * Idempotency-Key; of the others the outcome is unknown. A run that was cancelled in between drops the result, and so does one
- * whose wait has ended, because the result names its episode.
+ * The intent is committed before the call (`is_called`), no transaction is open during the call, and the
+ * result ends the wait in a later transaction. If a job finds the intent, an earlier attempt was interrupted:
+ * a request that may be repeated is sent again with the same Idempotency-Key, and otherwise the outcome is
+ * unknown. The result is dropped if the run was cancelled or its wait has ended meanwhile, because the result
+ * names its episode.
  */
 
 import { maxSecretsLength } from "../../../../../tools/flows/index.ts";
@@ -43,7 +44,7 @@ export const callJob = defineJob({
     return undefined;
   },
 
-  /** The call was interrupted in every attempt. */
+  /** Every attempt of the call was interrupted. */
   async exhausted(key, world) {
     await recordResult(world, key, outcomeUnknown);
   },
@@ -52,13 +53,13 @@ export const callJob = defineJob({
 interface Call {
   readonly request: FlowCallRequest;
   readonly idempotencyKey: string;
-  /** By name in lower case. */
+  /** Keyed by header names in lower case. */
   readonly secrets: ReadonlyMap<string, string>;
-  /** An earlier attempt may have sent it, and it must not be sent twice. */
+  /** An earlier attempt may have sent the request, and the request must not be sent twice. */
   readonly isInterrupted: boolean;
 }
 
-/** Commits the intent; undefined if the run does not wait for this call any more. */
+/** Commits the intent. Returns undefined if the run no longer waits for this call. */
 async function beginCall(tx: Transaction, world: World, key: EpisodeKey): Promise<Call | undefined> {
   const run = await lockRun(tx, key);
   const { request } = run?.wait ?? {};
@@ -77,7 +78,7 @@ async function beginCall(tx: Transaction, world: World, key: EpisodeKey): Promis
   };
 }
 
-/** The step of the call, which is the same when it is repeated. */
+/** Made of the step of the call, which stays the same when the call is repeated. */
 function idempotencyKeyOf({ id, steps }: RunRow): string {
   return `${id}-${steps}`;
 }
@@ -92,7 +93,7 @@ async function send(
   if (secretHeaders.some(([, value]) => value === undefined)) {
     return { error: "http_secret_missing" };
   }
-  // Each save was within the limit, but it may have kept further values of an earlier one.
+  // Each save was within the limit, but a save may have kept further values of an earlier version.
   if ([...secrets.values()].join("").length > maxSecretsLength) {
     return { error: "http_request_invalid" };
   }
@@ -112,7 +113,7 @@ async function send(
   return toCallResult(response, [...secrets.values()]);
 }
 
-/** Ends the wait, unless something else has ended it or the run. */
+/** Ends the wait, unless the wait or the run has already ended. */
 async function recordResult(
   world: World,
   { episode, ...key }: EpisodeKey,

@@ -1,11 +1,12 @@
 /**
- * Hides secrets in what an endpoint answers: endpoints that repeat requests exist, and variables are shown.
+ * Hides secrets in the response of an endpoint: some endpoints echo requests, and variables are shown.
  *
- * A secret is hidden as a whole and in its parts, because an endpoint may show a token without "Bearer", or the user of
- * "user:password". Each is hidden in any case, and as it is in URLs, JSON, HTML, base64 and hexadecimal digits.
+ * A secret is hidden as a whole and in its parts, because an endpoint may show a token without "Bearer", or
+ * the user of "user:password". Each is hidden in any case, and as encoded in URLs, JSON, HTML, base64 and
+ * hexadecimal digits.
  */
 
-/** Not secret in themselves, and common words. */
+/** Common words that are not secret in themselves. */
 const schemes = new Set([
   "basic",
   "bearer",
@@ -20,25 +21,28 @@ const schemes = new Set([
 
 const shown = "***";
 
-/** A shorter part may be a part of other words: it is hidden as a word. */
+/** A shorter part may stand inside other words, so it is only hidden as a whole word. */
 const minInnerLength = 4;
 
-/** Of base64 at any place: fewer characters may be chance. */
+/** The fewest characters of base64 that are searched at any place: fewer may match by chance. */
 const minBase64Length = 6;
 
-/** Of one secret, the longest. */
+/** The most parts of one secret; the longest are taken. */
 const maxParts = 20;
 
-/** Of all secrets of a call: the time to search a response, during which the process does nothing else, grows with it. */
+/**
+ * The most parts of all secrets of a call: the time to search a response grows with them, and blocks the
+ * process.
+ */
 const maxPartsOfCall = 100;
 
-export interface Redact {
+export interface Redactor {
   (text: string): string;
-  /** Also hides the beginning of a secret at the end of a text that was cut. */
+  /** Also hides the beginning of a secret at the end of a truncated text. */
   cut(text: string): string;
 }
 
-export function createRedact(secrets: readonly string[]): Redact {
+export function createRedactor(secrets: readonly string[]): Redactor {
   const limit = Math.min(maxParts, Math.floor(maxPartsOfCall / secrets.length));
   const parts = [...new Set(secrets.flatMap((secret) => partsOf(secret, limit)))];
   const forms = [...new Set(parts.flatMap(formsOf))];
@@ -55,7 +59,7 @@ export function createRedact(secrets: readonly string[]): Redact {
   return Object.assign(redact, { cut });
 }
 
-/** The secret, what stands between its separators, and what that is decoded from base64. */
+/** The secret, the parts between its separators, and the parts of its base64-decoded form. */
 function partsOf(secret: string, limit: number): readonly string[] {
   const split = (text: string) => [text.trim(), ...text.split(/[\s:;,="']+/)];
   const own = split(secret);
@@ -77,7 +81,7 @@ function formsOf(part: string): readonly string[] {
     url,
     url.replaceAll("%20", "+"),
     json,
-    // Some encoders of JSON also escape the slash, others what HTML gives a meaning.
+    // Some JSON encoders also escape the slash, and some escape the characters that are special in HTML.
     json.replaceAll("/", "\\/"),
     json.replace(/[<>&]/g, (character) => `\\u00${character.charCodeAt(0).toString(16)}`),
     part.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;"),
@@ -85,12 +89,12 @@ function formsOf(part: string): readonly string[] {
   ];
 }
 
-/** The characters of base64 that stand for the part wherever it begins in a text. */
+/** The base64 characters that encode the part, for each offset at which it may begin. */
 function base64Of(part: string): readonly string[] {
   return [0, 1, 2].flatMap((offset) => {
     const bytes = Buffer.concat([Buffer.alloc(offset), Buffer.from(part)]);
     const text = bytes.toString("base64url");
-    // The first characters also depend on what stands before, and the last one on what follows.
+    // The first characters also depend on the text before, and the last character on the text after.
     const inner = text.slice([0, 2, 3][offset], bytes.length % 3 === 0 ? undefined : -1);
     return [inner, inner.replaceAll("-", "+").replaceAll("_", "/")];
   });
@@ -100,14 +104,17 @@ function toBase64(part: string): string {
   return Buffer.from(part).toString("base64").replace(/=+$/, "");
 }
 
-/** Hides each run of characters of base64 that has one of these in it. */
+/** Hides each run of base64 characters that contains one of `encoded`. */
 function hideEncoded(text: string, encoded: readonly string[]): string {
   return text.replace(/[\w+/-]{6,}={0,2}/g, (run) =>
     encoded.some((one) => run.includes(one)) ? shown : run,
   );
 }
 
-/** Undefined if there is nothing to hide. Words are found between other characters than letters and digits. */
+/**
+ * Returns undefined if there is nothing to hide. Words are matched only between characters other than letters
+ * and digits.
+ */
 function toExpression(inner: readonly string[], words: readonly string[]): RegExp | undefined {
   const longestFirst = (texts: readonly string[]) =>
     [...new Set(texts)].sort((one, other) => other.length - one.length).map(escapePattern);
@@ -122,7 +129,7 @@ function escapePattern(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
 }
 
-/** Where the end of a text is the beginning of a secret; its length if it is not. */
+/** Finds where the beginning of a secret starts at the end of a text; the text's length if there is none. */
 function findBeginning(text: string, form: string): number {
   const [end, beginning] = [text.slice(-form.length).toLowerCase(), form.toLowerCase()];
   const head = beginning.slice(0, minInnerLength);

@@ -1,21 +1,21 @@
-/** Reads the result of a call: what a run keeps of a response, or the code of the error. */
+/** Reads the result of a call: the part of a response that a run keeps, or the code of the error. */
 import type { FlowCallResult } from "../../../../database/schema/index.ts";
 import type { FailedRequest, ForbiddenRequest, WebResponse } from "../../../../ports/web.ts";
-import { createRedact, type Redact } from "./redact.ts";
+import { createRedactor, type Redactor } from "./redact.ts";
 
-/** A longer body is cut, and so is text. */
+/** A longer body is cut, and is kept as text. */
 export const maxResponseBytes = 65_536;
 
-/** PostgreSQL's parser of JSON is recursive. */
+/** A limit, because PostgreSQL's JSON parser is recursive. */
 const maxDepth = 100;
 
-/** `secrets` are left out of the response: endpoints that echo requests exist, and variables are shown. */
+/** Removes `secrets` from the response: some endpoints echo requests, and variables are shown. */
 export function toCallResult(response: WebResponse, secrets: readonly string[]): FlowCallResult {
   if (response.outcome !== "answered") {
     return { error: response.outcome === "failed" ? failureCode(response) : forbiddenCode(response) };
   }
   const { status, headers } = response;
-  return { status, body: readBody(response, headers["content-type"] ?? "", createRedact(secrets)) };
+  return { status, body: readBody(response, headers["content-type"] ?? "", createRedactor(secrets)) };
 }
 
 function failureCode({ reason }: FailedRequest): string {
@@ -26,11 +26,11 @@ function forbiddenCode({ reason }: ForbiddenRequest): string {
   return reason === "header" || reason === "url" ? "http_request_invalid" : "http_forbidden_address";
 }
 
-/** A JSON value, or a text; null if it is empty. */
+/** Returns a JSON value or a text; null if the body is empty. */
 function readBody(
   { body, isCut }: Extract<WebResponse, { readonly outcome: "answered" }>,
   type: string,
-  redact: Redact,
+  redact: Redactor,
 ): unknown {
   const text = new TextDecoder().decode(body);
   if (text.trim() === "") {
@@ -45,7 +45,7 @@ function readBody(
   return isCut ? redact.cut(storable) : redact(storable);
 }
 
-/** Undefined for a text that is not JSON, or too deep. */
+/** Returns undefined for a text that is not JSON, or is nested too deeply. */
 function parseJson(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);
@@ -55,7 +55,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Level by level, because the depth is not known. */
+/** Checks level by level and not recursively, because the depth is unknown. */
 function isTooDeep(value: unknown): boolean {
   let level = [value];
   for (let depth = 0; depth <= maxDepth && level.length > 0; depth += 1) {
@@ -64,12 +64,12 @@ function isTooDeep(value: unknown): boolean {
   return level.length > 0;
 }
 
-/** Without what PostgreSQL can't store: zero bytes and halves of surrogate pairs. */
+/** Removes what PostgreSQL can't store: zero bytes and halves of surrogate pairs. */
 function toStorable(text: string): string {
   return text.replaceAll("\0", "").toWellFormed();
 }
 
-function redactValue(value: unknown, redact: Redact): unknown {
+function redactValue(value: unknown, redact: Redactor): unknown {
   if (typeof value === "string") {
     return redact(toStorable(value));
   }

@@ -1,4 +1,7 @@
-/** Checks the regular expressions of a flow that is saved: before its transaction, because compiling one may take long. */
+/**
+ * Checks the regular expressions of a flow that is being saved. Runs before the transaction, because
+ * compiling an expression may take long.
+ */
 import { fail } from "../../../../../tools/errors.ts";
 import type { PatternInspection } from "../../../../ports/patterns.ts";
 import type { ReadContext, World } from "../../../foundation/kernel/index.ts";
@@ -6,18 +9,21 @@ import { type Graph, type Problem, toGraph } from "../graph/index.ts";
 import { handlerOf } from "../nodes/index.ts";
 import { readEdgeKeyword } from "../texts/keywords.ts";
 import { inTurn } from "../texts/patterns.ts";
-import { configField, readConfig } from "./validate.ts";
+import { configField, readNodeConfig } from "./validate.ts";
 
-/** By expression. */
+/** Keyed by expression. */
 export type Inspections = ReadonlyMap<string, PatternInspection>;
 
 /**
- * Instructions of a compiled expression. An expression such as ^order #?\d{4,10}$ has some 30; the longest message is
- * compared with 1,000 in about 100 ms at worst.
+ * The limit of instructions of a compiled expression. An expression such as ^order #?\d{4,10}$ has about 30.
+ * Comparing the longest message with 1,000 instructions takes about 100 ms at worst.
  */
 const maxProgramSize = 1_000;
 
-/** Stops at one that is too large: the flow is rejected for it, and compiling others as large costs time. */
+/**
+ * Stops at the first expression that is too large: the flow is rejected for it, and compiling more large
+ * expressions costs time.
+ */
 export async function inspectPatterns(
   { patterns: matcher }: Pick<World, "patterns">,
   patterns: readonly string[],
@@ -42,14 +48,14 @@ function isTooLarge(inspection: PatternInspection): boolean {
   );
 }
 
-/** The expressions of a graph: of its edges and its nodes. */
+/** The expressions of a graph, in its edges and its nodes. */
 export function patternsOf({
   nodes,
 }: Graph): readonly { readonly pattern: string; readonly field: string }[] {
   return nodes.flatMap((node) => {
     const { match, keyword } = readEdgeKeyword(node.connection_value ?? "");
     const isEdge = node.connection_type === "keyword" && match === "regex" && keyword !== "";
-    const { config } = readConfig(node);
+    const { config } = readNodeConfig(node);
     const own = config === undefined ? [] : (handlerOf(node.node_type).patterns?.(config) ?? []);
     return [
       ...(isEdge ? [{ pattern: keyword, field: `nodes[${node.index}].connection_value` }] : []),
@@ -62,7 +68,10 @@ export function checkPatterns(graph: Graph, inspections: Inspections): Problem[]
   return patternsOf(graph).flatMap(({ pattern, field }) => checkPattern(pattern, field, inspections));
 }
 
-/** @throws Failure `unavailable` if the expression was not inspected, because another call has changed the flow. */
+/**
+ * @throws Failure `unavailable` if the expression was not inspected, because another call has changed the
+ *   flow.
+ */
 export function checkPattern(pattern: string, field: string, inspections: Inspections): Problem[] {
   const inspection = inspections.get(pattern);
   if (!inspection && [...inspections.values()].some(isTooLarge)) {

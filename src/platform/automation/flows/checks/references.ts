@@ -1,16 +1,16 @@
-/** Checks that what a flow refers to exists in its organization. */
+/** Checks that the things that a flow refers to exist in its organization. */
 import { type RawBuilder, sql } from "kysely";
 import type { Queries } from "../../../../database/database.ts";
 import { rowsOf } from "../../../../database/query/index.ts";
-import type { EndActionConfig } from "../../../../database/schema/index.ts";
+import type { StoredEndActionConfig } from "../../../../database/schema/index.ts";
 import type { Graph, Problem } from "../graph/index.ts";
 import { handlerOf, type Reference, targetsOf } from "../nodes/index.ts";
-import { configField, readConfig } from "./validate.ts";
+import { configField, readNodeConfig } from "./validate.ts";
 
 /** What a flow can refer to. */
 interface Thing {
   readonly table: RawBuilder<unknown>;
-  /** The tool that lists it. */
+  /** The tool that lists these things. */
   readonly list: string;
 }
 
@@ -22,16 +22,16 @@ const things: Readonly<Record<Reference["thing"], Thing>> = {
   template: { table: sql`templates`, list: "list_templates" },
 };
 
-interface Referring {
+interface ReferringFlow {
   readonly graph: Graph;
-  readonly end_action_config: EndActionConfig;
+  readonly end_action_config: StoredEndActionConfig;
 }
 
-/** What the nodes and the end action name, with the place of each. */
-export function referencesOf({ graph, end_action_config }: Referring): readonly Reference[] {
+/** What the nodes and the end action refer to, with the place of each reference. */
+export function referencesOf({ graph, end_action_config }: ReferringFlow): readonly Reference[] {
   return [
     ...graph.nodes.flatMap((node) => {
-      const { config } = readConfig(node);
+      const { config } = readNodeConfig(node);
       const found = config === undefined ? [] : (handlerOf(node.node_type).references?.(config) ?? []);
       return found.map((reference) => ({ ...reference, field: `${configField(node)}.${reference.field}` }));
     }),
@@ -42,7 +42,7 @@ export function referencesOf({ graph, end_action_config }: Referring): readonly 
 export async function checkReferences(
   db: Queries,
   organization: string,
-  referring: Referring,
+  referring: ReferringFlow,
 ): Promise<readonly Problem[]> {
   const references = referencesOf(referring);
   const problems: Problem[] = [];

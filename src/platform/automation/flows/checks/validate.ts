@@ -1,7 +1,9 @@
 /**
- * The rules for a graph that is saved, as a table. Each rule returns what it finds wrong, and all are reported together.
+ * The rules for a graph that is being saved, as a table. Each rule returns its problems, and all problems are
+ * reported together.
  *
- * A rule about one type of node is in the `check` of its handler, and what it may contain in its schema.
+ * A rule about one type of node is in the `check` of its handler; the allowed contents are in the schema of
+ * the type.
  */
 import { type ConnectionType, nodes as declarations } from "../../../../../tools/flows/index.ts";
 import { pause } from "../../../../time/pauses.ts";
@@ -21,7 +23,7 @@ import { handlerOf } from "../nodes/index.ts";
 import { readEdgeKeyword, splitKeywords } from "../texts/keywords.ts";
 import { checkText, createSavedNames, type SavedNames } from "../texts/placeholders.ts";
 
-/** Below one node: a reply is compared with all of them at once. */
+/** The most keywords below one node: a reply is compared with all of them at once. */
 const maxKeywords = 1_000;
 
 const buttonHint =
@@ -29,7 +31,7 @@ const buttonHint =
 
 type Rule = (graph: Graph) => readonly Problem[] | Promise<readonly Problem[]>;
 
-/** What is wrong with a graph: everything, or at least so many problems as are named. */
+/** The problems of a graph: all of them, or at least as many as the error names. */
 export async function validateGraph(graph: Graph): Promise<readonly Problem[]> {
   const problems: Problem[] = [];
   for (const rule of Object.values(rules)) {
@@ -89,7 +91,7 @@ const rules = {
   validConfigs({ nodes }) {
     const problems: Problem[] = [];
     for (const node of nodes) {
-      problems.push(...readConfig(node).problems);
+      problems.push(...readNodeConfig(node).problems);
       if (problems.length >= maxProblems) {
         return problems;
       }
@@ -163,7 +165,7 @@ const rules = {
 
   nodeChecks: ({ nodes }) =>
     nodes.flatMap((node) => {
-      const { config } = readConfig(node);
+      const { config } = readNodeConfig(node);
       return config === undefined ? [] : (handlerOf(node.node_type).check?.(config, configField(node)) ?? []);
     }),
 
@@ -171,7 +173,7 @@ const rules = {
     const variables = savedVariables(graph);
     const problems: Problem[] = [];
     for (const node of graph.nodes) {
-      const { config } = readConfig(node);
+      const { config } = readNodeConfig(node);
       const texts = config === undefined ? {} : (handlerOf(node.node_type).texts?.(config) ?? {});
       for (const [field, text] of Object.entries(texts)) {
         problems.push(...checkText(text ?? "", `${configField(node)}.${field}`, variables));
@@ -184,7 +186,7 @@ const rules = {
   },
 } satisfies Record<string, Rule>;
 
-/** What must be true of the value of an edge. */
+/** The rule for the value of each type of edge. */
 const edgeRules: {
   readonly [Type in ConnectionType]?: (node: GraphNode, parent: GraphNode | undefined) => Problem[];
 } = {
@@ -206,7 +208,7 @@ const edgeRules: {
   button(node, parent) {
     const ids = parent ? choicesOf(parent).map(({ id }) => id) : [];
     const value = node.connection_value ?? "";
-    // Below a wait, the message with the buttons is another node's.
+    // Below a wait, another node has the message with the buttons.
     if (value !== "" && (ids.includes(value) || ids.length === 0)) {
       return [];
     }
@@ -236,12 +238,12 @@ function edgesBelow(graph: Graph, node: GraphNode): readonly ConnectionType[] {
   return node.node_type === "ask" && !hasChoices ? edges.filter((edge) => edge !== "button") : edges;
 }
 
-/** What the nodes save, as placeholders name it after `vars.`. */
+/** The variables that the nodes save, in the form of placeholders after `vars.`. */
 function savedVariables({ nodes }: Graph): SavedNames {
   return createSavedNames(
     nodes.flatMap((node) => {
-      const { config } = readConfig(node);
-      // The name in a config with another error is not an error as well.
+      const { config } = readNodeConfig(node);
+      // If the config has another error, its variable still counts as saved.
       const { save_as } = node.action_config;
       const named = typeof save_as === "string" ? [save_as, `${save_as}.<path>`] : [];
       return config === undefined ? named : (handlerOf(node.node_type).saves?.(config) ?? []);
@@ -254,11 +256,11 @@ interface ReadConfig {
   readonly problems: readonly Problem[];
 }
 
-/** Several rules read a config, and naming what is wrong in it takes time. */
+/** Cached, because several rules read a config, and describing its problems takes time. */
 const configs = new WeakMap<GraphNode, ReadConfig>();
 
 /** The parsed action_config of a node; undefined if it is not valid. */
-export function readConfig(node: GraphNode): ReadConfig {
+export function readNodeConfig(node: GraphNode): ReadConfig {
   const read = configs.get(node) ?? parseConfig(node);
   configs.set(node, read);
   return read;
@@ -273,7 +275,7 @@ function parseConfig(node: GraphNode): ReadConfig {
   return { problems: parsed.problems.map((one) => nameFields(one, node, Object.keys(schema.shape))) };
 }
 
-/** Names the fields of a node's action_config where it has an unknown one. */
+/** Names the fields of a node's action_config if the problem is an unknown field. */
 function nameFields(one: Problem, node: GraphNode, names: readonly string[]): Problem {
   const [, unknown] = one.field.split(`${configField(node)}.`);
   if (one.code !== "unknown_argument" || unknown === undefined || unknown.includes(".")) {
@@ -308,7 +310,7 @@ function isOwnAncestor(graph: Graph, node: GraphNode): boolean {
   return false;
 }
 
-/** The references to nodes that do not exist. To find the nearest name for one takes milliseconds. */
+/** The references to nodes that do not exist. Finding the nearest name for one takes milliseconds. */
 async function findUnknown(
   graph: Graph,
   field: string,

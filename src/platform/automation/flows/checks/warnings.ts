@@ -1,4 +1,4 @@
-/** What is valid in a flow, and probably not what its author wants. */
+/** Finds what is valid in a flow, but probably not what its author wants. */
 import { sql } from "kysely";
 import { nodes } from "../../../../../tools/flows/index.ts";
 import type { Queries } from "../../../../database/database.ts";
@@ -10,10 +10,10 @@ import { type Problem, toGraph } from "../graph/index.ts";
 import { handlerOf } from "../nodes/index.ts";
 import { splitKeywords } from "../texts/keywords.ts";
 import { referencesOf } from "./references.ts";
-import { configField, readConfig } from "./validate.ts";
+import { configField, readNodeConfig } from "./validate.ts";
 
-/** Of a flow that is saved. */
-export async function findWarnings(
+/** Warnings for a saved flow. */
+export async function findFlowWarnings(
   db: Queries,
   flow: FlowWithVersion,
   now: Date,
@@ -32,14 +32,14 @@ export async function findWarnings(
 
 function findNodeWarnings(flow: FlowWithVersion): readonly Problem[] {
   return toGraph(flow.nodes).nodes.flatMap((node) => {
-    const { config } = readConfig(node);
+    const { config } = readNodeConfig(node);
     return config === undefined
       ? []
       : (handlerOf(node.node_type).warnings?.(config, configField(node)) ?? []);
   });
 }
 
-/** Where an agent is to be found, and neither a target nor a policy says which. */
+/** Places where an agent is requested, but neither a target nor a policy says which agent. */
 async function findMissingPolicies(db: Queries, flow: FlowWithVersion): Promise<readonly Problem[]> {
   const { end_action_type, end_action_config, organization_id } = flow;
   const fields = [
@@ -70,10 +70,10 @@ async function findMissingPolicies(db: Queries, flow: FlowWithVersion): Promise<
       }));
 }
 
-/** Templates that can't be sent: their nodes fail until they are approved. */
+/** Templates that can't be sent now: their nodes fail until the templates are approved. */
 async function findUnsendableTemplates(db: Queries, flow: FlowWithVersion): Promise<readonly Problem[]> {
   const wanted = toGraph(flow.nodes).nodes.flatMap((node) => {
-    const { config } = node.node_type === "send_template" ? readConfig(node) : {};
+    const { config } = node.node_type === "send_template" ? readNodeConfig(node) : {};
     return config === undefined ? [] : [{ ...nodes.send_template.config.parse(config), node }];
   });
   if (wanted.length === 0) {

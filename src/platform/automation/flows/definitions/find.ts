@@ -11,7 +11,10 @@ import type { Keyword } from "../texts/keywords.ts";
 export type FlowRow = Selectable<Tables["flows"]>;
 export type VersionRow = Selectable<Tables["flow_versions"]>;
 interface Creator {
-  /** The present role of the user who saved it; null for none, and for one who was deactivated. */
+  /**
+   * The present role of the user who saved the version; null if there is no user, or the user was
+   * deactivated.
+   */
   readonly creator_role: Role | null;
 }
 export type FlowWithVersion = FlowRow & Omit<VersionRow, "flow_id"> & Creator;
@@ -21,13 +24,13 @@ export function keywordOf({ trigger_keyword, trigger_match }: FlowRow): Keyword 
   return { keyword: trigger_keyword ?? "", match: trigger_match ?? "word" };
 }
 
-/** For a query of flows. */
+/** Used in queries of flows. */
 export const creatorRole = sql<Role | null>`(
   select role from users
   where users.organization_id = flows.organization_id and users.id = flows.creator_id and users.is_active
 )`;
 
-/** Flows with the version that new runs begin with. */
+/** Selects flows with the version that new runs use. */
 export function selectFlows(db: Queries, organization: string) {
   return ofOrganization(db, organization)
     .selectFrom("flows")
@@ -64,7 +67,7 @@ export async function lockFlow(tx: Transaction, organization: string, id: string
     .where("id", "=", id)
     .forUpdate()
     .executeTakeFirst();
-  // Read after the lock: the version may have changed before it.
+  // Read after the lock: the version may have changed while this transaction waited for it.
   return getFlow(tx, organization, id);
 }
 
@@ -75,7 +78,7 @@ export function serializeFlow({ nodes, cohort_id, trigger_tag, ...flow }: FlowWi
     needs_review: flow.scopes === null,
     nodes: nodes.map((node) => ({
       ...node,
-      // Validated by the contract when they were saved.
+      // The contract validated these values when they were saved.
       node_type: node.node_type as NodeType,
       connection_type: node.connection_type as ConnectionType,
     })),

@@ -1,11 +1,11 @@
-/** Creates and changes flows: checks what they do, and stores a version when that changes. */
+/** Creates and changes flows: checks their behaviour, and stores a version when the behaviour changes. */
 import type { z } from "zod";
 import {
   type flows as contract,
   EndActionConfig as EndActionConfigSchema,
 } from "../../../../../tools/flows/index.ts";
 import { ofOrganization } from "../../../../database/query/index.ts";
-import type { EndActionConfig, FlowNode } from "../../../../database/schema/index.ts";
+import type { FlowNode, StoredEndActionConfig } from "../../../../database/schema/index.ts";
 import { getOrDefaultInbox } from "../../../account/inboxes/index.ts";
 import { requireBelowQuota } from "../../../account/organization/index.ts";
 import {
@@ -77,7 +77,7 @@ export async function createFlow(
   return getFlow(tx, organization, flow.id);
 }
 
-/** @throws Failure `flow_not_found`, and those of `createFlow` but for the quota. */
+/** @throws Failure `flow_not_found`, and all errors of `createFlow` except `quota_exceeded`. */
 export async function updateFlow(
   input: Update,
   context: WriteContext,
@@ -130,7 +130,7 @@ export async function updateFlow(
   return getFlow(tx, organization, before.id);
 }
 
-/** Enables a disabled flow, which then acts for who enabled it, and disables an enabled one. */
+/** Enables a disabled flow, which then acts for the caller, and disables an enabled flow. */
 export async function toggleFlow(id: string, context: WriteContext): Promise<FlowRow> {
   const { tx, organization, now } = context;
   const flow = await lockFlow(tx, organization, id);
@@ -145,7 +145,10 @@ export async function toggleFlow(id: string, context: WriteContext): Promise<Flo
   return toggled;
 }
 
-/** The scopes under which a flow acts from now on, and for whom. @throws Failure `insufficient_scope`. */
+/**
+ * The scopes with which a flow acts from now on, and the user for whom it acts.
+ * @throws Failure `insufficient_scope`.
+ */
 async function requireAuthority(
   { db, organization, caller }: ReadContext,
   flow: Parameters<typeof requiredScopes>[2],
@@ -164,12 +167,12 @@ interface StoredVersion extends Version {
 }
 
 interface Preparation {
-  /** Of every regular expression of the graph. */
+  /** Has every regular expression of the graph. */
   readonly inspections: Inspections;
   readonly otherProblems?: readonly Problem[];
 }
 
-/** A version with its secrets, of which `before` has those that are kept. */
+/** Prepares a version with its secrets. Secrets that are kept come from `before`. */
 async function prepareStored(
   context: WriteContext,
   version: Omit<Version, "is_interactive">,
@@ -180,7 +183,7 @@ async function prepareStored(
   return { ...prepared, nodes: prepared.nodes.map(withoutSecrets), secrets };
 }
 
-/** A version, if its graph and its end action are valid. @throws Failure `flow_invalid`. */
+/** Returns the version if its graph and its end action are valid. @throws Failure `flow_invalid`. */
 export async function prepareVersion(
   { db, world, organization }: ReadContext,
   version: Omit<Version, "is_interactive">,
@@ -206,7 +209,7 @@ export function inspectNew(context: Pick<ReadContext, "world">, input: Create): 
   return inspectGraph(context, input.nodes.map(toStoredNode), keywordsOf(input));
 }
 
-/** Those of a change, and of what is stored and kept. */
+/** Inspects the expressions of a change, and the stored expressions that it keeps. */
 export async function inspectChanged(
   context: Pick<ReadContext, "world">,
   organization: string,
@@ -227,7 +230,7 @@ function keywordsOf({
 }
 
 /** @throws Failure `flow_invalid`. */
-export function readEndAction(value: unknown): EndActionConfig {
+export function readEndAction(value: unknown): StoredEndActionConfig {
   const parsed = parsePart(EndActionConfigSchema, value, "end_action_config");
   if ("problems" in parsed) {
     throw failGraph("flow_invalid", parsed.problems);
@@ -235,8 +238,10 @@ export function readEndAction(value: unknown): EndActionConfig {
   return parsed.data;
 }
 
-/** What each end action takes. */
-const endActionFields: Readonly<Record<Version["end_action_type"], readonly (keyof EndActionConfig)[]>> = {
+/** The fields that each end action takes. */
+const endActionFields: Readonly<
+  Record<Version["end_action_type"], readonly (keyof StoredEndActionConfig)[]>
+> = {
   none: [],
   assign: ["team_id", "user_id"],
   resolve: [],
@@ -260,7 +265,9 @@ function checkEndAction({
     }));
 }
 
-/** A version that is neither the present one nor that of an active run can't be read any more. */
+/**
+ * Deletes versions that are neither the present one nor used by an active run: they can't be read any more.
+ */
 async function deleteUnusedVersions(
   tx: Transaction,
   { organization_id, id, version }: FlowRow,

@@ -1,19 +1,19 @@
 /**
- * The values of secret headers: sealed in a table of their own, for each node of each version. The graph has their names alone,
- * with null in place of a value, so nothing that reads a graph can show one.
+ * The values of secret headers, sealed in a table of their own, for each node of each version. The graph has
+ * only the names of the headers, with null in place of a value, so no reader of a graph can show a value.
  */
 
 import { ofOrganization } from "../../../../database/query/index.ts";
-import type { FlowNode, Sealed } from "../../../../database/schema/index.ts";
+import type { FlowNode, SealedText } from "../../../../database/schema/index.ts";
 import { freshId, type Transaction, type WriteContext } from "../../../foundation/kernel/index.ts";
 import { type SealedColumn, seal, unseal } from "../../../foundation/sealing/index.ts";
-import { configField, readConfig } from "../checks/validate.ts";
+import { configField, readNodeConfig } from "../checks/validate.ts";
 import type { Graph, GraphNode, Problem } from "../graph/index.ts";
 import { handlerOf } from "../nodes/index.ts";
 import type { FlowRow, FlowWithVersion, VersionRow } from "./find.ts";
 
-/** Calls whose secret is lost fail until the flow is saved with its value again. */
-export const sealedSecrets: readonly SealedColumn[] = [
+/** If a secret is lost, calls that need it fail until the flow is saved with the value again. */
+export const sealedFlowSecrets: readonly SealedColumn[] = [
   { table: "flow_secrets", column: "value", key: ["organization_id", "id"], whenLost: "delete" },
 ];
 
@@ -21,14 +21,15 @@ export interface NodeSecret {
   readonly node_id: string;
   /** In lower case. */
   readonly header: string;
-  readonly value: Sealed;
+  readonly value: SealedText;
 }
 
 type VersionKey = Pick<VersionRow, "organization_id" | "flow_id" | "version">;
 
 /**
- * Seals the values that are sent. Null keeps the value of the same header, node and flow, in the version before: for the same
- * scheme, host and port alone, so that nobody has a secret sent elsewhere without knowing it.
+ * Seals the values of a request. Null keeps the value of the same header, node and flow in the version
+ * before, but only if the scheme, host and port are the same, so that a secret is never sent elsewhere
+ * unnoticed.
  */
 export async function resolveSecrets(
   { tx, world }: Pick<WriteContext, "tx" | "world">,
@@ -53,7 +54,7 @@ export async function resolveSecrets(
   return { secrets, problems };
 }
 
-/** A node as it is stored in the graph. */
+/** A node in the form in which the graph stores it. */
 export function withoutSecrets(node: FlowNode): FlowNode {
   const { secret_headers } = node.action_config;
   if (typeof secret_headers !== "object" || secret_headers === null) {
@@ -82,7 +83,7 @@ export async function insertSecrets(
   }
 }
 
-/** The values of a node's secret headers, by name in lower case. */
+/** The values of a node's secret headers, keyed by name in lower case. */
 export async function unsealSecrets(
   tx: Transaction,
   world: WriteContext["world"],
@@ -106,7 +107,7 @@ async function readSecrets(
 }
 
 function secretsOf(node: GraphNode) {
-  const { config } = readConfig(node);
+  const { config } = readNodeConfig(node);
   const secrets = config === undefined ? {} : (handlerOf(node.node_type).secrets?.(config) ?? {});
   return Object.entries(secrets).map(([name, value]) => ({ node, name, value }));
 }

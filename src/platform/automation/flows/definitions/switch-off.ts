@@ -1,6 +1,7 @@
 /**
- * Switches off flows whose creator has lost a scope that they need: by a job, because what finds it has other rows
- * locked. Their active runs are cancelled, and an event says which scopes are missing.
+ * Switches off flows whose creator has lost a scope that they need. This is a job, because the code that
+ * finds such a flow has other rows locked. The active runs of the flow are cancelled, and an event names the
+ * missing scopes.
  */
 import { ofOrganization } from "../../../../database/query/index.ts";
 import {
@@ -38,7 +39,7 @@ async function switchOff(
     .where("id", "=", id)
     .forUpdate()
     .executeTakeFirst();
-  // Read after the lock: it may have been saved again.
+  // Read after the lock: the flow may have been saved again meanwhile.
   const flow = await selectFlows(tx, organization).where("flows.id", "=", id).executeTakeFirst();
   const missing_scopes = flow ? [...lostScopes(flow)] : [];
   if (!flow || !locked?.is_enabled || missing_scopes.length === 0) {
@@ -61,7 +62,7 @@ async function switchOff(
   });
 }
 
-/** The role or the state of a user has changed: the flows that the user saved are looked at. */
+/** Checks the flows that a user saved, after the user's role or state has changed. */
 export async function checkFlowsOf(
   { tx }: Change,
   { organization, user_id }: { readonly organization: string; readonly user_id: string },

@@ -1,8 +1,8 @@
 /**
  * Finds cycles that send without waiting: a run would send up to its limit of steps at once.
  *
- * `successorsOf` says which nodes may run next after a node. A node that may run before it has waited is looked for; so nodes
- * that wait end the search.
+ * `successorsOf` returns the nodes that may run next after a node. The search looks for a node that can be
+ * reached from itself, and ends at nodes that wait.
  */
 import { nodes as declarations } from "../../../../../tools/flows/index.ts";
 import { awaitsButton, type Graph, type GraphNode } from "./graph.ts";
@@ -25,7 +25,7 @@ export function findSendingCycles(graph: Graph): readonly GraphNode[] {
   return found;
 }
 
-/** The nodes that may run after this one without a wait between them. */
+/** The nodes that may run after this node without a wait in between. */
 function reachableFrom(graph: Graph, start: GraphNode): ReadonlySet<GraphNode> {
   const reached = new Set<GraphNode>();
   const open = [...successorsOf(graph, start)];
@@ -38,7 +38,7 @@ function reachableFrom(graph: Graph, start: GraphNode): ReadonlySet<GraphNode> {
   return reached;
 }
 
-/** Whether a run waits in it each time. One that waits until a date or an opening time may go on at once. */
+/** Whether a run always waits in the node. A wait until a date or an opening time may end at once. */
 function waits(graph: Graph, { id, node_type, action_config: { duration, until } }: GraphNode): boolean {
   const isTimeOfDay = typeof until === "string" && until.length === "09:00".length;
   return (
@@ -66,7 +66,10 @@ function successorsOf(graph: Graph, node: GraphNode): readonly GraphNode[] {
   return isCertain ? children : [...children, ...nextSiblings(graph, node)];
 }
 
-/** What runs when a node and everything below it is done: its next sibling, or that of an ancestor. */
+/**
+ * The nodes that may run when a node and everything below it is done: its next sibling, or the next sibling
+ * of an ancestor.
+ */
 function nextSiblings(graph: Graph, node: GraphNode): readonly GraphNode[] {
   const following: GraphNode[] = [];
   let current: GraphNode | undefined = node;

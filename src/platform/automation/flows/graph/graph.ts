@@ -5,7 +5,7 @@ import type { FlowNode } from "../../../../database/schema/index.ts";
 export interface GraphNode extends FlowNode {
   readonly node_type: NodeType;
   readonly connection_type: ConnectionType;
-  /** Its place in `nodes`. */
+  /** The node's place in `nodes`. */
   readonly index: number;
 }
 
@@ -13,12 +13,12 @@ export interface Graph {
   readonly nodes: readonly GraphNode[];
   readonly byId: ReadonlyMap<string, GraphNode>;
   readonly root: GraphNode | undefined;
-  /** Of several with one id, those of the last. */
+  /** If several nodes have this id, they share their children. */
   childrenOf(id: string): readonly GraphNode[];
 }
 
 export function toGraph(stored: readonly FlowNode[]): Graph {
-  // Validated by the contract when they were saved; a type is never removed.
+  // The contract validated the nodes when they were saved; a type is never removed.
   const nodes = stored.map((one, index) => ({ ...one, index }) as GraphNode);
   const sorted = [...nodes].sort(
     (one, other) => one.sort_order - other.sort_order || one.index - other.index,
@@ -37,12 +37,14 @@ export function toGraph(stored: readonly FlowNode[]): Graph {
   };
 }
 
-/** Whether a message with buttons waits for the reply: it has button edges. */
+/** Whether a message with buttons waits for the reply, because it has button edges. */
 export function awaitsButton(graph: Graph, id: string): boolean {
   return graph.childrenOf(id).some(({ connection_type }) => connection_type === "button");
 }
 
-/** Whether a run of it may wait for a reply: then no other such run may be active in the conversation. */
+/**
+ * Whether a run of the graph may wait for a reply. Then no other such run may be active in the conversation.
+ */
 export function isInteractive(graph: Graph): boolean {
   return graph.nodes.some(
     ({ id, node_type }) =>

@@ -1,4 +1,4 @@
-/** The graph of a flow, without what its nodes do. */
+/** The graph of a flow, without the behaviour of its nodes. */
 
 export {
   failGraph,
@@ -19,4 +19,4 @@ export {
   isInteractive,
   toGraph,
 } from "./graph.ts";
-export { answerOf, chosen, type Edge, nextNodes, type Reply } from "./next.ts";
+export { answerOf, type ContactReply, chosen, type Edge, nextNodes } from "./next.ts";

@@ -1,4 +1,4 @@
-/** Which nodes follow a node, by what it resulted in. */
+/** Selects the nodes that follow a node, by the result of the node. */
 import type { ConnectionType } from "../../../../../tools/flows/index.ts";
 import {
   type ComparedText,
@@ -11,25 +11,26 @@ import type { MatchPattern } from "../texts/patterns.ts";
 import { choicesOf, type Graph, type GraphNode } from "./graph.ts";
 
 /** A message of the contact. */
-export interface Reply {
+export interface ContactReply {
   readonly message_id: string;
-  /** The text, the caption, or the title of the choice. */
+  /** The text, the caption, or the title of the chosen button or row. */
   readonly text: string | null;
-  /** The id of the button or row that was chosen. */
+  /** The id of the chosen button or row. */
   readonly button: string | null;
 }
 
-/** What a node resulted in. */
+/** The result of a node, which decides which edges are followed. */
 export type Edge =
   | { readonly type: "done" }
   | { readonly type: "condition"; readonly isTrue: boolean }
-  | { readonly type: "reply"; readonly reply: Reply; readonly matches: MatchPattern }
+  | { readonly type: "reply"; readonly reply: ContactReply; readonly matches: MatchPattern }
   | { readonly type: "timeout" }
   | { readonly type: "error" };
 
 /**
- * The children to run, in their order: those whose edge matches, or else those of the default edge; and after a success those
- * that always run. Of keyword and button edges, only the first that matches counts.
+ * The children to run, in their order: the children whose edge matches, or else the children on the default
+ * edge. After a success, the children that always run are added. Of keyword and button edges, only the first
+ * match counts.
  */
 export function nextNodes(graph: Graph, node: GraphNode, edge: Edge): readonly string[] {
   const children = graph.childrenOf(node.id);
@@ -91,14 +92,17 @@ function matchesReply(
   return connection_type === "button" && choice === value;
 }
 
-/** The text of a reply as an answer: what was written, or the title of the button or row. */
-export function answerOf(node: Pick<GraphNode, "action_config">, { button, text }: Reply): string {
+/** The text of a reply as an answer: the written text, or the title of the button or row. */
+export function answerOf(node: Pick<GraphNode, "action_config">, { button, text }: ContactReply): string {
   const title = choicesOf(node).find(({ id }) => id === button)?.title;
   return (text ?? title ?? "").trim();
 }
 
-/** The id of the choice: of the button, or of the one whose title was typed. */
-export function chosen(node: Pick<GraphNode, "action_config">, { button, text }: Reply): string | null {
+/** The id of the chosen button, or of the choice whose title was typed. */
+export function chosen(
+  node: Pick<GraphNode, "action_config">,
+  { button, text }: ContactReply,
+): string | null {
   const written = button === null && text !== null ? normalize(text) : undefined;
   return button ?? choicesOf(node).find(({ title }) => normalize(title) === written)?.id ?? null;
 }

@@ -1,4 +1,4 @@
-/** Reads the answer to a question, by the type that it must have. */
+/** Reads the answer to a question, by the type of answer that the question asks for. */
 import type { AnswerType, Validation } from "../../../../../tools/flows/index.ts";
 import { maxLength, normalize } from "../texts/keywords.ts";
 import type { MatchPattern, PatternTest } from "../texts/patterns.ts";
@@ -9,10 +9,10 @@ interface Question extends Validation {
   readonly matches: MatchPattern;
 }
 
-/** The value of an answer; undefined for one that is not valid. */
-type Read = (text: string, question: Question) => string | number | undefined;
+/** Returns the value of an answer; undefined if the answer is not valid. */
+type AnswerReader = (text: string, question: Question) => string | number | undefined;
 
-const readers: Readonly<Record<AnswerType, Read>> = {
+const readers: Readonly<Record<AnswerType, AnswerReader>> = {
   text: (text, question) => (isWithin(text.length, question) ? text : undefined),
 
   number(text, question) {
@@ -25,7 +25,7 @@ const readers: Readonly<Record<AnswerType, Read>> = {
     if (value === undefined || !isWithin(value, question)) {
       return undefined;
     }
-    // A number of an order or a customer: without its leading zeros it is another one.
+    // Kept as text, because the number of an order or a customer is another one without its leading zeros.
     return /^[+-]?0\d/.test(digits) ? digits : value;
   },
 
@@ -56,7 +56,7 @@ const readers: Readonly<Record<AnswerType, Read>> = {
   regex: (text, { pattern = "", matches }) => (matches(answerTest(text, pattern)) ? text : undefined),
 };
 
-/** `titles` are those of the buttons or rows of the question. */
+/** `titles` are the titles of the question's buttons or rows. */
 export function readAnswer(
   answer: string,
   validation: Validation | undefined,
@@ -70,7 +70,7 @@ export function readAnswer(
     : answer;
 }
 
-/** How an answer is matched with the expression of its validation. */
+/** Matches an answer with the expression of its validation. */
 export function answerTest(answer: string, pattern: string): PatternTest {
   return { pattern, text: answer.slice(0, maxLength) };
 }

@@ -1,11 +1,12 @@
-/** What the nodes do that change the conversation and its contact. */
+/** The nodes that change the conversation and its contact. */
 import { maxMetadata } from "../../../../../tools/contract/index.ts";
 import { fail } from "../../../../../tools/errors.ts";
 import { durationMs } from "../../../../../tools/flows/index.ts";
+import { maxNoteLength } from "../../../../../tools/notes.ts";
 import { done, type NodeHandlers, type Reference } from "./node.ts";
 
 export const changeHandlers: NodeHandlers<
-  "assign" | "unassign" | "chatbot" | "add_tag" | "remove_tag" | "set_attribute" | "set_status"
+  "assign" | "unassign" | "chatbot" | "add_tag" | "remove_tag" | "set_attribute" | "set_status" | "add_note"
 > = {
   assign: {
     references: targetsOf,
@@ -61,9 +62,21 @@ export const changeHandlers: NodeHandlers<
       return done();
     },
   },
+
+  add_note: {
+    texts: ({ text }) => ({ text }),
+    async enter({ text }, { actions, render }) {
+      const filled = render(text, { maxLength: maxNoteLength })?.trim() ?? "";
+      if (filled === "") {
+        throw fail("flow_note_invalid");
+      }
+      await actions.addNote(filled);
+      return done();
+    },
+  },
 };
 
-/** Whom a node or an end action assigns to. */
+/** The team, the user and the policy that a node or an end action assigns to. */
 export function targetsOf({
   team_id,
   user_id,

@@ -1,9 +1,9 @@
-/** What the nodes do that wait, decide and lead to other nodes and flows. */
+/** The nodes that wait, decide, and lead to other nodes and flows. */
 import { Failure } from "../../../../../tools/contract/index.ts";
 import { durationMs } from "../../../../../tools/flows/index.ts";
 import { conversationAttributes, parseQuery } from "../../../foundation/query/index.ts";
 import { problemsOf } from "../graph/index.ts";
-import { done, type NodeHandlers, type Outcome } from "./node.ts";
+import { done, type NodeHandlers, type NodeOutcome } from "./node.ts";
 
 /** The attributes of routing, and the variables of the run. */
 export const flowAttributes = { ...conversationAttributes, "vars.<name>": { type: "any" } } as const;
@@ -55,6 +55,6 @@ export const controlHandlers: NodeHandlers<"wait" | "condition" | "start_flow" |
   end: { enter: () => ({ kind: "end" }) },
 };
 
-function waitUntil(until: Date, now: Date): Outcome {
+function waitUntil(until: Date, now: Date): NodeOutcome {
   return until <= now ? done() : { kind: "wait", for: "time", until };
 }

@@ -1,4 +1,4 @@
-/** How the values of placeholders are encoded in a request, so that none changes the structure around it. */
+/** Encodes the values of placeholders in a request, so that no value changes the structure around it. */
 import type { NodeConfig } from "../../../../../tools/flows/index.ts";
 import type { Problem } from "../graph/index.ts";
 import { encodeJson, hasPlaceholder, renderText } from "../texts/placeholders.ts";
@@ -14,7 +14,7 @@ const entities: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-/** By the kinds of bodies that are texts. */
+/** The encoder for each content type of a text body. */
 const encoders = [
   { type: /^application\/x-www-form-urlencoded$/, encode: encodeURIComponent },
   { type: /[/+]json$/, encode: encodeJson },
@@ -25,7 +25,10 @@ const encoders = [
   { type: /^text\/plain$/, encode: (value: string) => value },
 ] as const;
 
-/** The content type of a request with this body. Undefined: a header has it that is secret or has a placeholder. */
+/**
+ * The content type of a request with this body. Undefined if the header that sets it is secret or has a
+ * placeholder.
+ */
 export function contentTypeOf({ body, headers = {}, secret_headers = {} }: Config): string | undefined {
   const isType = ([name]: readonly [string, unknown]) => name.toLowerCase() === "content-type";
   if (Object.entries(secret_headers).some(isType)) {
@@ -38,12 +41,15 @@ export function contentTypeOf({ body, headers = {}, secret_headers = {} }: Confi
   return hasPlaceholder(type) ? undefined : type;
 }
 
-/** How values are encoded in a body that is a text; as they are where the type is not known. */
+/** The encoder for values in a text body; undefined if the type is not known. */
 export function bodyEncoder(config: Config): Encode | undefined {
   return findEncoder(contentTypeOf(config))?.encode;
 }
 
-/** A line break would begin another header, and characters beyond ASCII have no common encoding there. */
+/**
+ * Encodes line breaks, which would begin another header, and characters beyond ASCII, which have no common
+ * encoding in headers.
+ */
 export function headerEncoder(name: string): Encode {
   return name.toLowerCase() === "cookie"
     ? encodeURIComponent
@@ -74,7 +80,7 @@ export function findUnencoded(config: Config, field: string): readonly Problem[]
       ];
 }
 
-/** Whether it is JSON with any values. */
+/** Whether the template is JSON whatever the values are. */
 function isJson(template: string): boolean {
   const { text = "" } = renderText(template, { read: () => "x", maxLength: Number.POSITIVE_INFINITY });
   try {

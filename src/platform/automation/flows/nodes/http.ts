@@ -1,19 +1,19 @@
 /**
- * What the node does that calls an HTTP endpoint: the request with its placeholders filled in, and what follows from the
- * response. `calls/` sends it, after the commit.
+ * The node that calls an HTTP endpoint: builds the request with its placeholders filled in, and reads the
+ * result of the call. `calls/` sends the request after the commit.
  */
 import { durationMs, type NodeConfig } from "../../../../../tools/flows/index.ts";
 import type { Problem } from "../graph/index.ts";
 import { hasPlaceholder, renderText } from "../texts/placeholders.ts";
 import { bodyEncoder, contentTypeOf, findUnencoded, headerEncoder } from "./http-encoding.ts";
-import { done, type NodeContext, type NodeHandlers, type Outcome } from "./node.ts";
+import { done, type NodeContext, type NodeHandlers, type NodeOutcome } from "./node.ts";
 
 type Config = NodeConfig<"http_request">;
 
-/** With placeholders filled in: each text may become a variable's whole response. */
+/** The limit with placeholders filled in: each text may become a variable's whole response. */
 const maxBodyLength = 262_144;
 
-/** What common servers accept. */
+/** Limits that common servers accept. */
 const maxUrlLength = 8_192;
 const maxHeaderLength = 8_192;
 
@@ -55,8 +55,8 @@ export const httpHandlers: NodeHandlers<"http_request"> = {
   },
 };
 
-/** An error if a part of the request becomes too long, or its path leads up. */
-function createRequest(config: Config, context: NodeContext): Outcome {
+/** Returns an error if a part of the request becomes too long, or the path has a segment that leads up. */
+function createRequest(config: Config, context: NodeContext): NodeOutcome {
   const { url: template, timeout, headers = {}, secret_headers = {} } = config;
   const url = context.render(template, { encode: encodeURIComponent, maxLength: maxUrlLength });
   const body = fillBody(config, context);
@@ -84,7 +84,7 @@ function createRequest(config: Config, context: NodeContext): Outcome {
   return { kind: "call", request };
 }
 
-/** Null: there is none. Undefined: it is too long. */
+/** Returns null if there is no body, and undefined if the body is too long. */
 function fillBody(config: Config, { render, renderJson }: NodeContext): string | null | undefined {
   const { body } = config;
   if (body === undefined) {
@@ -95,7 +95,7 @@ function fillBody(config: Config, { render, renderJson }: NodeContext): string |
     : renderJson(body, maxBodyLength);
 }
 
-/** The texts in a body, by their place. */
+/** The texts in a body, with the place of each. */
 function textsIn(value: unknown, place: string): [string, string][] {
   if (typeof value === "string") {
     return [[place, value]];
@@ -108,8 +108,8 @@ function textsIn(value: unknown, place: string): [string, string][] {
 }
 
 /**
- * Whether the path has a segment that leads up, also in percent-encoding. A value must not lead from one path to another, and
- * dots are not encoded.
+ * Whether the path has a segment that leads up, also if it is percent-encoded. A value must not turn one path
+ * into another, and dots are not encoded.
  */
 function hasDotSegment(url: string): boolean {
   const [path = ""] = url.split(/[?#]/);
@@ -128,7 +128,7 @@ function checkPath(url: string, field: string): Problem[] {
     : [];
 }
 
-/** Only texts are filled in. */
+/** Rejects placeholders in keys: placeholders are only filled in in texts. */
 function checkKeys(body: Config["body"], field: string): Problem[] {
   return keysIn(body)
     .filter(hasPlaceholder)

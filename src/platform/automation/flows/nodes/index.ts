@@ -1,11 +1,12 @@
 /**
- * What each type of node does.
+ * The behaviour of each type of node.
  *
- * A type is declared in `tools/flows/nodes/`; here is its handler, in a file for each group. A handler that needs something new
- * of the outside adds it to `Actions` (`node.ts`), which `run/actions.ts` implements, as does the rehearsal.
+ * A type is declared in `tools/flows/nodes/`. Its handler is here, in a file for each group. A handler that
+ * needs a new effect adds it to `Actions` (`node.ts`); `run/actions.ts` and the rehearsal implement
+ * `Actions`.
  */
 import { type NodeType, nodes } from "../../../../../tools/flows/index.ts";
-import { answerOf, type Graph, type GraphNode, type Reply } from "../graph/index.ts";
+import { answerOf, type ContactReply, type Graph, type GraphNode } from "../graph/index.ts";
 import { keywordTests, readEdgeKeyword } from "../texts/keywords.ts";
 import type { PatternTest } from "../texts/patterns.ts";
 import { answerTest } from "./answers.ts";
@@ -13,17 +14,26 @@ import { changeHandlers } from "./changes.ts";
 import { controlHandlers } from "./control.ts";
 import { httpHandlers } from "./http.ts";
 import { messageHandlers } from "./messages.ts";
-import type { NodeContext, NodeHandler, NodeHandlers, Outcome, WaitEnd } from "./node.ts";
+import type { NodeContext, NodeHandler, NodeHandlers, NodeOutcome, WaitEnd } from "./node.ts";
 
 export { targetsOf } from "./changes.ts";
 export { flowAttributes } from "./control.ts";
-export type { Actions, AssignTarget, NodeContext, Outcome, Outgoing, Reference, WaitEnd } from "./node.ts";
+export type {
+  Actions,
+  AssignTarget,
+  NodeContext,
+  NodeOutcome,
+  OutgoingMessage,
+  Reference,
+  WaitEnd,
+} from "./node.ts";
 
 const handlers: NodeHandlers = { ...messageHandlers, ...controlHandlers, ...changeHandlers, ...httpHandlers };
 
 /** A handler that takes the parsed action_config of its own type. */
 export function handlerOf(type: NodeType): NodeHandler<unknown> {
-  // The table has the handler for this type; TypeScript does not connect it with the type of its action_config.
+  // The table has the handler for this type; TypeScript does not connect the handler with the type of its
+  // action_config.
   return handlers[type] as NodeHandler<unknown>;
 }
 
@@ -32,8 +42,11 @@ interface ReplyTest extends PatternTest {
   readonly node_id: string;
 }
 
-/** The regular expressions that a reply is matched with: the node's own, and those of the edges below it. */
-export function replyTests(graph: Graph, node: GraphNode, reply: Reply): readonly ReplyTest[] {
+/**
+ * The regular expressions that a reply is matched with: the expression of the node, and the expressions of
+ * the edges below it.
+ */
+export function replyTests(graph: Graph, node: GraphNode, reply: ContactReply): readonly ReplyTest[] {
   const config: unknown = nodes[node.node_type].config.parse(node.action_config);
   const own = handlerOf(node.node_type).patterns?.(config) ?? [];
   return [
@@ -47,7 +60,11 @@ export function replyTests(graph: Graph, node: GraphNode, reply: Reply): readonl
 }
 
 /** Runs a node, or continues it after a wait. The action_config was validated when it was saved. */
-export async function runNode(node: GraphNode, context: NodeContext, end: WaitEnd | null): Promise<Outcome> {
+export async function runNode(
+  node: GraphNode,
+  context: NodeContext,
+  end: WaitEnd | null,
+): Promise<NodeOutcome> {
   const handler = handlerOf(node.node_type);
   const config: unknown = nodes[node.node_type].config.parse(node.action_config);
   if (end?.type === "response") {

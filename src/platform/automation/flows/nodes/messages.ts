@@ -1,15 +1,15 @@
-/** What the nodes do that send messages and ask questions. */
+/** The nodes that send messages and ask questions. */
 import { fail } from "../../../../../tools/errors.ts";
 import { durationMs, type NodeConfig } from "../../../../../tools/flows/index.ts";
 import type { Interactive } from "../../../../../tools/messages/index.ts";
 import { answerOf, choicesOf, chosen } from "../graph/index.ts";
 import { readAnswer } from "./answers.ts";
-import { done, type NodeContext, type NodeHandlers, type Outcome, type Outgoing } from "./node.ts";
+import { done, type NodeContext, type NodeHandlers, type NodeOutcome, type OutgoingMessage } from "./node.ts";
 
-/** As long as WhatsApp lets a text be answered; the node that waits has no timeout of its own. */
+/** WhatsApp allows replies without a template for this long. The waiting node has no timeout of its own. */
 const buttonTimeout = "24h";
 
-/** Of the longest text that a message can have. */
+/** The longest text that a message can have. */
 const maxTextLength = 4096;
 
 export const messageHandlers: NodeHandlers<"send_message" | "send_template" | "ask" | "wait_for_reply"> = {
@@ -75,8 +75,12 @@ export const messageHandlers: NodeHandlers<"send_message" | "send_template" | "a
   },
 };
 
-/** After the retries, the node has failed. */
-async function askAgain(config: NodeConfig<"ask">, context: NodeContext, attempts: number): Promise<Outcome> {
+/** After the allowed retries, the node fails. */
+async function askAgain(
+  config: NodeConfig<"ask">,
+  context: NodeContext,
+  attempts: number,
+): Promise<NodeOutcome> {
   if (attempts > config.retries) {
     return { kind: "error", code: "answer_invalid" };
   }
@@ -97,7 +101,7 @@ function waitForReply(
     timeout,
     ...rest
   }: { readonly timeout: string; readonly attempts?: number; readonly message_id?: string },
-): Outcome {
+): NodeOutcome {
   return { kind: "wait", for: "reply", until: new Date(now.getTime() + durationMs(timeout)), ...rest };
 }
 
@@ -105,7 +109,7 @@ type Content = Pick<NodeConfig<"send_message">, "text" | "interactive"> & {
   readonly media?: NodeConfig<"send_message">["media"];
 };
 
-function compose({ text = "", media, interactive }: Content, context: NodeContext): Outgoing {
+function compose({ text = "", media, interactive }: Content, context: NodeContext): OutgoingMessage {
   if (media) {
     const { type, media_url, caption, file_name } = media;
     return {

@@ -1,4 +1,4 @@
-/** What nodes do in a rehearsal: the rules of the real actions are applied, and what they would change is recorded. */
+/** The actions of a rehearsal: they apply the rules of the real actions, and record what would change. */
 import type { Interactive } from "../../../../../tools/messages/index.ts";
 import { getOrganization } from "../../../account/organization/index.ts";
 import { changeTags } from "../../../inbox/contacts/index.ts";
@@ -9,7 +9,7 @@ import { requireBot } from "../../chatbot/index.ts";
 import { nextOpening, nextTimeOfDay } from "../business-hours.ts";
 import { getFlow } from "../definitions/find.ts";
 import { type Choice, choicesOf } from "../graph/index.ts";
-import type { Actions, Outgoing } from "../nodes/index.ts";
+import type { Actions, OutgoingMessage } from "../nodes/index.ts";
 import { addressMessage, changeAttribute, nameTemplate, requireStartable } from "../run/index.ts";
 import { rehearseAssignment } from "./assign.ts";
 import { record, type Stage, show, type Transcript } from "./stage.ts";
@@ -17,7 +17,7 @@ import { record, type Stage, show, type Transcript } from "./stage.ts";
 export function createRehearsalActions(stage: Stage): Actions {
   const { db, world, organization, inbox } = stage;
 
-  async function send(message: Outgoing): Promise<string> {
+  async function send(message: OutgoingMessage): Promise<string> {
     const { contact, conversation, held, choices } = stage.scene;
     const input = addressMessage(message, { contact, conversation });
     const composed = await composeMessage(input, stage, { contact, inbox, conversation });
@@ -88,6 +88,10 @@ export function createRehearsalActions(stage: Stage): Actions {
       record(stage, `sets the status to ${status}${during}`, changes);
     },
 
+    async addNote(text) {
+      record(stage, `adds the note: ${text}`);
+    },
+
     async startFlow(flow_id) {
       const flow = await getFlow(db, organization, flow_id);
       requireStartable(flow, stage.scene.conversation);
@@ -108,14 +112,14 @@ export function createRehearsalActions(stage: Stage): Actions {
 }
 
 type Content = Awaited<ReturnType<typeof composeMessage>>["content"];
-type Shown = Pick<Transcript[number], "text" | "buttons" | "media_url"> & {
+type ShownContent = Pick<Transcript[number], "text" | "buttons" | "media_url"> & {
   readonly choices: readonly Choice[];
 };
 
 /** A message as the transcript shows it. */
-function describeContent({ text, interactive, template, media }: Content): Shown {
+function describeContent({ text, interactive, template, media }: Content): ShownContent {
   if (interactive) {
-    // Validated by `NewMessage`.
+    // `NewMessage` validated it.
     const { header, body, footer } = interactive as Partial<Interactive>;
     const choices = choicesOf({ action_config: { interactive } });
     return { text: lines(header, body, footer), choices, buttons: choices.map(({ title }) => title) };

@@ -1,4 +1,7 @@
-/** Whom a node of a rehearsal would assign the conversation to: by the rules of an assignment, and by routing as it is now. */
+/**
+ * Finds whom a node of a rehearsal would assign the conversation to: by the rules of an assignment, and by
+ * routing with the present agents.
+ */
 import { fail } from "../../../../../tools/errors.ts";
 import { ofOrganization } from "../../../../database/query/index.ts";
 import {
@@ -11,7 +14,10 @@ import { activePolicies, decide, factsOf, type Policy, policyForTeam } from "../
 import type { AssignTarget } from "../nodes/index.ts";
 import { record, type Stage } from "./stage.ts";
 
-/** @throws Failure `team_not_found`, `user_not_found`, `user_inactive`, `not_a_member`, `routing_policy_not_found`. */
+/**
+ * @throws Failure `team_not_found`, `user_not_found`, `user_inactive`, `not_a_member`,
+ *   `routing_policy_not_found`.
+ */
 export async function rehearseAssignment(
   stage: Stage,
   { team_id, user_id, policy }: AssignTarget,
@@ -39,7 +45,7 @@ async function assignAgent(stage: Stage, user_id: string, team_id: string | unde
   record(stage, `assigns the conversation to ${user_id}`, changes);
 }
 
-/** Routing decides by the agents as they are now: the simulated clock does not change their load. */
+/** Routing uses the present load of the agents: the simulated clock does not change it. */
 async function route(stage: Stage, policy: Policy): Promise<void> {
   const { conversation } = stage.scene;
   const { db, now } = stage;
@@ -50,7 +56,7 @@ async function route(stage: Stage, policy: Policy): Promise<void> {
   });
 }
 
-/** The real run enqueues a job, so the next nodes don't see whom it chooses. */
+/** A real run enqueues a job here, so the next nodes don't see whom routing chooses. */
 function requestRouting(stage: Stage): void {
   const { conversation } = stage.scene;
   record(stage, "requests routing", { conversation: opened(conversation) });

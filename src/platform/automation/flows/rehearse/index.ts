@@ -1,4 +1,4 @@
-/** Rehearses a flow: the operation `rehearse_flow`. It reads, and writes nothing. */
+/** Rehearses a flow: the operation `rehearse_flow`. It only reads. */
 import type { z } from "zod";
 import type { flows as contract, FlowRehearsal } from "../../../../../tools/flows/index.ts";
 import { type ReadContext, requireScope } from "../../../foundation/kernel/index.ts";
@@ -18,8 +18,8 @@ type Input = z.output<typeof contract.rehearse_flow.input>;
 type Output = z.input<typeof FlowRehearsal>;
 
 /**
- * @throws Failure `flow_not_found`, `flow_invalid`, `insufficient_scope`, `contact_not_found`, `invalid_phone_number`,
- * `no_inbox`, `choice_not_sent`.
+ * @throws Failure `flow_not_found`, `flow_invalid`, `insufficient_scope`, `contact_not_found`,
+ *   `invalid_phone_number`, `no_inbox`, `choice_not_sent`.
  */
 export async function rehearseFlow(input: Input, context: ReadContext): Promise<Output> {
   const { db, world, organization } = context;
@@ -88,7 +88,7 @@ async function wouldTrigger(
   return flow.is_enabled && matchesKeyword(readComparedText(message), keyword, verdicts.matches);
 }
 
-/** The values that differ, as they are at the end. */
+/** The values that the rehearsal changed, as they are at its end. */
 function changesBetween(first: Scene, last: Scene): Output["changes"] {
   const [before, after] = [first.contact.metadata, last.contact.metadata];
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
@@ -115,7 +115,7 @@ function changed<Row extends object, Name extends keyof Row>(
   const entries = names
     .filter((name) => isChanged(before[name], after[name]))
     .map((name) => [name, after[name]]);
-  // The entries are those of the row.
+  // The entries are entries of the row.
   return Object.fromEntries(entries) as Partial<Pick<Row, Name>>;
 }
 

@@ -1,4 +1,7 @@
-/** Runs a graph from its first node to its end, with the steps of real runs, the customer's script and a clock that jumps. */
+/**
+ * Runs a graph from its first node to its end, with the steps of real runs, the customer's script and a
+ * simulated clock.
+ */
 import type { z } from "zod";
 import { Failure } from "../../../../../tools/contract/index.ts";
 import { failField } from "../../../../../tools/errors.ts";
@@ -10,7 +13,7 @@ import type { Actions } from "../nodes/index.ts";
 import {
   beginRun,
   clearWork,
-  type EndAction,
+  type EndActionWithConfig,
   endWait,
   evaluateNext,
   type InboundText,
@@ -25,15 +28,15 @@ type Script = z.output<typeof contract.rehearse_flow.input>["script"];
 type Responses = NonNullable<z.output<typeof contract.rehearse_flow.input>["responses"]>;
 type Path = z.input<typeof FlowRehearsal>["path"];
 
-/** How long the customer takes to answer, where the script does not say. */
+/** How long the customer takes to answer if the script does not say. */
 const answerMs = 5_000;
 
 interface Plan {
   readonly graph: Graph;
-  readonly endAction: EndAction;
+  readonly endAction: EndActionWithConfig;
   readonly actions: Actions;
   readonly script: Script;
-  /** What calls result in, by the id of the node. */
+  /** The results of calls, by the id of the node. */
   readonly responses: Responses;
   readonly verdicts: Verdicts;
 }
@@ -43,15 +46,15 @@ interface Course extends Plan {
   readonly stage: Stage;
   readonly path: Path;
   state: RunState;
-  /** The message that started it, or the latest reply that it got. */
+  /** The message that started the run, or the latest reply in it. */
   message: InboundText | undefined;
-  /** The entry of the script that is next. */
+  /** The next entry of the script. */
   position: number;
-  /** When the customer last did something. */
+  /** The time of the customer's last action. */
   eventAt: Date;
 }
 
-/** @throws Failure `choice_not_sent`. `message` starts it. */
+/** `message` starts the run. @throws Failure `choice_not_sent`. */
 export async function runRehearsal(stage: Stage, plan: Plan, message: InboundText | undefined) {
   const state = beginRun(plan.graph);
   const course: Course = { ...plan, stage, path: [], state, message, position: 0, eventAt: stage.now };
@@ -65,14 +68,14 @@ export async function runRehearsal(stage: Stage, plan: Plan, message: InboundTex
     } else if (stage.scene.contact.blocked_at !== null) {
       course.state = { ...clearWork(course.state), status: "cancelled", reason: "blocked" };
     } else {
-      // Steps need not wait for anything.
+      // Yields to the event loop, because the steps may not wait for anything.
       await pause();
       await takeStep(course);
     }
   }
 }
 
-/** A step that fails is evaluated a second time, with its error as its result, as in a real run. */
+/** A step that fails is evaluated again with its error as its result, as in a real run. */
 async function takeStep(course: Course): Promise<void> {
   const { stage } = course;
   const before = { ...stage.scene, did: [] };
@@ -108,7 +111,10 @@ async function evaluate(course: Course, failureCode: string | null): Promise<voi
   }
 }
 
-/** Moves the clock to what comes first: the end of the wait, or what the customer does next, which may end it. */
+/**
+ * Moves the clock to the end of the wait or to the customer's next action, whichever is earlier. The action
+ * may end the wait.
+ */
 function endWaiting(course: Course): void {
   const { stage, state, path } = course;
   if (state.wait?.for === "response") {
@@ -132,7 +138,7 @@ function readResponse({ status = 200, body = null, error }: Responses[string] = 
   return error === undefined ? { status, body } : { error };
 }
 
-/** When the customer does something next; undefined if that is not before `due`. */
+/** The time of the customer's next action; undefined if it is not before `due`. */
 function nextEventAt({ stage, state, script, position, eventAt }: Course, due: Date): Date | undefined {
   const entry = script[position];
   if (entry?.after !== undefined) {
@@ -146,7 +152,7 @@ function nextEventAt({ stage, state, script, position, eventAt }: Course, due: D
   return new Date(stage.now.getTime() + delay);
 }
 
-/** Does what the next entry of the script says. @returns whether it ended the wait. */
+/** Performs the next entry of the script. @returns whether it ended the wait. */
 function takeEntry(course: Course): boolean {
   const { stage, state, script, position } = course;
   const { text, button } = script[position] ?? {};
@@ -157,7 +163,7 @@ function takeEntry(course: Course): boolean {
     return false;
   }
   const message = receive(stage, text ?? "", { choice, isTaken: state.wait?.for === "reply" });
-  // As with real messages, a run gets no reply in spam.
+  // As with real messages, a run gets no reply in a conversation that is spam.
   const isGiven = stage.scene.conversation.status !== "spam";
   const resumed = isGiven ? endWait(state, { type: "reply", message_id: message.message_id }) : undefined;
   if (resumed) {
@@ -181,7 +187,7 @@ function describeStep(stage: Stage, { detail, ...step }: StepResult, state: RunS
     ...(message_id === null ? {} : { message: Number(message_id) }),
     ...(did.length > 0 ? { did: [...did] } : {}),
     ...(wait?.request && !wait.ended_by ? { did: [`${wait.request.method} ${wait.request.url}`] } : {}),
-    // What ended it is filled in when it ends.
+    // `endStep` replaces `ended_by` when the wait ends.
     ...(status === "waiting" && wait ? { wait: { for: wait.for, until: due_at, ended_by: "timeout" } } : {}),
     ...(error === null ? {} : { error }),
     ...(missing.length > 0 ? { missing: [...missing] } : {}),
@@ -189,7 +195,7 @@ function describeStep(stage: Stage, { detail, ...step }: StepResult, state: RunS
   };
 }
 
-/** Says at the latest step, which waits, what ended its wait. */
+/** Records in the latest step, which waits, what ended its wait. */
 function endStep(path: Path, ended_by: NonNullable<Path[number]["wait"]>["ended_by"]): void {
   const last = path.pop();
   if (last?.wait) {

@@ -1,4 +1,7 @@
-/** The simulated conversation of a rehearsal: its clock, the contact, and what both sides write. Nothing of it is stored. */
+/**
+ * The simulated conversation of a rehearsal: its clock, the contact, and the messages of both sides. Nothing
+ * is stored.
+ */
 import type { z } from "zod";
 import type { FlowRehearsal } from "../../../../../tools/flows/index.ts";
 import { InboxSettings } from "../../../../../tools/inboxes.ts";
@@ -12,22 +15,22 @@ import type { InboundText } from "../run/index.ts";
 
 export type Transcript = z.input<typeof FlowRehearsal>["messages"];
 
-/** What steps change; a step that fails leaves the scene as it was before it. */
+/** The state that steps change. A step that fails leaves the scene as it was before the step. */
 export interface Scene {
   readonly contact: ContactRow;
   readonly conversation: ConversationRow;
   readonly messages: Transcript;
   /** The buttons and rows that the flow has sent, the newest first. */
   readonly choices: readonly Choice[];
-  /** What messages would hold in the wallet, in millionths of the currency. */
+  /** What the messages would hold in the wallet, in millionths of the currency. */
   readonly held: number;
-  /** What the present step has done besides sending. */
+  /** What the present step has done, apart from sending. */
   readonly did: readonly string[];
 }
 
 export interface Stage extends Pick<ReadContext, "db" | "world" | "organization"> {
   readonly inbox: Awaited<ReturnType<typeof getOrDefaultInbox>>;
-  /** The flow. */
+  /** The flow itself. */
   readonly actor: Actor;
   readonly isInteractive: boolean;
   now: Date;
@@ -55,7 +58,7 @@ export function record(stage: Stage, did: string, changes: Partial<Scene> = {}):
   change(stage, { ...changes, did: [...stage.scene.did, did] });
 }
 
-/** Adds a message to the transcript, and returns its id, by which it can be ordered. */
+/** Adds a message to the transcript, and returns its id. Ids sort in the order of the messages. */
 export function show(
   stage: Stage,
   message: Omit<Transcript[number], "number" | "at">,
@@ -74,12 +77,12 @@ export function show(
   return idOf(number);
 }
 
-/** The ids of messages have their order. */
+/** The ids of messages sort in the order of the messages. */
 export function idOf(number: number): string {
   return String(number).padStart(6, "0");
 }
 
-/** The customer writes, or chooses a button or row: the conversation changes as it does by a real message. */
+/** The customer writes, or chooses a button or row. The conversation changes as with a real message. */
 export function receive(
   stage: Stage,
   text: string,

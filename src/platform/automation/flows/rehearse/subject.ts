@@ -1,4 +1,7 @@
-/** Whom a rehearsal is about: a contact of the organization with the conversation, read only, or sample values. */
+/**
+ * The subject of a rehearsal: a contact of the organization with its conversation, both read only, or sample
+ * values.
+ */
 import type { z } from "zod";
 import { fail } from "../../../../../tools/errors.ts";
 import type { flows as contract } from "../../../../../tools/flows/index.ts";
@@ -10,11 +13,11 @@ import type { ConversationRow } from "../../../inbox/conversations/index.ts";
 
 type Input = z.output<typeof contract.rehearse_flow.input>;
 
-/** Of a sample contact that is given none. */
+/** The number of a sample contact if the caller gives none. */
 const samplePhone = "+12025550100";
 
 /**
- * The contact, the conversation and its inbox at `start`. `inbox_id` is the flow's.
+ * The contact, the conversation and its inbox at `start`. `inbox_id` is the inbox of the flow.
  * @throws Failure `contact_not_found`, `insufficient_scope`, `invalid_phone_number`, `no_inbox`.
  */
 export async function readSubject(
@@ -40,7 +43,7 @@ export async function readSubject(
   };
 }
 
-/** Needs the scope of its data, which the flow's texts can show. */
+/** Requires the scope for contacts, because the flow's texts can show the contact's data. */
 async function readContact(id: string, { db, organization, caller }: ReadContext): Promise<ContactRow> {
   requireScope(caller, "contacts:read");
   const contact = await ofOrganization(db, organization)
@@ -115,6 +118,7 @@ function sampleConversation({
     queued_at: null,
     policy_id: null,
     opens_on_answer: false,
+    may_be_automated: false,
     created_at: at,
     updated_at: at,
   };

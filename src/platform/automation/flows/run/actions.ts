@@ -1,4 +1,7 @@
-/** What nodes do in a run: each action in the step's transaction, by the functions of its module, with the flow as actor. */
+/**
+ * The actions of a run. Each action runs in the step's transaction, by the functions of its module, with the
+ * flow as actor.
+ */
 
 import { metadata } from "../../../../../tools/contract/index.ts";
 import { fail } from "../../../../../tools/errors.ts";
@@ -19,13 +22,14 @@ import {
   updateConversation,
 } from "../../../inbox/conversations/index.ts";
 import { sendMessage } from "../../../inbox/messages/index.ts";
+import { addNote } from "../../../inbox/notes.ts";
 import { startBot } from "../../chatbot/index.ts";
 import { nextOpening, nextTimeOfDay } from "../business-hours.ts";
-import type { Actions, AssignTarget, Outgoing } from "../nodes/index.ts";
+import type { Actions, AssignTarget, OutgoingMessage } from "../nodes/index.ts";
 import type { RunRow } from "./rows.ts";
 import { findOpenQuestion } from "./subject.ts";
 
-/** `startFlow` is given, because starting a run is above doing one. */
+/** `startFlow` is passed in, because starting runs depends on this file. */
 export function createActions(
   change: OrganizationChange,
   { run, contact, conversation }: Subject & { readonly run: RunRow },
@@ -35,7 +39,7 @@ export function createActions(
   const { id } = conversation;
   const update = { id, add_tags: [], remove_tags: [] };
 
-  async function send(message: Outgoing): Promise<string> {
+  async function send(message: OutgoingMessage): Promise<string> {
     return (await sendMessage(addressMessage(message, { contact, conversation }), change)).id;
   }
 
@@ -79,6 +83,10 @@ export function createActions(
       await updateConversation({ ...update, status, ...snooze }, change);
     },
 
+    async addNote(text) {
+      await addNote(change, { conversation_id: id, text });
+    },
+
     startFlow,
 
     async nextTimeOfDay(time) {
@@ -94,9 +102,9 @@ export function createActions(
 }
 
 /** A message of a flow to its contact. @throws Failure `contact_unreachable`, `flow_message_invalid`. */
-export function addressMessage(message: Outgoing, { contact, conversation }: Subject) {
+export function addressMessage(message: OutgoingMessage, { contact, conversation }: Subject) {
   const to = requireAddress(contact);
-  // What was filled in may have made a text blank or too long.
+  // Filled-in placeholders may have made a text blank or too long.
   const parsed = NewMessage.safeParse({ ...message, to, inbox_id: conversation.inbox_id });
   if (!parsed.success) {
     throw fail("flow_message_invalid");
@@ -104,12 +112,12 @@ export function addressMessage(message: Outgoing, { contact, conversation }: Sub
   return parsed.data;
 }
 
-/** A message of a template, which may be named by its id. @throws Failure those of `requireApprovedById`. */
+/** A message with a template, which may be named by its id. @throws Failure of `requireApprovedById`. */
 export async function nameTemplate(
   db: Queries,
   organization: string,
   { template_id, name, language, variables, header_media_url }: Parameters<Actions["sendTemplate"]>[0],
-): Promise<Outgoing> {
+): Promise<OutgoingMessage> {
   const named =
     template_id === undefined ? { name, language } : await requireApprovedById(db, organization, template_id);
   const { name: wanted = "", language: wantedLanguage = "" } = named;
@@ -117,7 +125,7 @@ export async function nameTemplate(
   return { type: "template", template: { name: wanted, language: wantedLanguage, ...values } };
 }
 
-/** The attributes after a change of one; null removes it. @throws Failure `attributes_too_large`. */
+/** The attributes after changing one; null removes the attribute. @throws Failure `attributes_too_large`. */
 export function changeAttribute(before: Subject["contact"]["metadata"], name: string, value: unknown) {
   const { [name]: _, ...others } = before;
   const changed = value === null ? others : { ...others, [name]: value };

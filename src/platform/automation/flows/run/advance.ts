@@ -1,9 +1,10 @@
 /**
- * Runs the nodes of a run until it waits or ends, several in a transaction.
+ * Runs the nodes of a run until it waits or ends, several nodes per transaction.
  *
- * So after a crash the run stands before a node or behind it, and a message is sent once. If a step fails, its transaction is
- * rolled back, with the steps before it. These are then run again, and each step up to the one that failed has a transaction of
- * its own. A step that fails again has the failure as its result, which another transaction records.
+ * After a crash the run is either before a node or after it, so a message is sent once. If a step fails, its
+ * transaction is rolled back, including the steps before it. Then the steps up to the failed one are run
+ * again, each in a transaction of its own. If the step fails again, another transaction records the failure
+ * as the result of the step.
  */
 
 import type { World } from "../../../foundation/kernel/index.ts";
@@ -11,7 +12,7 @@ import { createVerdicts, transactWithVerdicts, type Verdicts } from "../texts/pa
 import type { RunKey } from "./rows.ts";
 import { type Progress, runSteps, StepFailure } from "./step.ts";
 
-/** In one transaction, which keeps the contact and the conversation locked. */
+/** Steps in one transaction, which keeps the contact and the conversation locked. */
 const maxStepsAtOnce = 20;
 
 /** @returns whether there is more to do, because `signal` was aborted. */
@@ -36,7 +37,10 @@ async function takeSteps(task: Task): Promise<boolean> {
   return taken instanceof StepFailure ? takeSingleSteps(task, taken.step) : taken.isRunning;
 }
 
-/** Runs the steps up to `last`, which has failed, one by one. @returns whether there is more to do now. */
+/**
+ * Runs the steps up to `last`, the step that has failed, one by one.
+ * @returns whether there is more to do now.
+ */
 async function takeSingleSteps(task: Task, last: number): Promise<boolean> {
   let progress: Progress;
   do {
@@ -57,7 +61,7 @@ async function takeSingleStep(task: Task): Promise<Progress> {
   return recorded;
 }
 
-/** Runs steps in one transaction, which a failure of a step rolls back. */
+/** Runs steps in one transaction. If a step fails, the transaction is rolled back. */
 async function transactSteps(
   { world, key, verdicts }: Task,
   plan: { readonly limit: number; readonly failure?: StepFailure },

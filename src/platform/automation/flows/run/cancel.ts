@@ -1,4 +1,4 @@
-/** Cancels runs: their next nodes are not run. */
+/** Cancels runs, so that their next nodes are not run. */
 import { type RawBuilder, sql } from "kysely";
 import type { OrganizationChange } from "../../../foundation/kernel/index.ts";
 

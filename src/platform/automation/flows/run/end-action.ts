@@ -1,9 +1,9 @@
-/** What a run does at its end. */
+/** The actions that a run can perform at its end. */
 import { duration, durationMs, type EndAction } from "../../../../../tools/flows/index.ts";
-import type { EndActionConfig } from "../../../../database/schema/index.ts";
+import type { StoredEndActionConfig } from "../../../../database/schema/index.ts";
 import type { Actions } from "../nodes/index.ts";
 
-type Act = (actions: Actions, config: EndActionConfig, now: Date) => Promise<void>;
+type Act = (actions: Actions, config: StoredEndActionConfig, now: Date) => Promise<void>;
 
 const endActions: Readonly<Record<EndAction, Act>> = {
   none: async () => undefined,
@@ -18,13 +18,16 @@ const endActions: Readonly<Record<EndAction, Act>> = {
 
 export function doEndAction(
   actions: Actions,
-  { end_action_type, end_action_config }: { end_action_type: EndAction; end_action_config: EndActionConfig },
+  {
+    end_action_type,
+    end_action_config,
+  }: { end_action_type: EndAction; end_action_config: StoredEndActionConfig },
   now: Date,
 ): Promise<void> {
   return endActions[end_action_type](actions, end_action_config, now);
 }
 
-/** Null: until the contact writes; so too for a time that has passed. */
+/** Returns null (until the contact writes) if there is no time, or the time has passed. */
 function readUntil(until: string | undefined, now: Date): Date | null {
   if (until === undefined) {
     return null;

@@ -1,6 +1,7 @@
 /**
- * What one step of a run results in: a node, or the end action. It changes nothing itself: the node acts through `actions`, and
- * the caller keeps the state. `step.ts` runs it with the real actions, the rehearsal with actions that only record.
+ * Evaluates one step of a run: a node, or the end action. Changes nothing itself: the node acts through
+ * `actions`, and the caller stores the state. `step.ts` passes the real actions; the rehearsal passes actions
+ * that only record.
  */
 import type { FlowWait } from "../../../../database/schema/index.ts";
 import { matchesQuery, parseQuery } from "../../../foundation/query/index.ts";
@@ -9,7 +10,7 @@ import {
   type Actions,
   flowAttributes,
   type NodeContext,
-  type Outcome,
+  type NodeOutcome,
   replyTests,
   runNode,
   type WaitEnd,
@@ -19,34 +20,37 @@ import { renderJson, renderText } from "../texts/placeholders.ts";
 import { doEndAction } from "./end-action.ts";
 import { applyOutcome, clearWork, nextOf, type RunState } from "./machine.ts";
 import type { NewStep } from "./rows.ts";
-import { createReader, type InboundText, readFacts, type Sources } from "./subject.ts";
+import { createReader, type InboundText, type RunSources, readRunFacts } from "./subject.ts";
 
 /** The type and the config of the end action. */
-export type EndAction = Parameters<typeof doEndAction>[1];
+export type EndActionWithConfig = Parameters<typeof doEndAction>[1];
 
 interface Evaluation {
   readonly state: RunState;
   readonly now: Date;
   readonly actions: Actions;
-  readonly endAction: EndAction;
-  /** What the step has failed with already: it is not run again. Null: it is run. */
+  readonly endAction: EndActionWithConfig;
+  /**
+   * The code of an error with which the step has failed: then the step is not run again. Null: the step is
+   * run.
+   */
   readonly failureCode: string | null;
 }
 
 interface NodeEvaluation extends Evaluation {
   readonly graph: Graph;
   readonly node: GraphNode;
-  readonly sources: Omit<Sources, "variables">;
-  /** Knows those on `testsOfNext`. */
+  readonly sources: Omit<RunSources, "variables">;
+  /** Must know the verdicts on `testsOfNext`. */
   readonly verdicts: Verdicts;
-  /** The id of the contact's latest message, of which only a later one is a reply. */
+  /** The id of the contact's latest message. Only a later message is a reply. */
   latestMessage(): Promise<string | null>;
 }
 
-/** What the next step is evaluated with, a node or the end action. */
+/** The input of the next step, which is a node or the end action. */
 type StepEvaluation = Omit<NodeEvaluation, "node">;
 
-/** What a step results in; there is no `step` without an end action. */
+/** The result of a step. `step` is null if there is no end action. */
 interface StepResult {
   readonly state: RunState;
   readonly step: NewStep | null;
@@ -69,13 +73,13 @@ function testsOf(graph: Graph, node: GraphNode, { wait }: RunState, message: Inb
   return wait?.ended_by === "reply" && message ? replyTests(graph, node, message) : [];
 }
 
-/** A Failure that the node throws is for the caller to record, by another evaluation with its code. */
+/** Lets a Failure that the node throws pass. The caller records it by another evaluation with the code. */
 async function evaluateNode(evaluation: NodeEvaluation): Promise<StepResult> {
   const { state: before, graph, node, endAction, failureCode, verdicts } = evaluation;
   const { message } = evaluation.sources;
   const missing: string[] = [];
   const end = before.wait ? endOf(before.wait, message, verdicts.matches) : null;
-  const outcome: Outcome =
+  const outcome: NodeOutcome =
     failureCode === null
       ? limitVariables(before, await runNode(node, createContext(evaluation, missing), end))
       : { kind: "error", code: failureCode };
@@ -101,11 +105,11 @@ async function evaluateNode(evaluation: NodeEvaluation): Promise<StepResult> {
   };
 }
 
-/** As JSON, which is written with each step: several large responses of endpoints. */
+/** The size as JSON, which is written with each step. Enough for several large responses of endpoints. */
 const maxVariables = 262_144;
 
-/** An error if the variables of the run would be too large; then nothing is saved. */
-function limitVariables({ variables }: RunState, outcome: Outcome): Outcome {
+/** Returns an error if the variables of the run would be too large; then nothing is saved. */
+function limitVariables({ variables }: RunState, outcome: NodeOutcome): NodeOutcome {
   const save = "save" in outcome ? outcome.save : undefined;
   const isTooLarge = save && JSON.stringify({ ...variables, ...save }).length > maxVariables;
   return isTooLarge ? { kind: "error", code: "variables_too_large" } : outcome;
@@ -139,7 +143,7 @@ async function evaluateEnd({
   };
 }
 
-/** `missing` receives the placeholders without a value. */
+/** `missing` collects the placeholders without a value. */
 function createContext(
   { state, graph, node, now, actions, sources: facts }: NodeEvaluation,
   missing: string[],
@@ -165,13 +169,13 @@ function createContext(
     matches: (query) =>
       matchesQuery(
         parseQuery(query, { field: "query", attributes: flowAttributes }),
-        readFacts(sources),
+        readRunFacts(sources),
         now,
       ),
   };
 }
 
-/** A reply whose message is gone counts as none. */
+/** A reply whose message was deleted counts as no reply. */
 function endOf(
   { ended_by, result }: FlowWait,
   message: InboundText | undefined,

@@ -1,9 +1,9 @@
-/** Runs of flows: started, advanced node by node, waiting, ended. */
+/** Runs of flows: start, execution node by node, waits and end. */
 
 export { addressMessage, changeAttribute, nameTemplate } from "./actions.ts";
 export { advance } from "./advance.ts";
 export { cancelRuns, cancelStatement } from "./cancel.ts";
-export { type EndAction, evaluateNext, testsOfNext } from "./evaluate.ts";
+export { type EndActionWithConfig, evaluateNext, testsOfNext } from "./evaluate.ts";
 export { callJobType, type EpisodeKey } from "./job-types.ts";
 export { advanceJob, resumeJob } from "./jobs.ts";
 export { beginRun, clearWork, endWait, type RunState } from "./machine.ts";
@@ -14,5 +14,5 @@ export { startRuns } from "./start-many.ts";
 export {
   type InboundText,
   lockReachable,
-  readInbound,
+  readInboundText,
 } from "./subject.ts";

@@ -1,4 +1,7 @@
-/** The names and payloads of the jobs of runs: what enqueues them need not know what they do. */
+/**
+ * The names and payloads of the jobs of runs, apart from their handlers: the code that enqueues a job does
+ * not depend on its handler.
+ */
 import { z } from "zod";
 import type { JobType } from "../../../../jobs/job.ts";
 import type { RunKey } from "./rows.ts";
@@ -14,7 +17,7 @@ export const advanceJobType = { name: "flow.advance", payload: RunKeySchema } sa
 
 const EpisodeSchema = RunKeySchema.extend({ episode: z.number() });
 
-/** A wait of a run. */
+/** Identifies a wait of a run. */
 export type EpisodeKey = RunKey & { readonly episode: number };
 
 export const resumeJobType = {

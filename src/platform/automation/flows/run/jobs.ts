@@ -1,8 +1,9 @@
 /**
  * The jobs of runs.
  *
- * `flow.advance` runs the nodes of a run until it waits or ends; the jobs of one conversation run in order. `flow.resume` ends a wait whose time has come. It has no key, because the other jobs of the conversation
- * would wait for it.
+ * `flow.advance` runs the nodes of a run until it waits or ends; the jobs of one conversation run in order.
+ * `flow.resume` ends a wait when its time has come. This job has no key, because otherwise the other jobs of
+ * the conversation would wait for it.
  */
 import { defineJob } from "../../../foundation/kernel/index.ts";
 import { advance } from "./advance.ts";

@@ -7,15 +7,15 @@
  *
  * `pending` has the nodes to run, the next one first: the children of a node come before the siblings behind
  * the node, so each branch runs to its end before the next branch. A node that waits is in `wait` and not in
- * `pending`. After `endWait` the run is `running`, and `wait` still names the node: the run goes on with this
- * node.
+ * `pending`. After `endWait` the run is `running`, and `wait` still names the node: the run continues with
+ * this node.
  *
  * Each wait raises `episode`. A timeout or a response names its episode, and a reply must be newer than
  * `after`: so an event for an earlier wait changes nothing.
  */
 import type { FlowCallResult, FlowStepDetail, FlowWait } from "../../../../database/schema/index.ts";
 import { type Edge, type Graph, type GraphNode, nextNodes } from "../graph/index.ts";
-import type { Outcome } from "../nodes/index.ts";
+import type { NodeOutcome } from "../nodes/index.ts";
 
 /** A run that takes more steps is in an endless loop. */
 export const maxSteps = 100;
@@ -50,7 +50,7 @@ export function nextOf(graph: Graph, { status, wait, pending }: RunState): Graph
   if (status !== "running") {
     return undefined;
   }
-  // A wait that has ended: its node goes on.
+  // A wait that has ended: the run continues with the node that waited.
   const id = wait?.node_id ?? pending[0];
   // A flow is not saved with a goto to an unknown node. If it had one, the run would end here.
   return id === undefined ? "end" : (graph.byId.get(id) ?? "end");
@@ -69,7 +69,7 @@ export type WaitEvent =
 
 /**
  * Ends the wait; undefined if the event does not end this wait. The run is then `running`, and `wait` still
- * names the node, which goes on.
+ * names the node, and the run continues with this node.
  */
 export function endWait(state: RunState, event: WaitEvent): RunState | undefined {
   const { status, wait } = state;
@@ -85,25 +85,25 @@ function isEndedBy({ episode }: RunState, wait: FlowWait, event: WaitEvent): boo
     // A message from before the question does not reply to it.
     return wait.for === "reply" && (wait.after === null || wait.after < event.message_id);
   }
-  // A wait for a response ends with the response alone: the request has a time-out of its own.
+  // Only the response ends a wait for a response: the request has its own timeout.
   const expected = wait.for === "response" ? "response" : "timeout";
   return event.type === expected && event.episode === episode;
 }
 
 /** A node that has run, with its outcome. */
-interface NodeResult<Kind extends Outcome["kind"] = Outcome["kind"]> {
+interface NodeResult<Kind extends NodeOutcome["kind"] = NodeOutcome["kind"]> {
   readonly node: GraphNode;
-  readonly outcome: Extract<Outcome, { readonly kind: Kind }>;
+  readonly outcome: Extract<NodeOutcome, { readonly kind: Kind }>;
   /**
-   * The id of the contact's latest message if the node waits for a reply, which must be newer; otherwise
-   * null.
+   * The id of the contact's latest message if the node waits for a reply, which must be a newer message;
+   * otherwise null.
    */
   readonly latestMessage: string | null;
 }
 
 export interface Step {
   readonly state: RunState;
-  /** How the outcome is named in the steps of the run. */
+  /** The name of the outcome in the steps of the run. */
   readonly outcome: string;
   readonly detail: Omit<FlowStepDetail, "missing" | "timed_out">;
 }
@@ -122,7 +122,7 @@ export function applyOutcome(graph: Graph, before: RunState, result: NodeResult)
   };
 }
 
-/** What is particular about the step of an outcome. `applyOutcome` adds the defaults. */
+/** The differences of a step from the defaults, which `applyOutcome` adds. */
 interface StepDraft {
   readonly state: RunState;
   /** Default: the kind of the outcome. */
@@ -131,13 +131,13 @@ interface StepDraft {
 }
 
 /** `left` is the state of the run once it has left the node. */
-type OutcomeHandler<Kind extends Outcome["kind"]> = (
+type OutcomeHandler<Kind extends NodeOutcome["kind"]> = (
   graph: Graph,
   left: RunState,
   result: NodeResult<Kind>,
 ) => StepDraft;
 
-const handlersByKind: { readonly [Kind in Outcome["kind"]]: OutcomeHandler<Kind> } = {
+const handlersByKind: { readonly [Kind in NodeOutcome["kind"]]: OutcomeHandler<Kind> } = {
   next(graph, left, { node, outcome: { edge, save, message_id = null } }) {
     const { next, state } = follow(graph, left, { node, edge });
     // The end action is next, and completes the run with this reason.
@@ -181,7 +181,7 @@ const handlersByKind: { readonly [Kind in Outcome["kind"]]: OutcomeHandler<Kind>
     return { state: withVariables(handled, save), detail: { next, error: code } };
   },
 
-  // Drops the pending nodes: the run goes on in one place.
+  // Drops the pending nodes: the run continues only at this node.
   goto: (_graph, left, { outcome: { node_id } }) => ({
     state: { ...left, pending: [node_id] },
     detail: { next: [node_id] },
@@ -194,7 +194,9 @@ const handlersByKind: { readonly [Kind in Outcome["kind"]]: OutcomeHandler<Kind>
 };
 
 // The handler of a kind gets results of that kind only; TypeScript does not connect the two.
-const outcomeHandlers = handlersByKind as Readonly<Record<Outcome["kind"], OutcomeHandler<Outcome["kind"]>>>;
+const outcomeHandlers = handlersByKind as Readonly<
+  Record<NodeOutcome["kind"], OutcomeHandler<NodeOutcome["kind"]>>
+>;
 
 /** Adds the nodes that follow on this edge, before the pending nodes. */
 function follow(graph: Graph, left: RunState, { node, edge }: { node: GraphNode; edge: Edge }) {

@@ -25,7 +25,7 @@ export function keyOf({
   return { organization_id, conversation_id, contact_id, run_id: id };
 }
 
-/** Locks a run until the commit. Its conversation must be locked before it, as by all that changes both. */
+/** Locks a run until the commit. Lock its conversation first, like all code that changes both. */
 export async function lockRun(
   tx: Transaction,
   { organization_id, run_id }: RunKey,

@@ -1,4 +1,4 @@
-/** Starts runs of one flow in many conversations, by few statements. */
+/** Starts runs of one flow in many conversations with a few statements. */
 import { rowsOf } from "../../../../database/query/index.ts";
 import { freshId, type OrganizationChange } from "../../../foundation/kernel/index.ts";
 import type { ConversationRow } from "../../../inbox/conversations/index.ts";
@@ -14,7 +14,7 @@ interface Start {
   readonly trigger_key: string;
 }
 
-/** Under the limits of `startRun`. Returns how many were started. */
+/** Applies the limits of `startRun`. Returns how many runs were started. */
 export async function startRuns(
   change: OrganizationChange,
   found: FlowWithVersion,
@@ -58,7 +58,7 @@ export async function startRuns(
   return inserted.length;
 }
 
-/** Without conversations in which another flow waits for replies, and contacts with too many runs. */
+/** Drops conversations in which another flow waits for replies, and contacts with too many runs. */
 async function selectFree(
   { tx, now, organization }: OrganizationChange,
   { id: flow_id, is_interactive }: FlowWithVersion,

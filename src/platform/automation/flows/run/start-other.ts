@@ -1,4 +1,4 @@
-/** Starts a flow from a run of another one, in the same conversation. */
+/** Starts another flow from a run, in the same conversation. */
 import { fail } from "../../../../../tools/errors.ts";
 import type { OrganizationChange } from "../../../foundation/kernel/index.ts";
 import type { ConversationRow } from "../../../inbox/conversations/index.ts";
@@ -10,7 +10,8 @@ import { type RunRow, storeRun } from "./rows.ts";
 import { requireStartable, startRun } from "./start.ts";
 
 /**
- * Returns whether the other flow takes over: if both may wait for replies, this run ends where the other one begins.
+ * Returns whether the other flow takes over: if both may wait for replies, this run ends where the other run
+ * begins.
  * @throws Failure `flow_not_found`, `flow_disabled`, `flow_not_startable`, `flow_run_active`.
  */
 export async function startOtherFlow(
@@ -24,7 +25,7 @@ export async function startOtherFlow(
     readonly flow_id: string;
     readonly run: RunRow;
     readonly conversation: ConversationRow;
-    /** Those of the run's flow; null: an earlier version saved it. */
+    /** The scopes of the run's flow; null if an earlier version saved the flow. */
     readonly scopes: readonly string[] | null;
   },
 ): Promise<boolean> {
@@ -38,7 +39,7 @@ export async function startOtherFlow(
   }
   const isTakenOver = run.is_interactive && flow.is_interactive;
   if (isTakenOver) {
-    // Before the other run is inserted: only one may be active.
+    // Stored before the other run is inserted, because only one may be active.
     await storeRun(change, run, { ...clearWork(run), status: "completed", reason: "handed_over" });
   }
   const started = await startRun(change, {

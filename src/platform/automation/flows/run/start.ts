@@ -14,8 +14,8 @@ import { beginRun, type RunState } from "./machine.ts";
 import { type RunKey, type RunRow, selectActiveRuns } from "./rows.ts";
 
 /**
- * Runs for one contact in an hour. A person who converses with a flow starts it once or a few times; more are a loop, such as
- * two services that answer each other, or flows that start each other.
+ * The most runs for one contact in an hour. A person who converses with a flow starts it once or a few times.
+ * More runs mean a loop, such as two services that answer each other, or flows that start each other.
  */
 export const maxRunsPerHour = { ofOneFlow: 10, inAll: 30 } as const;
 
@@ -27,9 +27,9 @@ export interface NewRun {
   /** Locked until the commit. */
   readonly conversation: ConversationRow;
   readonly trigger_type: RunRow["trigger_type"];
-  /** Of an event: it starts each flow once. */
+  /** Identifies an event, which starts each flow once. */
   readonly trigger_key: string | null;
-  /** The message that starts it. */
+  /** The message that starts the run. */
   readonly message_id: string | null;
 }
 
@@ -49,11 +49,11 @@ export function requireStartable(
   }
 }
 
-/** Inserts a run and enqueues its first step, or says why not. */
+/** Inserts a run and enqueues its first step, or returns why it did not. */
 export async function startRun(
   change: OrganizationChange,
   newRun: NewRun,
-): Promise<{ readonly run_id: string } | Skipped> {
+): Promise<{ readonly run_id: string } | SkippedStart> {
   const inserted = await insertRun(change, newRun);
   if ("skipped" in inserted) {
     return inserted;
@@ -62,17 +62,17 @@ export async function startRun(
   return inserted;
 }
 
-interface Skipped {
+interface SkippedStart {
   readonly skipped: SkipReason;
-  /** The run that is active. */
+  /** The id of the active run that prevents the start. */
   readonly run_id?: string;
 }
 
-/** The same, for a caller that runs the first step itself. */
+/** Like `startRun`, for a caller that runs the first step itself. */
 export async function insertRun(
   { tx, now, organization }: OrganizationChange,
   { flow: found, conversation, trigger_type, trigger_key, message_id }: NewRun,
-): Promise<RunKey | Skipped> {
+): Promise<RunKey | SkippedStart> {
   const { contact_id, id: conversation_id } = conversation;
   const [flow, hasTooMany, active] = await together(
     lockVersion(tx, found),
@@ -96,7 +96,10 @@ export async function insertRun(
     : { skipped: "started_before" };
 }
 
-/** The reason of a run that has not begun. It counts to no limit, because a message can have one of each flow. */
+/**
+ * The reason of a run that was not started. Such a run counts towards no limit, because a message can cause
+ * one for each flow.
+ */
 export const patternTimeout = "pattern_timeout";
 
 /** Records that a flow was not started, because matching its regular expression took too long. */
@@ -108,7 +111,7 @@ export async function recordTimeout(
   await insert(change, newRun, state);
 }
 
-/** Undefined if the event has started the flow before. */
+/** Returns undefined if the event has started the flow before. */
 async function insert(
   { tx, now, organization }: Pick<OrganizationChange, "tx" | "now" | "organization">,
   { flow, conversation, ...trigger }: NewRun,
@@ -139,7 +142,7 @@ async function insert(
     .executeTakeFirst();
 }
 
-/** Keeps the flow's present version from being replaced and deleted until the commit. */
+/** Prevents until the commit that the flow's present version is replaced or deleted. */
 export async function lockVersion(
   tx: Transaction,
   flow: FlowWithVersion,
@@ -154,14 +157,14 @@ export async function lockVersion(
   return locked && (locked.version === flow.version ? flow : getFlow(tx, organization_id, id));
 }
 
-/** The run that speaks with the contact. */
+/** The active run that may wait for a reply of the contact. */
 async function findInteractiveRun(tx: Transaction, organization: string, conversation_id: string) {
   return selectActiveRuns(tx, organization, conversation_id)
     .where("is_interactive", "=", true)
     .executeTakeFirst();
 }
 
-/** The job that runs the next nodes. What happens in a conversation happens in its order. */
+/** The job that runs the next nodes. The jobs of a conversation run in order. */
 export function createAdvanceJob(key: RunKey) {
   return newJob(advanceJobType, key, { key: `flow:${key.conversation_id}`, subject: key.conversation_id });
 }

@@ -10,19 +10,19 @@ import type { OrganizationChange, Transaction, World } from "../../../foundation
 import { lockSubject, type Subject } from "../../../inbox/conversations/index.ts";
 import { createSwitchOffJob, heldScopes, lostScopes } from "../authority/index.ts";
 import { type Graph, toGraph } from "../graph/index.ts";
-import type { Attempt, Verdicts } from "../texts/patterns.ts";
+import type { VerdictAttempt, Verdicts } from "../texts/patterns.ts";
 import { createActions } from "./actions.ts";
 import { evaluateNext, testsOfNext } from "./evaluate.ts";
 import { callJobType, resumeJobType } from "./job-types.ts";
 import { clearWork, type RunState } from "./machine.ts";
 import { insertSteps, keyOf, lockRun, type NewStep, type RunKey, type RunRow, storeRun } from "./rows.ts";
 import { startOtherFlow } from "./start-other.ts";
-import { type InboundText, latestInbound, readInbound, readRunVersion } from "./subject.ts";
+import { type InboundText, latestInbound, readInboundText, readRunVersion } from "./subject.ts";
 
 export interface StepsOptions {
   readonly world: World;
   readonly key: RunKey;
-  /** How many steps to run at most; 1 with a `failure`, which is about the next step alone. */
+  /** How many steps to run at most. With a `failure`, which belongs to the next step, the limit is 1. */
   readonly limit: number;
   readonly verdicts: Verdicts;
   /**
@@ -56,7 +56,7 @@ export class StepFailure extends Error {
  *
  * @throws StepFailure
  */
-export async function runSteps(tx: Transaction, options: StepsOptions): Promise<Attempt<Progress>> {
+export async function runSteps(tx: Transaction, options: StepsOptions): Promise<VerdictAttempt<Progress>> {
   const { world, key, limit, verdicts, failure } = options;
   const begun = await begin(tx, world, key);
   if (!begun) {
@@ -91,19 +91,19 @@ function progressOf({ status, steps }: RunState): Progress {
 }
 
 /** What the steps of a transaction need. */
-interface Begun extends Subject {
+interface BegunStep extends Subject {
   readonly run: RunRow;
   readonly version: NonNullable<Awaited<ReturnType<typeof readRunVersion>>>;
-  /** The message that started the run, or the latest reply that it got. */
+  /** The message that started the run, or the latest reply in it. */
   readonly message: InboundText | undefined;
   readonly change: OrganizationChange;
 }
 
 /**
- * Locks a run with its contact and its conversation; undefined if there is nothing to run, because it waits or has ended. A run
- * that may not go on is cancelled.
+ * Locks a run with its contact and its conversation. Returns undefined if there is nothing to run, because
+ * the run waits or has ended. A run that may not continue is cancelled.
  */
-async function begin(tx: Transaction, world: World, key: RunKey): Promise<Begun | undefined> {
+async function begin(tx: Transaction, world: World, key: RunKey): Promise<BegunStep | undefined> {
   const [{ contact, conversation }, run] = await together(lockSubject(tx, key), lockRun(tx, key));
   if (run?.status !== "running") {
     return undefined;
@@ -112,14 +112,15 @@ async function begin(tx: Transaction, world: World, key: RunKey): Promise<Begun 
   const now = world.now();
   const [version, message] = await together(
     readRunVersion(tx, run),
-    readInbound(tx, organization, message_id),
+    readInboundText(tx, organization, message_id),
   );
   const cancel = async (reason: string) => {
     await storeRun({ tx, now }, run, { ...clearWork(run), status: "cancelled", reason });
     return undefined;
   };
   const isUnauthorized = version !== undefined && lostScopes(version).length > 0;
-  // Before the checks, so that the flow is switched off even if this run is cancelled for another reason.
+  // Enqueued before the other checks, so that the flow is switched off even if this run is cancelled for
+  // another reason.
   if (isUnauthorized) {
     await tx.enqueue([createSwitchOffJob(run)]);
   }
@@ -135,14 +136,15 @@ async function begin(tx: Transaction, world: World, key: RunKey): Promise<Begun 
   if (contact.blocked_at !== null) {
     return cancel("blocked");
   }
-  // No scope is lost, so these are all that the flow was saved with; none if an earlier version saved it.
+  // No scope is lost, so these are all scopes that the flow was saved with. If an earlier version saved the
+  // flow, there are none.
   const scopes = new Set(heldScopes(version));
   const actor = { type: "flow", id: flow_id, name: version.name, scopes } as const;
   const change = { tx, world, now, actor, organization };
   return { run, version, message, change, contact, conversation };
 }
 
-/** Reads contact and conversation again; they are locked since `begin`, so they exist. */
+/** Reads the contact and the conversation again. They are locked since `begin`, so they still exist. */
 async function rereadSubject(tx: Transaction, key: RunKey): Promise<Subject> {
   const { contact, conversation } = await lockSubject(tx, key);
   if (!contact || !conversation) {
@@ -153,12 +155,12 @@ async function rereadSubject(tx: Transaction, key: RunKey): Promise<Subject> {
 
 /** Runs the next node, or the end action. @throws StepFailure */
 async function runStep(
-  { run, version, message, change, contact, conversation }: Begun,
+  { run, version, message, change, contact, conversation }: BegunStep,
   state: RunState,
   { graph, verdicts, failure }: Pick<StepsOptions, "verdicts" | "failure"> & { readonly graph: Graph },
 ) {
   const current = { ...run, ...state };
-  // The scopes that the flow was saved with, or null, which says that an earlier version saved it.
+  // The scopes that the flow was saved with; null if an earlier version saved the flow.
   const startFlow = (flow_id: string) =>
     startOtherFlow(change, { flow_id, run: current, conversation, scopes: version.scopes });
   try {
@@ -179,7 +181,7 @@ async function runStep(
 }
 
 /** Stores the run and its steps with the commit. If the run waits, enqueues the job for the wait. */
-async function store({ change, run }: Begun, state: RunState, steps: readonly NewStep[]): Promise<void> {
+async function store({ change, run }: BegunStep, state: RunState, steps: readonly NewStep[]): Promise<void> {
   const { tx } = change;
   tx.sendWithCommit(() => storeRun(change, run, state));
   if (steps.length > 0) {

@@ -1,4 +1,4 @@
-/** Locks and reads whom a run is about: the contact, the conversation, and the message that it got last. */
+/** Locks and reads the subject of a run: the contact, the conversation, and the latest message in the run. */
 import { sql } from "kysely";
 import {
   columnOf,
@@ -15,11 +15,11 @@ import type { ContactRow } from "../../../inbox/contacts/index.ts";
 import type { ConversationRow } from "../../../inbox/conversations/index.ts";
 import { factsOf } from "../../../inbox/routing/index.ts";
 import { creatorRole } from "../definitions/find.ts";
-import type { Reply } from "../graph/index.ts";
+import type { ContactReply } from "../graph/index.ts";
 import { normalize, splitKeywords } from "../texts/keywords.ts";
 import type { RunRow } from "./rows.ts";
 
-/** Locks the contacts, in the order of their ids, and returns those that may be written to. */
+/** Locks the contacts in the order of their ids, and returns the contacts to which messages may be sent. */
 export async function lockReachable(
   tx: Transaction,
   organization: string,
@@ -40,12 +40,12 @@ export async function lockReachable(
   return new Set(contacts.map(({ id }) => id));
 }
 
-export interface InboundText extends Reply {
+export interface InboundText extends ContactReply {
   readonly type: string;
 }
 
 /** A message of the contact. */
-export async function readInbound(
+export async function readInboundText(
   tx: Transaction,
   organization: string,
   id: string | null,
@@ -70,7 +70,10 @@ export async function readInbound(
   };
 }
 
-/** The id of the contact's latest message. The locked conversation gets none until the commit. */
+/**
+ * The id of the contact's latest message. The conversation is locked, so it gets no new message until the
+ * commit.
+ */
 export async function latestInbound(
   tx: Transaction,
   { organization_id, id }: ConversationRow,
@@ -87,9 +90,10 @@ export async function latestInbound(
 }
 
 /**
- * The message that a flow leaves to the chatbot, to which it gives the conversation:
- * the contact's latest message, unless something has been sent since, the run has waited, or the message is no more than the
- * flow's keyword. A schedule leaves none: its conversations may have been quiet for long.
+ * The message that the chatbot is to answer when a flow gives it the conversation: the contact's latest
+ * message, unless something has been sent since, the run has waited, or the message is only the flow's
+ * keyword. A run that a schedule started leaves no message, because its conversation may have been quiet for
+ * long.
  */
 export async function findOpenQuestion(
   { tx, organization }: Pick<OrganizationChange, "tx" | "organization">,
@@ -118,16 +122,16 @@ export async function findOpenQuestion(
   return isCommand ? null : latest.id;
 }
 
-/** What the texts and conditions of a run are filled in and evaluated with. */
-export interface Sources {
+/** The data from which the texts of a run are filled in and its conditions evaluated. */
+export interface RunSources {
   readonly contact: ContactRow;
   readonly conversation: ConversationRow;
   readonly message: InboundText | undefined;
   readonly variables: RunRow["variables"];
 }
 
-/** What conditions are evaluated with. */
-export function readFacts({ contact, conversation, message, variables }: Sources) {
+/** The facts with which conditions are evaluated. */
+export function readRunFacts({ contact, conversation, message, variables }: RunSources) {
   const facts = factsOf(conversation, { contact, message });
   return {
     get: (attribute: string) => readVariable(variables, attribute) ?? readFact(facts, attribute),
@@ -135,7 +139,7 @@ export function readFacts({ contact, conversation, message, variables }: Sources
 }
 
 /** The value of a placeholder. */
-export function createReader({ contact, message, variables }: Sources): (name: string) => unknown {
+export function createReader({ contact, message, variables }: RunSources): (name: string) => unknown {
   const { name, phone_number, username, metadata } = contact;
   const country = countryOf(phone_number);
   const values = { contact: { name, phone_number, username, country, metadata }, message };
@@ -148,7 +152,10 @@ export function createReader({ contact, message, variables }: Sources): (name: s
   };
 }
 
-/** The value of vars.order.body.items.0.name; a number is a place in a list. Undefined for another path. */
+/**
+ * The value of a path such as vars.order.body.items.0.name, in which a number is a place in a list. Undefined
+ * for other paths.
+ */
 function readVariable(variables: RunRow["variables"], path: string): unknown {
   const [scope, ...names] = path.split(".");
   return scope === "vars" ? names.reduce<unknown>(readMember, variables) : undefined;
@@ -159,7 +166,7 @@ function readMember(value: unknown, name: string): unknown {
     return /^\d+$/.test(name) ? value[Number(name)] : undefined;
   }
   const isObject = typeof value === "object" && value !== null;
-  // What a record holds is read alone, and not what every object inherits.
+  // Reads only own properties, and none that every object inherits.
   return isObject && Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined;
 }
 

@@ -1,8 +1,9 @@
 /**
- * The conversations that a schedule starts its flow in: those of a cohort's contacts, or the open ones of its inboxes.
+ * The conversations in which a schedule starts its flow: the conversations of a cohort's contacts, or the
+ * open conversations of the flow's inbox (without an inbox, of all).
  *
- * As in a broadcast, a contact that is blocked, erased or without a number is left out. Of a cohort, so is one that has
- * opted out: it has asked for no answer.
+ * As in a broadcast, contacts that are blocked, erased or without a number are left out. In a cohort,
+ * contacts that have opted out are left out too, because they have not written.
  */
 import { ofOrganization } from "../../../../database/query/index.ts";
 import { getOrDefaultInbox } from "../../../account/inboxes/index.ts";
@@ -17,7 +18,7 @@ import type { FlowRow } from "../definitions/find.ts";
 import { lockReachable } from "../run/index.ts";
 
 interface Target {
-  /** Of the contact in a cohort, else of the conversation. */
+  /** The id of the contact in a cohort, and otherwise of the conversation. */
   readonly id: string;
   readonly conversation: ConversationRow;
 }
@@ -25,7 +26,7 @@ interface Target {
 export interface AudienceBatch {
   /** Locked until the commit. */
   readonly targets: readonly Target[];
-  /** Where the next batch begins; undefined at the end. */
+  /** The last id of the batch; undefined if there is no next batch. */
   readonly last: string | undefined;
 }
 
@@ -35,7 +36,7 @@ interface AudienceContext {
   readonly flow: FlowRow;
 }
 
-/** Undefined if the cohort is not there or not ready. */
+/** Returns undefined if the cohort does not exist or is not ready. */
 export async function readAudience(
   context: AudienceContext,
   after: string,
@@ -91,7 +92,7 @@ async function readOpen(
   return { targets, last: lastOf(ids, size) };
 }
 
-/** Fewer than asked for are the last ones. */
+/** If there are fewer ids than requested, they are the last ones. */
 function lastOf(ids: readonly string[], size: number): string | undefined {
   return ids.length === size ? ids.at(-1) : undefined;
 }

@@ -1,8 +1,9 @@
 /**
  * Starts a scheduled flow for its audience, batch by batch.
  *
- * A batch and the place it has reached commit together, so after a crash the next batch follows the last one. A batch waits
- * until most runs of the one before it have begun: other runs of the organization are not delayed by a large audience.
+ * A batch and the progress of the firing commit together, so after a crash the next batch follows the last
+ * committed one. A batch waits until most runs of the previous batch have begun, so that a large audience
+ * does not delay other runs of the organization.
  */
 
 import type { Selectable } from "kysely";
@@ -17,9 +18,9 @@ import { type FlowWithVersion, selectFlows } from "../definitions/find.ts";
 import { startRuns } from "../run/index.ts";
 import { readAudience } from "./audience.ts";
 
-/** Contacts or conversations of one transaction. */
+/** Contacts or conversations per transaction. */
 export const batchSize = 100;
-/** Until the next look at a batch that has not begun. */
+/** Time until the next look at the previous batch if it has not begun. */
 const busyMs = 500;
 
 type FiringRow = Selectable<Tables["flow_firings"]>;
@@ -27,7 +28,7 @@ type FiringRow = Selectable<Tables["flow_firings"]>;
 interface Batch {
   readonly organization_id: string;
   readonly firing_id: string;
-  /** Where it begins. A batch that was done before changes nothing. */
+  /** The id after which the batch begins. Running a batch again changes nothing. */
   readonly after_id: string;
 }
 
@@ -36,7 +37,10 @@ const startBatchJobType = {
   payload: z.object({ organization_id: z.string(), firing_id: z.string(), after_id: z.string() }),
 } satisfies JobType<Batch>;
 
-/** The next batch is a job of its own: one job for all of them would run out of attempts when processes die often. */
+/**
+ * The next batch is a job of its own: one job for all batches would run out of attempts when processes die
+ * often.
+ */
 export async function enqueueBatch(tx: Transaction, batch: Batch): Promise<void> {
   await tx.enqueue([newJob(startBatchJobType, batch, { priority: "bulk" })]);
 }
@@ -60,7 +64,7 @@ export const startBatchJob = defineJob<Batch>({
   },
 });
 
-/** Returns whether the batch before has not begun yet. */
+/** Returns whether the batch must wait, because the previous batch has not begun. */
 async function startBatch(tx: Transaction, world: World, batch: Batch): Promise<boolean> {
   const { organization_id: organization } = batch;
   const now = world.now();
@@ -100,12 +104,12 @@ async function startBatch(tx: Transaction, world: World, batch: Batch): Promise<
   return false;
 }
 
-/** It may have been disabled or changed since the firing. */
+/** Checked again, because the flow may have been disabled or changed since the firing. */
 function isScheduled({ is_enabled, trigger_type }: FlowWithVersion): boolean {
   return is_enabled && trigger_type === "schedule";
 }
 
-/** What makes a firing start a run once for each contact or conversation. */
+/** The trigger key: a firing starts one run for each contact or conversation. */
 function keyOf({ id }: Pick<FiringRow, "id">, of: string): string {
   return `${id}:${of}`;
 }

@@ -1,4 +1,7 @@
-/** The columns of a schedule: checked when a flow is saved, and kept from losing their cohort. */
+/**
+ * The columns of a schedule: their checks when a flow is saved, and the check that keeps a cohort that a
+ * schedule needs.
+ */
 import { fail, failField } from "../../../../../tools/errors.ts";
 import { ofOrganization } from "../../../../database/query/index.ts";
 import type { Change, Transaction } from "../../../foundation/kernel/index.ts";
@@ -14,12 +17,12 @@ export interface Schedule {
   readonly settings?: { readonly cohort_id?: string | undefined } | undefined;
 }
 
-/** A time that ends with Z, or a time that the clocks of the zone show, as that instant. */
+/** Converts a time that ends with Z, or a local time of the zone, to an instant. */
 export function toInstant(time: string, zone: string): string {
   return time.endsWith("Z") ? time : new Date(firstInstantOf(zone, Date.parse(`${time}Z`))).toISOString();
 }
 
-/** Checks what a request sends. @throws Failure `flow_invalid`, `cohort_not_found`. */
+/** Checks the schedule of a request. @throws Failure `flow_invalid`, `cohort_not_found`. */
 export async function requireSchedule(
   tx: Transaction,
   { trigger_schedule_at, settings }: Schedule,
@@ -33,7 +36,10 @@ export async function requireSchedule(
   }
 }
 
-/** The schedule of a flow, of which a request changes a part: a pattern replaces a time, and a time a pattern. */
+/**
+ * The stored schedule without the parts that a request replaces: a new pattern replaces a time, and a new
+ * time replaces a pattern.
+ */
 export function storedSchedule(flow: FlowRow, changes: Schedule): Schedule {
   const { trigger_schedule, trigger_schedule_at, trigger_schedule_timezone, cohort_id } = flow;
   const isReplaced = changes.trigger_schedule !== undefined || changes.trigger_schedule_at !== undefined;
@@ -67,7 +73,7 @@ function requirePattern(pattern: string, zone: string, now: Date): void {
   }
 }
 
-/** A schedule has no audience without its cohort. */
+/** Rejects the deletion of a cohort that a schedule uses as its audience. */
 export async function requireNoFlow(
   { tx }: Change,
   { organization, cohort_id }: { readonly organization: string; readonly cohort_id: string },

@@ -1,9 +1,9 @@
 /**
  * Fires a schedule at its time.
  *
- * The firing and the next time are stored in one transaction, so each time fires once, whichever process runs the job and
- * wherever it dies. After a time at which the service was down, only the latest due time counts, and only within an hour:
- * later messages would come as a surprise.
+ * The firing and the next time are stored in one transaction, so each time fires once, whichever process runs
+ * the job and wherever it crashes. If the service was down, only the latest missed time fires, and only if it
+ * is less than an hour ago: later messages would come as a surprise.
  */
 import { ofOrganization } from "../../../../database/query/index.ts";
 import { defineJob, freshId, type Transaction, type World } from "../../../foundation/kernel/index.ts";
@@ -28,7 +28,7 @@ export const fireJob = defineJob<Firing>({
     return undefined;
   },
 
-  /** One time that could not be fired does not end the schedule. */
+  /** Failing to fire at one time does not end the schedule. */
   async exhausted(firing, world, error) {
     await world.database.transaction(async (tx) => {
       const flow = await lockDue(tx, firing);
@@ -40,7 +40,7 @@ export const fireJob = defineJob<Firing>({
   },
 });
 
-/** Undefined if the flow was deleted, disabled or scheduled anew since. */
+/** Returns undefined if the flow was deleted, disabled or rescheduled meanwhile. */
 async function lockDue(
   tx: Transaction,
   { organization_id, flow_id, due_at }: Firing,
@@ -74,7 +74,7 @@ async function fire(context: FireContext, flow: FlowRow, missed_at: string): Pro
   world.log.warn({ organization_id, flow_id, due_at: missed_at, reason }, "A scheduled flow was not started");
 }
 
-/** The latest time that is due and less than an hour ago. */
+/** The latest due time that is less than an hour ago. */
 function latestDue(flow: FlowRow, missed: Date, now: Date): Date | undefined {
   const since = new Date(now.getTime() - maxLateMs);
   let latest = missed > since ? missed : undefined;
@@ -84,7 +84,7 @@ function latestDue(flow: FlowRow, missed: Date, now: Date): Date | undefined {
   return latest;
 }
 
-/** Undefined while an earlier firing of the flow is being worked on. */
+/** Returns undefined while an earlier firing of the flow is still running. */
 async function insertFiring(
   { tx, now }: FireContext,
   { organization_id, id: flow_id }: FlowRow,

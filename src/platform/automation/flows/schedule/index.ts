@@ -1,4 +1,4 @@
-/** Flows that a schedule starts: their times, and the jobs that fire them. */
+/** Flows started by a schedule: their times, and the jobs that fire them. */
 export { startBatchJob } from "./batch.ts";
 export {
   requireNoFlow,

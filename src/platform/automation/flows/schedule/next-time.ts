@@ -1,17 +1,18 @@
 /**
- * The times of a cron pattern in a time zone, by the rule of Vixie cron.
+ * The times of a cron pattern in a time zone, by the rules of Vixie cron.
  *
- * A pattern that names its hours runs once for each time that it names: in an hour that the clocks repeat, in its first
- * pass; for times that the clocks leave out, at the first minute after them. A pattern of every hour (its field of hours
- * begins with *) runs by the time that passes: in both passes, and not for what is left out.
+ * A pattern that names its hours runs once for each named time: in the first pass of an hour that the clocks
+ * repeat, and for skipped times at the first minute after the gap. A pattern of every hour (its field of
+ * hours begins with *) follows the elapsed time: it runs in both passes of a repeated hour, and not for
+ * skipped times.
  */
 import { Cron } from "croner";
 import { firstInstantOf, instantsOf, isNearChange, shownAt } from "./zone.ts";
 
-/** What the clocks may repeat, twice. */
+/** Twice the longest time that the clocks repeat. */
 const repeatedMs = 3 * 3_600_000;
 
-/** Whether it has five fields that cron understands. */
+/** Whether the text has five fields that cron understands. */
 export function isPattern(pattern: string): boolean {
   if (pattern.trim().split(/\s+/).length !== 5) {
     return false;
@@ -23,7 +24,7 @@ export function isPattern(pattern: string): boolean {
   }
 }
 
-/** The first time after another one; null if the pattern matches none. */
+/** The first matching time after `after`; null if the pattern never matches. */
 export function nextTime(pattern: string, zone: string, after: Date): Date | null {
   const time = after.getTime();
   const [, hours = ""] = pattern.trim().split(/\s+/);
@@ -34,7 +35,7 @@ export function nextTime(pattern: string, zone: string, after: Date): Date | nul
 function nextByName(pattern: string, zone: string, after: number): number | null {
   for (const shown of shownTimes(pattern, shownAt(zone, after))) {
     const instant = firstInstantOf(zone, shown);
-    // In the second pass of an hour, the times of the first pass are over.
+    // In the second pass of a repeated hour, the times of the first pass are over.
     if (instant > after) {
       return instant;
     }
@@ -45,7 +46,7 @@ function nextByName(pattern: string, zone: string, after: number): number | null
 function nextByPassing(pattern: string, zone: string, after: number): number | null {
   const now = shownAt(zone, after);
   if (isNearChange(zone, after)) {
-    // The second pass may come before later times of the first one.
+    // Times of the second pass may come before later times of the first pass.
     const instants = [];
     for (const shown of shownTimes(pattern, now - repeatedMs)) {
       if (shown > now + repeatedMs) {
@@ -66,7 +67,7 @@ function nextByPassing(pattern: string, zone: string, after: number): number | n
   return null;
 }
 
-/** The times after another one that match the pattern, on clocks without changes. */
+/** The times after `after` that match the pattern on clocks without changes. */
 function* shownTimes(pattern: string, after: number): Generator<number> {
   const cron = createCron(pattern);
   for (let next = cron.nextRun(new Date(after)); next; next = cron.nextRun(next)) {

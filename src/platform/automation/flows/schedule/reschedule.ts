@@ -17,7 +17,7 @@ export const fireJobType = {
   payload: z.object({ organization_id: z.string(), flow_id: z.string(), due_at: z.string() }),
 } satisfies JobType<Firing>;
 
-/** When the schedule of a flow starts it next; null if it does not. */
+/** The next time after `after` when the schedule starts the flow; null if there is none. */
 export function nextRunAfter(flow: FlowRow, after: Date): Date | null {
   const { is_enabled, trigger_type, trigger_schedule, trigger_schedule_at } = flow;
   if (!is_enabled || trigger_type !== "schedule") {
@@ -30,7 +30,7 @@ export function nextRunAfter(flow: FlowRow, after: Date): Date | null {
   return at && at > after ? at : null;
 }
 
-/** The flow must be locked. A job for another time than `next_run_at` fires nothing. */
+/** The flow must be locked. A job for another time than `next_run_at` does nothing. */
 export async function reschedule(
   { tx, now }: { readonly tx: Transaction; readonly now: Date },
   flow: FlowRow,

@@ -1,7 +1,10 @@
-/** The clocks of a time zone: which instants show a time of day, and where a change leaves times out. */
+/** Converts between instants and the clocks of a time zone, including repeated and skipped times. */
 
 const hourMs = 3_600_000;
-/** Further than a change of the clocks can be from a first guess; no zone has two changes within it. */
+/**
+ * A change of the clocks is never further than this from a first guess, and no zone has two changes within
+ * this time.
+ */
 const nearMs = 25 * hourMs;
 
 const formats = new Map<string, Intl.DateTimeFormat>();
@@ -23,7 +26,10 @@ export function shownAt(zone: string, time: number): number {
   return time + offsetMs(zone, time);
 }
 
-/** The instants at which the clocks show a time: one; two where they are set back over it; none where it is left out. */
+/**
+ * The instants at which the clocks show a time: one; two if the clocks are set back over the time; none if it
+ * is skipped.
+ */
 export function instantsOf(zone: string, shown: number): readonly number[] {
   const offsets = new Set(offsetsNear(zone, shown));
   return [...offsets]
@@ -32,7 +38,7 @@ export function instantsOf(zone: string, shown: number): readonly number[] {
     .sort((one, other) => one - other);
 }
 
-/** The first instant at which the clocks show this time, or the first one after the change that leaves it out. */
+/** The first instant at which the clocks show this time. For a skipped time, the instant of the change. */
 export function firstInstantOf(zone: string, shown: number): number {
   return instantsOf(zone, shown)[0] ?? changeNear(zone, shown);
 }
@@ -42,7 +48,7 @@ export function isNearChange(zone: string, time: number): boolean {
   return offsetMs(zone, time - 3 * hourMs) !== offsetMs(zone, time + 3 * hourMs);
 }
 
-/** The offsets before and after a change near a time; the same one twice without a change. */
+/** The offsets before and after a change near a time; without a change both are equal. */
 function offsetsNear(zone: string, shown: number): readonly [number, number] {
   const guess = shown - offsetMs(zone, shown);
   return [offsetMs(zone, guess - nearMs), offsetMs(zone, guess + nearMs)];
@@ -64,7 +70,7 @@ function changeNear(zone: string, shown: number): number {
   return high * 1_000;
 }
 
-/** Kept, because making one takes much longer than using it; there are some hundred zones. */
+/** Cached, because creating a format takes much longer than using it. There are some hundred zones. */
 function formatOf(zone: string): Intl.DateTimeFormat {
   const known = formats.get(zone);
   if (known) {

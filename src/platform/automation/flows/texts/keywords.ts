@@ -1,8 +1,9 @@
 /**
  * Compares messages with keywords.
  *
- * Texts are compared without case, accents, compatible forms and surrounding space. Regular expressions are RE2, which takes
- * linear time whatever the expression, because a company's expression meets a stranger's text; `patterns.ts` matches them.
+ * Texts are compared without case, accents, compatible forms and surrounding space. Regular expressions are
+ * RE2, which takes linear time for any expression, because one company writes the expression and strangers
+ * write the text; `patterns.ts` matches them.
  */
 import type { KeywordMatch } from "../../../../../tools/flows/index.ts";
 import { removeAccents } from "../../../foundation/query/index.ts";
@@ -11,9 +12,9 @@ import type { MatchPattern, PatternTest } from "./patterns.ts";
 /** The longest text of a message. */
 export const maxLength = 4096;
 
-/** A message in the forms that keywords are compared with: it is normalized once for all of them. */
+/** A message in the forms that keywords are compared with: normalized once for all keywords. */
 export interface ComparedText {
-  /** As it was written. */
+  /** The message as the contact wrote it. */
   readonly message: string;
   readonly normalized: string;
   /** Each word with a space before it, and a space at the end. */
@@ -34,18 +35,18 @@ const comparisons: Readonly<Record<Exclude<KeywordMatch, "regex">, Compare>> = {
   starts_with: ({ normalized }, keyword) => normalized.startsWith(keyword),
   word({ normalized, words }, keyword) {
     const wanted = toWords(keyword);
-    // A keyword of symbols alone, such as an emoji, has no words.
+    // A keyword that has only symbols, such as an emoji, has no words.
     return wanted === "" ? normalized.includes(keyword) : words.includes(`${wanted} `);
   },
 };
 
-/** A keyword, or several that are separated by commas; a regular expression is one. */
+/** One keyword, or several separated by commas. A regular expression is one keyword. */
 export interface Keyword {
   readonly match: KeywordMatch;
   readonly keyword: string;
 }
 
-/** Whether a message has one of the keywords. `matches` knows the verdicts on `keywordTests`. */
+/** Whether a message has one of the keywords. `matches` must know the verdicts on `keywordTests`. */
 export function matchesKeyword(text: ComparedText, keyword: Keyword, matches: MatchPattern): boolean {
   const { match } = keyword;
   return match === "regex"
@@ -53,7 +54,7 @@ export function matchesKeyword(text: ComparedText, keyword: Keyword, matches: Ma
     : splitKeywords(keyword.keyword).some((one) => comparisons[match](text, one));
 }
 
-/** What is to be matched first for a regular expression. */
+/** The regular expressions that must be matched first. */
 export function keywordTests(message: string, { match, keyword }: Keyword): readonly PatternTest[] {
   if (match !== "regex") {
     return [];
@@ -63,26 +64,26 @@ export function keywordTests(message: string, { match, keyword }: Keyword): read
   return [{ pattern: keyword, text }];
 }
 
-/** Without empty ones. */
+/** Drops empty keywords. */
 export function splitKeywords(keyword: string): readonly string[] {
   return keyword.split(",").flatMap((one) => normalize(one) || []);
 }
 
-/** The keyword of an edge: the match may stand before it, as in `contains:order`. */
+/** Reads the keyword of an edge, which may begin with the kind of match, as in `contains:order`. */
 export function readEdgeKeyword(value: string): Keyword {
   const [, match, keyword] = /^(exact|word|contains|starts_with|regex):(.*)$/s.exec(value) ?? [];
-  // The expression has only names of matches.
+  // The first group has only names of matches.
   return match === undefined || keyword === undefined
     ? { match: "word", keyword: value }
     : { match: match as KeywordMatch, keyword };
 }
 
-/** For comparisons of short texts. */
+/** Normalizes short texts for comparison. */
 export function normalize(text: string): string {
   return removeAccents(text.normalize("NFKC")).normalize("NFC").trim().replace(/\s+/gu, " ");
 }
 
-/** Each word with a space before it. Characters of scripts without spaces are words of their own. */
+/** Each word with a space before it. In scripts without spaces, each character is a word. */
 function toWords(normalized: string): string {
   const words = normalized
     .replace(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu, " $& ")

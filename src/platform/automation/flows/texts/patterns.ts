@@ -1,15 +1,15 @@
 /**
  * Matches regular expressions on other threads, between two transactions.
  *
- * A transaction that needs a verdict which is not known yet returns its tests, having written nothing, and is run again
- * when they are known. So no connection is held while a match takes its time.
+ * A transaction that needs an unknown verdict returns its tests without having written anything, and is run
+ * again when the verdicts are known. So no database connection is held while expressions are matched.
  */
 
 import { FairQueue, NoFreePlaceError } from "../../../../database/fair-queue.ts";
 import type { PatternVerdict } from "../../../../ports/patterns.ts";
 import type { Transaction, World } from "../../../foundation/kernel/index.ts";
 
-/** An expression, and the text in which it is searched. */
+/** An expression, and the text in which it is searched for. */
 export interface PatternTest {
   readonly pattern: string;
   readonly text: string;
@@ -21,19 +21,19 @@ export type MatchPattern = (test: PatternTest) => boolean;
 /** The verdicts on the expressions of one event, such as a message. */
 export interface Verdicts {
   isKnown(tests: readonly PatternTest[]): boolean;
-  /** Matches those that are not known yet. No transaction may be open. */
+  /** Matches the tests whose verdicts are not known yet. No transaction may be open. */
   learn(tests: readonly PatternTest[]): Promise<void>;
   readonly matches: MatchPattern;
-  /** Whether the match was ended because it took too long. It counts as none. */
+  /** Whether the match was stopped because it took too long. It counts as no match. */
   isTimedOut(test: PatternTest): boolean;
 }
 
-/** Of all matches for one event: a flow can have hundreds of expressions. */
+/** The limit for all matches of one event: a flow can have hundreds of expressions. */
 const maxTotalMs = 1_000;
 
 const maxWaitMs = 10_000;
 
-/** Round-robin by organization. As many places as the matcher has threads. */
+/** Round-robin by organization. The queue has as many places as the matcher has threads. */
 const queue = new FairQueue({ size: 2, timeoutMs: maxWaitMs, place: "place for a regular expression" });
 
 export function createVerdicts({ patterns }: Pick<World, "patterns">): Verdicts {
@@ -69,7 +69,7 @@ export function createVerdicts({ patterns }: Pick<World, "patterns">): Verdicts 
   };
 }
 
-/** Undefined if no place became free in time: the organization has many other matches. */
+/** Returns undefined if no place became free in time, because the organization has many other matches. */
 export async function inTurn<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
   const release = await queue.acquire().catch((error: unknown) => {
     if (error instanceof NoFreePlaceError) {
@@ -84,13 +84,15 @@ export async function inTurn<Result>(work: () => Promise<Result>): Promise<Resul
   }
 }
 
-/** What a transaction results in, or the tests whose verdicts it needs first. */
-export type Attempt<Result> = { readonly result: Result } | { readonly unknown: readonly PatternTest[] };
+/** The result of a transaction, or the tests whose verdicts it needs first. */
+export type VerdictAttempt<Result> =
+  | { readonly result: Result }
+  | { readonly unknown: readonly PatternTest[] };
 
 export async function transactWithVerdicts<Result>(
   { database }: Pick<World, "database">,
   verdicts: Verdicts,
-  work: (tx: Transaction) => Promise<Attempt<Result>>,
+  work: (tx: Transaction) => Promise<VerdictAttempt<Result>>,
 ): Promise<Result> {
   for (;;) {
     const attempt = await database.transaction(work);

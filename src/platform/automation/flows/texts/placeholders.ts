@@ -1,8 +1,8 @@
 /**
  * Fills in the placeholders of texts: {{contact.name}}, {{vars.city | default: "your city"}}.
  *
- * A placeholder is a name and at most one default. Nothing is evaluated, and what is filled in is not read again, so a
- * contact's text can't become a placeholder.
+ * A placeholder is a name with at most one default. Nothing is evaluated, and filled-in values are not read
+ * again, so a contact's text can't become a placeholder.
  */
 import { maxProblems, type Problem, suggest } from "../graph/index.ts";
 
@@ -20,10 +20,10 @@ const names = [
 /** A longer value is cut. */
 const maxValueLength = 1024;
 
-/** Of a list, further members have no place in a value. */
+/** How many members of a list are read: the text of further members would be cut. */
 const maxMembers = maxValueLength;
 
-/** Of one node. */
+/** How many missing placeholders a node reports. */
 const maxMissing = 50;
 
 const placeholder = /\{\{([^{}]*)\}\}/g;
@@ -31,36 +31,36 @@ const placeholder = /\{\{([^{}]*)\}\}/g;
 export interface Filling {
   /** Returns undefined for a missing value. */
   read(name: string): unknown;
-  /** Makes a value fit its place. */
+  /** Encodes a value for its place in the text. */
   readonly encode?: ((value: string) => string) | undefined;
-  /** What is filled in may be many times as long as its placeholder. */
+  /** The limit of the result: a value may be many times as long as its placeholder. */
   readonly maxLength: number;
 }
 
-export interface Rendered {
-  /** Undefined if it is longer than `maxLength`: it is not filled in further. */
+export interface RenderedText {
+  /** Undefined if the text would be longer than `maxLength`; then filling in stops. */
   readonly text: string | undefined;
-  /** The placeholders without a value or a default: nothing is filled in. */
+  /** The placeholders without a value or a default. They become empty. */
   readonly missing: readonly string[];
 }
 
-export function renderText(template: string, filling: Filling): Rendered {
+export function renderText(template: string, filling: Filling): RenderedText {
   const missing = new Set<string>();
   const text = join(partsOfText(template, toParts(filling, missing)), filling.maxLength);
   return { text, missing: [...missing].slice(0, maxMissing) };
 }
 
 /**
- * Fills in the texts of a JSON value, and returns its JSON. A text that is one placeholder becomes its value, of any type
- * and length; null without a value or a default.
+ * Fills in the texts of a JSON value, and returns its JSON. A text that is a single placeholder becomes the
+ * placeholder's value, of any type and length, or null without a value or a default.
  */
-export function renderJson(template: unknown, filling: Omit<Filling, "encode">): Rendered {
+export function renderJson(template: unknown, filling: Omit<Filling, "encode">): RenderedText {
   const missing = new Set<string>();
   const text = join(partsOfJson(template, toParts(filling, missing)), filling.maxLength);
   return { text, missing: [...missing].slice(0, maxMissing) };
 }
 
-/** Undefined as soon as it is too long, so that no text becomes larger than memory. */
+/** Returns undefined as soon as the text is too long, so that it can't fill the memory. */
 function join(parts: Iterable<string>, maxLength: number): string | undefined {
   let text = "";
   for (const part of parts) {
@@ -78,7 +78,7 @@ interface Parts extends Omit<Filling, "maxLength"> {
   readonly missing: Set<string>;
 }
 
-/** The text of a long list is made once for all its placeholders. */
+/** The text of a value is made once for all its placeholders, because a list may be long. */
 function toParts({ read, encode }: Omit<Filling, "maxLength">, missing: Set<string>): Parts {
   const texts = new Map<string, string | undefined>();
   const readText = (name: string) => {
@@ -147,7 +147,7 @@ function* partsOfJsonText(template: string, parts: Parts): Generator<string> {
   yield '"';
 }
 
-/** The value of a placeholder that is a whole text. */
+/** The value of a placeholder that is the whole text. */
 function readWhole(content: string, { read, missing }: Parts): unknown {
   const { name = "", byDefault = null } = parsePlaceholder(content) ?? {};
   const value = read(name);
@@ -165,7 +165,10 @@ export function encodeJson(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-/** A name, with or without a default; undefined for anything else. By hand: an expression would read spaces twice. */
+/**
+ * A name, with or without a default; undefined for anything else. Parsed by hand, because a regular
+ * expression would read spaces twice.
+ */
 function parsePlaceholder(
   content: string,
 ): { readonly name: string; readonly byDefault?: string } | undefined {
@@ -194,7 +197,7 @@ export interface SavedNames {
   readonly names: readonly string[];
 }
 
-/** The names are as placeholders have them after `vars.`: mail, order.status, order.body.<path>. */
+/** `names` have the form of placeholders after `vars.`: mail, order.status, order.body.<path>. */
 export function createSavedNames(names: Iterable<string>): SavedNames {
   const known = new Set(names);
   return {
@@ -214,7 +217,7 @@ export function createSavedNames(names: Iterable<string>): SavedNames {
   };
 }
 
-/** The placeholders that can't be filled in, each once. */
+/** The problems of the placeholders that can't be filled in, each once. */
 export function checkText(template: string, field: string, variables: SavedNames): Problem[] {
   const contents = new Set([...template.matchAll(placeholder)].map(([, content = ""]) => content));
   const problems: Problem[] = [];
@@ -255,7 +258,7 @@ function problem(field: string, message: string, fix: string): Problem {
   return { field, code: "unknown_placeholder", message, fix };
 }
 
-/** Undefined for a value that has no text. */
+/** Returns undefined for a value without a text. */
 function toText(value: unknown): string | undefined {
   if (Array.isArray(value)) {
     const texts: string[] = [];

@@ -1,4 +1,4 @@
-/** What starts a flow, as a request sends it and as its columns. */
+/** The trigger of a flow, as a request sends it and as it is stored in columns. */
 import { failField } from "../../../../../tools/errors.ts";
 import { FlowSettings, type TriggerType } from "../../../../../tools/flows/index.ts";
 import { checkPattern, type Inspections } from "../checks/pattern-rules.ts";
@@ -15,7 +15,7 @@ interface Trigger extends Omit<Schedule, "settings"> {
   readonly settings?: { readonly cohort_id?: string | undefined; readonly tag?: string | undefined };
 }
 
-/** The fields of each type of trigger; settings has its own. */
+/** The fields of each type of trigger; the settings are checked on their own. */
 const fieldsOf = {
   keyword: ["trigger_keyword", "trigger_match"],
   event: ["trigger_event_type"],
@@ -24,7 +24,7 @@ const fieldsOf = {
 
 const allFields = Object.values(fieldsOf).flat();
 
-/** Those of the others are null. */
+/** The columns of other types of trigger are null. */
 type TriggerColumns = Pick<
   FlowRow,
   "trigger_type" | (typeof allFields)[number] | "cohort_id" | "trigger_tag"
@@ -59,7 +59,7 @@ export function hasTrigger(input: Partial<Trigger>): boolean {
   return (["trigger_type", "settings", ...allFields] as const).some((name) => input[name] !== undefined);
 }
 
-/** The stored trigger, of which an input of the same type changes a part. */
+/** The stored trigger, without the parts that an input of the same type replaces. */
 export function storedTrigger(flow: FlowRow, input: Partial<Trigger>): Trigger {
   const { trigger_type = flow.trigger_type } = input;
   const { trigger_keyword, trigger_match, trigger_event_type, trigger_tag } = flow;
@@ -74,7 +74,10 @@ export function storedTrigger(flow: FlowRow, input: Partial<Trigger>): Trigger {
   };
 }
 
-/** `inspections` has the keyword, if it is a regular expression. @throws Failure `flow_invalid`, `unavailable`. */
+/**
+ * `inspections` must have the keyword if it is a regular expression.
+ * @throws Failure `flow_invalid`, `unavailable`.
+ */
 export function triggerColumns(
   trigger: Trigger,
   { now, inspections }: { readonly now: Date; readonly inspections: Inspections },

@@ -1,4 +1,4 @@
-/** What starts flows but for schedules. `sources.ts` has the events. */
+/** The triggers of flows, except schedules. `sources.ts` lists the events. */
 export { hasTrigger, readTrigger, storedTrigger, triggerColumns } from "./columns.ts";
 export { recordTriggers } from "./record.ts";
 export { triggerJob } from "./trigger.ts";

@@ -1,4 +1,4 @@
-/** The flows that react to an event, and their start. */
+/** Finds the flows that react to an event, and starts them. */
 
 import { pause } from "../../../../time/pauses.ts";
 import type { OrganizationChange, Transaction } from "../../../foundation/kernel/index.ts";
@@ -9,14 +9,14 @@ import { insertRun, type RunKey } from "../run/index.ts";
 import { type ComparedText, keywordTests, matchesKeyword } from "../texts/keywords.ts";
 import type { MatchPattern, PatternTest } from "../texts/patterns.ts";
 
-/** What flows are compared with. */
+/** The event, in the form that triggers are compared with. */
 export interface Occurrence {
   readonly event_type: string;
-  /** What the contact wrote; null if the event is no message, or one without a text. */
+  /** The text that the contact wrote; null if the event is no message, or the message has no text. */
   readonly text: ComparedText | null;
   /** The tags that were added. */
   readonly tags: readonly string[];
-  /** Knows the verdicts on `testsOfTrigger` of each flow. */
+  /** Must know the verdicts on `testsOfTrigger` of each flow. */
   readonly matches: MatchPattern;
 }
 
@@ -32,7 +32,7 @@ export async function findEnabled(
     .execute();
 }
 
-/** Those that react. */
+/** The flows that react to the event. */
 export async function matchingOf(
   flows: readonly FlowWithVersion[],
   occurrence: Occurrence,
@@ -74,7 +74,10 @@ interface Start {
   readonly message_id: string | null;
 }
 
-/** Inserts a run of a flow, once for each event, for the caller to advance. Undefined: it was not started, which is logged. */
+/**
+ * Inserts a run of a flow, once for each event, for the caller to advance. Returns undefined and logs the
+ * reason if the run was not started.
+ */
 export async function start(
   change: OrganizationChange,
   { flow, conversation, event_id, message_id }: Start,

@@ -15,8 +15,8 @@ const wantedColumns = {
 } as const;
 
 /**
- * One look-up for each transaction that has such an event. Without a flow, and without a run that waits for a reply, nothing
- * is enqueued.
+ * One look-up for each transaction with such an event. Without a matching flow, and without a run that waits
+ * for a reply, nothing is enqueued.
  */
 export const recordTriggers: EventRecorder = async (tx, emissions) => {
   const found = emissions.flatMap(({ event }) => {

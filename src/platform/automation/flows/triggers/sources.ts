@@ -1,8 +1,9 @@
 /**
- * The events that start flows: what each of them says.
+ * The events that start flows, and what each event refers to.
  *
- * To add one: its name in `triggerEvents` (`tools/flows/data.ts`), and its entry here; the recorder and the jobs follow. It must
- * not be emitted for what a flow does, so that flows don't start each other in a circle.
+ * To add an event, add its name to `triggerEvents` (`tools/flows/data.ts`) and its entry here; the recorder
+ * and the jobs need no change. The event must not be emitted for actions of flows, so that flows don't start
+ * each other in a circle.
  */
 import type { Event } from "../../../../../tools/events.ts";
 import type { TriggerEvent } from "../../../../../tools/flows/index.ts";
@@ -10,11 +11,14 @@ import type { TriggerEvent } from "../../../../../tools/flows/index.ts";
 /** Something that happened in a conversation. */
 export interface ConversationSource {
   readonly conversation_id: string;
-  /** The message that the contact wrote. It is compared with keywords, and is the reply that a run waits for. */
+  /**
+   * The message that the contact wrote. The message is compared with keywords, and is the reply that a run
+   * waits for.
+   */
   readonly message_id: string | null;
-  /** The message that failed. One of a flow starts nothing. */
+  /** The message that failed. A message that a flow sent starts nothing. */
   readonly failed_id?: string;
-  /** The contact's message whose window expires. A later one starts a new window. */
+  /** The time of the contact's message whose window expires. A later message has started a new window. */
   readonly last_user_message_at?: string;
 }
 
@@ -25,9 +29,9 @@ export interface ContactSource {
   readonly tags?: string[];
 }
 
-export type Source = ConversationSource | ContactSource;
+export type TriggerSource = ConversationSource | ContactSource;
 
-type ReadSource<Name extends TriggerEvent> = (event: Event<Name>) => Source;
+type ReadSource<Name extends TriggerEvent> = (event: Event<Name>) => TriggerSource;
 
 const sources: { readonly [Name in TriggerEvent]: ReadSource<Name> } = {
   "message.received": ({ data: { conversation_id, message_id } }) => ({ conversation_id, message_id }),
@@ -43,15 +47,15 @@ const sources: { readonly [Name in TriggerEvent]: ReadSource<Name> } = {
   "window.expiring": ({ data }) => ({ ...data, message_id: null }),
 };
 
-function inConversation({ data }: { readonly data: { readonly conversation_id: string } }): Source {
+function inConversation({ data }: { readonly data: { readonly conversation_id: string } }): TriggerSource {
   return { conversation_id: data.conversation_id, message_id: null };
 }
 
-/** Undefined for an event that starts nothing. */
-export function sourceOf(event: Event): Source | undefined {
+/** Returns undefined for an event that starts nothing. */
+export function sourceOf(event: Event): TriggerSource | undefined {
   // The table has the function for this event; TypeScript does not connect the two.
   const read = Object.hasOwn(sources, event.type)
-    ? (sources[event.type as TriggerEvent] as (event: Event) => Source)
+    ? (sources[event.type as TriggerEvent] as (event: Event) => TriggerSource)
     : undefined;
   return read?.(event);
 }

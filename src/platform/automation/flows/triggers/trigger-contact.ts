@@ -1,6 +1,7 @@
 /**
- * The job that an event of a contact starts: starts the flows that match in the contact's latest conversation, or in a new one
- * that is pending until the contact writes. Repeating it changes nothing: an event starts a flow once.
+ * The job for an event of a contact. Starts the matching flows in the contact's latest conversation, or in a
+ * new conversation that is pending until the contact writes. The job may be repeated: an event starts a flow
+ * once.
  */
 import { z } from "zod";
 import { ofOrganization } from "../../../../database/query/index.ts";
@@ -60,7 +61,10 @@ async function react(
   }
 }
 
-/** The latest one of the flow's inbox, or of all. Undefined if there is no inbox for a new one. */
+/**
+ * Locks the latest conversation in the flow's inbox, or in any inbox. Returns undefined if there is no inbox
+ * for a new conversation.
+ */
 async function lockConversation(
   { tx, organization, now }: OrganizationChange,
   { inbox_id }: FlowWithVersion,

@@ -1,8 +1,10 @@
 /**
- * The job that an event of a conversation starts: gives a message to the run that waits for a reply, and then starts the flows that match.
+ * The job for an event of a conversation. Gives a message to the run that waits for a reply, and then starts
+ * the matching flows.
  *
- * All of it is one transaction, and repeating it changes nothing: a wait takes only a later message than its own, and an event
- * starts a flow once. Then the job advances the runs, as `flow.advance` would: a job of their own would delay the answer.
+ * Both happen in one transaction, and the job may be repeated: a wait accepts only messages that are later
+ * than the wait, and an event starts a flow once. Then the job advances the runs like `flow.advance`, because
+ * another job would delay the answer.
  */
 
 import { z } from "zod";
@@ -23,13 +25,18 @@ import {
   endWait,
   keyOf,
   type RunRow,
-  readInbound,
+  readInboundText,
   recordTimeout,
   selectActiveRuns,
   storeRun,
 } from "../run/index.ts";
 import { readComparedText } from "../texts/keywords.ts";
-import { type Attempt, createVerdicts, transactWithVerdicts, type Verdicts } from "../texts/patterns.ts";
+import {
+  createVerdicts,
+  transactWithVerdicts,
+  type VerdictAttempt,
+  type Verdicts,
+} from "../texts/patterns.ts";
 import { findEnabled, isForInbox, logSkipped, matchingOf, start, testsOfTrigger } from "./matching.ts";
 
 const Payload = z.object({
@@ -54,7 +61,7 @@ export const triggerJob = defineJob<Payload>({
       const change = { tx, world, now: world.now(), actor: system, organization };
       const subject = await lockConversationSubject(tx, organization, conversation_id);
       const attempt = subject && (await react(change, subject, { payload, verdicts }));
-      // Also those of an earlier attempt.
+      // Includes runs that an earlier attempt started.
       const runs = async () => ({ result: subject ? await selectRunning(tx, payload).execute() : [] });
       return attempt && "unknown" in attempt ? attempt : runs();
     });
@@ -66,7 +73,7 @@ export const triggerJob = defineJob<Payload>({
     return undefined;
   },
 
-  /** The runs have attempts of their own. */
+  /** Each run gets a job with attempts of its own. */
   async exhausted(payload, world) {
     await world.database.transaction(async (tx) => {
       const running = await selectRunning(tx, payload).execute();
@@ -95,7 +102,7 @@ async function react(
   change: OrganizationChange,
   subject: Subject,
   { payload, verdicts }: Reaction,
-): Promise<Attempt<void>> {
+): Promise<VerdictAttempt<void>> {
   const { tx, organization } = change;
   const { conversation, contact } = subject;
   if (contact.blocked_at !== null) {
@@ -108,7 +115,7 @@ async function react(
     return { result: undefined };
   }
   const [message, enabled] = await together(
-    readInbound(tx, organization, payload.message_id),
+    readInboundText(tx, organization, payload.message_id),
     findEnabled(tx, organization),
   );
   const text = message?.text ?? null;
@@ -117,7 +124,7 @@ async function react(
   if (!verdicts.isKnown(unknown)) {
     return { unknown };
   }
-  // The others wait for no reply.
+  // Only interactive runs wait for replies.
   const active = await selectActiveRuns(tx, organization, conversation.id)
     .where("is_interactive", "=", true)
     .forUpdate()
@@ -133,7 +140,7 @@ async function react(
   const compared = text === null ? null : readComparedText(text);
   const { matches } = verdicts;
   const occurrence = { event_type: payload.event_type, text: compared, tags: [], matches };
-  // Also if the reply has ended it: it was active when the contact wrote.
+  // A run counts even if the reply has ended it, because it was active when the contact wrote.
   const isBusy = active.length > 0;
   const matching = await matchingOf(flows, occurrence);
   await startMatching(change, subject, { payload, isBusy, matching });
@@ -167,7 +174,7 @@ async function giveReply(
   }
 }
 
-/** Starts the flows that match. One that may wait for replies is not started beside another one. */
+/** Starts the matching flows. A flow that may wait for replies is not started beside another one. */
 async function startMatching(
   change: OrganizationChange,
   { conversation }: Subject,

@@ -1,8 +1,9 @@
 /**
- * Reports service windows that expire in two hours, while a flow reacts to it.
+ * Emits events for service windows that expire in two hours, as long as a flow reacts to the event.
  *
- * The time up to which windows were reported is stored with the events, so each window is reported once. After a time in which
- * the service was down or no flow reacted, those that are still open are reported late.
+ * The time up to which windows were reported is stored in the transaction of the events, so each window is
+ * reported once. If the service was down or no flow reacted meanwhile, windows that are still open are
+ * reported late.
  */
 import { sql } from "kysely";
 import { ofOrganization, rowsOf } from "../../../../database/query/index.ts";
@@ -29,16 +30,16 @@ export const sweepWindowsJob = defineScheduledJob({
       .execute();
     for (const { organization_id } of organizations) {
       while (await world.database.transaction((tx) => reportWindows(tx, world, organization_id))) {
-        // The next batch.
+        // Continues with the next batch.
       }
     }
   },
 });
 
-/** Returns whether there may be more. */
+/** Returns whether there may be more windows to report. */
 async function reportWindows(tx: Transaction, world: World, organization_id: string): Promise<boolean> {
   const now = world.now().getTime();
-  // Windows that were opened before it are closed.
+  // Windows that were opened before this time are closed.
   const oldest = new Date(now - windowMs).toISOString();
   const due = new Date(now - windowMs + leadMs).toISOString();
   const { opened_until } = await tx

@@ -2,10 +2,13 @@
 import type { DocumentBlock } from "../../../../ports/files/document-reader.ts";
 import { pause } from "../../../../time/pauses.ts";
 
-/** In characters: dozens of chunks. */
+/** In characters: some dozen chunks. */
 const maxBlock = 50_000;
 
-/** A block that is larger becomes several of its kind; each part of a table begins with its header, the first row. */
+/**
+ * Divides a larger block into several blocks of its kind. Each part of a table begins with the table's
+ * header, its first row.
+ */
 export async function divideBlocks(blocks: readonly DocumentBlock[]): Promise<DocumentBlock[]> {
   const divided: DocumentBlock[] = [];
   for (const block of blocks) {
@@ -22,7 +25,7 @@ export async function divideBlocks(blocks: readonly DocumentBlock[]): Promise<Do
   return divided;
 }
 
-/** Ends the parts at spaces, where there are any, and never within a character. */
+/** Divides at spaces if there are any, and never within a character. */
 function divideText(text: string): string[] {
   const parts: string[] = [];
   let start = 0;
@@ -37,7 +40,7 @@ function divideText(text: string): string[] {
   return [...parts, text.slice(start)];
 }
 
-/** A header as long as half of a block is no header. */
+/** A first row that is as long as half of a block is no header. */
 async function groupRows(rows: readonly string[]): Promise<string[][]> {
   const [first = ""] = rows;
   const header = rows.length > 1 && first.length <= maxBlock / 2 ? [first] : [];

@@ -1,37 +1,42 @@
-/** Cleans the text of documents, and finds what a person should look at. */
+/** Cleans the text of documents, and finds parts that a person should look at. */
 import type { DocumentWarning } from "../../../../database/schema/index.ts";
 import type { DocumentBlock } from "../../../../ports/files/document-reader.ts";
 import { pause } from "../../../../time/pauses.ts";
 import { limitMarks } from "../../../foundation/query/index.ts";
 
 /**
- * Characters that are not seen, with which a text can hide words from people and show them to a model: controls,
- * zero-width and directional characters, variation selectors and tags. A zero-width joiner between two letters or parts
- * of an emoji is a part of the script.
+ * Invisible characters, with which a text can hide words from people and show them to a model: controls,
+ * zero-width and directional characters, variation selectors and tags. A zero-width joiner between two
+ * letters or parts of an emoji belongs to the script.
  */
 const invisible =
   // biome-ignore lint/suspicious/noMisleadingCharacterClass: each stands for itself.
   /[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}\u{e0100}-\u{e01ef}]/gu;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it finds them.
 const controls = /[\0-\x08\x0b-\x1f\x7f-\x9f]/g;
-/** Halves of a pair, which are no character and can't be stored. */
+/** Single halves of surrogate pairs, which are no characters and can't be stored. */
 const surrogates = /\p{Surrogate}/gu;
 
-/** Those that programs do not leave in ordinary text, as they do soft hyphens and zero-width spaces. */
+/**
+ * Invisible characters that programs do not leave in ordinary text, unlike soft hyphens and zero-width
+ * spaces.
+ */
 // biome-ignore lint/suspicious/noMisleadingCharacterClass: each stands for itself.
 const hiding = /[\u202a-\u202e\u2060-\u2064\u2066-\u206f\u{e0000}-\u{e007f}\u{e0100}-\u{e01ef}]/gu;
 
-/** A few come from word processors; more of them hide something. */
+/** Word processors leave a few such characters; more of them hide something. */
 const maxHiding = 20;
 
-/** Without characters that are not seen, in one Unicode form, with at most one empty line in a row. */
+/**
+ * Removes invisible characters, normalizes to one Unicode form, and leaves at most one empty line in a row.
+ */
 export function cleanText(text: string): string {
   const shown = text
     .replace(/\r\n?/g, "\n")
     .replace(controls, " ")
     .replace(invisible, "")
     .replace(surrogates, "\ufffd");
-  // Marks are counted once nothing invisible separates them any more.
+  // Marks are limited after the invisible characters between them are removed.
   return limitMarks(shown)
     .normalize("NFC")
     .replace(/[^\S\n]+/g, " ")
@@ -40,7 +45,7 @@ export function cleanText(text: string): string {
     .trim();
 }
 
-/** Cleans each block, and leaves out those that are empty then. */
+/** Cleans each block, and drops blocks that become empty. */
 export async function cleanBlocks(blocks: readonly DocumentBlock[]): Promise<DocumentBlock[]> {
   const cleaned: DocumentBlock[] = [];
   for (const block of blocks) {
@@ -60,10 +65,13 @@ function cleanBlock(block: DocumentBlock): DocumentBlock[] {
   return text === "" ? [] : [{ ...block, text }];
 }
 
-/** What a program took for a heading may be a whole page. */
+/** A longer heading is cut: a program may take a whole page for a heading. */
 const maxHeading = 300;
 
-/** Phrases with which a text addresses a model. A document about assistants may have them too: it is only flagged. */
+/**
+ * Phrases with which a text addresses a model. A document about assistants may have them too, so the text is
+ * only flagged.
+ */
 const instructions = [
   /\b(?:ignore|disregard|forget|override)\b.{0,30}\b(?:previous|prior|above|earlier|all|any|your|these)\b.{0,30}\b(?:instruction|prompt|rule|direction|guideline|message)s?\b/i,
   /\b(?:system|developer|hidden)\s+(?:prompt|message|instruction)s?\b/i,
@@ -85,7 +93,7 @@ interface Passage {
   readonly content: string;
 }
 
-export async function findWarnings(
+export async function findDocumentWarnings(
   blocks: readonly DocumentBlock[],
   passages: readonly Passage[],
   emptyPages: number,

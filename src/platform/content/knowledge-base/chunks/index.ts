@@ -1,22 +1,22 @@
 /**
  * Divides a document into chunks, the passages that a search finds.
  *
- * A chunk follows the structure: it never crosses a heading of the same or a higher level than the one it is under.
- * Short sections below that heading may share a chunk with it. Only a paragraph or a table that is longer than a chunk
- * is split.
+ * A chunk follows the structure: it never crosses a heading of the same or a higher level than its own
+ * heading. Short sections below its own heading may share the chunk. Only a paragraph or a table that is
+ * longer than a chunk is split.
  */
 import type { DocumentBlock } from "../../../../ports/files/document-reader.ts";
 import { pause } from "../../../../time/pauses.ts";
 import { chunkSize, splitTable, splitText } from "./split.ts";
 
 export { divideBlocks } from "./blocks.ts";
-export { cleanBlocks, cleanText, findWarnings } from "./clean.ts";
+export { cleanBlocks, cleanText, findDocumentWarnings } from "./clean.ts";
 export { chunkSize } from "./split.ts";
 
 export interface Chunk {
-  /** The headings above it, the highest first. */
+  /** The headings above the chunk, highest level first. */
   readonly headings: readonly string[];
-  /** Its first and last page, from 1; null for formats without pages. */
+  /** The chunk's first and last page, from 1; null for formats without pages. */
   readonly page: number | null;
   readonly last_page: number | null;
   readonly content: string;
@@ -31,16 +31,19 @@ interface Heading {
 interface Part {
   readonly text: string;
   readonly page: number | null;
-  /** Items and headings are separated from what follows by a line break, others by an empty line. */
+  /** Items and headings are separated from the next part by a line break, other parts by an empty line. */
   readonly isLine: boolean;
   readonly isHeading: boolean;
 }
 
 const { target, max } = chunkSize;
 
-/** A section that is at least this long ends before the next heading, also a lower one: a chunk has one subject. */
+/**
+ * A section of at least this length ends before the next heading, even a lower one, so that a chunk has one
+ * subject.
+ */
 const closingLength = 200;
-/** A chunk that is shorter takes a part more, as long as it stays within the maximum. */
+/** A shorter chunk may grow up to the maximum instead of the target. */
 const shortLength = target / 3;
 
 export async function toChunks(blocks: readonly DocumentBlock[]): Promise<Chunk[]> {
@@ -76,7 +79,7 @@ export async function toChunks(blocks: readonly DocumentBlock[]): Promise<Chunk[
     const { level, text, page } = block;
     const ownLevel = open?.headings.at(-1)?.level ?? 0;
     if (open && level > ownLevel && open.parts.every(({ isHeading }) => isHeading)) {
-      // It only introduces this heading.
+      // The open chunk has only headings, which introduce this heading.
       open = undefined;
     } else if (open && (level <= ownLevel || ownLevel === 0 || lengthOf(open.parts) >= closingLength)) {
       close();
@@ -97,7 +100,8 @@ export async function toChunks(blocks: readonly DocumentBlock[]): Promise<Chunk[
 
 function toChunk(headings: readonly Heading[], parts: readonly Part[]): Chunk {
   const [first] = parts;
-  // The heading that begins a chunk is one of its headings, and is not repeated in the text, unless it is all of it.
+  // The heading that begins a chunk is one of its `headings`, so the text does not repeat it, unless it is
+  // the whole text.
   const isOwnHeading = first?.isHeading && first.text === headings.at(-1)?.text;
   const shown = isOwnHeading && parts.length > 1 ? parts.slice(1) : parts;
   const pages = parts.flatMap(({ page }) => page ?? []);

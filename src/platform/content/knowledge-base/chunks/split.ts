@@ -1,16 +1,16 @@
 /** Splits texts that are too long for a chunk: paragraphs at sentences, tables between rows. */
 
-/** In characters. A passage of this size answers a question and can be quoted. */
+/** In characters. A passage of this size can answer a question and be quoted. */
 export const chunkSize = { target: 900, max: 1_500, overlap: 150 } as const;
 
 const { target, max, overlap } = chunkSize;
 
-/** The end of a sentence, with its closing marks, or of a line. */
+/** The end of a sentence, with its closing marks, or the end of a line. */
 const sentenceEnd = /(?<=[.!?…][\])"'”’»]{0,2})\s+|(?<=[。！？])|\n+/u;
 
 /**
- * Splits a paragraph at its sentences into pieces of about the target. The last sentence of a piece begins the next one
- * too, if it is short, because it may say what the next one is about.
+ * Splits a paragraph at its sentences into pieces of about the target size. A short last sentence of a piece
+ * is repeated at the beginning of the next piece, because it may introduce it.
  */
 export function splitText(text: string): string[] {
   if (text.length <= max) {
@@ -38,7 +38,10 @@ export function splitText(text: string): string[] {
   return [...pieces, piece].map((each) => each.join(" "));
 }
 
-/** A sentence without an end is split between words, and a word without an end anywhere but within a character. */
+/**
+ * Splits a sentence that is too long between words, and a word that is too long anywhere except within a
+ * character.
+ */
 function splitSentence(sentence: string): string[] {
   const parts: string[] = [];
   let rest = sentence;
@@ -59,7 +62,7 @@ export function splitTable(rows: readonly string[]): string[] {
   if (whole.length <= max || others.length === 0) {
     return whole.length <= max ? [whole] : splitText(whole);
   }
-  // A header as long as a chunk is no header.
+  // A first row that is as long as a chunk is no header.
   if (header.length > target / 2) {
     return groupRows(rows.flatMap(splitText), target).map((group) => group.join("\n"));
   }

@@ -1,26 +1,35 @@
 /**
- * The job that ingests a document: source → text → chunks → vectors → a new generation of chunks, which one transaction
- * puts in the place of the old one.
+ * The job that ingests a document: source → text → chunks → vectors → a new generation of chunks, which
+ * replaces the old generation in one transaction.
  *
- * A search finds the chunks of the document's generation alone, so it never sees half of a document, and a run that
- * fails leaves what was found before. Each run has a number of its own, its attempt, under which it stores its chunks; a
- * later run or a new source raises the number, and the earlier run stops. A run takes the vectors of equal texts from
- * what earlier ones stored, so that a run after a crash, or of a source that has hardly changed, computes few.
+ * A search finds only the chunks of the document's current generation, so it never sees half of a document,
+ * and if a run fails, the previous chunks are still found. Each run has a number, its attempt, under which it
+ * stores its chunks; a later run or a new source raises the number, and the earlier run stops. A run reuses
+ * vectors that earlier runs stored for equal texts, so that a run after a crash, or of a source that has
+ * hardly changed, computes few vectors.
  */
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import { newJob, type Outcome } from "../../../../jobs/job.ts";
 import { pause } from "../../../../time/pauses.ts";
 import { defineJob, type World, type WriteContext } from "../../../foundation/kernel/index.ts";
-import { type Chunk, cleanBlocks, divideBlocks, findWarnings, toChunks } from "../chunks/index.ts";
+import { type Chunk, cleanBlocks, divideBlocks, findDocumentWarnings, toChunks } from "../chunks/index.ts";
 import { recordReadingTime, requireReadingTime } from "./reading-time.ts";
 import { IngestionError, readSource } from "./source.ts";
-import { beginRun, endFailed, endUnchanged, publish, type Run, SupersededError, type Text } from "./store.ts";
+import {
+  beginIngestion,
+  endFailed,
+  endUnchanged,
+  type IngestionRun,
+  publish,
+  SupersededError,
+  type Text,
+} from "./store.ts";
 import { storeChunks } from "./store-chunks.ts";
 
 const IngestJob = z.object({ organization_id: z.string(), document_id: z.string() });
 
-/** Marks a document's share of its progress that is over when its text has been read. */
+/** The progress, in percent, at which the text of a document has been read. */
 const readProgress = 20;
 
 export type { SourceType } from "./source.ts";
@@ -32,7 +41,7 @@ export const ingestJob = defineJob({
   leaseMs: 30_000,
 
   async run(payload, world): Promise<Outcome> {
-    const run = await beginRun(payload, world);
+    const run = await beginIngestion(payload, world);
     if (!run) {
       return undefined;
     }
@@ -54,7 +63,7 @@ export const ingestJob = defineJob({
   },
 
   async exhausted(payload, world) {
-    const run = await beginRun(payload, world);
+    const run = await beginIngestion(payload, world);
     if (run) {
       const message = "An internal error occurred. Refresh the document to try again.";
       await endFailed(run, world, new IngestionError("internal", message));
@@ -62,7 +71,10 @@ export const ingestJob = defineJob({
   },
 });
 
-/** Adds the job: one at a time for each organization, so that its quota is compared with what is stored. */
+/**
+ * Adds the job. The jobs of an organization run one at a time, so that the quota is compared with what is
+ * stored.
+ */
 export async function requestIngestion(
   { tx, organization }: Pick<WriteContext, "tx" | "organization">,
   document_id: string,
@@ -77,7 +89,7 @@ export async function requestIngestion(
   ]);
 }
 
-async function ingest(run: Run, world: World): Promise<void> {
+async function ingest(run: IngestionRun, world: World): Promise<void> {
   const text = await readText(run, world);
   if (run.generation !== null && run.content_hash === text.hash) {
     await endUnchanged(run, world);
@@ -88,7 +100,7 @@ async function ingest(run: Run, world: World): Promise<void> {
 }
 
 /** @throws IngestionError */
-async function readText(run: Run, world: World): Promise<Text> {
+async function readText(run: IngestionRun, world: World): Promise<Text> {
   const { organization_id } = run;
   await requireReadingTime(organization_id, world);
   const file = await readSource(run, world);
@@ -110,12 +122,12 @@ async function readText(run: Run, world: World): Promise<Text> {
   return {
     chunks,
     pages: document.pages,
-    warnings: await findWarnings(blocks, chunks, document.emptyPages),
+    warnings: await findDocumentWarnings(blocks, chunks, document.emptyPages),
     hash: await hashOf(chunks),
   };
 }
 
-/** Of their JSON as one list, piece by piece. */
+/** Hashes the JSON of the chunks as one list, piece by piece. */
 async function hashOf(chunks: readonly Chunk[]): Promise<string> {
   const hash = createHash("sha256");
   let separator = "[";

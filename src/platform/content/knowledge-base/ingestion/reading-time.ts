@@ -1,6 +1,7 @@
 /**
- * For how long an organization's documents are read: so long in an hour, which begins with the first document that is read
- * after the last hour has ended. What takes long is a hostile document, or very many.
+ * Limits the time for which an organization's documents are read per hour. An hour begins with the first
+ * document that is read after the last hour has ended. Only a hostile document, or very many documents, take
+ * long.
  */
 import { sql } from "kysely";
 import { columnsOf, rowsOf } from "../../../../database/query/index.ts";

@@ -21,7 +21,7 @@ export class IngestionError extends Error {
 
 export type SourceType = "pdf" | "markdown" | "url";
 
-export interface Source {
+export interface DocumentSource {
   readonly organization_id: string;
   readonly source_type: SourceType;
   readonly source_url: string | null;
@@ -29,14 +29,14 @@ export interface Source {
   readonly content: string | null;
 }
 
-/** For each address; longer than for uploads, because no caller waits. */
+/** The limit for each address. Longer than for uploads, because no caller waits. */
 const fetchTimeoutMs = 60_000;
 
-/** More than any site needs from one address to another. */
+/** More redirects than any site needs. */
 const maxRedirects = 5;
 
 /** @throws IngestionError */
-export async function readSource(source: Source, world: World): Promise<DocumentFile> {
+export async function readSource(source: DocumentSource, world: World): Promise<DocumentFile> {
   if (source.content !== null) {
     return { format: "markdown", bytes: new TextEncoder().encode(source.content) };
   }
@@ -49,7 +49,7 @@ export async function readSource(source: Source, world: World): Promise<Document
   throw new IngestionError("no_content", "It has no content. Update it with content or source_url.");
 }
 
-async function readUpload({ organization_id }: Source, id: string, world: World) {
+async function readUpload({ organization_id }: DocumentSource, id: string, world: World) {
   const upload = await findUpload(world.database.queries, organization_id, id);
   const body = upload && (await world.storage.read(upload.key));
   if (!body) {
@@ -59,9 +59,9 @@ async function readUpload({ organization_id }: Source, id: string, world: World)
   return { format, bytes: await collect(body) };
 }
 
-type Fetched = DocumentFile | { readonly location: string };
+type FetchedSource = DocumentFile | { readonly location: string };
 
-/** Follows redirects itself, so that each address is checked as the first one is. */
+/** Follows redirects itself, so that each address is checked like the first address. */
 async function fetchDocument(type: SourceType, address: string, world: World): Promise<DocumentFile> {
   let url = address;
   const visited = new Set<string>();
@@ -80,7 +80,7 @@ async function fetchDocument(type: SourceType, address: string, world: World): P
   throw new IngestionError("too_many_redirects", message);
 }
 
-async function fetchOne(type: SourceType, url: string, world: World): Promise<Fetched> {
+async function fetchOne(type: SourceType, url: string, world: World): Promise<FetchedSource> {
   const download = await world.web.download(
     {
       method: "GET",
@@ -98,7 +98,7 @@ async function fetchOne(type: SourceType, url: string, world: World): Promise<Fe
   if (download.outcome === "forbidden") {
     throw new IngestionError("source_not_allowed", `The address is not allowed: ${download.detail}`);
   }
-  // The service stops: the job runs again.
+  // The service stops, and the job will run again.
   world.stopping.throwIfAborted();
   throw download.reason === "too_large"
     ? new IngestionError("file_too_large", `The file is larger than ${maxUploadBytes} bytes.`)
@@ -106,7 +106,10 @@ async function fetchOne(type: SourceType, url: string, world: World): Promise<Fe
 }
 
 /** @throws IngestionError */
-async function readResponse(type: SourceType, { status, headers, body }: IncomingResponse): Promise<Fetched> {
+async function readResponse(
+  type: SourceType,
+  { status, headers, body }: IncomingResponse,
+): Promise<FetchedSource> {
   if ([301, 302, 303, 307, 308].includes(status)) {
     return { location: headers.location ?? "" };
   }
@@ -144,7 +147,10 @@ const text = {
 const unknown = ["", "application/octet-stream", "binary/octet-stream"];
 const any = (format: DocumentFormat) => Object.fromEntries(unknown.map((type) => [type, format]));
 
-/** The format by the declared type. What can't be read as this format fails later. */
+/**
+ * The formats that each type accepts, by the declared media type. A file that can't be read in this format
+ * fails later.
+ */
 const formats: Readonly<Record<SourceType, Readonly<Record<string, DocumentFormat>>>> = {
   pdf: { ...any("pdf"), "application/pdf": "pdf", "application/x-pdf": "pdf" },
   markdown: { ...any("markdown"), ...text },
@@ -157,7 +163,7 @@ const formats: Readonly<Record<SourceType, Readonly<Record<string, DocumentForma
   },
 };
 
-/** Of a download or an upload, which both have a limit. */
+/** Collects the body of a download or an upload, which both have a size limit. */
 async function collect(body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   for await (const piece of body) {

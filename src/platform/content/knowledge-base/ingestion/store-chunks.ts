@@ -7,7 +7,7 @@ import type { Chunk } from "../chunks/index.ts";
 import { embedBatch, textToEmbed } from "../embed.ts";
 import { encodeVector } from "../retrieval/index.ts";
 import { IngestionError } from "./source.ts";
-import { type Run, requireCurrent } from "./store.ts";
+import { type IngestionRun, requireCurrent } from "./store.ts";
 
 interface Progress {
   readonly chunks: readonly Chunk[];
@@ -19,7 +19,11 @@ interface Progress {
 export const headingSeparator = " > ";
 
 /** @throws IngestionError `quota_exceeded`, SupersededError. */
-export async function storeChunks(run: Run, world: World, { chunks, progress }: Progress): Promise<void> {
+export async function storeChunks(
+  run: IngestionRun,
+  world: World,
+  { chunks, progress }: Progress,
+): Promise<void> {
   await requireSpace(run, world, chunks.length);
   const known = await readKnownVectors(run, world);
   for (let start = 0; start < chunks.length; start += embedBatch) {
@@ -37,8 +41,8 @@ export async function storeChunks(run: Run, world: World, { chunks, progress }: 
   }
 }
 
-/** The jobs of an organization run one at a time, so that no other document takes the space meanwhile. */
-async function requireSpace(run: Run, world: World, count: number): Promise<void> {
+/** The jobs of an organization run one at a time, so no other document takes the space meanwhile. */
+async function requireSpace(run: IngestionRun, world: World, count: number): Promise<void> {
   const { organization_id: organization, id } = run;
   await world.database.transaction(async (tx) => {
     const others = tx.selectFrom("knowledge_chunks").where("document_id", "!=", id);
@@ -51,8 +55,8 @@ async function requireSpace(run: Run, world: World, count: number): Promise<void
   });
 }
 
-/** The vectors of the document's texts, also of runs that did not end. */
-async function readKnownVectors({ organization_id, id }: Run, { database, embedder }: World) {
+/** The vectors of the document's texts, including texts of runs that did not end. */
+async function readKnownVectors({ organization_id, id }: IngestionRun, { database, embedder }: World) {
   const rows = await ofOrganization(database.queries, organization_id)
     .selectFrom("knowledge_chunks")
     .select(["title", "content", "embedding"])
@@ -65,8 +69,8 @@ async function readKnownVectors({ organization_id, id }: Run, { database, embedd
 type Vectors = ReadonlyMap<string, Uint8Array | null>;
 
 /**
- * The vectors of a batch by text. If the model's service fails, the texts are stored without: they are found by their
- * words, and a job computes the vectors later.
+ * The vectors of a batch, keyed by text. If the model's service fails, the texts are stored without vectors:
+ * their words are found, and a job computes the vectors later.
  */
 async function embedBatchOf(batch: readonly Chunk[], known: Vectors, world: World): Promise<Vectors> {
   const texts = batch.map((chunk) => textToEmbed(titleOf(chunk), chunk.content));
@@ -88,7 +92,7 @@ async function embedBatchOf(batch: readonly Chunk[], known: Vectors, world: Worl
 }
 
 function toRow(
-  { organization_id, id, attempt }: Run,
+  { organization_id, id, attempt }: IngestionRun,
   { embedder }: World,
   {
     chunk,
@@ -118,7 +122,11 @@ function titleOf({ headings }: Chunk): string {
   return headings.join(headingSeparator);
 }
 
-async function setProgress(tx: Transaction, { organization_id, id }: Run, progress: number): Promise<void> {
+async function setProgress(
+  tx: Transaction,
+  { organization_id, id }: IngestionRun,
+  progress: number,
+): Promise<void> {
   await ofOrganization(tx, organization_id)
     .updateTable("knowledge_documents")
     .set({ progress })

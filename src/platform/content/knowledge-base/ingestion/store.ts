@@ -6,14 +6,14 @@ import type { Transaction, World } from "../../../foundation/kernel/index.ts";
 import { recordChange, sortWords } from "../base.ts";
 import type { Chunk } from "../chunks/index.ts";
 import { requestEmbeddings } from "../embed.ts";
-import type { IngestionError, Source } from "./source.ts";
+import type { DocumentSource, IngestionError } from "./source.ts";
 
 /** A run of the ingestion of a document. */
-export interface Run extends Source {
+export interface IngestionRun extends DocumentSource {
   readonly id: string;
-  /** The generation of the chunks that it stores. */
+  /** The generation of the chunks that this run stores. */
   readonly attempt: number;
-  /** The generation that is found now; null: none. */
+  /** The generation that searches find now; null: none. */
   readonly generation: number | null;
   readonly content_hash: string | null;
 }
@@ -22,7 +22,7 @@ export interface Text {
   readonly chunks: readonly Chunk[];
   readonly pages: number | null;
   readonly warnings: readonly DocumentWarning[];
-  /** Of the chunks. */
+  /** The hash of the chunks. */
   readonly hash: string;
 }
 
@@ -31,11 +31,14 @@ export class SupersededError extends Error {
   override readonly name = "SupersededError";
 }
 
-/** Undefined if there is nothing to ingest: another run has done it, or the document was deleted. */
-export async function beginRun(
+/**
+ * Returns undefined if there is nothing to ingest, because another run has done it or the document was
+ * deleted.
+ */
+export async function beginIngestion(
   { organization_id, document_id }: { readonly organization_id: string; readonly document_id: string },
   { database, now }: World,
-): Promise<Run | undefined> {
+): Promise<IngestionRun | undefined> {
   return ofOrganization(database.queries, organization_id)
     .updateTable("knowledge_documents")
     .set((row) => ({ attempt: row("attempt", "+", 1), progress: 0, updated_at: now().toISOString() }))
@@ -55,8 +58,11 @@ export async function beginRun(
     .executeTakeFirst();
 }
 
-/** Locks the document until the commit. @throws SupersededError unless the run is its latest. */
-export async function requireCurrent(tx: Transaction, { organization_id, id, attempt }: Run): Promise<void> {
+/** Locks the document until the commit. @throws SupersededError unless this is the document's latest run. */
+export async function requireCurrent(
+  tx: Transaction,
+  { organization_id, id, attempt }: IngestionRun,
+): Promise<void> {
   const current = await ofOrganization(tx, organization_id)
     .selectFrom("knowledge_documents")
     .select("attempt")
@@ -69,9 +75,12 @@ export async function requireCurrent(tx: Transaction, { organization_id, id, att
   }
 }
 
-/** The chunks of the run are found from the commit on, and all others of the document are deleted. */
+/**
+ * Publishes the chunks of the run: searches find them after the commit. All other chunks of the document are
+ * deleted.
+ */
 export async function publish(
-  run: Run,
+  run: IngestionRun,
   world: World,
   { chunks, pages, warnings, hash }: Text,
 ): Promise<void> {
@@ -101,8 +110,8 @@ export async function publish(
   });
 }
 
-/** The source has the same text as before: nothing is stored again. */
-export async function endUnchanged(run: Run, world: World): Promise<void> {
+/** Ends a run whose source has the same text as before: nothing is stored again. */
+export async function endUnchanged(run: IngestionRun, world: World): Promise<void> {
   const now = world.now().toISOString();
   await world.database.transaction(async (tx) => {
     await requireCurrent(tx, run);
@@ -118,8 +127,12 @@ export async function endUnchanged(run: Run, world: World): Promise<void> {
   });
 }
 
-/** What was found before the run stays. */
-export async function endFailed(run: Run, world: World, { reason, message }: IngestionError): Promise<void> {
+/** Ends a failed run. Searches still find the previous chunks. */
+export async function endFailed(
+  run: IngestionRun,
+  world: World,
+  { reason, message }: IngestionError,
+): Promise<void> {
   await world.database.transaction(async (tx) => {
     await requireCurrent(tx, run);
     await deleteOtherChunks(tx, run, run.generation);
@@ -137,7 +150,7 @@ type Changes = Updateable<Tables["knowledge_documents"]>;
 
 async function updateDocument(
   tx: Transaction,
-  { organization_id, id }: Run,
+  { organization_id, id }: IngestionRun,
   changes: Changes,
 ): Promise<void> {
   await ofOrganization(tx, organization_id)
@@ -147,8 +160,12 @@ async function updateDocument(
     .execute();
 }
 
-/** Deletes the chunks of all generations but one, those of runs that did not end included. */
-async function deleteOtherChunks(tx: Transaction, { organization_id, id }: Run, generation: number | null) {
+/** Deletes the chunks of all generations except one, including runs that did not end. */
+async function deleteOtherChunks(
+  tx: Transaction,
+  { organization_id, id }: IngestionRun,
+  generation: number | null,
+) {
   await ofOrganization(tx, organization_id)
     .deleteFrom("knowledge_chunks")
     .where("document_id", "=", id)
@@ -156,7 +173,7 @@ async function deleteOtherChunks(tx: Transaction, { organization_id, id }: Run, 
     .execute();
 }
 
-async function hasAllVectors(tx: Transaction, { organization_id, id, attempt }: Run, model: string) {
+async function hasAllVectors(tx: Transaction, { organization_id, id, attempt }: IngestionRun, model: string) {
   const missing = await ofOrganization(tx, organization_id)
     .selectFrom("knowledge_chunks")
     .select("position")

@@ -1,20 +1,21 @@
 /**
- * The vectors of organizations in memory, within a limit over all of them; the least recently used are dropped first.
+ * Keeps the vectors of organizations in memory, within one limit for all organizations. The least recently
+ * used sets are dropped first.
  *
- * The caller reads the current version of an organization's knowledge base with each query, so a change by another
- * process is seen. A set is used while its version is at least the caller's. Callers that need the same set at the same
- * time share one load.
+ * The caller reads the current version of an organization's knowledge base with each query, so a change by
+ * another process is noticed. A set is used while its version is at least the caller's. Callers that need the
+ * same set at the same time share one load.
  */
 import { packVectors, type StoredVector, type VectorSet } from "./vectors.ts";
 
 export interface VectorKey {
   readonly organization: string;
-  /** `Embedder.model`. */
+  /** The value of `Embedder.model`. */
   readonly model: string;
 }
 
 export interface VectorRequest extends VectorKey {
-  /** Grows with every change of the organization's vectors, and is read before they are. */
+  /** Grows with every change of the organization's vectors. Read the version before the vectors. */
   readonly version: number;
 }
 
@@ -22,7 +23,10 @@ export interface VectorRequest extends VectorKey {
 export type LoadVectors = (key: VectorKey) => Promise<readonly StoredVector[]>;
 
 export interface VectorCache {
-  /** A set that is at least as new as the version. @throws the error of `load`; the next call loads again. */
+  /**
+   * Returns a set that is at least as new as the version.
+   * @throws the error of `load`; the next call loads again.
+   */
   read(request: VectorRequest): Promise<VectorSet>;
   /** The bytes in use. */
   readonly bytes: number;
@@ -41,7 +45,7 @@ interface Load {
 
 export interface VectorCacheOptions {
   readonly load: LoadVectors;
-  /** Over all organizations. A larger set is loaded for each call and not kept. */
+  /** The limit for all organizations. A larger set is loaded for each call and not kept. */
   readonly maxBytes?: number;
 }
 

@@ -1,23 +1,27 @@
 /**
- * Joins rankings of different searches, whose scores can't be compared, and says how relevant a result is.
+ * Joins rankings of different searches, whose scores can't be compared, and computes how relevant a result
+ * is.
  *
- * Each ranking maps its scores linearly to 0..1: 1 is its best result, 0 is its floor. The fused score is the weighted mean
- * over all rankings; a result that a ranking does not have gets 0 of it. A result that is far ahead of the others in one ranking so
- * stays first, which ranks alone would not show. The fused score orders results; it does not say whether they answer the
- * question: the best of useless results is first too.
+ * Each ranking maps its scores linearly to 0..1: 1 is its best result, 0 is its floor. The fused score is the
+ * weighted mean over all rankings; a result that is missing in a ranking gets 0 there. So a result that is
+ * far ahead in one ranking stays first, which ranks alone would not achieve. The fused score orders results;
+ * it does not say whether they answer the question: the best of useless results is first too.
  */
 import type { ScoredId } from "./vectors.ts";
 
-/** The best first, each id once, positive scores. */
+/** Best first, each id once, with positive scores. */
 export interface Ranking {
   readonly results: readonly ScoredId[];
-  /** The score that is worth nothing: 0, or `lowest` where all scores of a model lie in a narrow range. */
+  /**
+   * The score that counts as 0: zero, or the `lowest` score of the ranking if the scores of a model lie in a
+   * narrow range.
+   */
   readonly floor: "zero" | "lowest";
-  /** What it counts, compared with the others. */
+  /** The weight relative to the other rankings. */
   readonly weight: number;
 }
 
-/** Equal scores are in the order of the first ranking that has them. */
+/** Results with equal scores keep the order of the first ranking that contains them. */
 export function fuseRankings(rankings: readonly Ranking[]): ScoredId[] {
   const shares = rankings.map((ranking) => ({ share: toShares(ranking), weight: ranking.weight }));
   const whole = rankings.reduce((sum, { weight }) => sum + weight, 0);
@@ -33,15 +37,15 @@ export function fuseRankings(rankings: readonly Ranking[]): ScoredId[] {
 function toShares({ results, floor }: Ranking): ReadonlyMap<string, number> {
   const highest = results[0]?.score ?? 0;
   const last = results.at(-1)?.score ?? 0;
-  // Equal scores are all the best.
+  // If all scores are equal, all results count as the best.
   const lowest = floor === "lowest" && last < highest ? last : 0;
   const range = highest - lowest || 1;
   return new Map(results.map(({ id, score }) => [id, (score - lowest) / range]));
 }
 
 /**
- * A cosine as a relevance from 0 to 1: 1 is the same meaning as the model sees it, 0 is none in common or the opposite.
- * Which value means "related" depends on the model.
+ * Converts a cosine to a relevance from 0 to 1: 1 is the same meaning for the model, 0 is nothing in common
+ * or the opposite. Which value means "related" depends on the model.
  */
 export function relevanceOf({ score }: Pick<ScoredId, "score">): number {
   return Math.min(1, Math.max(0, score));

@@ -1,4 +1,7 @@
-/** Search by meaning: the vectors of an organization in memory, exact search, and the fusion with other rankings. */
+/**
+ * Search by meaning: the vectors of an organization in memory, exact search, and the fusion with other
+ * rankings.
+ */
 export {
   createVectorCache,
   type LoadVectors,

@@ -11,9 +11,12 @@ export interface StoredVector {
 export interface VectorSet {
   readonly ids: readonly string[];
   readonly dimensions: number;
-  /** `ids.length` × `dimensions`. */
+  /** Has `ids.length` × `dimensions` elements. */
   readonly numbers: Float32Array;
-  /** The mean of all vectors: its dot product with a query is the mean of theirs. */
+  /**
+   * The mean of all vectors. Its dot product with a query is the mean of the vectors' dot products with the
+   * query.
+   */
   readonly mean: Float32Array;
 }
 
@@ -54,24 +57,24 @@ export async function packVectors(stored: readonly StoredVector[]): Promise<Vect
   return { ids: stored.map(({ id }) => id), dimensions, numbers, mean };
 }
 
-/** So many numbers are read in about a millisecond. */
+/** About a millisecond is needed to read this many numbers. */
 const numbersAtOnce = 250_000;
 
-/** Pauses before a row with which the next so many numbers begin. */
+/** Pauses after every `numbersAtOnce` numbers, at the next row. */
 async function pauseAfter(count: number, dimensions: number): Promise<void> {
   if (count % numbersAtOnce < dimensions) {
     await pause();
   }
 }
 
-/** The mean cosine of a query with the vectors of a set that is not empty. */
+/** The mean cosine of a query with the vectors of a set. The set must not be empty. */
 export function meanScore({ mean }: VectorSet, query: Float32Array): number {
   return dot(mean, 0, query);
 }
 
 /**
- * The `limit` vectors with the largest dot product with `query`, which is the cosine for vectors of length 1, in
- * descending order; equal ones in the order of the set. Compares with every vector.
+ * The `limit` vectors with the largest dot product with `query`, in descending order; equal ones in the order
+ * of the set. For vectors of length 1 the dot product is the cosine. Compares the query with every vector.
  * @throws if the query has another number of dimensions.
  */
 export async function searchVectors(set: VectorSet, query: Float32Array, limit: number): Promise<ScoredId[]> {
@@ -91,7 +94,7 @@ export async function searchVectors(set: VectorSet, query: Float32Array, limit: 
   return best.map(({ row, score }) => ({ id: set.ids[row] ?? "", score }));
 }
 
-/** Four sums, because each addition to one sum has to wait for the one before it. */
+/** Uses four sums, because each addition to a sum has to wait for the previous addition to it. */
 function dot(numbers: Float32Array, start: number, query: Float32Array): number {
   const { length } = query;
   const whole = length - (length % 4);

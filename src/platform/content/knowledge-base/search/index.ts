@@ -1,8 +1,8 @@
 /**
  * Searches a knowledge base by words and by meaning, and fuses both rankings.
  *
- * A QA pair whose question is the query, or nearly so, precedes everything else. All other results, of both kinds, are
- * in the order of the fused rankings.
+ * A QA pair whose question is the query, or nearly so, precedes everything else. All other QA pairs and
+ * chunks are in the order of the fused rankings.
  */
 import { columnOf, columnsOf, type RowOf, recordset, rowsOf } from "../../../../database/query/index.ts";
 import type { World } from "../../../foundation/kernel/index.ts";
@@ -19,18 +19,26 @@ export interface KnowledgeSearch {
   readonly query: string;
   readonly limit: number;
   readonly signal: AbortSignal;
-  /** For comparisons; default hybrid. */
+  /** For comparisons of the modes; the default is hybrid. */
   readonly mode?: SearchMode;
 }
 
 interface Relevance {
-  /** From 0 to 1, as the operation declares it: it compares the results of one search. */
+  /** From 0 to 1, as the operation declares it. Compares the results of one search only. */
   readonly score: number;
-  /** From 0 to 1: the share of the query's words that the result has, rare words counting more; 0 without words. */
+  /**
+   * From 0 to 1: the share of the query's words that the result has. Rare words count more; 0 if the search
+   * had no words.
+   */
   readonly coverage: number;
-  /** From 0 to 1, the cosine of the vectors; what is near depends on the model. Null if they were not compared. */
+  /**
+   * From 0 to 1: the cosine of the vectors. Which value means near depends on the model. Null if the vectors
+   * were not compared.
+   */
   readonly similarity: number | null;
-  /** Whether it is about the query: by words, or by meaning if the search had it. */
+  /**
+   * Whether the result is about the query: by its words, or by its meaning if the search compared meanings.
+   */
   readonly isRelevant: boolean;
 }
 
@@ -39,7 +47,7 @@ export interface FoundPair extends Relevance {
   readonly qa_pair_id: string;
   readonly question: string;
   readonly answer: string;
-  /** Whether its question matches the query. */
+  /** Whether the pair's question matches the query. */
   readonly isDirect: boolean;
 }
 
@@ -55,17 +63,17 @@ export interface FoundChunk extends Relevance {
 
 export type KnowledgeResult = FoundPair | FoundChunk;
 
-/** A word of the query that says something. */
+/** A word of the query that is no stop word. */
 export interface QueryWord {
   readonly word: string;
-  /** The fewer passages and QA pairs have it, the more; the most if none has it. */
+  /** The fewer passages and QA pairs have the word, the larger its weight. The largest if none has it. */
   readonly weight: number;
 }
 
 export interface KnowledgeResults {
   readonly results: readonly KnowledgeResult[];
   readonly terms: readonly QueryWord[];
-  /** False if the model did not answer, so that the results were found by words alone. */
+  /** False if the model did not answer, so that the results were found only by words. */
   readonly hasMeaning: boolean;
 }
 
@@ -73,26 +81,27 @@ export interface KnowledgeResults {
 const depth = 60;
 
 /**
- * What each ranking counts. Words that are the same are the surer sign, so they count a little more. With these weights no kind
- * of question of the development set is found worse than by the better one of the two rankings alone.
+ * The weight of each ranking. Equal words are the surer sign, so they count a little more. With these
+ * weights, no kind of question in the development set has worse results than with the better of the two
+ * rankings alone.
  */
 const weights = { words: 0.6, meaning: 0.4 } as const;
 
 /**
- * From which share of common words a question matches. Two questions of the same subject share half of their words;
- * three quarters are the same question in other words, or with a detail more.
+ * From this share of common words on, a question matches. Two questions on the same subject share half of
+ * their words; questions that share three quarters are the same in other words, or with one more detail.
  */
 const directCoverage = 0.75;
-/** From which cosine a question matches: so near are only rephrasings, as far as models are known. */
+/** From this cosine on, a question matches: only rephrasings are so near, for all models that we know. */
 const directSimilarity = 0.9;
 
 /**
- * From which share of its words a result is about the query. Of the development set's questions 92 % have so much in common
- * with a result, and of the other set's questions 31 %.
+ * From this share of the query's words on, a result is about the query. In the development set, 92 % of the
+ * questions share this much with a result, and 31 % of the questions of another set.
  */
 const relevantCoverage = 0.25;
 
-/** A higher score has only a QA pair whose question matches directly. */
+/** Only a QA pair whose question matches directly has a higher score. */
 export const directScore = 0.9;
 
 export async function searchKnowledge(world: World, search: KnowledgeSearch): Promise<KnowledgeResults> {
@@ -110,8 +119,11 @@ export async function searchKnowledge(world: World, search: KnowledgeSearch): Pr
   };
 }
 
-/** Fuses the rankings; without words or without meaning, there is one. Results that are worth nothing are left out. */
-function rank(words: readonly WordMatch[] | undefined, nearest: MeaningMatches | undefined): Ranked[] {
+/**
+ * Fuses the rankings by words and by meaning, or takes one if the other is missing. Results with a score of 0
+ * are dropped.
+ */
+function rank(words: readonly WordMatch[] | undefined, nearest: MeaningMatches | undefined): RankedResult[] {
   const byWords = words?.map(({ key: id, rank: score }) => ({ id, score }));
   const byMeaning = nearest?.matches.map(({ key: id, similarity: score }) => ({ id, score }));
   const fused = fuseRankings([
@@ -130,7 +142,7 @@ function rank(words: readonly WordMatch[] | undefined, nearest: MeaningMatches |
       const isNear = similarity !== null && nearest !== undefined && similarity >= nearest.threshold;
       const isRelevant = isDirect || coverage >= relevantCoverage || isNear;
       const share = isDirect ? directScore + (1 - directScore) * strength : directScore * score;
-      // The last of a ranking has 0 of it, also if it is about the query.
+      // The last result of a ranking has a share of 0, even if it is about the query.
       const least = isRelevant ? leastScore : 0;
       return { key, coverage, similarity, isDirect, isRelevant, score: Math.max(round(share), least) };
     })
@@ -138,19 +150,19 @@ function rank(words: readonly WordMatch[] | undefined, nearest: MeaningMatches |
     .sort((one, other) => other.score - one.score);
 }
 
-interface Ranked extends Relevance {
+interface RankedResult extends Relevance {
   readonly key: string;
   readonly isDirect: boolean;
 }
 
-/** The smallest after rounding. */
+/** The smallest score that rounding keeps. */
 const leastScore = 0.0001;
 
 function round(score: number): number {
   return Math.round(score * 10_000) / 10_000;
 }
 
-/** QA pairs and chunks in one ranking. */
+/** Ranks QA pairs and chunks together. */
 async function findByWords(
   { database: { queries } }: World,
   organization: string,
@@ -177,11 +189,11 @@ const chunkColumns = {
 
 type ChunkRow = RowOf<typeof chunkColumns>;
 
-/** Leaves out what was deleted or replaced meanwhile. */
+/** Drops results that were deleted or replaced meanwhile. */
 async function readResults(
   { database: { queries } }: World,
   organization: string,
-  ranked: readonly Ranked[],
+  ranked: readonly RankedResult[],
 ): Promise<KnowledgeResult[]> {
   const places = ranked.flatMap(({ key }) => readChunkKey(key) ?? []);
   const [pairs, chunks] = await Promise.all([

@@ -8,7 +8,7 @@ export function chunkKey(document_id: string, position: number): string {
   return `${document_id}/${position}`;
 }
 
-/** Undefined for the key of a QA pair. */
+/** Returns undefined for the key of a QA pair. */
 export function readChunkKey(key: string): { document_id: string; position: number } | undefined {
   const [document_id = "", position] = key.split("/");
   return position === undefined ? undefined : { document_id, position: Number(position) };

@@ -1,4 +1,4 @@
-/** Search by meaning: the vectors that are near the query's. */
+/** Search by meaning: finds the vectors that are near the query's vector. */
 
 import type { Database } from "../../../../database/database.ts";
 import { nullable, rowsOf } from "../../../../database/query/index.ts";
@@ -17,29 +17,30 @@ import {
 } from "../retrieval/index.ts";
 import { chunkKey, pairKey } from "./keys.ts";
 
-/** A query of a person who waits: without an answer by then, the search is by words alone. */
+/** The time for embedding the query of a waiting person. After it, the search uses only words. */
 const embedTimeoutMs = 5_000;
 
 export interface MeaningMatch {
   readonly key: string;
-  /** From 0 to 1, the cosine as the model has it. */
+  /** From 0 to 1: the cosine of the model. */
   readonly similarity: number;
 }
 
 export interface MeaningMatches {
   /** In descending order. */
   readonly matches: readonly MeaningMatch[];
-  /** The similarity from which a text is about the query. */
+  /** From this similarity on, a text is about the query. */
   readonly threshold: number;
 }
 
 /**
- * Between the mean similarity of all texts and 1, if the model's cosines are not known: they differ much between models, in
- * their range as well. Of fewer texts the mean says nothing.
+ * The threshold if the model's cosines are not known: a share of the way from the mean similarity of all
+ * texts to 1, because models differ much in the values and range of their cosines. With fewer texts the mean
+ * is not meaningful.
  */
 const unknownModel = { share: 0.2, minTexts: 10 } as const;
 
-/** The nearest to the query; undefined if the model does not answer. */
+/** The texts nearest to the query; undefined if the model does not answer. */
 export async function findNearest(
   world: World,
   organization: string,
@@ -90,7 +91,7 @@ async function embedQuery({ embedder, log }: World, query: string, signal: Abort
 
 const caches = new WeakMap<Database, VectorCache>();
 
-/** One for each database of this process. */
+/** Each database of this process has one cache. */
 function cacheOf(database: Database): VectorCache {
   const cache = caches.get(database) ?? createVectorCache({ load: (key) => loadVectors(database, key) });
   caches.set(database, cache);
@@ -99,7 +100,7 @@ function cacheOf(database: Database): VectorCache {
 
 const vectorColumns = {
   id: "text",
-  /** Null: of a QA pair. */
+  /** Null for a QA pair. */
   position: nullable("integer"),
   embedding: "bytea",
 } as const;

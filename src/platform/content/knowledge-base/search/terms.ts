@@ -1,25 +1,25 @@
-/** The words of a query for full text, how much each of them says, and the SQL that compares them with rows. */
+/** The words of a query for full-text search, their weights, and the SQL that compares them with rows. */
 import { type RawBuilder, sql } from "kysely";
 import type { Queries } from "../../../../database/database.ts";
 import { rowsOf } from "../../../../database/query/index.ts";
 
-/** A word of the query: as it is, and by its English stem. */
+/** A word of the query: in its own form, and as its English stem. */
 export interface Term {
   readonly plain: string;
   readonly stem: string;
-  /** In how many passages and QA pairs it is; counted up to `countLimit` in each. */
+  /** How many passages and how many QA pairs have the word. Each of the two counts stops at `countLimit`. */
   readonly rows: number;
-  /** How much it says about what is looked for: the fewer rows have it, the more, as BM25 has it. */
+  /** The weight of the word, as in BM25: the fewer rows have the word, the larger. */
   readonly weight: number;
 }
 
-/** More words say no more about what is looked for, and each takes time. */
+/** More words hardly improve the search, and each takes time. */
 const maxTerms = 40;
 
-/** A word that more rows have tells little, and to read all of them takes time. */
+/** A word that more rows have is of little use, and reading all the rows takes time. */
 const countLimit = 500;
 
-/** The words of a text without those that English has in every sentence. */
+/** The words of a text without English stop words. */
 export async function readTerms(db: Queries, organization: string, text: string): Promise<readonly Term[]> {
   const { rows: words } = await rowsOf({ plain: "text", stem: "text" })`
     select lexeme as plain, coalesce(stems[1], lexeme) as stem
@@ -35,7 +35,7 @@ export async function readTerms(db: Queries, organization: string, text: string)
     )
     select total.rows::integer as total, greatest(
       ${countRows(sql`knowledge_chunks`, organization)} + ${countRows(sql`knowledge_qa_pairs`, organization)},
-      -- A word of a document's name is one of each of its passages.
+      -- A word in a document's name counts for each of its passages.
       (select coalesce(sum(chunk_count), 0) from names where names.words @@ term.query)
     )::integer as rows
     from total, ${termTable(words)}
@@ -55,7 +55,9 @@ function countRows(table: RawBuilder<unknown>, organization: string): RawBuilder
   ) as counted_rows)`;
 }
 
-/** A common table expression: the documents that are found, with the words of their names, also of files. */
+/**
+ * A common table expression: the documents that searches find, with the words of their names or file names.
+ */
 export function names(organization: string): RawBuilder<unknown> {
   return sql`names as (
     select id, chunk_count, name_words as words
@@ -63,7 +65,7 @@ export function names(organization: string): RawBuilder<unknown> {
   )`;
 }
 
-/** The terms as a table `term` with a number, a query, a weight and whether the term is rare. */
+/** The terms as a table `term`: a number, a query, a weight, and whether the term is rare. */
 export function termTable(
   terms: readonly (Pick<Term, "plain" | "stem"> & Partial<Term>)[],
 ): RawBuilder<unknown> {
@@ -79,12 +81,12 @@ export function termTable(
   ) as term`;
 }
 
-/** How many candidates are compared in full. */
+/** How many candidates are compared with all terms. */
 const maxCandidates = 100;
 
 /**
- * Common table expressions: `term`, and `candidate`, the keys of the rows that have most of the rare terms. Common terms
- * alone make no candidate, unless all terms are common or a row has all of them.
+ * Common table expressions: `term`, and `candidate`, the keys of the rows that have most of the rare terms. A
+ * row that has only common terms is no candidate, unless all terms are common or the row has all terms.
  */
 export function candidateTables(
   table: RawBuilder<unknown>,
@@ -113,21 +115,21 @@ export function candidateTables(
     )`;
 }
 
-/** The condition that makes the index find the rows of one organization alone. */
+/** The condition with which the index finds only rows of one organization. */
 export function tenant(organization: string): RawBuilder<unknown> {
   return sql`${quote(organization)}::tsquery`;
 }
 
-/** A word in the syntax of a query of full text. */
+/** Quotes a word for a full-text query. */
 function quote(word: string): string {
   return `'${word.replaceAll("\\", "\\\\").replaceAll("'", "''")}'`;
 }
 
 /**
- * How much a row has of a term: 0.6 for once in the text, up to 1 for more often or in a heading. Longer rows have no
- * disadvantage, because chunks are of about one size.
+ * The rank of a row for a term: 0.6 for one occurrence in the text, up to 1 for more occurrences or one in a
+ * heading. Longer rows have no disadvantage, because chunks have about the same size.
  */
 export function rank(words: string, query: string): RawBuilder<number> {
-  // The weights of D, C, B and A: text or answer, unused, headings, question.
+  // The weights of the labels D, C, B and A: text or answer, unused, headings, question.
   return sql<number>`ts_rank('{0.6, 0.6, 1.0, 1.0}', ${sql.ref(words)}, ${sql.ref(query)})`;
 }

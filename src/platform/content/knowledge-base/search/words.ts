@@ -1,4 +1,4 @@
-/** Search by words: what full text finds, the best first. */
+/** Search by words with full text, best results first. */
 import { sql } from "kysely";
 import type { Queries } from "../../../../database/database.ts";
 import { columnsOf, rowsOf } from "../../../../database/query/index.ts";
@@ -6,12 +6,13 @@ import { chunkKey, pairKey } from "./keys.ts";
 import { candidateTables, names, rank, type Term } from "./terms.ts";
 
 export interface WordMatch {
-  /** As in the set of vectors. */
+  /** The same keys as in the set of vectors. */
   readonly key: string;
   readonly rank: number;
   /**
-   * From 0 to 1: the share of the query's words that it has, rare words counting more. Of a QA pair: that its question
-   * has, or the share of the question's words that the query has, whichever is more.
+   * From 0 to 1: the share of the query's words that the result has; rare words count more. For a QA pair:
+   * the share that its question has, or the share of the question's words that the query has, whichever is
+   * larger.
    */
   readonly coverage: number;
 }
@@ -23,7 +24,7 @@ interface WordSearch {
   readonly limit: number;
 }
 
-/** Chunks of the generations that are found. The name of their document is one of their headings. */
+/** Chunks of current generations. The name of a document is one of the headings of its chunks. */
 export async function findChunks(
   db: Queries,
   organization: string,
@@ -40,7 +41,8 @@ export async function findChunks(
       and document.id = candidate.document_id and document.generation = candidate.generation
     join names on names.id = document.id
     cross join lateral (
-      -- Joined with nothing, the words are read from their place outside the row once, not for each term.
+      -- Concatenated with an empty vector, the words are read from their storage outside the row once, and
+      -- not for each term.
       select document_id, position, words || ''::tsvector as words from knowledge_chunks
       where organization_id = ${organization} and document_id = candidate.document_id
         and generation = candidate.generation and position = candidate.position
@@ -62,7 +64,7 @@ export async function findPairs(
   organization: string,
   { terms, limit }: WordSearch,
 ): Promise<WordMatch[]> {
-  // A word of the question has the weight A.
+  // Words of the question have the label A.
   const inQuestion = sql`ts_filter(pair.words, '{a}') @@ term.query`;
   const { rows } = await rowsOf({ ...columnsOf("knowledge_qa_pairs", "id"), ...weights })`
     with ${candidateTables(sql`knowledge_qa_pairs`, organization, { terms, key: ["id"] })}

@@ -9,10 +9,13 @@ import { readTemplate } from "./read-template.ts";
 
 /** How long a call may take. */
 export const callTimeoutMs = 20_000;
-/** When a submission has ended in any case. Longer, because the clocks of two machines differ. */
+/**
+ * The time after which a submission has certainly ended. Longer than a call, because the clocks of two
+ * machines differ.
+ */
 export const submissionEndedMs = callTimeoutMs + 10_000;
 
-/** The inbox as the authority knows it, with the name of its channel. */
+/** The inbox in the form that the authority needs, with the name of its channel. */
 export const InboxOfTemplate = z.object({
   organization_id: z.string(),
   id: z.string(),
@@ -45,7 +48,9 @@ export function requireLanguage(world: World, channel: string, language: string)
   }
 }
 
-/** The inbox with its account, which is read for each call: an intent, which is stored, must not have it. */
+/**
+ * The inbox with its account. The account is read for each call, because a stored intent must not contain it.
+ */
 export async function withAccount(world: World, inbox: InboxOfTemplate): Promise<TemplateInbox> {
   const { organization_id, id: inbox_id } = inbox;
   const found = await readAccount(world.database.queries, world, { organization_id, inbox_id });
@@ -63,7 +68,10 @@ interface Page {
   readonly isPartial: boolean;
 }
 
-/** The pages of the authority's list, one after the other. @throws Error if a cursor repeats: the list has no end. */
+/**
+ * Yields the pages of the authority's list.
+ * @throws Error if a cursor repeats, because then the list has no end.
+ */
 export async function* readPages(world: World, { inbox, name }: Listing): AsyncGenerator<Page> {
   const authority = authorityOf(world, inbox.channel);
   const known = await withAccount(world, inbox);

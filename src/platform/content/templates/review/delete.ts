@@ -1,4 +1,7 @@
-/** Deletes a template at the review authority, then here. It can be repeated if the authority does not respond. */
+/**
+ * Deletes a template at the review authority, then here. The call can be repeated if the authority does not
+ * respond.
+ */
 import { z } from "zod";
 import { Failure } from "../../../../../tools/contract/index.ts";
 import { fail } from "../../../../../tools/errors.ts";
@@ -11,7 +14,7 @@ import { authorityOf, callTimeoutMs, InboxOfTemplate, withAccount } from "./auth
 
 const Intent = z.object({
   template_id: z.string(),
-  /** As the authority knows it; null if it was never submitted. */
+  /** The template at the authority; null if it was never submitted. */
   submitted: z.object({ inbox: InboxOfTemplate, external_id: z.string(), name: z.string() }).nullable(),
 });
 type Intent = z.infer<typeof Intent>;
@@ -31,7 +34,7 @@ export const deleteTemplate = outward({
       await templateWithdrawn.run(world, context, { organization, inbox_id, template_id: id });
     }
     if (external_id === null) {
-      // Now: a submission that began before `record` would leave the template at the authority.
+      // Deleted at once: if a submission began before `record`, the template would stay at the authority.
       await ofOrganization(tx, organization).deleteFrom("templates").where("id", "=", id).execute();
       return { template_id: id, submitted: null };
     }

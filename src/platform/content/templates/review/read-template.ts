@@ -1,4 +1,7 @@
-/** Reads a template as the review authority describes it, which may have what this service can't store or send. */
+/**
+ * Reads a template from the review authority. The template may have parts that this service can't store or
+ * send.
+ */
 import { z } from "zod";
 import {
   Template,
@@ -9,7 +12,7 @@ import {
 import type { ReviewedTemplate, TemplateAuthority } from "../../../../ports/channel/template-authority.ts";
 import type { TemplateReview } from "../states.ts";
 
-/** Control characters, which a database or a reader can't take, are removed. */
+/** Removes control characters, which a database or a reader can't handle. */
 const text = z.string().transform((value) =>
   value
     .replace(/\p{Cc}/gu, " ")
@@ -18,10 +21,10 @@ const text = z.string().transform((value) =>
     .toWellFormed(),
 );
 
-const Described = z.object({
+const DescribedTemplate = z.object({
   external_id: z.string().min(1).max(128),
   name: templateName,
-  // Notices and some lists write en-US.
+  // Notifications and some lists write en-US instead of en_US.
   language: z
     .string()
     .transform((value) => value.replace("-", "_"))
@@ -38,6 +41,6 @@ export function readTemplate(
   { statusOf }: Pick<TemplateAuthority, "statusOf">,
   described: ReviewedTemplate,
 ): TemplateReview | undefined {
-  const { data } = Described.safeParse(described);
+  const { data } = DescribedTemplate.safeParse(described);
   return data && { ...data, status: statusOf(data.raw_status) };
 }

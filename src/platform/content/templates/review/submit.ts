@@ -1,8 +1,9 @@
 /**
  * Submits a draft to the review authority, at most once.
  *
- * The template is pending from the commit before the call. If the authority does not accept it, it is a draft again. If
- * the answer is lost, the authority's list tells; if that fails too, the template stays pending until a sync finds out.
+ * The template is pending from the commit before the call. If the authority does not accept the submission,
+ * the template becomes a draft again. If the response is lost, the authority's list is searched; if that
+ * fails too, the template stays pending until a sync resolves it.
  */
 import { z } from "zod";
 import { fail } from "../../../../../tools/errors.ts";
@@ -41,7 +42,7 @@ const maxSampleBytes = 16 * 1024 * 1024;
 
 const Intent = z.object({
   template_id: z.string(),
-  /** Proves that no other submission has begun since. */
+  /** Proves that no other submission has begun meanwhile. */
   submitting_since: z.string(),
   inbox: InboxOfTemplate,
   name: z.string(),
@@ -50,7 +51,7 @@ const Intent = z.object({
   category: z.enum(templateCategories),
   template_data: Template.shape.template_data,
   variables: z.array(Variable),
-  /** The storage key of a header's sample that was uploaded here. */
+  /** The storage key of a header's sample if the sample is an upload. */
   sample_key: z.string().nullable(),
 });
 type Intent = z.infer<typeof Intent>;
@@ -197,7 +198,7 @@ async function downloadSample(world: World, url: string): Promise<ChannelFile | 
   return { key: "sample", content_type, size: body.length, read: async () => content() };
 }
 
-/** Undefined if the authority does not list the submission; it may still arrive. */
+/** Returns undefined if the authority does not list the submission, which may still arrive. */
 async function findSubmission(world: World, intent: Intent) {
   for await (const { templates } of readPages(world, intent)) {
     const found = templates.find(({ language }) => language === intent.language);

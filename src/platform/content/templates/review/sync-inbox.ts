@@ -1,16 +1,16 @@
 /**
- * Applies what the review authority says of an inbox's templates to ours, page by page.
+ * Applies the review authority's list of an inbox's templates to our templates, page by page.
  *
- * A template that has changed since the sync began is left to the next one: the page may be older than the change. So a
- * sync that is repeated, or runs twice at once, applies nothing twice. A template that is only at the authority is added.
- * One that is no longer there is marked and kept.
+ * A template that has changed since the sync began is left to the next sync, because the page may be older
+ * than the change. So repeated or concurrent syncs apply nothing twice. A template that exists only at the
+ * authority is added. A template that no longer exists there is marked and kept.
  */
 
 import { newId } from "../../../../database/id.ts";
 import { ofOrganization } from "../../../../database/query/index.ts";
 import type { TemplateInbox } from "../../../../ports/channel/template-authority.ts";
 import type { Transaction, World } from "../../../foundation/kernel/index.ts";
-import { stateOf, storeState, toColumns } from "../find.ts";
+import { stateOf, storeState, toTemplateColumns } from "../find.ts";
 import {
   applyReview,
   createState,
@@ -29,7 +29,7 @@ interface Target {
 }
 
 export interface SyncedInbox {
-  /** The status of each template that the authority has and this service can send. */
+  /** The status of each template that exists at the authority and that this service can send. */
   readonly statuses: readonly TemplateRow["status"][];
   /** How many templates changed or were added. */
   readonly updated: number;
@@ -37,11 +37,11 @@ export interface SyncedInbox {
   readonly isPartial: boolean;
 }
 
-/** What is known of the inbox's templates when the sync begins. */
+/** The inbox's templates at the beginning of the sync. */
 interface Snapshot {
-  /** By id. */
+  /** Keyed by id. */
   readonly revisions: ReadonlyMap<string, number>;
-  /** By name and language. */
+  /** Name and language of each template. */
   readonly keys: ReadonlySet<string>;
   readonly now: Date;
 }
@@ -65,7 +65,7 @@ export async function syncInbox(world: World, target: Target): Promise<SyncedInb
       isPartial ||= isSkipped;
     }
   }
-  // What could not be read may be any of the others.
+  // An unreadable template may be any of the missing templates.
   const missing = isReadable ? [...snapshot.revisions.keys()].filter((id) => !seen.has(id)) : [];
   updated += await world.database.transaction((tx) => markAllMissing(tx, target, { snapshot, missing }));
   return { statuses, updated, isPartial };
@@ -96,7 +96,7 @@ async function readSnapshot({ database, now }: World, { inbox, name }: Target): 
   };
 }
 
-interface Applied {
+interface AppliedTemplate {
   readonly id: string;
   readonly status: TemplateRow["status"];
   readonly isChanged: boolean;
@@ -112,9 +112,9 @@ async function applyPage(
   tx: Transaction,
   { inbox }: Target,
   { snapshot, templates }: Page,
-): Promise<readonly Applied[]> {
+): Promise<readonly AppliedTemplate[]> {
   const rows = await lockNamed(tx, inbox, templates);
-  const applied: Applied[] = [];
+  const applied: AppliedTemplate[] = [];
   for (const reviewed of templates) {
     const row = rows.get(keyOf(reviewed));
     applied.push(
@@ -151,7 +151,7 @@ async function applyOne(
   tx: Transaction,
   snapshot: Snapshot,
   { row, reviewed }: { readonly row: TemplateRow; readonly reviewed: TemplateReview },
-): Promise<Applied> {
+): Promise<AppliedTemplate> {
   const { id, status } = row;
   const state = stateOf(row);
   const isSkipped = !isCurrent(row, snapshot);
@@ -163,7 +163,7 @@ async function applyOne(
   return { id, status: isChanged ? after.status : status, isChanged, isSkipped };
 }
 
-/** Not changed since the sync began, and not being submitted. */
+/** Whether the template has not changed since the sync began, and is not being submitted. */
 function isCurrent({ id, revision, submitting_since }: TemplateRow, { revisions, now }: Snapshot): boolean {
   const isSubmitting =
     submitting_since !== null && Date.parse(submitting_since) + submissionEndedMs > now.getTime();
@@ -175,9 +175,9 @@ async function addTemplate(
   tx: Transaction,
   { organization_id, id: inbox_id }: TemplateInbox,
   { reviewed, snapshot: { keys, now } }: { readonly reviewed: TemplateReview; readonly snapshot: Snapshot },
-): Promise<readonly Applied[]> {
+): Promise<readonly AppliedTemplate[]> {
   const { name, language, version } = reviewed;
-  // One of the snapshot was deleted since: the page may be older than the deletion.
+  // A template of the snapshot was deleted meanwhile: the page may be older than the deletion.
   if (version === null || keys.has(keyOf(reviewed))) {
     return [];
   }
@@ -195,7 +195,7 @@ async function addTemplate(
       inbox_id,
       name,
       language,
-      ...toColumns(state),
+      ...toTemplateColumns(state),
       created_at: now.toISOString(),
       updated_at: now.toISOString(),
     })
@@ -205,16 +205,16 @@ async function addTemplate(
   return [{ id, status: state.status, isChanged: added !== undefined, isSkipped: false }];
 }
 
-interface Missing {
+interface MissingTemplates {
   readonly snapshot: Snapshot;
-  /** Ids. */
+  /** The ids of the missing templates. */
   readonly missing: readonly string[];
 }
 
 async function markAllMissing(
   tx: Transaction,
   { inbox }: Target,
-  { snapshot, missing }: Missing,
+  { snapshot, missing }: MissingTemplates,
 ): Promise<number> {
   const rows =
     missing.length === 0

@@ -1,4 +1,7 @@
-/** Reads from the review authority what became of the templates: when asked, when it reports, and while one waits. */
+/**
+ * Reads the state of templates from the review authority: on request, when the authority reports a change,
+ * and while a template is in review.
+ */
 import { z } from "zod";
 import { Failure } from "../../../../../tools/contract/index.ts";
 import { fail } from "../../../../../tools/errors.ts";
@@ -20,7 +23,7 @@ import { type SyncedInbox, syncInbox } from "./sync-inbox.ts";
 const Intent = z.object({ inbox_ids: z.array(z.string()) });
 type Intent = z.infer<typeof Intent>;
 
-/** A sync can be repeated, so one whose process died is run again. */
+/** A sync can be repeated, so a sync whose process died is run again. */
 export const syncTemplates = outward({
   intent: Intent,
 
@@ -53,7 +56,7 @@ export const syncTemplates = outward({
   },
 });
 
-/** An inbox whose authority fails does not keep the others from their sync. */
+/** If the authority of one inbox fails, the other inboxes are still synced. */
 async function syncAll(
   { inbox_ids }: Intent,
   { world, organization }: OutwardContext,
@@ -78,7 +81,9 @@ async function syncAll(
   return synced;
 }
 
-/** After a sync that left out a template, which was being submitted, for example. */
+/**
+ * Time until the next sync after a sync that left out a template, for example because it was being submitted.
+ */
 const repeatMs = 5_000;
 
 const SyncPayload = z.object({
@@ -91,7 +96,7 @@ const SyncPayload = z.object({
 export const syncTemplatesJob = defineJob({
   name: "template.sync",
   payload: SyncPayload,
-  // The job of the schedule tries again.
+  // Few attempts: the scheduled job tries again.
   maxAttempts: 3,
 
   async run({ name, ...target }, world) {
@@ -101,13 +106,16 @@ export const syncTemplatesJob = defineJob({
   },
 });
 
-/** The syncs of an inbox run one at a time, and one that waits is not added again. */
+/** The syncs of an inbox run one at a time. If a sync is waiting already, no second one is added. */
 function newSyncJob(payload: z.infer<typeof SyncPayload>) {
   const key = `template.sync:${payload.inbox_id}`;
   return newJob(syncTemplatesJob, payload, { key, isDeduplicated: true });
 }
 
-/** The authority reports a change: its list is read, because a report may be late, or older than another. */
+/**
+ * The authority reports a change. Its list is read instead of the report, because a report may be late, or
+ * older than another report.
+ */
 export async function requestSync(world: World, notices: readonly TemplateNotice[]): Promise<void> {
   if (notices.length === 0) {
     return;
@@ -122,7 +130,7 @@ export async function requestSync(world: World, notices: readonly TemplateNotice
   });
 }
 
-/** Until a review ends, or a pause, and after a submission whose answer was lost. */
+/** Syncs while a template is in review or paused, and after a submission whose response was lost. */
 export const syncPendingTemplatesJob = defineScheduledJob({
   name: "template.sync-pending",
   schedule: "*/5 * * * *",

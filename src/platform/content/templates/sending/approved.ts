@@ -1,4 +1,4 @@
-/** Finds the approved templates of a name and language, and suggests others. */
+/** Finds the approved templates of a name and language, and suggests alternatives. */
 import { sql } from "kysely";
 import { nearestName } from "../../../../../tools/contract/index.ts";
 import { fail } from "../../../../../tools/errors.ts";
@@ -28,8 +28,8 @@ export async function findTemplates(
 }
 
 /**
- * The one of these templates that the inbox may send.
- * @throws Failure `template_not_approved`, with what is approved instead.
+ * Returns the template that the inbox may send, out of these templates.
+ * @throws Failure `template_not_approved`, with the alternatives that are approved.
  */
 export async function requireApproved(
   db: Queries,
@@ -80,7 +80,7 @@ function describeStatus({ status, missing_at_authority }: TemplateRow): string {
     : `it is ${status === "draft" ? "a draft" : status}.`;
 }
 
-/** Names that are compared with a name that is not known. */
+/** How many names are compared with an unknown name. */
 const maxNames = 500;
 
 async function describeOthers(db: Queries, { organization, name }: Omit<TemplateName, "language">) {
@@ -95,7 +95,7 @@ async function describeOthers(db: Queries, { organization, name }: Omit<Template
   return nearest === undefined ? "there is none of this name." : `did you mean ${nearest}?`;
 }
 
-/** The condition of `isSendable`. */
+/** The same condition as `isSendable`, in SQL. */
 function selectApproved(db: Queries, organization: string) {
   return ofOrganization(db, organization)
     .selectFrom("templates")
@@ -112,7 +112,7 @@ export async function isTemplateSendable(db: Queries, organization: string, id: 
 
 const maxSuggestions = 3;
 
-/** Approved utility templates of the inbox, those with the fewest variables first. */
+/** Approved utility templates of the inbox, templates with the fewest variables first. */
 export async function suggestTemplates(
   db: Queries,
   { organization, inbox_id }: { readonly organization: string; readonly inbox_id: string },

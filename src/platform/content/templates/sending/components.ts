@@ -1,14 +1,14 @@
-/** Reads the values of a template from components, the form of the WhatsApp Cloud API. */
+/** Reads the values of a template from components in the form of the WhatsApp Cloud API. */
 import { z } from "zod";
 import { failInput, fileAddress, inputMessages } from "../../../../../tools/contract/index.ts";
-import { type Place, placesOf } from "../placeholders.ts";
+import { type VariableText, variableTextsOf } from "../placeholders.ts";
 import type { TemplateValues, Version } from "../version.ts";
 
 const text = z.string().min(1).max(1024);
 const Media = z.object({ link: fileAddress, filename: z.string().max(240).optional() });
 
 const Parameter = z.discriminatedUnion("type", [
-  // Strict: with parameter_name, the order may be another one than that of the places.
+  // Strict, because with parameter_name the order may differ from the order of the placeholders.
   z.strictObject({ type: z.literal("text"), text }),
   z.object({ type: z.literal("image"), image: Media }),
   z.object({ type: z.literal("video"), video: Media }),
@@ -38,8 +38,9 @@ export function readComponents(
   input: readonly Readonly<Record<string, unknown>>[],
 ): TemplateValues {
   const components = parseComponents(input);
-  const places = placesOf(version.template_data);
-  const ofPlace = (place: Place) => components.filter((component) => isOf(component, place)).flatMap(textsOf);
+  const places = variableTextsOf(version.template_data);
+  const ofPlace = (place: VariableText) =>
+    components.filter((component) => isOf(component, place)).flatMap(textsOf);
   return {
     texts: places.flatMap(ofPlace),
     media: components.flatMap(mediaOf)[0],
@@ -65,7 +66,7 @@ function parseComponents(input: readonly Readonly<Record<string, unknown>>[]): r
 
 const componentOf = { HEADER: "header", BODY: "body", BUTTONS: "button" } as const;
 
-function isOf({ type, index = 0 }: Component, place: Place): boolean {
+function isOf({ type, index = 0 }: Component, place: VariableText): boolean {
   return type === componentOf[place.component] && (place.button_index ?? index) === index;
 }
 
@@ -92,7 +93,7 @@ function mediaOf({ parameters }: Component) {
   });
 }
 
-/** The values must be of the type that this part of the template takes. */
+/** Checks that the values have the type that this part of the template takes. */
 function typeProblems(version: Version, component: Component): readonly string[] {
   const taken = takenType(version, component);
   const isOther = component.parameters.some(({ type }) => type !== taken);
@@ -109,7 +110,10 @@ function takenType(
   return taken[type];
 }
 
-function countProblem({ component, button_index: index, numbers }: Place, count: number): readonly string[] {
+function countProblem(
+  { component, button_index: index, numbers }: VariableText,
+  count: number,
+): readonly string[] {
   const name = nameOf({ type: componentOf[component], index });
   return count === numbers.length
     ? []

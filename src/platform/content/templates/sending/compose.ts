@@ -1,17 +1,17 @@
-/** Composes a message from a template: its texts with the values of the variables, and what the channel needs. */
+/**
+ * Composes a message from a template: its texts with the values of the variables, and the parameters for the
+ * channel.
+ */
 
-import type { Selectable } from "kysely";
 import { fail } from "../../../../../tools/errors.ts";
 import type { TemplateContent } from "../../../../../tools/messages/index.ts";
 import type { Queries } from "../../../../database/database.ts";
-import type { Tables } from "../../../../database/schema/index.ts";
+import type { SentTemplate } from "../../../../database/schema/index.ts";
 import type { MediaLimits } from "../../../../ports/channel/capabilities.ts";
 import { toMediaContent } from "../../media.ts";
-import { fillIn, type Place, placesOf } from "../placeholders.ts";
+import { fillIn, type VariableText, variableTextsOf } from "../placeholders.ts";
 import type { TemplateValues, Version } from "../version.ts";
 import { readValues } from "./values.ts";
-
-export type SentTemplate = NonNullable<Selectable<Tables["messages"]>["content"]["template"]>;
 
 /** A template that can be sent. */
 export interface ApprovedTemplate {
@@ -45,7 +45,7 @@ export async function composeTemplate(
   return compose(template, values, await readHeaderFile(db, { template, media }, values));
 }
 
-/** Composes many messages of a template, which differ in their variables. The file of its header is read once. */
+/** Composes many messages of a template that differ in their variables. The header's file is read once. */
 export async function createComposer(
   db: Queries,
   { template, media }: SendableTemplate,
@@ -67,11 +67,11 @@ type HeaderFile = Extract<SentTemplate["header"], { readonly media: unknown }>;
 function compose(template: ApprovedTemplate, values: TemplateValues, file: HeaderFile | null): SentTemplate {
   const { id, name, language, version } = template;
   const { header, body, footer = null } = version.template_data;
-  const filled = placesOf(version.template_data).map((place) => ({
+  const filled = variableTextsOf(version.template_data).map((place) => ({
     place,
     values: textsAt(template, place, values),
   }));
-  const valuesOf = (component: Place["component"]) =>
+  const valuesOf = (component: VariableText["component"]) =>
     filled.find(({ place }) => place.component === component)?.values ?? [];
   const sent: SentTemplate = {
     id,
@@ -95,14 +95,18 @@ function compose(template: ApprovedTemplate, values: TemplateValues, file: Heade
   return sent;
 }
 
-type Filled = readonly { readonly place: Place; readonly values: readonly string[] }[];
+type FilledTexts = readonly { readonly place: VariableText; readonly values: readonly string[] }[];
 
-function buttonValues(filled: Filled, index: number): readonly string[] {
+function buttonValues(filled: FilledTexts, index: number): readonly string[] {
   return filled.find(({ place }) => place.button_index === index)?.values ?? [];
 }
 
-/** The values of one place, which are in the order of the variables. */
-function textsAt({ version }: ApprovedTemplate, place: Place, { texts }: TemplateValues): readonly string[] {
+/** The values of one text, in the order of its variables. */
+function textsAt(
+  { version }: ApprovedTemplate,
+  place: VariableText,
+  { texts }: TemplateValues,
+): readonly string[] {
   return texts.filter((_, index) => {
     const variable = version.variables[index];
     return variable?.component === place.component && variable.button_index === place.button_index;

@@ -1,4 +1,4 @@
-/** Messages with templates: which template is meant, and what the message contains. */
+/** Messages with templates: finding the template, and composing the message. */
 export {
   findTemplates,
   isTemplateSendable,
@@ -6,5 +6,5 @@ export {
   requireApprovedById,
   suggestTemplates,
 } from "./approved.ts";
-export { type ApprovedTemplate, composeTemplate, createComposer, type SentTemplate } from "./compose.ts";
+export { type ApprovedTemplate, composeTemplate, createComposer } from "./compose.ts";
 export { variableNames } from "./values.ts";

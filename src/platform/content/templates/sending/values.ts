@@ -1,7 +1,7 @@
 /** Reads the values of a template's variables: by name or number, or as components in the channel's form. */
 import type { TemplateContent } from "../../../../../tools/messages/index.ts";
 import { mediaHeaderTypes } from "../../../../../tools/templates/index.ts";
-import { placesOf } from "../placeholders.ts";
+import { variableTextsOf } from "../placeholders.ts";
 import type { TemplateValues, Version } from "../version.ts";
 import { readComponents } from "./components.ts";
 
@@ -16,7 +16,7 @@ export function readValues(version: Version, content: TemplateContent): Template
   const isMissing = hasMedia && !values.media && header?.media_url === undefined;
   const missing = isMissing ? ["the file of its header is missing: send header_media_url."] : [];
   const problems = [...values.problems, ...unwanted, ...missing];
-  // With a problem, the texts may be fewer than the variables.
+  // If there are problems, there may be fewer texts than variables.
   const invalid =
     problems.length === 0
       ? version.variables.flatMap((variable, index) => problemOf(variable, values.texts[index] ?? ""))
@@ -24,7 +24,7 @@ export function readValues(version: Version, content: TemplateContent): Template
   return { ...values, problems: [...problems, ...invalid] };
 }
 
-/** A key is the name of a variable or else the number of one in the body. */
+/** Each key is the name of a variable, or the number of a variable in the body. */
 function readNamed(
   version: Version,
   { variables = {}, header_media_url: url }: TemplateContent,
@@ -53,7 +53,7 @@ function countOf(entries: readonly (readonly [name: string, value: string])[], w
   return entries.filter(([name]) => name === wanted).length;
 }
 
-/** The variables that keys name, by name or by number; and the names of all variables, each once. */
+/** The variables that the keys name, by name or by number, and the names of all variables, each once. */
 export function variableNames(version: Version, keys: readonly string[]) {
   const names = [...new Set(version.variables.map(({ name }) => name))];
   const byNumber = numberedNames(version);
@@ -61,14 +61,14 @@ export function variableNames(version: Version, keys: readonly string[]) {
   return { names, named: new Map(keys.map((key) => [key, nameOf(key)])) };
 }
 
-/** The names of the body's variables by their numbers. */
+/** The names of the body's variables, keyed by number. */
 function numberedNames({ template_data, variables }: Version): ReadonlyMap<string, string> {
-  const numbers = placesOf(template_data).find(({ component }) => component === "BODY")?.numbers ?? [];
+  const numbers = variableTextsOf(template_data).find(({ component }) => component === "BODY")?.numbers ?? [];
   const inBody = variables.filter(({ component }) => component === "BODY");
   return new Map(inBody.map(({ name }, index) => [String(numbers[index]), name]));
 }
 
-/** WhatsApp rejects these characters in a text; an address can't have others. */
+/** WhatsApp rejects these characters in a text, and other characters in an address. */
 function problemOf({ name, component }: Version["variables"][number], text: string): readonly string[] {
   if (/^[\s\p{Cf}]*$/u.test(text)) {
     return [`the value of ${name} is blank.`];

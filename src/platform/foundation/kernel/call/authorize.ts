@@ -10,7 +10,7 @@ import {
 import { fail } from "../../../../../tools/errors.ts";
 import type { Caller } from "../actor.ts";
 
-/** Who sends a request, as the transport has found out. */
+/** The sender of a request, as the transport has identified it. */
 export interface Requester {
   readonly caller: Caller | null;
   /** Whether the request has the operator's key. */
@@ -18,7 +18,8 @@ export interface Requester {
 }
 
 /**
- * Returns the caller; null if the path takes no credential, even if one was sent, and for the operator.
+ * Returns the caller. Returns null for the operator, and if the path takes no credential, even if one was
+ * sent.
  * @throws Failure `credential_missing`, `operator_key_required`, `sign_in_required`, `insufficient_scope`.
  */
 export function authorize(

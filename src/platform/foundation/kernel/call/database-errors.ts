@@ -1,10 +1,10 @@
-/** Failures for what the database could not do in time. */
+/** Converts errors of a database that was too slow or not available to failures. */
 import { fail } from "../../../../../tools/errors.ts";
 import { NoFreePlaceError } from "../../../../database/fair-queue.ts";
 import { isOutage } from "../../../../database/outage.ts";
 import { ReadTimeoutError } from "../../../../database/query/index.ts";
 
-/** Throws the failure for an error of a call; any other error as it is. */
+/** Throws the failure for an error of a call. Rethrows any other error unchanged. */
 export function throwDatabaseFailure(error: unknown): never {
   if (error instanceof NoFreePlaceError) {
     throw fail("unavailable", { reason: "the database is busy.", retry_after: 1 }, error);

@@ -1,4 +1,4 @@
-/** The lists of the tools that a delegated operation may call: the catalogue's, by their tool names. */
+/** Lists the tools that a delegated operation may call: the tools of the catalogue, by their names. */
 import {
   allScopes,
   closeTexts,
@@ -12,18 +12,20 @@ import { catalogue as declaredOperations } from "../../../../../tools/index.ts";
 import type { Caller } from "../actor.ts";
 import type { DelegatedContext, World } from "../context.ts";
 
-/** The texts may name any of these, also one that is not implemented. */
+/** Texts may name any of these tools, even a tool that is not implemented. */
 const declaredTools = toolNames(declaredOperations);
 
 type Catalogue = Readonly<Record<string, Operation>>;
 
-/** Few sets of scopes are in use; above this number the oldest list is dropped. */
+/** Few different sets of scopes are in use; above this number the oldest list is dropped. */
 const maxCachedLists = 64;
 
 /** Lists the tools that a caller with these scopes may call. */
 type ListTools = (scopes: Caller["scopes"]) => ReturnType<DelegatedContext["tools"]["list"]>;
 
-/** Converting the schemas takes 50 ms of CPU, so it is done once; closing the texts takes 1 ms, once for each list. */
+/**
+ * Converting the schemas takes 50 ms of CPU, so it is done once. Closing the texts takes 1 ms for each list.
+ */
 export function createToolLists(catalogue: Catalogue, hiddenBy: World["hiddenBy"]): ListTools {
   let tools: ReturnType<typeof describeInputs> | undefined;
   const lists = new Map<string, ReturnType<ListTools>>();
@@ -50,7 +52,7 @@ export function createToolLists(catalogue: Catalogue, hiddenBy: World["hiddenBy"
   };
 }
 
-/** As `describeTools`, without the schemas of the output. */
+/** Like `describeTools`, without output schemas. */
 function describeInputs(catalogue: Catalogue) {
   return Object.entries(catalogue).flatMap(([operationName, operation]) =>
     Object.entries(toolMappingsOf(operationName, operation)).map(([name, { description, input }]) => ({

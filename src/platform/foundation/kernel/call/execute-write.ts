@@ -1,4 +1,4 @@
-/** Commits a call's effect: in one transaction with its response, once per idempotency key. */
+/** Commits a call's effect in one transaction with its response, once per idempotency key. */
 
 import { ErrorBody, type Operation } from "../../../../../tools/contract/index.ts";
 import { restoreFailure } from "../../../../../tools/errors.ts";
@@ -16,7 +16,7 @@ import {
 } from "./idempotency.ts";
 import { createResponse, createTenantContext, type OperationCall } from "./operation-call.ts";
 
-/** What the request contains. The same key with other content is an error. */
+/** What the request contains. Reusing a key with other content is an error. */
 type Content = readonly unknown[];
 
 /**
@@ -38,7 +38,9 @@ export async function executeWrite(
   return throwIfFailed(response);
 }
 
-/** The stored response to an earlier call with this key, for an operation that works before its transaction. */
+/**
+ * The stored response to an earlier call with this key, for an operation that works before its transaction.
+ */
 export async function findPreviousResponse(
   call: OperationCall,
   content: Content,
@@ -70,12 +72,12 @@ export function ownerOf({ organization_id, credential }: Caller): KeyOwner {
   return { organization_id, credential_id: credential.id };
 }
 
-/** How the responses of an operation are stored. */
+/** Selects how the responses of an operation are stored. */
 export function codecFor(operation: Operation, world: World): ResponseCodec {
   return operation.showsSecret ? createSealedCodec(world) : plainCodec;
 }
 
-/** @throws Failure that the response holds. */
+/** @throws the Failure that the response contains. */
 export function throwIfFailed(response: CallResponse): CallResponse {
   if (response.status >= 400) {
     throw restoreFailure(ErrorBody.parse(response.body), response.isReplay);

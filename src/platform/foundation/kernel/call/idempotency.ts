@@ -1,9 +1,9 @@
 /**
- * Runs an effect once per idempotency key: the response is stored in the effect's own transaction, so
- * either both are committed or neither.
+ * Runs an effect once per idempotency key: the response is stored in the effect's own transaction, so either
+ * both are committed or neither.
  *
- * A second request with the same key waits at the unique index until the first one commits, and then
- * returns the stored response. If the first one was rolled back, the second one runs.
+ * A second request with the same key waits at the unique index until the first request commits, and then
+ * returns the stored response. If the first request is rolled back, the second request runs.
  */
 
 import { createHmac } from "node:crypto";
@@ -11,9 +11,9 @@ import { type ExpressionBuilder, sql } from "kysely";
 import { Failure } from "../../../../../tools/contract/index.ts";
 import { fail } from "../../../../../tools/errors.ts";
 import type { Queries } from "../../../../database/database.ts";
-import type { Sealed, Tables } from "../../../../database/schema/index.ts";
+import type { SealedText, Tables } from "../../../../database/schema/index.ts";
 import { together } from "../../../../database/transaction.ts";
-import { type SealedColumn, type SealSecrets, seal, sealSecretsOf, unseal } from "../../sealing/index.ts";
+import { type SealedColumn, type SealingSecrets, seal, sealSecretsOf, unseal } from "../../sealing/index.ts";
 import type { IdempotencyKey } from "../actor.ts";
 import { defineRetentionJob } from "../retention.ts";
 import type { Transaction } from "../transaction.ts";
@@ -23,14 +23,17 @@ const retentionDays = 1;
 export interface CallResponse {
   readonly status: number;
   readonly body: unknown;
-  /** Whether it was stored by an earlier call with the same key. */
+  /** Whether an earlier call with the same key stored the response. */
   readonly isReplay: boolean;
 }
 
 /** A request that may be repeated. */
 export interface IdempotentRequest {
   readonly idempotencyKey: IdempotencyKey;
-  /** From `hashRequest`: the first one is stored; a stored one that equals any of them is the same request. */
+  /**
+   * From `hashRequest`. The first hash is stored. If the stored hash equals any of them, the request is the
+   * same.
+   */
   readonly hashes: readonly string[];
   readonly codec: ResponseCodec;
   readonly now: Date;
@@ -48,15 +51,15 @@ export const plainCodec: ResponseCodec = {
 };
 
 /** Encrypts responses that show a secret. */
-export function createSealedCodec(secrets: SealSecrets): ResponseCodec {
+export function createSealedCodec(secrets: SealingSecrets): ResponseCodec {
   return {
     encode: (body) => JSON.stringify(seal(secrets, JSON.stringify(body))),
-    // What `encode` wrote.
-    decode: (stored) => JSON.parse(unseal(secrets, stored as Sealed)),
+    // `encode` wrote it.
+    decode: (stored) => JSON.parse(unseal(secrets, stored as SealedText)),
   };
 }
 
-/** An answer that can't be opened is deleted: a repeated request then runs again. */
+/** A stored response that can't be opened is deleted, so a repeated request runs again. */
 export const sealedResponses: SealedColumn = {
   table: "idempotency",
   column: "body",
@@ -67,9 +70,11 @@ export const sealedResponses: SealedColumn = {
 };
 
 /**
- * Hashes a request's content under each secret, the one in use first. The order of members does not matter. Keyed, because a request may hold a password, which could be guessed from a plain hash.
+ * Hashes a request's content with each secret, the secret in use first. The order of object members does not
+ * matter. The hash is keyed, because a request may contain a password, which could be guessed from a plain
+ * hash.
  */
-export function hashRequest(secrets: SealSecrets, ...content: unknown[]): readonly string[] {
+export function hashRequest(secrets: SealingSecrets, ...content: unknown[]): readonly string[] {
   const text = JSON.stringify(content, sortMembers);
   return sealSecretsOf(secrets).map((secret) =>
     createHmac("sha256", `request:${secret}`).update(text).digest("base64url"),
@@ -98,7 +103,7 @@ export async function runOnce(
     .onConflict((conflict) =>
       conflict
         .columns(["organization_id", "credential_id", "route", "key"])
-        // An expired response must not keep the key from being used again until the job deletes it.
+        // Lets a key be used again before the job deletes its expired response.
         .doUpdateSet({ ...claim, subjects: sql`default` })
         .where("idempotency.created_at", "<", retainedSince(now)),
     )
@@ -121,7 +126,7 @@ export async function runOnce(
   return response;
 }
 
-/** Stores the response of a call that claimed its key elsewhere. */
+/** Stores the response of a call that has claimed its key elsewhere. */
 export async function storeResponse(
   tx: Transaction,
   request: IdempotentRequest,
@@ -143,8 +148,8 @@ export async function storeResponse(
 }
 
 /**
- * The contacts and conversations that a body names, except those that are being erased: the response to the
- * erasure itself stays as it is.
+ * The contacts and conversations that a body names, except contacts and conversations that are being erased:
+ * the response to the erasure itself stays as it is.
  */
 function remainingSubjects({ organization_id }: IdempotencyKey, body: unknown) {
   const ids = JSON.stringify(body).match(/(?<=")(?:con|conv)_[0-9a-z]{26}(?=")/g) ?? [];
@@ -157,7 +162,7 @@ function remainingSubjects({ organization_id }: IdempotencyKey, body: unknown) {
   )`;
 }
 
-/** The job deletes it within the hour; until then it must not keep the key from being used again. */
+/** Deletes an expired response before the job does, so that its key can be used again. */
 async function deleteExpiredResponse(
   tx: Transaction,
   { idempotencyKey, now }: IdempotentRequest,
@@ -223,7 +228,9 @@ function toReplay(stored: StoredResponse, { hashes, codec }: IdempotentRequest):
   return { status: stored.status ?? 200, body: codec.decode(stored.body), isReplay: true };
 }
 
-/** Runs the effect. A failure that a retry would meet again rolls the effect back and becomes the response. */
+/**
+ * Runs the effect. A failure that a retry would meet again rolls the effect back and becomes the response.
+ */
 async function runInSavepoint(tx: Transaction, effect: () => Promise<CallResponse>): Promise<CallResponse> {
   try {
     const [, response] = await together(sql`savepoint effect`.execute(tx), effect());
@@ -240,7 +247,7 @@ async function runInSavepoint(tx: Transaction, effect: () => Promise<CallRespons
 /** Failures that depend on the credential, the wallet or the rate, and may not recur on a retry. */
 const transient = new Set([401, 402, 403, 429]);
 
-/** Nor may one that depends on the service's own state. */
+/** A failure that depends on the service's own state may not recur either. */
 export function isPermanent(status: number): boolean {
   return status < 500 && !transient.has(status);
 }

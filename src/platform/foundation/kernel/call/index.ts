@@ -1,7 +1,7 @@
 /**
  * Runs an operation: checks the caller's scope, parses the input, runs the handler and parses the output.
  *
- * The transport has looked up the credential before (`http/admission`), and passes on its caller. Every
+ * The transport has already looked up the credential (`http/admission`), and passes its caller. Every
  * transport calls operations through here, so no transport has rules of its own. The effect of an operation
  * selects its runner, which opens the transactions, applies the idempotency key and runs the handler.
  */
@@ -22,9 +22,10 @@ import {
   type BoundOperation,
   bindHandlers,
   createTenantContext,
+  followUp,
   type OperationCall,
   prepareHandler,
-  respond,
+  runHandler,
 } from "./operation-call.ts";
 import { parseInput } from "./parse-input.ts";
 import { createDelegatedRunner } from "./run-delegated.ts";
@@ -37,11 +38,11 @@ export { throwDatabaseFailure } from "./database-errors.ts";
 export { deleteExpiredResponsesJob, sealedResponses } from "./idempotency.ts";
 export { createResolveJob } from "./resolve-job.ts";
 
-/** One request, as a transport passes it on. */
+/** One request, in the form in which a transport passes it. */
 export interface CallRequest extends Requester {
   /** The operation's name in the catalogue. */
   readonly operation: string;
-  /** The requested path; default: the operation's first one. */
+  /** The requested path; default: the operation's first path. */
   readonly path?: string;
   readonly input: unknown;
   /** A form that is still being received, in place of `input`; only for a streamed operation. */
@@ -61,8 +62,8 @@ export type Call = (request: CallRequest) => Promise<CallResponse>;
 type Runner = (call: OperationCall) => Promise<CallResponse>;
 
 /**
- * Returns the function that runs every operation of these modules. `catalogue` has the same operations by
- * name, in the order in which a delegated operation lists its tools.
+ * Returns the function that runs every operation of these modules. `catalogue` contains the same operations,
+ * keyed by name, in the order in which a delegated operation lists its tools.
  */
 export function createCall(
   modules: readonly Module[],
@@ -129,12 +130,12 @@ function toOperationCall(world: World, { operation, handler }: BoundOperation, r
 
 async function runRead(call: OperationCall): Promise<CallResponse> {
   const db = call.context.world.database.queries;
-  return respond(call, createTenantContext(call, { db }));
+  return runHandler(call, createTenantContext(call, { db }));
 }
 
 async function runWrite(call: OperationCall): Promise<CallResponse> {
   const handle = await prepareHandler(call, call.input);
-  return executeWrite(call, [call.input], handle);
+  return followUp(call, await executeWrite(call, [call.input], handle));
 }
 
 /** Names the queue of requests without a caller. */

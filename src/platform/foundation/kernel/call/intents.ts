@@ -1,9 +1,9 @@
 /**
- * Intents: what is committed before a third party is called, under the request's idempotency key.
+ * Intents: rows that are committed before a third party is called, with the request's idempotency key.
  *
  * A row exists while the call runs, and its process extends `running_until`. The transaction that stores the
- * response deletes the row. So a row whose time has passed is the call of a process that died: whether the third
- * party received it is not known.
+ * response deletes the row. So a row whose time has passed belongs to a call whose process died: whether the
+ * third party received the call is not known.
  */
 import { randomUUID } from "node:crypto";
 import type { ExpressionBuilder } from "kysely";
@@ -15,11 +15,11 @@ import type { World } from "../context.ts";
 import type { Transaction } from "../transaction.ts";
 import { type CallResponse, findStoredResponse, type IdempotentRequest } from "./idempotency.ts";
 
-/** How long after a crash a call counts as running. */
+/** How long after a crash the call still counts as running. */
 const leaseMs = 10_000;
 const renewEveryMs = 3_000;
 
-/** What the call of a process that died has stored. */
+/** What a call whose process died has stored. */
 export interface StoredIntent {
   readonly actor: Pick<Actor, "type" | "id" | "name">;
   readonly intent: unknown;
@@ -32,7 +32,7 @@ export interface OwnIntent {
 }
 
 type OpenedIntent =
-  /** No earlier call has used the key: this one may call the third party after its commit. */
+  /** No earlier call has used the key: this call may call the third party after its commit. */
   | { readonly state: "new"; readonly own: OwnIntent }
   | { readonly state: "answered"; readonly response: CallResponse }
   /** The process of an earlier call died. This call has taken its intent over, and must end it. */
@@ -80,7 +80,7 @@ export async function openIntent(
 }
 
 /**
- * Takes over the intent of a process that died; undefined if the call is running or has ended.
+ * Takes over the intent of a process that died. Returns undefined if the call is running or has ended.
  * @throws Failure `idempotency_key_reused`.
  */
 export async function takeOver(
@@ -108,7 +108,7 @@ export async function takeOver(
   return { own, stored: { actor: row.actor, intent: row.intent } };
 }
 
-/** Stores what a later process needs to look the call up. */
+/** Stores what a later process needs to look up the call. */
 export async function saveIntent(tx: Transaction, own: OwnIntent, intent: unknown): Promise<void> {
   await tx
     .updateTable("outward_calls")
@@ -117,13 +117,13 @@ export async function saveIntent(tx: Transaction, own: OwnIntent, intent: unknow
     .execute();
 }
 
-/** Deletes the row; false if another call has taken it over. */
+/** Deletes the row. Returns false if another call has taken it over. */
 export async function closeIntent(tx: Transaction, own: OwnIntent): Promise<boolean> {
   const { numDeletedRows } = await tx.deleteFrom("outward_calls").where(isOwn(own)).executeTakeFirst();
   return numDeletedRows > 0n;
 }
 
-/** Keeps the row's time in the future; call the result when the call has ended. */
+/** Keeps the row's time in the future. Call the returned function when the call has ended. */
 export function keepRunning({ database, now, log }: World, own: OwnIntent): () => void {
   const timer = setInterval(() => {
     database.queries
@@ -136,7 +136,7 @@ export function keepRunning({ database, now, log }: World, own: OwnIntent): () =
   return () => clearInterval(timer);
 }
 
-/** The keys of calls whose process died, for operations of these names. */
+/** The keys of calls whose process died, of operations with these names. */
 export function findAbandoned(db: Queries, operations: readonly string[], now: Date) {
   return db
     .selectFrom("outward_calls")
@@ -156,7 +156,7 @@ function hasKey(key: IdempotencyKey) {
   return (row: ExpressionBuilder<Tables, "outward_calls">) => row.and(keyColumns(key));
 }
 
-/** Without other members that the object may have. */
+/** Drops other members that the object may have. */
 function keyColumns({ organization_id, credential_id, route, key }: IdempotencyKey) {
   return { organization_id, credential_id, route, key };
 }

@@ -1,9 +1,9 @@
-/** Adds the name of the field whose id was not found to the failures that do not have it. */
+/** Adds the name of the field whose id was not found to failures that lack it. */
 import { Failure, type Operation } from "../../../../../tools/contract/index.ts";
 
 /**
- * For `cohort_not_found`, the field is `cohort_id` of the input, or else its `id`. Returns other errors as
- * they are.
+ * For `cohort_not_found`, the field is `cohort_id` of the input, or else its `id`. Returns other errors
+ * unchanged.
  */
 export function addNotFoundParam(error: unknown, operation: Operation | undefined, input: unknown): unknown {
   if (!(error instanceof Failure) || error.entry.type !== "not_found" || error.detail.param !== undefined) {

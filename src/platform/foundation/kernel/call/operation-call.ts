@@ -1,4 +1,7 @@
-/** A call of an operation whose caller is authorized, and how its handler and its response are made from it. */
+/**
+ * A call of an operation with an authorized caller, and the functions that run its handler and make its
+ * response.
+ */
 
 import type { Operation } from "../../../../../tools/contract/index.ts";
 import type { Form } from "../../../../ports/transport/form.ts";
@@ -7,7 +10,7 @@ import type { PrepareContext, PublicContext } from "../context.ts";
 import type { AnyOutwardHandler, Module } from "../module.ts";
 import type { CallResponse } from "./idempotency.ts";
 
-/** `Who` is null where the requested path takes no credential of an organization. */
+/** `Who` is null if the requested path takes no credential of an organization. */
 export interface OperationCall<Who extends Caller | null = Caller> {
   /** The operation's name. */
   readonly name: string;
@@ -15,7 +18,7 @@ export interface OperationCall<Who extends Caller | null = Caller> {
   readonly handler: BoundHandler;
   readonly caller: Who;
   readonly context: PublicContext;
-  /** Parsed; undefined if it arrives in `form`. */
+  /** The parsed input; undefined if the input arrives in `form`. */
   readonly input: unknown;
   /** A form that is still being received; only for a streamed operation. */
   readonly form: Form | undefined;
@@ -25,13 +28,23 @@ export interface OperationCall<Who extends Caller | null = Caller> {
   readonly route: string;
 }
 
-/** The rest of a handler after its slow work. */
+/** The second step of a handler, after its slow work. */
 type PreparedEffect = (context: PublicContext) => Promise<unknown>;
 
-/** The three forms of a handler: a function, a function in two steps, and the steps of an outward operation. */
+/** A handler with a second step after the commit. */
+interface FollowedHandler {
+  handle(input: unknown, context: PublicContext): Promise<unknown>;
+  afterCommit(response: unknown, input: unknown, context: PublicContext): Promise<unknown>;
+}
+
+/**
+ * The forms of a handler: a function, a function in two steps, a function with a step after the commit, and
+ * the steps of an outward operation.
+ */
 export type BoundHandler =
   | ((input: unknown, context: PublicContext) => Promise<unknown>)
   | { prepare(input: unknown, context: PrepareContext): Promise<PreparedEffect> }
+  | FollowedHandler
   | AnyOutwardHandler;
 
 export interface BoundOperation {
@@ -52,7 +65,7 @@ export function outwardStepsOf(handler: BoundHandler): AnyOutwardHandler | undef
   return "begin" in handler ? handler : undefined;
 }
 
-/** Does a handler's slow work, which needs no transaction, and returns the rest of the handler. */
+/** Does a handler's slow work, which needs no transaction, and returns the second step of the handler. */
 export async function prepareHandler(
   { name, handler, caller, context: { world } }: OperationCall<Caller | null>,
   input: unknown,
@@ -60,13 +73,27 @@ export async function prepareHandler(
   if ("begin" in handler) {
     throw new Error(`The handler of ${name} has steps, but its effect is not outward`);
   }
+  if ("handle" in handler) {
+    return (context) => handler.handle(input, context);
+  }
   return typeof handler === "function"
     ? (context) => handler(input, context)
     : handler.prepare(input, { world, caller });
 }
 
+/** Runs the handler's step after the commit, and returns its response; by default the committed one. */
+export async function followUp(call: OperationCall, committed: CallResponse): Promise<CallResponse> {
+  const { handler, operation, input, context } = call;
+  if (typeof handler === "function" || !("afterCommit" in handler)) {
+    return committed;
+  }
+  const reading = createTenantContext(call, { db: context.world.database.queries });
+  const { body } = createResponse(operation, await handler.afterCommit(committed.body, input, reading));
+  return { ...committed, body };
+}
+
 /** Runs the handler in this context, and returns its result as the response. */
-export async function respond(
+export async function runHandler(
   call: OperationCall<Caller | null>,
   context: PublicContext,
 ): Promise<CallResponse> {

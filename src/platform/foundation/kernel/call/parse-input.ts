@@ -1,4 +1,4 @@
-/** Parses the input of an operation, and checks that PostgreSQL can store it as it was sent. */
+/** Parses the input of an operation, and checks that PostgreSQL can store it unchanged. */
 import {
   failInput,
   formatPath,
@@ -17,7 +17,7 @@ export function parseInput({ input: schema }: Operation, input: unknown): unknow
   if (!parsed.success) {
     throw failInput(parsed.error.issues, input);
   }
-  requireKnownMembers(schema, input as Readonly<Record<string, unknown>>); // the schema is that of an object
+  requireKnownMembers(schema, input as Readonly<Record<string, unknown>>); // the schema is an object schema
   requireStorable(parsed.data);
   return parsed.data;
 }
@@ -26,8 +26,8 @@ export function parseInput({ input: schema }: Operation, input: unknown): unknow
 const maxDepth = 32;
 
 /**
- * PostgreSQL stores neither a zero byte nor half of a surrogate pair. The input has passed its schema, which limits
- * its size.
+ * PostgreSQL stores neither a zero byte nor half of a surrogate pair. The input has passed its schema, which
+ * limits its size.
  */
 function requireStorable(input: unknown): void {
   const found = findUnstorable(input, 0);
@@ -41,7 +41,7 @@ function requireStorable(input: unknown): void {
 
 interface Unstorable {
   readonly code: "nested_too_deeply" | "unstorable_text";
-  /** The names from the input to the value. */
+  /** The names that lead from the input to the value. */
   readonly path: readonly (string | number)[];
 }
 

@@ -1,4 +1,4 @@
-/** The job that ends the calls to third parties whose process died, and whose key no request repeats. */
+/** The job that ends calls to third parties whose process died, if no request repeats their key. */
 import { system } from "../actor.ts";
 import type { World } from "../context.ts";
 import { defineScheduledJob, type ModuleJob } from "../job.ts";
@@ -19,7 +19,7 @@ export function createResolveJob(modules: readonly Module[]): ModuleJob {
       for (const row of abandoned) {
         const found = operations.get(row.operation);
         if (found) {
-          // A third party that can't be asked now must not keep the others from being asked.
+          // If one third party can't be reached, the other calls are still resolved.
           await resolveOne(world, row, found).catch((error: unknown) =>
             world.log.warn(
               { err: error, operation: row.operation },

@@ -1,4 +1,7 @@
-/** Runs an operation that runs other operations: each by its own call, under its own scope, input and effect. */
+/**
+ * Runs an operation that calls other operations. Each inner operation runs by its own call, with its own
+ * scope, input and effect.
+ */
 
 import type { Operation } from "../../../../../tools/contract/index.ts";
 import { createToolReader } from "../../../../../tools/tool-call.ts";
@@ -6,9 +9,9 @@ import type { Caller } from "../actor.ts";
 import type { DelegatedContext, World } from "../context.ts";
 import { createToolLists } from "./delegated-tools.ts";
 import type { CallResponse } from "./idempotency.ts";
-import { type OperationCall, respond } from "./operation-call.ts";
+import { type OperationCall, runHandler } from "./operation-call.ts";
 
-/** A request for one of the other operations, with the parts of the outer request that it keeps. */
+/** A request for an inner operation, with the parts of the outer request that it keeps. */
 interface InnerRequest extends Pick<OperationCall["context"], "address" | "signal"> {
   readonly operation: string;
   readonly caller: Caller;
@@ -17,7 +20,7 @@ interface InnerRequest extends Pick<OperationCall["context"], "address" | "signa
   readonly route: string;
 }
 
-/** `call` runs the other operations. The response is a replay if one of their responses is. */
+/** `call` runs the inner operations. The response is a replay if one of their responses is. */
 export function createDelegatedRunner(
   catalogue: Readonly<Record<string, Operation>>,
   { hiddenBy }: World,
@@ -44,6 +47,6 @@ export function createDelegatedRunner(
       },
     };
     const delegated: DelegatedContext = { ...context, caller, tools };
-    return { ...(await respond(outer, delegated)), isReplay };
+    return { ...(await runHandler(outer, delegated)), isReplay };
   };
 }

@@ -1,11 +1,11 @@
 /**
  * Runs an operation that calls a third party.
  *
- * The intent is committed first, then the third party is called with no transaction open, then the result is recorded
- * together with the response. A request with the same key meanwhile is rejected with `request_in_progress`. If the
- * process dies in between, the next request with the key, or a job, looks the call up; where that is not possible, the
- * response is `outcome_unknown`. The call is never repeated under the same key. Without a key nothing is stored before
- * the call.
+ * The intent is committed first, then the third party is called with no transaction open, then the result is
+ * recorded together with the response. A request with the same key meanwhile is rejected with
+ * `request_in_progress`. If the process dies in between, the next request with the key, or a job, looks the
+ * call up; if that is not possible, the response is `outcome_unknown`. The call is never repeated with the
+ * same key. Without a key nothing is stored before the call.
  */
 import { Failure, type Operation } from "../../../../../tools/contract/index.ts";
 import { fail } from "../../../../../tools/errors.ts";
@@ -70,10 +70,10 @@ export async function runOutward(call: OperationCall): Promise<CallResponse> {
   }
 }
 
-/** A call under an idempotency key. */
+/** A call with an idempotency key. */
 export interface OutwardTask {
   readonly operation: Operation;
-  /** Undefined for a streamed operation, which can't be looked up. */
+  /** Undefined for a streamed operation, whose call can't be looked up. */
   readonly handler: AnyOutwardHandler | undefined;
   readonly outward: OutwardContext;
   readonly request: IdempotentRequest;
@@ -94,7 +94,8 @@ async function callAndRecord(
       return end(task, async () => toResponse(error));
     }
     if (error instanceof Failure) {
-      // The handler knows that the third party did not accept the call: it may be tried again under the same key.
+      // The handler knows that the third party did not accept the call, so the call may be tried again with
+      // the same key.
       await outward.world.database.transaction((tx) => closeIntent(tx, own));
     } else {
       await end(task, async () => toResponse(fail("outcome_unknown")));
@@ -104,7 +105,7 @@ async function callAndRecord(
   return endWithFailure(task, (tx) => record({ ...task, handler }, tx, { intent, result }));
 }
 
-/** Ends the call of a process that died. */
+/** Ends a call whose process died. */
 export async function resolveAbandoned(
   task: OutwardTask,
   { actor, intent }: StoredIntent,
@@ -127,7 +128,10 @@ export async function resolveAbandoned(
   );
 }
 
-/** As `end`; a caller's mistake that only `record` notices, such as a name that was taken meanwhile, is the response. */
+/**
+ * Like `end`, but if `record` finds a caller's mistake, such as a name that was taken meanwhile, the failure
+ * becomes the response.
+ */
 async function endWithFailure(
   task: OutwardTask,
   effect: (tx: Transaction) => Promise<CallResponse>,
@@ -143,8 +147,8 @@ async function endWithFailure(
 }
 
 /**
- * Stores the response and deletes the intent, unless another call has taken it over: then its response counts. If it
- * has not ended either, the outcome is not known to this one.
+ * Stores the response and deletes the intent. If another call has taken the intent over, the response of the
+ * other call counts; if the other call has not ended either, the outcome is unknown.
  */
 async function end(
   { outward, request, own }: OutwardTask,

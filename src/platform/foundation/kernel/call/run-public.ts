@@ -5,7 +5,7 @@ import type { OpenContext } from "../context.ts";
 import type { Transaction } from "../transaction.ts";
 import { throwIfFailed, toIdempotentRequest } from "./execute-write.ts";
 import { type CallResponse, deleteStoredResponse, type IdempotentRequest, runOnce } from "./idempotency.ts";
-import { createResponse, type OperationCall, respond } from "./operation-call.ts";
+import { createResponse, type OperationCall, runHandler } from "./operation-call.ts";
 
 const nothing: CallResponse = { status: 200, body: null, isReplay: false };
 
@@ -22,7 +22,7 @@ export async function runPublic(call: OperationCall<Caller | null>): Promise<Cal
     }
     const response = await context.world.database.transaction((tx) => runOnceStored(tx, request, effect));
     isReplay = response.isReplay;
-    // The body is what `effect` returned, now or for an earlier call with the same key.
+    // `effect` returned the body, now or in an earlier call with the same key.
     return (throwIfFailed(response).body ?? undefined) as Result;
   };
   const runOnceStored = async (
@@ -40,5 +40,5 @@ export async function runPublic(call: OperationCall<Caller | null>): Promise<Cal
     return response;
   };
   const open: OpenContext = { ...context, once };
-  return { ...(await respond(call, open)), isReplay };
+  return { ...(await runHandler(call, open)), isReplay };
 }

@@ -1,8 +1,9 @@
 /**
  * Runs an operation that receives a file as a stream.
  *
- * No transaction is open while the file arrives: the handler stores the file first and then commits it as
- * a whole. The file's hash is part of the request's content, so idempotency keys work as for every write.
+ * No transaction is open while the file arrives: the handler stores the file first, and then commits the
+ * upload as a whole. The file's hash is part of the request's content, so idempotency keys work as in every
+ * write.
  */
 import { fail } from "../../../../../tools/errors.ts";
 import type { StreamedInput } from "../../../../ports/transport/form.ts";
@@ -78,7 +79,7 @@ function createStreamedIntent(call: OperationCall, content: () => readonly unkno
         throwIfFailed(await resolveAbandoned(task, opened.stored));
       }
       if (opened.state !== "new") {
-        // An earlier call ended a moment ago: the repeated request is answered with its response.
+        // An earlier call has just ended: if the request is repeated, it gets the earlier response.
         throw fail("request_in_progress", { retry_after: 1 });
       }
       own = opened.own;
@@ -89,7 +90,7 @@ function createStreamedIntent(call: OperationCall, content: () => readonly unkno
         throw fail("outcome_unknown");
       }
     },
-    /** Nothing was stored, so the request may be repeated under the same key. */
+    /** Nothing was stored, so the request may be repeated with the same key. */
     async release(): Promise<void> {
       stop();
       const opened = own;

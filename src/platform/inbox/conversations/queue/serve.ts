@@ -12,10 +12,7 @@ import { type NewJob, newJob } from "../../../../jobs/job.ts";
 import { type Change, defineJob, system, type Transaction } from "../../../foundation/kernel/index.ts";
 import {
   activePolicies,
-  type ConversationRow,
-  type DecisionRecord,
   decideFromSnapshot,
-  type PolicyDecision,
   policyForQueued,
   type RoutingRequest,
   readFacts,
@@ -23,7 +20,8 @@ import {
   reserveAgent,
 } from "../../routing/index.ts";
 import { countFreeCapacity } from "../../teams/index.ts";
-import { applyDecisions } from "../apply-decisions.ts";
+import { type ApplicableDecision, applyDecisions } from "../apply-decisions.ts";
+import type { ConversationRow } from "../find.ts";
 
 /** Where the next transaction or the next run continues. */
 interface QueuePosition {
@@ -117,6 +115,10 @@ function serveQueueKey(organization_id: string): string {
   return `queue.serve:${organization_id}`;
 }
 
+interface QueuedRequest extends RoutingRequest {
+  readonly conversation: ConversationRow;
+}
+
 /**
  * Serves the next conversations of the queue, at most as many as the agents can take, and returns those it looked
  * at: none at the end of the queue or when no agent is free.
@@ -131,7 +133,7 @@ async function serveNext(
   const conversations = limit > 0 ? await lockNextQueued(change, organization, { after, limit }) : [];
   const policies = await activePolicies(tx, organization);
   const facts = await readFacts({ db: tx, world }, conversations, policies);
-  const requests: RoutingRequest[] = [];
+  const requests: QueuedRequest[] = [];
   for (const conversation of conversations) {
     const policy = await policyForQueued({ db: tx, world }, { conversation, policies, now, facts });
     if (policy && !unservable.has(requestKey({ conversation, policy }))) {
@@ -148,11 +150,11 @@ async function serveNext(
 async function serveInOrder(
   change: Change,
   organization: string,
-  { requests, unservable }: { requests: readonly RoutingRequest[]; unservable: Set<string> },
+  { requests, unservable }: { requests: readonly QueuedRequest[]; unservable: Set<string> },
 ): Promise<void> {
   const { tx, now } = change;
   const snapshot = await readRoutingSnapshot(tx, requests, { organization, now, locks: true });
-  const records: DecisionRecord<PolicyDecision>[] = [];
+  const records: ApplicableDecision[] = [];
   for (const request of requests) {
     const key = requestKey(request);
     const decision = unservable.has(key) ? undefined : decideFromSnapshot(snapshot, request);

@@ -4,17 +4,11 @@
  */
 import { columnOf, columnsOf, recordset, rowsOf } from "../../../../database/query/index.ts";
 import { type Change, defineScheduledJob, type World } from "../../../foundation/kernel/index.ts";
-import {
-  activePolicies,
-  type ConversationRow,
-  decide,
-  policyForQueued,
-  recordAssignment,
-} from "../../routing/index.ts";
+import { activePolicies, decide, policyForQueued, recordAssignment } from "../../routing/index.ts";
 import { findAbsentAgents } from "../../teams/index.ts";
 import { applyDecisions } from "../apply-decisions.ts";
 import { changeConversation } from "../change.ts";
-import { withConversation } from "../find.ts";
+import { type ConversationRow, withConversation } from "../find.ts";
 import { createServeQueueJob } from "./serve.ts";
 
 const absentColumns = {

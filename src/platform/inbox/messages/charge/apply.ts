@@ -4,7 +4,7 @@ import type { ChannelPricing, MessageCharge } from "../../../../database/schema/
 import type { Transaction } from "../../../foundation/kernel/index.ts";
 import { priceOf, readRates } from "../../../money/prices/index.ts";
 import type { Transfer } from "../../../money/wallet/index.ts";
-import { advanceCharge, type ChargeStep, type Movement, type Repriced } from "./charge.ts";
+import { advanceCharge, type ChannelPrice, type ChargeStep, type Movement } from "./charge.ts";
 
 /** The part of a message that its charge depends on. */
 interface ChargedMessage {
@@ -73,7 +73,7 @@ export function toTransfers(
   }));
 }
 
-type Reprice = (charge: MessageCharge, pricing: ChannelPricing) => Repriced;
+type Reprice = (charge: MessageCharge, pricing: ChannelPricing) => ChannelPrice;
 
 async function createReprice(
   tx: Transaction,

@@ -17,9 +17,9 @@ export type ChargeStep = "settle" | "release" | undefined;
 export type Movement = Pick<Transfer, "type" | "from_account" | "to_account" | "amount">;
 
 /** The channel's price, with the category that it has there. */
-export type Repriced = Pick<MessageCharge, "category" | "price">;
+export type ChannelPrice = Pick<MessageCharge, "category" | "price">;
 
-export interface Advanced {
+export interface AdvancedCharge {
   readonly charge: MessageCharge;
   readonly movements: readonly Movement[];
 }
@@ -27,8 +27,8 @@ export interface Advanced {
 /** The charge after a step and, if the channel named one, with its price; and what has to be moved. */
 export function advanceCharge(
   before: MessageCharge,
-  { step, repriced = before }: { readonly step: ChargeStep; readonly repriced?: Repriced | undefined },
-): Advanced {
+  { step, repriced = before }: { readonly step: ChargeStep; readonly repriced?: ChannelPrice | undefined },
+): AdvancedCharge {
   const { category, price } = repriced;
   const charge = { ...before, category, price };
   if (step === "settle" && before.status !== "settled") {
@@ -41,7 +41,7 @@ export function advanceCharge(
   return { charge, movements };
 }
 
-function settle(charge: MessageCharge): Advanced {
+function settle(charge: MessageCharge): AdvancedCharge {
   const { held, price } = charge;
   const fromHeld = Math.min(held, price);
   const movements = [

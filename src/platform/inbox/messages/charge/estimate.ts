@@ -8,7 +8,7 @@ import type { Payment } from "../../../money/wallet/index.ts";
 /** The category of every message that is not a template. */
 const service = "service";
 
-export interface Estimate {
+export interface PriceEstimate {
   readonly currency: string;
   /** Without a template, of a free-form message. Null: the message has no price. */
   chargeOf(
@@ -18,7 +18,7 @@ export interface Estimate {
 }
 
 /** Reads the prices with one statement. `to` is a number in E.164 form, or an id that tells no country. */
-export async function readEstimate(db: Queries, organization: string, to: string): Promise<Estimate> {
+export async function readEstimate(db: Queries, organization: string, to: string): Promise<PriceEstimate> {
   const country = marketOf(to);
   const rates = await readRates(db, organization, [country]);
   const { currency } = rates;

@@ -8,7 +8,7 @@
 import { sql } from "kysely";
 import { coalesce } from "../../../../database/coalesce.ts";
 import { columnOf, columnsOf, matchesKey, recordset } from "../../../../database/query/index.ts";
-import type { ReportedFailure, Sealed } from "../../../../database/schema/index.ts";
+import type { ReportedFailure, SealedText } from "../../../../database/schema/index.ts";
 import { together } from "../../../../database/transaction.ts";
 import type { ChannelAccount } from "../../../../ports/channel/account.ts";
 import { openAccount, pausedUntil, windowRuleOf } from "../../../account/inboxes/index.ts";
@@ -24,7 +24,7 @@ import {
   takeParkedReceipts,
   toStatusUpdate,
 } from "../progress.ts";
-import { createQuotas, personRateOf, type Quotas } from "./person-quota.ts";
+import { createQuotas, type PersonQuotas, personRateOf } from "./person-quota.ts";
 import { type MessageName, maxWaitMs, readUnsent, type UnsentMessage } from "./unsent.ts";
 
 /** From the claim to the end of the send. Well below the job's lease. */
@@ -53,7 +53,7 @@ export interface ClaimedMessage {
   /** Undefined on the simulated channel, or if the inbox has lost its account. */
   readonly account: ChannelAccount | undefined;
   /** The secrets of the account, as they are stored; null without an account. */
-  readonly secrets: Sealed | null;
+  readonly secrets: SealedText | null;
   /** Whether the inbox has a recorded failure, which a successful send removes. */
   readonly wasStopped: boolean;
   /**
@@ -64,7 +64,7 @@ export interface ClaimedMessage {
 }
 
 /** What an attempt may do with a message. */
-export type Claim =
+export type MessageClaim =
   /** Nothing yet: the message is not claimed. `failure` is null if the person has had as many messages as allowed for now. */
   | { readonly state: "paused"; readonly until: Date; readonly failure: ReportedFailure | null }
   /** Send it. */
@@ -89,7 +89,7 @@ const organizationOf = ({ organization_id }: MessageName) => organization_id;
  * or an earlier attempt ended it.
  */
 export const claimMessage = coalesce(
-  (world: World, requests: readonly ClaimRequest[]): Promise<readonly (Claim | undefined)[]> =>
+  (world: World, requests: readonly ClaimRequest[]): Promise<readonly (MessageClaim | undefined)[]> =>
     world.database.transaction((tx) => claimMessages(tx, world, requests), { keepsPlans: true }),
   organizationOf,
 );
@@ -98,7 +98,7 @@ async function claimMessages(
   tx: Transaction,
   world: World,
   requests: readonly ClaimRequest[],
-): Promise<readonly (Claim | undefined)[]> {
+): Promise<readonly (MessageClaim | undefined)[]> {
   const now = world.now();
   const rows = await readUnsent({ tx, world }, requests, now);
   const quotas = createQuotas(now.getTime());
@@ -112,7 +112,7 @@ async function claimMessages(
 }
 
 type Decision =
-  | Exclude<Claim, { readonly state: "claimed" }>
+  | Exclude<MessageClaim, { readonly state: "claimed" }>
   | {
       readonly state: "claimed";
       readonly claimed: ClaimedMessage;
@@ -126,7 +126,11 @@ type Decision =
 function decide(
   world: World,
   row: UnsentMessage,
-  { now, isTakeover, quotas }: { readonly now: Date; readonly isTakeover: boolean; readonly quotas: Quotas },
+  {
+    now,
+    isTakeover,
+    quotas,
+  }: { readonly now: Date; readonly isTakeover: boolean; readonly quotas: PersonQuotas },
 ): Decision {
   const { claimed_at: previousClaimAt, channel, health: inboxFailure } = row;
   const blockingError = findBlockingError(world, row, now);

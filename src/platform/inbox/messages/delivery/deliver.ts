@@ -187,7 +187,7 @@ async function reportUnreachable(
   }
 }
 
-interface Send {
+interface SendAttempt {
   readonly channel: Channel;
   readonly claim: ClaimedMessage;
   readonly message: OutboundMessage;
@@ -203,7 +203,7 @@ class ClaimEndedError extends Error {
 /** What is not sent before the deadline returns to the queue; another process may have sent it by then. */
 async function sendInTime(
   world: World,
-  { channel, claim, message, attempt, deadline }: Send,
+  { channel, claim, message, attempt, deadline }: SendAttempt,
 ): Promise<SendResult> {
   const { signal } = deadline;
   let answerMs = 0;

@@ -12,7 +12,7 @@ import { lowestId } from "../../../../database/id.ts";
 import type { PersonRate } from "../../../../ports/channel/capabilities.ts";
 import type { World } from "../../../foundation/kernel/index.ts";
 
-export type Place =
+export type QuotaPlace =
   /** The message may be sent; the quota is unused again at this time. */
   | { readonly quotaRestoredAt: number }
   /** There is no place before this time. */
@@ -24,14 +24,14 @@ interface QuotaState {
   readonly at: number;
 }
 
-export function takePlace({ burst, intervalMs }: PersonRate, { restoredAt, at }: QuotaState): Place {
+export function takePlace({ burst, intervalMs }: PersonRate, { restoredAt, at }: QuotaState): QuotaPlace {
   // A process with a wrong clock may have stored a later time than is possible.
   const before = Math.max(Math.min(restoredAt, at + burst * intervalMs), at);
   const waitUntil = before - (burst - 1) * intervalMs;
   return waitUntil > at ? { waitUntil } : { quotaRestoredAt: before + intervalMs };
 }
 
-export type Quotas = ReturnType<typeof createQuotas>;
+export type PersonQuotas = ReturnType<typeof createQuotas>;
 
 /** Takes places for the messages of one claim, several of which may be to one person. */
 export function createQuotas(at: number) {
@@ -43,7 +43,7 @@ export function createQuotas(at: number) {
         conversation_id,
         person_full_at: storedAt,
       }: { readonly conversation_id: string; readonly person_full_at: string | null },
-    ): Place {
+    ): QuotaPlace {
       const stored = storedAt === null ? at : Date.parse(storedAt);
       const restoredAt = restoredAtByConversation.get(conversation_id) ?? stored;
       const place = takePlace(rate, { restoredAt, at });

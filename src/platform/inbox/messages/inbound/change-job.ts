@@ -1,9 +1,8 @@
 /** Applies what a person did with an earlier message, once that message is known. */
 import { z } from "zod";
 import { defineJob } from "../../../foundation/kernel/index.ts";
-import { receiveChange } from "./changes.ts";
-
-const text = z.string().nullish();
+import { applyChange } from "./changes.ts";
+import { senderFields } from "./sender.ts";
 
 const Change = z.discriminatedUnion("type", [
   z.object({ type: z.literal("reaction"), emoji: z.string().nullable() }),
@@ -21,18 +20,17 @@ const maxWaitMs = 3_600_000;
 export const changeMessageJob = defineJob({
   name: "message.change",
   payload: z.object({
+    ...senderFields,
     organization_id: z.string(),
     received_at: z.string(),
     channel_message_id: z.string(),
     change_id: z.string(),
-    from: z.string().nullable(),
-    identities: z.object({ wa_id: text, bsuid: text, username: text }).optional(),
     occurred_at: z.string(),
     change: Change,
   }),
 
   async run({ received_at, ...change }, world) {
-    if (await receiveChange(world, change)) {
+    if (await applyChange(world, change)) {
       return undefined;
     }
     const waitedMs = world.now().getTime() - Date.parse(received_at);

@@ -1,5 +1,5 @@
 /**
- * Receives what a person does with an earlier message: a reaction, an edit or a deletion. Safe to repeat.
+ * Applies what a person does with an earlier message: a reaction, an edit or a deletion. Safe to repeat.
  *
  * It is no message: the conversation is neither reopened nor routed nor unread, its window does not start again, and
  * neither flows nor the chatbot get it. Reports come twice and in any order, so the times of the changes decide, and at
@@ -12,6 +12,7 @@ import { withdrawFiles } from "../../../content/uploads/index.ts";
 import type { Transaction, World } from "../../../foundation/kernel/index.ts";
 import { findContact } from "../../contacts/index.ts";
 import { senderOf } from "./sender.ts";
+import type { MessageNames } from "./store.ts";
 
 const messageColumns = {
   ...columnsOf(
@@ -39,13 +40,17 @@ interface Received {
 
 /**
  * Undefined if the message is not known, or if the sender of an edit or a deletion is not: a number may be used before
- * its owner's change to it is reported.
+ * its owner's change to it is reported. `job_id` is the change's own job if no worker runs it: it is deleted.
  */
-export async function receiveChange(
+export async function applyChange(
   world: World,
   report: MessageChange,
-): Promise<{ message_id: string; conversation_id: string } | undefined> {
+  job_id?: string,
+): Promise<MessageNames | undefined> {
   return world.database.transaction(async (tx) => {
+    if (job_id !== undefined) {
+      tx.sendWithCommit(() => world.jobs.remove(tx, [job_id]));
+    }
     const { organization_id: organization, from: phone_number, identities } = report;
     const sender = await findContact(tx, { organization, phone_number, identities, now: world.now() });
     const message = await lockMessage(tx, report);

@@ -5,11 +5,10 @@ import { deleteOriginalsJob } from "./originals.ts";
 import { deleteOldReceiptsJob } from "./receipts.ts";
 import { receiveMessageJob } from "./receive.ts";
 
-export { receiveChange } from "./changes.ts";
 export { findOriginal } from "./originals.ts";
 export { receiveReceipts } from "./receipts.ts";
+export { receiveChange, receiveMessage } from "./receive-now.ts";
 export { inboundRoutes } from "./route.ts";
-export { receiveMessage } from "./store.ts";
 
 export const inboundJobs = [
   receiveMessageJob,

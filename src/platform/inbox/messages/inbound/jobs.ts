@@ -1,7 +1,7 @@
 /** The jobs that receive what a channel reported of persons, each by the person's number or, if it is hidden, id. */
 
 import { type NewJob, newJob } from "../../../../jobs/job.ts";
-import type { ChannelUpdates, Identities, MessageChange } from "../../../../ports/channel/channel.ts";
+import type { ChannelUpdates, InboundMessage, MessageChange } from "../../../../ports/channel/channel.ts";
 import { phoneKey } from "../../../account/phone/index.ts";
 import { reporterSubject } from "../../contacts/index.ts";
 import { changeConsentJob } from "../consent-job.ts";
@@ -23,13 +23,9 @@ export function newReportJobs(receiver: Receiver, updates: ChannelUpdates): read
   const isOurs = ({ account_id }: { readonly account_id: string }) => ids.has(account_id);
   const moves = updates.moves.filter(isOurs);
   const former = new Set(moves.map(({ from }) => personKey(organization_id, from)));
-  const optionsOf = (person: Person) => ({
-    key: personKey(organization_id, person),
-    subject: subjectOf(organization_id, person),
-  });
   const received = updates.messages.flatMap((message) => {
     const inbox_id = ids.get(message.account_id);
-    const options = optionsOf(personOf(message));
+    const options = senderOptions(organization_id, message);
     return inbox_id === undefined
       ? []
       : [newJob(receiveMessageJob, { organization_id, inbox_id, message }, options)];
@@ -46,16 +42,15 @@ export function newReportJobs(receiver: Receiver, updates: ChannelUpdates): read
       );
     }),
     ...received.filter((job) => !isFormer(job)),
-    ...updates.changes.filter(isOurs).map(({ account_id: _, ...change }) =>
-      newJob(
-        changeMessageJob,
-        { organization_id, received_at, ...change },
-        {
-          key: changesKey(organization_id, change),
-          subject: subjectOf(organization_id, personOf(change)),
-        },
+    ...updates.changes
+      .filter(isOurs)
+      .map(({ account_id: _, ...change }) =>
+        newJob(
+          changeMessageJob,
+          { organization_id, received_at, ...change },
+          changeOptions(organization_id, change),
+        ),
       ),
-    ),
     // The times of consents order them.
     ...updates.consents
       .filter(isOurs)
@@ -63,30 +58,36 @@ export function newReportJobs(receiver: Receiver, updates: ChannelUpdates): read
         newJob(
           changeConsentJob,
           { organization_id, opted_out, occurred_at, contact },
-          optionsOf(personOf(contact)),
+          senderOptions(organization_id, contact),
         ),
       ),
   ];
 }
 
-function personOf(sender: {
-  readonly from: string | null;
-  readonly identities?: Identities | undefined;
-}): Person {
-  return { phone_number: sender.from, bsuid: sender.identities?.bsuid ?? null };
+type Sender = Pick<InboundMessage, "from" | "identities">;
+
+/** Of the job of a message: what a person sends is received in order. */
+export function senderOptions(organization_id: string, sender: Sender) {
+  const person = personOf(sender);
+  return { key: personKey(organization_id, person), subject: subjectOf(organization_id, person) };
+}
+
+/**
+ * Of the job of a change. The times of changes have seconds only, so those of one message are applied in the order of
+ * their receipt. One that waits for its message delays those of the same message only.
+ */
+export function changeOptions(
+  organization_id: string,
+  { channel_message_id, ...sender }: Sender & Pick<MessageChange, "channel_message_id">,
+) {
+  const key = `message.change:${organization_id}:${channel_message_id}`;
+  return { key, subject: subjectOf(organization_id, personOf(sender)) };
+}
+
+function personOf({ from, identities }: Sender): Person {
+  return { phone_number: from, bsuid: identities?.bsuid ?? null };
 }
 
 function subjectOf(organization_id: string, { phone_number, bsuid }: Person): string {
   return reporterSubject(organization_id, phone_number === null ? (bsuid ?? "") : phoneKey(phone_number));
-}
-
-/**
- * The times of changes have seconds only, so those of one message are applied in the order of their receipt. One that
- * waits for its message delays those of the same message only.
- */
-function changesKey(
-  organization_id: string,
-  { channel_message_id }: Pick<MessageChange, "channel_message_id">,
-): string {
-  return `message.change:${organization_id}:${channel_message_id}`;
 }

@@ -1,11 +1,10 @@
 /** Stores many messages of a broadcast and enqueues their delivery, with as many statements as for one. */
 import { sql } from "kysely";
 import { columnsOf, recordset } from "../../../../database/query/index.ts";
-import type { MessageCharge } from "../../../../database/schema/index.ts";
+import type { MessageCharge, SentTemplate } from "../../../../database/schema/index.ts";
 import { together } from "../../../../database/transaction.ts";
 import { newJob } from "../../../../jobs/job.ts";
 import { laneOf } from "../../../account/inboxes/index.ts";
-import type { SentTemplate } from "../../../content/templates/index.ts";
 import { freshId, type Transaction, type World } from "../../../foundation/kernel/index.ts";
 import { recordBulkOutbound } from "../../conversations/index.ts";
 import { deliverMessageJob } from "../delivery/index.ts";

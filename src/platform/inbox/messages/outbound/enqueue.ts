@@ -4,9 +4,9 @@ import { onlyRow, rowsOf } from "../../../../database/query/index.ts";
 import { together } from "../../../../database/transaction.ts";
 import { newJob } from "../../../../jobs/job.ts";
 import { laneOf } from "../../../account/inboxes/index.ts";
-import { type Change, freshId, isPerson, recordOf } from "../../../foundation/kernel/index.ts";
+import { type Change, freshId, recordOf } from "../../../foundation/kernel/index.ts";
 import { failInsufficient, holdInsertion, lockWallet } from "../../../money/wallet/index.ts";
-import { conversationsTaken, type OutboundConversation, recordOutbound } from "../../conversations/index.ts";
+import { type OutboundConversation, recordOutbound } from "../../conversations/index.ts";
 import { deliverMessageJob } from "../delivery/index.ts";
 import type { MessageRow } from "../progress.ts";
 
@@ -50,6 +50,7 @@ export async function enqueueMessage(change: Change, outgoing: OutgoingMessage) 
   const { organization_id } = conversation;
   const id = freshId({ now }, "msg");
   const created_at = now.toISOString();
+  const sent_by = recordOf(actor);
   const message: NewMessage = {
     organization_id,
     id,
@@ -60,7 +61,7 @@ export async function enqueueMessage(change: Change, outgoing: OutgoingMessage) 
     status: "queued",
     from: inbox.phone_number,
     to,
-    sent_by: recordOf(actor),
+    sent_by,
     charge,
     broadcast_id: null,
     created_at,
@@ -79,38 +80,33 @@ export async function enqueueMessage(change: Change, outgoing: OutgoingMessage) 
   const { isLimited } = outgoing;
   await insertMessage(change, message, { jobInsertion, conversationUpdate, isLimited });
   tx.afterCommit(() => world.metrics.message("queued"));
-  return message;
+  return { ...message, sent_by };
 }
 
 type NewMessage = Omit<MessageRow, "transaction_id">;
 
-interface Accompanying {
+interface AccompanyingStatements {
   readonly jobInsertion: RawBuilder<unknown>;
   readonly conversationUpdate: RawBuilder<unknown>;
   /** Whether the message is rejected if less than its price is available. */
   readonly isLimited: boolean;
 }
 
-/**
- * Inserts the message, its job, the hold of its price and the conversation's update with one statement. A person's message
- * ends the flows and the bot of the conversation.
- */
+/** Inserts the message, its job, the hold of its price and the conversation's update with one statement. */
 async function insertMessage(
   change: Change,
   message: NewMessage,
-  { jobInsertion, conversationUpdate, isLimited }: Accompanying,
+  { jobInsertion, conversationUpdate, isLimited }: AccompanyingStatements,
 ): Promise<void> {
-  const { tx, world, now, actor } = change;
+  const { tx, world, now } = change;
   const { organization_id, id, charge } = message;
   const { held: amount = 0, currency = "", simulated = false } = charge ?? {};
   const reference = `${id}:hold`;
   const hold = { organization_id, reference, amount, currency, message_id: id, simulated };
   const holding =
     amount > 0 ? sql`${holdInsertion(world, hold, { now, isLimited })} returning 1` : sql`select 1`;
-  const taken = { organization: organization_id, answered: [message.conversation_id] };
-  const [, , { rows }] = await together(
+  const [, { rows }] = await together(
     isLimited && lockWallet(tx, organization_id),
-    isPerson(actor) && conversationsTaken.run(world, change, taken),
     rowsOf({ is_held: "boolean" })`
       with job as (${jobInsertion}), conversation as (${conversationUpdate}), hold as (${holding})
       insert into messages (organization_id, id, conversation_id, direction, type, content, "from", "to", status, sent_by,

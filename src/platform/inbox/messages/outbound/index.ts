@@ -1,4 +1,5 @@
 /** How messages are sent: checked, stored with their price and enqueued, one by one or in bulk. */
+export { awaitDelivery } from "./await-delivery.ts";
 export { enqueueMessage } from "./enqueue.ts";
 export { type BulkMessages, enqueueBulkMessages } from "./enqueue-bulk.ts";
 export { replaceBroadcastMessages } from "./replace.ts";

@@ -1,7 +1,8 @@
 /** Finds whom a message goes to: the contact, the inbox that sends it, and their conversation. */
 import { type Selectable, sql } from "kysely";
 import { fail, failField } from "../../../../../tools/errors.ts";
-import { onlyRow } from "../../../../database/query/index.ts";
+import type { Queries } from "../../../../database/database.ts";
+import { ofOrganization, onlyRow } from "../../../../database/query/index.ts";
 import type { Tables } from "../../../../database/schema/index.ts";
 import { together } from "../../../../database/transaction.ts";
 import { phoneKey } from "../../../account/phone/index.ts";
@@ -10,7 +11,12 @@ import { createContact, type Identity, isBsuid } from "../../contacts/index.ts";
 import { findOrCreateConversation, type OutboundConversation } from "../../conversations/index.ts";
 
 type Inbox = Pick<Selectable<Tables["inboxes"]>, "id" | "channel" | "phone_number" | "settings" | "health">;
-type Contact = Pick<Selectable<Tables["contacts"]>, "id" | "opted_out" | "blocked_at">;
+type Contact = Pick<Selectable<Tables["contacts"]>, "id" | "name" | "opted_out" | "blocked_at">;
+
+/** As the sender is told whom the message goes to. */
+interface Addressee extends Pick<Contact, "id" | "name"> {
+  readonly created: boolean;
+}
 
 export interface Recipient {
   /** Null if the contact is new. */
@@ -27,7 +33,7 @@ interface Address {
   readonly inbox_id: string | undefined;
 }
 
-interface Found {
+interface FoundRows {
   readonly contact: Contact | null;
   readonly inbox: Inbox | null;
   readonly conversation: OutboundConversation | null;
@@ -37,16 +43,17 @@ interface Found {
 export async function findRecipient(
   tx: Transaction,
   { organization, to, inbox_id }: Address,
-): Promise<Found> {
+): Promise<FoundRows> {
   const requested = inbox_id ?? null;
   const { rows } = await sql<FoundRow>`
-    select contact.id as contact_id, contact.opted_out, contact.blocked_at,
+    select contact.id as contact_id, contact.name, contact.opted_out, contact.blocked_at,
       inbox.id as inbox_id, inbox.channel, inbox.phone_number, inbox.settings, inbox.health,
       conversation.id as conversation_id,
-      conversation.status, conversation.snoozed_until, conversation.opens_on_answer, conversation.last_user_message_at
+      conversation.status, conversation.snoozed_until, conversation.opens_on_answer, conversation.last_user_message_at,
+      conversation.may_be_automated
     from (select 1) as request
     left join lateral (
-      select id, opted_out, blocked_at from contacts
+      select id, name, opted_out, blocked_at from contacts
       where organization_id = ${organization} and erased_at is null
         and id = ${idOfOwner(organization, identityOf(to))}
       for key share
@@ -66,10 +73,10 @@ export async function findRecipient(
       (select min(id) from inboxes where organization_id = ${organization})
     )
   `.execute(tx);
-  const { contact_id, opted_out, blocked_at, inbox_id: id, conversation_id, ...row } = onlyRow(rows);
+  const { contact_id, name, opted_out, blocked_at, inbox_id: id, conversation_id, ...row } = onlyRow(rows);
   const { channel, phone_number, settings, health, ...state } = row;
   return {
-    contact: contact_id === null ? null : { id: contact_id, opted_out, blocked_at },
+    contact: contact_id === null ? null : { id: contact_id, name, opted_out, blocked_at },
     inbox: id === null ? null : { id, channel, phone_number, settings, health },
     conversation:
       conversation_id === null ? null : { organization_id: organization, id: conversation_id, ...state },
@@ -93,9 +100,9 @@ interface FoundRow
  */
 export async function createRecipient(
   change: Change,
-  { contact, inbox, conversation }: Found,
+  { contact, inbox, conversation }: FoundRows,
   { organization, to, inbox_id }: Address,
-): Promise<Recipient> {
+): Promise<Recipient & { readonly addressee: Addressee }> {
   if (contact && contact.blocked_at !== null) {
     throw failField("to", "contact_blocked", { contact_id: contact.id });
   }
@@ -105,22 +112,33 @@ export async function createRecipient(
   if (!inbox) {
     throw inbox_id === undefined ? fail("no_inbox") : fail("inbox_not_found", { param: "inbox_id" });
   }
-  if (conversation) {
-    return { contact, inbox, conversation };
-  }
-  const identity = identityOf(to);
   const { now } = change;
   const created = { organization, inbox_id: inbox.id, now };
   if (contact) {
-    const conversation = await findOrCreateConversation(change, { ...created, contact_id: contact.id });
-    return { contact, inbox, conversation };
+    const { id, name } = contact;
+    const known = conversation ?? (await findOrCreateConversation(change, { ...created, contact_id: id }));
+    return { contact, inbox, conversation: known, addressee: { id, name, created: false } };
   }
+  const identity = identityOf(to);
   // Another transaction may create the contact at the same time: the identity tells whose conversation it is.
-  const [, added] = await together(
+  const [newContact, added] = await together(
     createContact(change, { organization, phone_number: to, now }, identity),
     findOrCreateConversation(change, { ...created, contact_id: idOfOwner(organization, identity) }),
   );
-  return { contact, inbox, conversation: added };
+  const { id, name } = newContact ?? (await readContact(change.tx, added));
+  return { contact, inbox, conversation: added, addressee: { id, name, created: newContact !== undefined } };
+}
+
+/** The contact that another transaction has created. */
+async function readContact(
+  db: Queries,
+  { organization_id, contact_id }: { readonly organization_id: string; readonly contact_id: string },
+): Promise<Pick<Contact, "id" | "name">> {
+  return ofOrganization(db, organization_id)
+    .selectFrom("contacts")
+    .select(["id", "name"])
+    .where("id", "=", contact_id)
+    .executeTakeFirstOrThrow();
 }
 
 /** The id of the contact that has this identity, as part of a statement. */

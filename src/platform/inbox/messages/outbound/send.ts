@@ -26,7 +26,7 @@ import type { OrganizationChange } from "../../../foundation/kernel/index.ts";
 import { paymentOf } from "../../../money/wallet/index.ts";
 import { isBsuid } from "../../contacts/index.ts";
 import { windowOf } from "../../conversations/index.ts";
-import { type Estimate, readEstimate } from "../charge/index.ts";
+import { type PriceEstimate, readEstimate } from "../charge/index.ts";
 import type { MessageRow } from "../progress.ts";
 import { enqueueMessage } from "./enqueue.ts";
 import { createRecipient, findRecipient, type Recipient } from "./recipient.ts";
@@ -45,7 +45,7 @@ export async function sendMessage(input: Input, context: OrganizationChange) {
     findRecipient(tx, address),
     readEstimate(tx, organization, to),
   );
-  const { contact, inbox, conversation } = await createRecipient(context, found, address);
+  const { contact, inbox, conversation, addressee } = await createRecipient(context, found, address);
   if (reply_to !== undefined) {
     await requireQuotable(tx, conversation, reply_to);
   }
@@ -56,7 +56,12 @@ export async function sendMessage(input: Input, context: OrganizationChange) {
   const outgoing = { inbox, conversation, to, type: input.type, content, charge, isLimited, reply_to };
   const message = await enqueueMessage(context, outgoing);
   const warnings = [...(isFree ? [] : ["outside_service_window"]), ...warnOfHealth(inbox.health)];
-  return { ...message, ...(warnings.length === 0 ? {} : { warnings }) };
+  return {
+    ...message,
+    channel: inbox.channel,
+    contact: addressee,
+    ...(warnings.length === 0 ? {} : { warnings }),
+  };
 }
 
 /** @throws Failure `message_not_found`, `message_not_quotable`. */
@@ -80,7 +85,7 @@ async function requireQuotable(
 }
 
 /** What the rules of sending are evaluated with. */
-type Sending = Pick<OrganizationChange, "world" | "organization" | "now" | "actor"> & {
+type SendingContext = Pick<OrganizationChange, "world" | "organization" | "now" | "actor"> & {
   readonly db: Queries;
 };
 
@@ -92,7 +97,7 @@ type Sending = Pick<OrganizationChange, "world" | "organization" | "now" | "acto
  */
 export async function composeMessage(
   input: Input,
-  sending: Sending,
+  sending: SendingContext,
   { contact, inbox, conversation }: Recipient,
 ): Promise<{ readonly content: MessageRow["content"]; readonly held: number; readonly simulated: boolean }> {
   const { db, organization } = sending;
@@ -105,15 +110,15 @@ export async function composeMessage(
   return { content, held: isLimited ? held : 0, simulated };
 }
 
-interface Checked extends Recipient {
+interface CheckedMessage extends Recipient {
   readonly content: MessageRow["content"];
-  readonly estimate: Estimate;
+  readonly estimate: PriceEstimate;
 }
 
 /** @throws Failure `contact_opted_out`, `outside_service_window`, `price_unknown`. */
 async function requireSendable(
-  sending: Sending,
-  { contact, inbox, conversation, content, estimate }: Checked,
+  sending: SendingContext,
+  { contact, inbox, conversation, content, estimate }: CheckedMessage,
 ) {
   if (contact?.opted_out && content.template?.category === "marketing") {
     throw fail("contact_opted_out", { param: "template.name" });
@@ -135,7 +140,7 @@ async function requireSendable(
 
 /** Names approved templates, which may be sent instead, to an actor that may read them. */
 async function failOutsideWindow(
-  { db, organization, now, actor }: Sending,
+  { db, organization, now, actor }: SendingContext,
   { inbox, conversation }: Pick<Recipient, "inbox" | "conversation">,
 ): Promise<Failure> {
   const suggestions = permits(actor.scopes, "templates:read")
@@ -157,7 +162,7 @@ type ContentOf = (inbox: Pick<Recipient["inbox"], "id" | "channel">) => Promise<
  * @throws Failure `upload_not_found`; the result throws `templates_not_supported`, `template_not_approved`,
  * `content_not_supported`, `media_not_sendable`.
  */
-async function readContent({ db, world, organization }: Sending, input: Input): Promise<ContentOf> {
+async function readContent({ db, world, organization }: SendingContext, input: Input): Promise<ContentOf> {
   const { type, text, template, interactive, caption, file_name, media_url = "" } = input;
   if (template) {
     const { name, language } = template;

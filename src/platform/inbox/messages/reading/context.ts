@@ -8,6 +8,7 @@ import { channelOf, windowRuleOf } from "../../../account/inboxes/index.ts";
 import type { ReadContext } from "../../../foundation/kernel/index.ts";
 import { serializeContact } from "../../contacts/index.ts";
 import { getConversationDetails } from "../../conversations/index.ts";
+import { readLatestNotes } from "../../notes.ts";
 import { latestAssignment, whyUnassigned } from "../../routing/index.ts";
 import { automationIn } from "../hooks.ts";
 import type { MessageRow } from "../progress.ts";
@@ -18,19 +19,23 @@ import { describeWarnings } from "./warnings.ts";
 
 type Input = z.output<typeof contract.get_conversation_context.input>;
 
+/** list_notes returns all. */
+const maxNotes = 10;
+
 /** @throws Failure `conversation_not_found`. */
 export async function readConversationContext({ id, messages: maxMessages }: Input, context: ReadContext) {
   const { caller, now, world } = context;
-  const [conversation, assignment, parties, latest, automation] = await Promise.all([
+  const [conversation, assignment, parties, latest, notes, automation] = await Promise.all([
     getConversationDetails(context.db, context.organization, { id, now }),
     latestAssignment(context.db, context.organization, id),
     readContactAndInbox(context, id),
     readLatest(context, id, maxMessages),
+    readLatestNotes(context.db, { organization: context.organization, conversation_id: id, limit: maxNotes }),
     automationIn.run(world, context.db, { organization: context.organization, conversation_id: id }),
   ]);
   const waiting_reason = await whyUnassigned(context.db, conversation);
-  const { channel: channelName, settings, health, ...contact } = parties;
-  const windowRule = windowRuleOf(world, { channel: channelName, settings });
+  const { channel, settings, health, ...contact } = parties;
+  const windowRule = windowRuleOf(world, { channel, settings });
   const { tags: _tags, metadata: _metadata, blocked_reason: _reason, ...summary } = contact;
   const isContactShown = caller.scopes.has("contacts:read");
   const isInbound = ({ direction }: MessageRow) => direction === "inbound";
@@ -44,9 +49,10 @@ export async function readConversationContext({ id, messages: maxMessages }: Inp
     flow_run: null,
     chatbot: null,
     ...Object.assign({}, ...automation),
-    messages: latest.rows.reverse().map((row) => serializeMessage(world, row)),
+    messages: latest.rows.reverse().map((row) => serializeMessage(world, { ...row, channel })),
+    notes,
     actions: describeActions(
-      { conversation, contact, channel: channelOf(world, channelName), windowRule, tools: world.tools },
+      { conversation, contact, channel: channelOf(world, channel), windowRule, tools: world.tools },
       caller,
     ),
     warnings: describeWarnings({ contact, conversation, inbox: { settings, health }, windowRule, received }),

@@ -21,10 +21,11 @@ import {
 } from "../../../../database/query/index.ts";
 import type { ReadContext } from "../../../foundation/kernel/index.ts";
 import { windowMs, windowOf } from "../../conversations/index.ts";
+import { findLatestNotes } from "../../notes.ts";
 
 type Input = z.output<typeof contract.list_conversations.input>;
 
-/** Characters of a preview; list_messages returns the whole text. */
+/** Characters of a preview; list_messages and list_notes return the whole text. */
 const previewLength = 120;
 
 export async function listConversations(input: Input, context: ReadContext) {
@@ -37,14 +38,18 @@ async function readConversations(input: Input, context: ReadContext) {
   const { db, organization, now } = context;
   const listed = orders[input.sort](selectListed(input, context));
   const { rows, meta } = await readPage(listed.selectAll(), input);
-  const details = await readDetails(
-    db,
-    organization,
-    rows.map(({ id }) => id),
-  );
+  const conversation_ids = rows.map(({ id }) => id);
+  const [details, notes] = await Promise.all([
+    readDetails(db, organization, conversation_ids),
+    findLatestNotes(db, { organization, conversation_ids }),
+  ]);
   const data = rows.flatMap((row) => {
     const found = details.get(row.id);
-    return found ? [{ ...row, ...found, last_message: previewOf(found), ...windowOf(row, now) }] : [];
+    const note = notes.get(row.id);
+    const last_note = note ? { ...note, text: shorten(note.text) } : null;
+    return found
+      ? [{ ...row, ...found, last_message: previewOf(found), last_note, ...windowOf(row, now) }]
+      : [];
   });
   return { data, meta };
 }
@@ -154,8 +159,9 @@ async function readDetails(
 }
 
 function previewOf({ direction, type, text }: Details) {
-  const isLong = text !== null && text.length > previewLength;
-  return direction && type
-    ? { direction, type, text: isLong ? `${text.slice(0, previewLength)}…` : text }
-    : null;
+  return direction && type ? { direction, type, text: text && shorten(text) } : null;
+}
+
+function shorten(text: string): string {
+  return text.length > previewLength ? `${text.slice(0, previewLength)}…` : text;
 }

@@ -9,6 +9,7 @@ import {
 } from "../../../../database/query/index.ts";
 import type { AppSecrets } from "../../../foundation/sealing/index.ts";
 import type { MessageRow } from "../progress.ts";
+import { channelOfMessage } from "../serialize.ts";
 import { type Cursor, createCursorError, cursorAt, readCursor } from "./cursor.ts";
 
 /** Per call: enough to read at once, and few enough that a burst does not fill a model's context. */
@@ -49,10 +50,11 @@ export async function startCursor(
 export async function readInbound(
   cursor: Cursor,
   query: InboundQuery & { readonly conversation_id: string | undefined },
-): Promise<{ messages: MessageRow[]; next: Cursor }> {
+): Promise<{ messages: (MessageRow & { readonly channel: string })[]; next: Cursor }> {
   const { seen, from, page } = cursor;
   const select = selectInbound(query, page?.last ?? from)
     .selectAll("messages")
+    .select(channelOfMessage)
     .$if(seen !== null, (rows) => rows.where(isCommittedAfter(seen ?? "")))
     .$if(page !== null, (rows) => rows.where(sql<boolean>`not ${isCommittedAfter(page?.until ?? "")}`))
     .orderBy("messages.id")

@@ -12,7 +12,7 @@ import { readChangedConversations, startCursor } from "./inbound-stream.ts";
 
 export interface WaitFilter {
   readonly caller: Caller;
-  /** The id of a conversation or of a broadcast. Default: any conversation. */
+  /** The id of a conversation, a broadcast or a message. Default: any conversation. */
   readonly subject: string | undefined;
 }
 
@@ -28,6 +28,8 @@ export interface Waiters {
   notify(organization: string, subject: string): void;
   /** @throws Failure `rate_limited` if the credential or the organization has too many waiting calls. */
   add(filter: WaitFilter): Waiter;
+  /** Undefined if it has too many: for a call that need not wait. */
+  addIfAllowed(filter: WaitFilter): Waiter | undefined;
 }
 
 /** How often to look for messages that other processes committed. */
@@ -83,6 +85,32 @@ function createWaiters(world: World): Waiters {
     groups.set(organization, group);
     return group;
   };
+  const addIfAllowed = (filter: WaitFilter): Waiter | undefined => {
+    const { organization_id, credential } = filter.caller;
+    const group = groups.get(organization_id) ?? openGroup(organization_id);
+    const { filters, unpolled } = group;
+    const waits = [...filters.values()].filter(({ caller }) => caller.credential.id === credential.id);
+    if (waits.length >= maxWaitsPerCredential || filters.size >= world.quotas.waitingCalls) {
+      return undefined;
+    }
+    const signal = createSignal();
+    filters.set(signal, filter);
+    unpolled.add(signal);
+    return {
+      signal,
+      get isEnded() {
+        return group.ended.has(signal);
+      },
+      [Symbol.dispose]() {
+        filters.delete(signal);
+        unpolled.delete(signal);
+        if (filters.size === 0) {
+          clearInterval(group.timer);
+          groups.delete(group.organization);
+        }
+      },
+    };
+  };
   return {
     notify(organization, subject) {
       const group = groups.get(organization);
@@ -91,31 +119,13 @@ function createWaiters(world: World): Waiters {
       }
     },
     add(filter) {
-      const { organization_id, credential } = filter.caller;
-      const group = groups.get(organization_id) ?? openGroup(organization_id);
-      const { filters, unpolled } = group;
-      const waits = [...filters.values()].filter(({ caller }) => caller.credential.id === credential.id);
-      if (waits.length >= maxWaitsPerCredential || filters.size >= world.quotas.waitingCalls) {
+      const waiter = addIfAllowed(filter);
+      if (!waiter) {
         throw fail("rate_limited", { retry_after: retryAfterSeconds });
       }
-      const signal = createSignal();
-      filters.set(signal, filter);
-      unpolled.add(signal);
-      return {
-        signal,
-        get isEnded() {
-          return group.ended.has(signal);
-        },
-        [Symbol.dispose]() {
-          filters.delete(signal);
-          unpolled.delete(signal);
-          if (filters.size === 0) {
-            clearInterval(group.timer);
-            groups.delete(group.organization);
-          }
-        },
-      };
+      return waiter;
     },
+    addIfAllowed,
   };
 }
 

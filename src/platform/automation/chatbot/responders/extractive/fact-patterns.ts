@@ -1,6 +1,9 @@
-/** Patterns of the facts that sentences have: amounts of money, times, durations, measures. In small letters. */
+/**
+ * Patterns of facts in sentences: amounts of money, times, durations, measures. The patterns match lower
+ * case.
+ */
 
-/** Matches where any of the patterns does. */
+/** Matches if any of the patterns matches. */
 export function anyOf(...patterns: readonly RegExp[]): RegExp {
   return new RegExp(`(?:${patterns.map(({ source }) => source).join("|")})`);
 }
@@ -10,13 +13,13 @@ function oneOf(words: string): RegExp {
   return new RegExp(`(?:${words.split(" ").join("|")})`);
 }
 
-/** A pattern that contains others. */
+/** A pattern that contains other patterns. */
 export function pattern(texts: TemplateStringsArray, ...parts: readonly RegExp[]): RegExp {
   const sources = parts.map(({ source }) => source);
   return new RegExp(String.raw(texts, ...sources));
 }
 
-export const number = anyOf(
+export const numberPattern = anyOf(
   /\d+(?:[.,:]\d+)*/,
   oneOf(
     "half one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen eighteen twenty " +
@@ -32,7 +35,7 @@ const currencyName = oneOf(
 );
 
 /** A percentage counts as an amount: "a fee of two percent". */
-export const money = anyOf(
+export const moneyPattern = anyOf(
   // € 20, 20 €
   /[$€£¥₹]\s?\d/,
   /\d\s?[$€£¥₹%]/,
@@ -53,7 +56,7 @@ const partOfYearOrDay = oneOf(
   "noon midnight daily weekdays? weekends? holidays? mornings? evenings? afternoons? nights? spring summer autumn winter dawn dusk",
 );
 
-export const time = anyOf(
+export const timePattern = anyOf(
   /\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b/,
   pattern`\b${monthName}\b`,
   // The month, not the verb.
@@ -73,20 +76,20 @@ const unitOfTime = oneOf(
   "seconds? minutes? mins? hours? days? weeks? months? years? fortnight weekends? quarters? terms? seasons? nights?",
 );
 
-export const duration = anyOf(
+export const durationPattern = anyOf(
   // two days, 3 working days, two-week
-  pattern`\b${number}[\s-](?:[a-z]+[\s-])?${unitOfTime}\b`,
+  pattern`\b${numberPattern}[\s-](?:[a-z]+[\s-])?${unitOfTime}\b`,
   /\b(?:immediately|overnight|at once|same day|indefinitely|unlimited|lifetime)\b/,
 );
 
-export const length = measure(
+export const lengthPattern = measure(
   "mm cm m km met(?:er|re)s? kilomet(?:er|re)s? centimet(?:er|re)s? feet ft inch(?:es)? miles?",
 );
-export const weight = measure("g kg grams? kilos? kilograms? tonnes? tons? lbs? pounds?");
+export const weightPattern = measure("g kg grams? kilos? kilograms? tonnes? tons? lbs? pounds?");
 
 function measure(units: string): RegExp {
   return pattern`\d\s?${oneOf(units)}(?![a-z])`;
 }
 
-export const phoneNumber = /\+?\d[\d\s/-]{4,}\d/;
-export const mailAddress = /\S@\S/;
+export const phoneNumberPattern = /\+?\d[\d\s/-]{4,}\d/;
+export const mailAddressPattern = /\S@\S/;

@@ -1,9 +1,10 @@
 /**
- * Answers with words of the knowledge base alone: a stored answer, or sentences of a passage. The same input has the same
- * answer.
+ * Answers only with words of the knowledge base: a stored answer, or sentences of a passage. The same input
+ * has the same answer.
  *
- * A wrong answer is worse than a hand-off: nearly all of what was asked must stand in the sentence, or above it, the sentence
- * must have a fact of the kind that was asked for, and no other place may fit as well.
+ * A wrong answer is worse than a hand-off. So nearly all words of the question must stand in the sentence or
+ * above it, the sentence must contain a fact of the kind that was asked for, and no other sentence may fit as
+ * well.
  */
 import type { Embedder } from "../../../../../ports/models/embedder.ts";
 import { pause } from "../../../../../time/pauses.ts";
@@ -12,18 +13,21 @@ import { type Evidence, weigh } from "./evidence.ts";
 import { findNearWords, type NearWords } from "./near-words.ts";
 import { findPair, findSameQuestion } from "./pairs.ts";
 import { formsOf, type Place, placesOf } from "./places.ts";
-import { type Asked, readQuestion } from "./question.ts";
+import { type ParsedQuestion, readQuestion } from "./question.ts";
 
 export { findSameQuestion } from "./pairs.ts";
 
-/** What a sentence must have of the question. */
+/** How much of the question a sentence must cover. */
 const floors = { coverage: 0.8, own: 0.25, missing: 0.2 } as const;
-/** The most telling word of a question must be there itself, and not another one of nearly the same meaning. */
+/**
+ * The most telling word of a question must itself be in the text: a word of nearly the same meaning is not
+ * enough.
+ */
 const maxReplaced = 0.4;
-/** By how much the best sentence must be ahead of those of other passages that say something else. */
+/** How far the score of the best sentence must be above the scores of other passages with another answer. */
 const margin = 0.04;
 
-/** Of a question with more words about its subject, no sentence has nearly all. */
+/** No sentence has nearly all words of a question with more words than this. */
 const maxAsked = 100;
 
 const quoted = { model: null, usage: null } as const;
@@ -61,7 +65,11 @@ interface Candidate extends Evidence {
   readonly score: number;
 }
 
-async function quoteSentence(passages: readonly Passage[], asked: Asked, near: NearWords): Promise<Answer> {
+async function quoteSentence(
+  passages: readonly Passage[],
+  asked: ParsedQuestion,
+  near: NearWords,
+): Promise<Answer> {
   const chunks = passages.filter((passage) => passage.type === "chunk");
   const candidates: Candidate[] = [];
   for (const [rank, passage] of chunks.entries()) {
@@ -88,7 +96,7 @@ async function quoteSentence(passages: readonly Passage[], asked: Asked, near: N
   return { outcome: "answered", text: place.text, sources: [place.passage], ...quoted };
 }
 
-function isAnswer({ coverage, own, missing, replaced, place }: Candidate, { kind }: Asked): boolean {
+function isAnswer({ coverage, own, missing, replaced, place }: Candidate, { kind }: ParsedQuestion): boolean {
   const isCovered =
     coverage >= floors.coverage && own >= floors.own && missing <= floors.missing && replaced <= maxReplaced;
   return isCovered && (kind?.has(place.text) ?? true);
@@ -96,10 +104,10 @@ function isAnswer({ coverage, own, missing, replaced, place }: Candidate, { kind
 
 function toCandidate(
   place: Place,
-  { asked, near, rank }: { readonly asked: Asked; readonly near: NearWords; readonly rank: number },
+  { asked, near, rank }: { readonly asked: ParsedQuestion; readonly near: NearWords; readonly rank: number },
 ): Candidate {
   const evidence = weigh(asked, place, near);
-  // What the sentence says counts more than what stands around it; then the order of the search.
+  // The words of the sentence itself count more than the words around it; the order of the search comes last.
   const score = evidence.coverage + 0.2 * evidence.own + 0.02 / (1 + rank);
   return { ...evidence, place, score };
 }

@@ -1,49 +1,50 @@
 /**
- * What kind of fact a question asks for, by its English words: an amount of money, a time, a number and so on. A sentence that
- * has no such fact does not answer it. A question of no known kind, or in another language, is answered by any sentence.
+ * The kind of fact that a question asks for, by its English words: an amount of money, a time, a number and
+ * so on. A sentence without such a fact does not answer the question. If the kind is not known, or the
+ * question is in another language, any sentence may answer.
  */
 import {
   anyOf,
-  duration,
-  length,
-  mailAddress,
-  money,
-  number,
+  durationPattern,
+  lengthPattern,
+  mailAddressPattern,
+  moneyPattern,
+  numberPattern,
   pattern,
-  phoneNumber,
-  time,
-  weight,
+  phoneNumberPattern,
+  timePattern,
+  weightPattern,
 } from "./fact-patterns.ts";
 
 export interface FactKind {
-  /** Whether a sentence has such a fact. */
+  /** Whether a sentence has a fact of this kind. */
   has(sentence: string): boolean;
-  /** Words of the question that ask for it, and are not its subject. */
+  /** Words of the question that ask for this kind of fact and are not the question's subject. */
   readonly asking: ReadonlySet<string>;
 }
 
 interface KindRule {
-  /** Matches the questions that ask for the fact, in small letters. */
+  /** Matches the questions that ask for the fact, in lower case. */
   readonly question: RegExp;
-  /** Matches the sentences that have it. */
+  /** Matches the sentences that have the fact. */
   readonly fact: RegExp;
   readonly asking: string;
-  /** Whether capital letters count in the fact. */
+  /** Whether the pattern of the fact is case-sensitive. */
   readonly isCased?: true;
 }
 
-/** The first rule that a question matches gives the kind of the question. */
+/** The first rule that matches a question gives its kind. */
 const rules: readonly KindRule[] = [
   {
     // What is your phone number?
     question: anyOf(/\b(?:phone|telephone|mobile|hotline) number\b/, /\bwhat number\b.*\bcall\b/),
-    fact: phoneNumber,
+    fact: phoneNumberPattern,
     asking: "number call",
   },
   {
     // What is your email address?
     question: /\be-?mail address\b/,
-    fact: mailAddress,
+    fact: mailAddressPattern,
     asking: "address",
   },
   {
@@ -53,7 +54,7 @@ const rules: readonly KindRule[] = [
       /\bhow much (?:time|notice)\b/,
       /\b(?:period|duration)\b/,
     ),
-    fact: anyOf(duration, time),
+    fact: anyOf(durationPattern, timePattern),
     asking: "long quick quickly fast soon time take takes last period duration",
   },
   {
@@ -63,7 +64,7 @@ const rules: readonly KindRule[] = [
       /\b(?:what|which)\b.*\b(?:costs?|prices?|fees?|fares?|charges?|charged?|pay|owe|fines?|rent|rates?|deposits?)\b/,
       /^(?:the )?(?:price|cost|fee)s?\b/,
     ),
-    fact: money,
+    fact: moneyPattern,
     asking:
       "much expensive cost costs price prices fee fees fare charge charges charged pay owe amount total",
   },
@@ -76,19 +77,19 @@ const rules: readonly KindRule[] = [
   {
     // How deep is it?
     question: /\bhow (?:deep|high|tall|wide|far)\b/,
-    fact: length,
+    fact: lengthPattern,
     asking: "",
   },
   {
     // How heavy is it?
     question: anyOf(/\bhow heavy\b/, /\bweigh/),
-    fact: weight,
+    fact: weightPattern,
     asking: "",
   },
   {
     // How many are there?
     question: anyOf(/\bhow (?:many|old|large|big|often)\b/, /\bwhat (?:age|size)\b/),
-    fact: anyOf(pattern`\b${number}\b`, /\b(?:every|daily|weekly|monthly|yearly|unlimited)\b/),
+    fact: anyOf(pattern`\b${numberPattern}\b`, /\b(?:every|daily|weekly|monthly|yearly|unlimited)\b/),
     asking: "many number age old",
   },
   {
@@ -101,17 +102,22 @@ const rules: readonly KindRule[] = [
       /\b(?:how late|until when|opening hours|opening times)\b/,
     ),
     fact: anyOf(
-      time,
+      timePattern,
       // two days before, within two days
-      pattern`${duration}.{0,15}\b(?:before|after|later)\b`,
-      pattern`\b(?:within|after|in|every)\b.{0,15}${duration}`,
+      pattern`${durationPattern}.{0,15}\b(?:before|after|later)\b`,
+      pattern`\b(?:within|after|in|every)\b.{0,15}${durationPattern}`,
     ),
     asking: "time date day late take place",
   },
   {
     // Who is it? A name, a role or a way to reach somebody.
     question: anyOf(/^who\b/, /[,;.?!] who\b/),
-    fact: anyOf(/\b(?:Mr|Mrs|Ms|Dr)\b/, /[a-z,] [A-Z][a-z]+ [A-Z][a-z]+/, phoneNumber, mailAddress),
+    fact: anyOf(
+      /\b(?:Mr|Mrs|Ms|Dr)\b/,
+      /[a-z,] [A-Z][a-z]+ [A-Z][a-z]+/,
+      phoneNumberPattern,
+      mailAddressPattern,
+    ),
     asking: "call contact",
     isCased: true,
   },
@@ -128,7 +134,7 @@ const rules: readonly KindRule[] = [
   },
 ];
 
-/** Undefined: of no known kind. */
+/** Returns undefined if the question is of no known kind. */
 export function findKind(question: string): FactKind | undefined {
   const plain = question.toLowerCase();
   const rule = rules.find((each) => each.question.test(plain));

@@ -1,16 +1,16 @@
-/** Finds words of nearly the same meaning, by their vectors, and misspelled ones. */
+/** Finds words of nearly the same meaning by their vectors, and misspelled words by their letters. */
 import type { Embedder } from "../../../../../ports/models/embedder.ts";
 import { pause } from "../../../../../time/pauses.ts";
 
-/** The words of a text by their stems, each in the form in which it stands there. */
-export type Forms = ReadonlyMap<string, string>;
+/** The words of a text: the stem, and the form in which the word stands in the text. */
+export type WordForms = ReadonlyMap<string, string>;
 
-/** For the stem of a word, the stems that may stand for it. */
+/** For the stem of a word, the stems that may replace it. */
 export type NearWords = ReadonlyMap<string, ReadonlySet<string>>;
 
 /**
- * Words that name one of a few values: their vectors are near each other, and they never mean the same. Words with digits
- * are of this kind too.
+ * Words that name one of a few values: their vectors are near each other, but they never mean the same. Words
+ * with digits are treated in the same way.
  */
 const exact = new Set(
   (
@@ -21,20 +21,22 @@ const exact = new Set(
   ).split(" "),
 );
 
-/** Whether only the same word will do. */
+/** Whether no other word can replace this word. */
 export function isExact(word: string): boolean {
   return /\p{N}/u.test(word) || exact.has(word) || exact.has(word.replace(/s$/, ""));
 }
 
-/** Each word of a question is compared with so many. Twenty passages of ordinary texts have about 2,000 words. */
+/**
+ * Each word of a question is compared with this many words. Twenty ordinary passages have about 2,000 words.
+ */
 const maxCandidates = 5_000;
-/** So many words are said to be near one. */
+/** The most near words of one word. */
 const maxNear = 100;
 
 /** Words are compared by their vectors only if the model is made for single words. */
 export async function findNearWords(
-  asked: Forms,
-  others: Forms,
+  asked: WordForms,
+  others: WordForms,
   { embedder, signal }: { readonly embedder: Embedder; readonly signal: AbortSignal },
 ): Promise<NearWords> {
   const open = [...asked].filter(([, word]) => !isExact(word));
@@ -51,7 +53,7 @@ export async function findNearWords(
   const nearWords = new Map<string, ReadonlySet<string>>();
   for (const [stem, word] of open) {
     await pause();
-    // A word that stands somewhere is spelled right.
+    // A word that also stands in the other text is spelled correctly.
     const isKnown = others.has(stem);
     const near = candidates.filter(
       ([, other]) => meansSame(word, other) || (!isKnown && isMisspelled(word, other)),
@@ -82,10 +84,13 @@ function dot(one: Float32Array, other: Float32Array): number {
   return sum;
 }
 
-/** Short words with one letter changed are other words. */
+/** A short word with one letter changed is another word. */
 const minMisspelled = 6;
 
-/** Whether one letter is missing, added, changed or exchanged with the next one; the first is the same. */
+/**
+ * Whether one letter is missing, added, changed or swapped with the next letter. The first letter must be the
+ * same.
+ */
 function isMisspelled(one: string, other: string): boolean {
   if (Math.min(one.length, other.length) < minMisspelled || one[0] !== other[0]) {
     return false;

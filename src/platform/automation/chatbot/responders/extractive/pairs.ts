@@ -1,24 +1,30 @@
-/** Finds the QA pair whose question is what was asked. */
+/** Finds the QA pair whose question means the same as the contact's question. */
 
 import { pause } from "../../../../../time/pauses.ts";
 import type { Passage } from "../answer.ts";
 import { subjectForms, subjectWords, wordsOf } from "../words.ts";
 import { weigh } from "./evidence.ts";
 import type { NearWords } from "./near-words.ts";
-import type { Asked } from "./question.ts";
+import type { ParsedQuestion } from "./question.ts";
 
 type Pair = Extract<Passage, { type: "qa_pair" }>;
 
-/** Of the question, the part that the pair must have; of the pair's question, the part that was asked. */
+/**
+ * asked: share of the contact's question that the pair must cover; pair: share of the pair's question that
+ * the contact must have asked.
+ */
 const floors = { asked: 0.75, pair: 0.33, missing: 0.2, near: 0.4 } as const;
-/** From which cosine two questions are the same, as far as models are known. */
+/** Two questions with this cosine or more are the same, for all models that we know. */
 const sameQuestion = 0.95;
 const margin = 0.1;
 
 export interface PairSearch {
-  readonly asked: Asked;
+  readonly asked: ParsedQuestion;
   readonly near: NearWords;
-  /** From which cosine two questions may be the same if most words are; undefined: only the words say so. */
+  /**
+   * Two questions with this cosine or more may be the same if most words are; undefined: only the words
+   * decide.
+   */
   readonly nearQuestions: number | undefined;
 }
 
@@ -35,24 +41,24 @@ export async function findPair(passages: readonly Passage[], search: PairSearch)
   }
   matches.sort((one, other) => other.score - one.score);
   const [best] = matches;
-  // A pair with the same answer does not make it unsure.
+  // Another pair with the same answer does not make the match ambiguous.
   const rival = matches.find(({ text }) => best && text !== best.text);
   return best && best.score - (rival?.score ?? 0) >= margin ? best.pair : undefined;
 }
 
-/** The pair whose question is what was asked, by the vectors of both. */
+/** Finds the pair whose question is the contact's question, by the vectors of both. */
 export function findSameQuestion(passages: readonly Passage[]): Pair | undefined {
   return passages
     .filter((passage) => passage.type === "qa_pair")
     .find(({ similarity }) => (similarity ?? 0) >= sameQuestion);
 }
 
-/** The words of an answer, in which spaces, case and the marks at its end say nothing. */
+/** The words of an answer, for a comparison that ignores spaces, case and punctuation. */
 function textOf(answer: string): string {
   return wordsOf(answer).join(" ");
 }
 
-/** 0 if it is another question. */
+/** Returns 0 if the pair has another question. */
 function scoreOf(
   { question, answer, similarity }: Pair,
   { asked, near, nearQuestions = 1 }: PairSearch,

@@ -1,4 +1,4 @@
-/** Divides passages into sentences and rows of tables, each with the words that stand in it, above it and around it. */
+/** Divides passages into sentences and table rows, each with the words in it, above it and around it. */
 
 import { pause } from "../../../../../time/pauses.ts";
 import type { Passage } from "../answer.ts";
@@ -6,21 +6,23 @@ import { sentencesOf, subjectForms, subjectWords } from "../words.ts";
 
 export interface Place {
   readonly passage: Passage;
-  /** What is quoted: a sentence with the one that announces it, or a row with the header of its table. */
+  /**
+   * The text to quote: a sentence with the sentence that announces it, or a row with the header of its table.
+   */
   readonly text: string;
   /** The words of the text. */
   readonly own: ReadonlySet<string>;
-  /** Of the headings and the document's name. */
+  /** The words of the headings and of the document's name. */
   readonly above: ReadonlySet<string>;
-  /** Of the sentence before it, under the same heading. */
+  /** The words of the sentence before, under the same heading. */
   readonly before: ReadonlySet<string>;
-  /** Of the whole passage. */
+  /** The words of the whole passage. */
   readonly passageWords: ReadonlySet<string>;
 }
 
 /** In characters. A longer sentence does not read as an answer. */
 const maxSentence = 600;
-/** A line of this length without a mark at its end is a heading of the lines after it. */
+/** A line of at most this length without punctuation at its end is a heading of the lines after it. */
 const maxHeading = 60;
 
 const none: ReadonlySet<string> = new Set();
@@ -58,7 +60,7 @@ interface Part {
   readonly text: string;
 }
 
-/** A row comes with the header of its table, and a sentence with the one that announces it. */
+/** A row gets the header of its table, and a sentence gets the sentence that announces it. */
 function partsOf(content: string): Part[] {
   const lines = content.split("\n").filter((line) => line.trim() !== "");
   const parts: Part[] = [];
@@ -85,14 +87,14 @@ function partsOf(content: string): Part[] {
         continue;
       }
       parts.push({ kind: "sentence", text: lead === undefined ? sentence : `${lead} ${sentence}` });
-      // It announces all items of a list, or one sentence.
+      // The announcement applies to all items of a list, or to one sentence.
       lead = isItem(sentence) ? lead : undefined;
     }
   }
   return parts;
 }
 
-/** The words of the passages, by which words of a question may be meant; the first passages are the best ones. */
+/** The words of the passages that a word of the question may be near to. The best passages come first. */
 export async function formsOf(passages: readonly Passage[]): Promise<ReadonlyMap<string, string>> {
   const forms = new Map<string, string>();
   for (const passage of passages) {

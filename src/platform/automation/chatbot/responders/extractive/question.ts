@@ -1,28 +1,28 @@
-/** What a question asks: its words with their weights, and the kind of fact that answers it. */
+/** What a question asks: its words with their weights, and the kind of fact that would answer it. */
 import type { Question } from "../answer.ts";
 import { stem, subjectForms, wordsOf } from "../words.ts";
 import { type FactKind, findKind } from "./kinds.ts";
-import type { Forms } from "./near-words.ts";
+import type { WordForms } from "./near-words.ts";
 
-export interface AskedWord {
+export interface QuestionWord {
   readonly word: string;
   readonly stem: string;
-  /** The share of all words of the question, rare words counting more. */
+  /** The word's share of the question. Rare words have a larger share. */
   readonly share: number;
 }
 
-export interface Asked {
-  readonly words: readonly AskedWord[];
-  readonly forms: Forms;
+export interface ParsedQuestion {
+  readonly words: readonly QuestionWord[];
+  readonly forms: WordForms;
   /** Undefined: any sentence may answer. */
   readonly kind: FactKind | undefined;
 }
 
-export function readQuestion({ text, terms }: Pick<Question, "text" | "terms">): Asked {
+export function readQuestion({ text, terms }: Pick<Question, "text" | "terms">): ParsedQuestion {
   const kind = findKind(text);
   const all = [...subjectForms(text)];
   const subject = all.filter(([, word]) => !kind?.asking.has(word));
-  // "What does it cost?" has no other words.
+  // For example, "What does it cost?" has no words besides the asking ones.
   const forms = new Map(subject.length > 0 ? subject : all);
   const weights = new Map(
     terms.flatMap(({ word, weight }) => wordsOf(word).map((part) => [stem(part), weight] as const)),

@@ -1,4 +1,7 @@
-/** Checks what a language model wrote before a contact gets it. A model may have followed a text of a passage or a message. */
+/**
+ * Checks what a language model wrote before it is sent to a contact. The model may have followed instructions
+ * in a passage or a message.
+ */
 
 import { pause } from "../../../../../time/pauses.ts";
 import type { Passage, UnknownReason } from "../answer.ts";
@@ -10,10 +13,10 @@ import type { Prompt } from "./prompt.ts";
 
 const citation = /[ \t]*\[(\d+(?:\s*[,;]\s*\d+)*)\]/g;
 
-/** Words in a row that an answer and the prompt don't share by chance. */
+/** An answer and the prompt don't share this many consecutive words by chance. */
 const sharedWords = { rules: 7, instructions: 8 } as const;
 
-type Checked =
+type CheckResult =
   | { readonly text: string; readonly sources: readonly Passage[] }
   | { readonly reason: UnknownReason };
 
@@ -22,15 +25,18 @@ interface CheckOptions {
   readonly prompt: Prompt;
   /** What the contact wrote, now and before. */
   readonly asked: string;
-  /** Those of the prompt, in their order. */
+  /** The passages of the prompt, in the same order. */
   readonly passages: readonly Passage[];
 }
 
-/** The answer without its citations, and what it cites; or why it can't be given. */
+/**
+ * Returns the answer without its citations and the passages that it cites, or the reason why it can't be
+ * sent.
+ */
 export async function checkAnswer(
   written: string,
   { marker, prompt, asked, passages }: CheckOptions,
-): Promise<Checked> {
+): Promise<CheckResult> {
   const answer = removeHidden(written.normalize("NFC")).trim();
   const numbers = [...answer.matchAll(citation)].flatMap(([, list = ""]) => list.split(/[,;]/).map(Number));
   const cited = [...new Set(numbers)].map((number) => passages[number - 1]);
@@ -44,16 +50,16 @@ export async function checkAnswer(
   return { text, sources: cited.filter((passage) => passage !== undefined) };
 }
 
-interface Written extends CheckOptions {
+interface WrittenAnswer extends CheckOptions {
   readonly answer: string;
   readonly text: string;
   readonly cited: readonly (Passage | undefined)[];
 }
 
-/** In the order in which they are made. */
+/** In the order in which they run. */
 const checks: readonly {
   readonly reason: UnknownReason;
-  fails(written: Written): boolean | Promise<boolean>;
+  fails(written: WrittenAnswer): boolean | Promise<boolean>;
 }[] = [
   { reason: "not_known", fails: ({ answer }) => answer.includes(unknownAnswer) },
   { reason: "answer_too_long", fails: ({ text }) => text.length > maxAnswer },
@@ -61,7 +67,7 @@ const checks: readonly {
     reason: "prompt_repeated",
     fails({ answer, marker, prompt: { system, rules }, passages }) {
       const instructions = system.slice(rules.length);
-      // What the passages say too is no secret.
+      // A sentence that also stands in the passages is no secret.
       const given = passages.map(textOf).join("\n");
       return (
         answer.toLowerCase().includes(marker.toLowerCase()) ||
@@ -73,7 +79,8 @@ const checks: readonly {
   { reason: "no_citation", fails: ({ cited, text }) => cited.length === 0 || text === "" },
   { reason: "unknown_citation", fails: ({ cited }) => cited.includes(undefined) },
   {
-    // A contact dictated it: what it says is in the question alone.
+    // The contact dictated the answer: all its words are in the question, and some are not in the cited
+    // passages.
     reason: "dictated",
     fails({ text, asked, cited }) {
       const given = subjectWords(cited.map((passage) => (passage ? textOf(passage) : "")).join("\n"));
@@ -97,7 +104,7 @@ const checks: readonly {
   },
 ];
 
-/** Whether so many words in a row stand in both texts, and not in the given one. */
+/** Whether `count` consecutive words stand in both texts, and not in `given`. */
 function sharesWords(
   answer: string,
   other: string,
@@ -110,7 +117,7 @@ function sharesWords(
     .slice(0, Math.max(0, words.length - count + 1))
     .map((_, start) => ` ${words.slice(start, start + count).join(" ")} `)
     .filter((row) => text.includes(row));
-  // The given text is long, and seldom needed.
+  // `given` is long and seldom needed.
   const known = shared.length > 0 ? asWords(given) : "";
   return shared.some((row) => !known.includes(row));
 }

@@ -1,4 +1,7 @@
-/** Answers with a language model, from passages alone. Whatever is wrong with its answer, a person takes over. */
+/**
+ * Answers with a language model, only from passages. If anything is wrong with the model's answer, a person
+ * takes over.
+ */
 import { randomBytes } from "node:crypto";
 import type { CompletionRequest, LanguageModel } from "../../../../../ports/models/language-model.ts";
 import type { Answer, Question } from "../answer.ts";
@@ -7,9 +10,12 @@ import { writePrompt } from "./prompt.ts";
 
 export interface ModelOptions {
   readonly instructions: string | undefined;
-  /** Of the answer, in tokens of the model. */
+  /** The most tokens of the answer. */
   readonly maxTokens: number;
-  /** Reserves tokens, the most that the answer may use; false: they exceed a limit, and the model is not called. */
+  /**
+   * Reserves tokens, the most that the answer may use; false: a limit would be exceeded, and the model is not
+   * called.
+   */
   readonly reserve?: (tokens: number) => Promise<boolean>;
   readonly signal: AbortSignal;
 }
@@ -43,10 +49,10 @@ export async function respondWithModel(
     : { outcome: "answered", ...checked, model, usage };
 }
 
-/** A token of English has about four bytes of UTF-8, one of other languages about three. */
+/** A token of English has about four bytes of UTF-8, and a token of other languages about three. */
 const bytesPerToken = 3;
 
-/** Rather too many than too few. */
+/** Rounds up: the estimate is a limit. */
 function estimateInput({ system, messages }: Pick<CompletionRequest, "system" | "messages">): number {
   const bytes = [system, ...messages.map(({ content }) => content)].reduce(
     (sum, text) => sum + Buffer.byteLength(text),

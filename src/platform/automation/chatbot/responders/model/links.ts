@@ -1,26 +1,30 @@
-/** Finds the web and mail addresses and phone numbers of a text, in any script and form, each in one form. */
+/**
+ * Finds the web addresses, mail addresses and phone numbers of a text in any script and notation, and
+ * normalizes them.
+ */
 
-/** The dots that browsers take for one in an address; in a text they end sentences. */
+/** The full stops of other scripts that browsers accept in an address. In a text they end sentences. */
 const wideDot =
   /[\u3002\uff61](?=(?:xn--[a-z0-9-]+|[a-z]{2,}|中国|中國|公司|网络|網絡|网址|香港|台湾|台灣|新加坡|コム|みんな)(?![a-z]))/gu;
 
 const label = "[\\p{L}\\p{M}\\p{N}-]+";
 const rest = "(?::\\d+)?(?:[/?#][^\\s<>()[\\]\"'“”]*)?";
-/** Longer than any scheme that opens an address. */
+/** Longer than any scheme in use. */
 const scheme = "\\b[a-z][a-z0-9+.-]{0,30}:\\/\\/";
 const beforeAt = "[\\p{L}\\p{M}\\p{N}._%+-]";
-/** A name of a host has at most 253 characters, and what stands before the @ of a mail address 64. */
+/** A host name has at most 253 characters, and the part before the @ of a mail address has at most 64. */
 const user = `${beforeAt}{0,320}`;
 
-/** Of an address of IPv6 without brackets, and what it does not stand in. */
+/** The parts of an IPv6 address without brackets, and the characters that must not be next to the address. */
 const group = "[0-9a-f]{1,4}";
 const inWord = "[\\p{L}\\p{N}:]";
 
 const addresses = new RegExp(
   [
-    // With an address of IPv6, in brackets also without a scheme.
+    // An IPv6 address in brackets, also without a scheme.
     `(?:${scheme})?\\[[0-9a-f.]*:[0-9a-f.]*:[0-9a-f:.]*(?:%[^\\]\\s]*)?\\]${rest}`,
-    // Without a scheme, an attempt within a word would find no more than the one at its beginning, and take cubic time.
+    // Without a scheme, an attempt in the middle of a word would find no more than the attempt at the word's
+    // beginning, and take cubic time.
     `(?:(?:${scheme}|\\bmailto:|\\btel:)${user}|(?<!${beforeAt})${user})@?(?:${label}\\.)+[\\p{L}\\p{M}]{2,}${rest}`,
     `${scheme}[^\\s<>()[\\]"'“”]+`,
   ].join("|"),
@@ -47,7 +51,7 @@ export function linksOf(text: string): string[] {
   ];
 }
 
-/** Digits of other scripts, which stand in tens, one block or more after the other. */
+/** Converts digits of other scripts. Unicode orders them in blocks of ten, from zero to nine. */
 function toAsciiDigits(text: string): string {
   return text.replace(/(?![0-9])\p{Nd}/gu, (digit) => {
     let zero = digit.codePointAt(0) ?? 0;

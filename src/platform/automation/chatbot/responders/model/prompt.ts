@@ -1,13 +1,13 @@
 /**
- * The prompt of a language model. What the business decides is in `system`; what customers and documents say is in the
- * message, in blocks whose marker is random, so that no text can end its block.
+ * The prompt of a language model. Texts of the business are in `system`; texts of customers and documents are
+ * in the message, in blocks with a random marker, so that no text can end its block.
  */
 import type { CompletionRequest } from "../../../../../ports/models/language-model.ts";
 import type { HistoryMessage, Passage, Question } from "../answer.ts";
 import { neutralize, removeHidden } from "../neutralize.ts";
 import { maxAnswer, unknownAnswer } from "../tokens.ts";
 
-/** Of an earlier message, in characters. */
+/** The most characters of an earlier message. */
 const maxHistoryText = 1000;
 
 export interface PromptOptions {

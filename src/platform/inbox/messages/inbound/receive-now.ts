@@ -1,0 +1,76 @@
+/**
+ * Receives what a channel reports while its caller waits for the result, as the simulated phone does.
+ *
+ * The same job as that of any other report is stored first, to start a while later. The work is then done at once, by the
+ * function that the job runs, in a transaction that also deletes the job. If the process dies or fails in between, a worker
+ * does the work.
+ */
+import { fail } from "../../../../../tools/errors.ts";
+import { coalesce } from "../../../../database/coalesce.ts";
+import { newId } from "../../../../database/id.ts";
+import { type NewJob, newJob } from "../../../../jobs/job.ts";
+import type { InboundMessage, MessageChange } from "../../../../ports/channel/channel.ts";
+import { getInbox } from "../../../account/inboxes/index.ts";
+import type { Transaction, World } from "../../../foundation/kernel/index.ts";
+import { changeMessageJob } from "./change-job.ts";
+import { applyChange } from "./changes.ts";
+import { changeOptions, senderOptions } from "./jobs.ts";
+import { receiveMessageJob } from "./receive.ts";
+import type { ReportedMessage } from "./reported-message.ts";
+import { type MessageNames, storeMessage } from "./store.ts";
+
+/** How long the work may take until a worker does it too, which changes nothing. */
+const takeoverMs = 10_000;
+
+const takeoverTime = (world: World) => new Date(world.now().getTime() + takeoverMs);
+
+/** @throws Failure `no_inbox`, `inbox_not_found`. */
+export async function receiveMessage(world: World, inbound: InboundMessage): Promise<MessageNames> {
+  const accepted = await acceptMessage(world, inbound);
+  if (!accepted) {
+    throw inbound.to === null ? fail("no_inbox") : fail("inbox_not_found", { param: "to" });
+  }
+  return storeMessage(world, accepted);
+}
+
+/** Stores the jobs of messages that arrive together. Undefined for a message without an inbox. */
+const acceptMessage = coalesce(
+  (world: World, messages: readonly InboundMessage[]) =>
+    world.database.transaction(async (tx) => {
+      const accepted: (AcceptedMessage | undefined)[] = [];
+      for (const message of messages) {
+        accepted.push(await findInboxOf(tx, world, message));
+      }
+      await tx.enqueue(accepted.flatMap((one) => (one ? newMessageJob(world, one) : [])));
+      return accepted;
+    }),
+  ({ organization_id }) => organization_id,
+);
+
+type AcceptedMessage = ReportedMessage & { readonly file: null; readonly job_id: string };
+
+async function findInboxOf(
+  tx: Transaction,
+  world: World,
+  { organization_id, channel, to, ...sent }: InboundMessage,
+): Promise<AcceptedMessage | undefined> {
+  const inbox = await getInbox(tx, organization_id, { phone_number: to, channel });
+  const message = { ...sent, file: null, original: {} };
+  const job_id = newId("job", world.now());
+  return inbox && { organization_id, inbox_id: inbox.id, message, file: null, job_id };
+}
+
+function newMessageJob(world: World, { file: _, job_id: id, ...reported }: AcceptedMessage): NewJob {
+  const options = senderOptions(reported.organization_id, reported.message);
+  return newJob(receiveMessageJob, reported, { ...options, id, runAt: takeoverTime(world) });
+}
+
+/** Undefined if the message is not known, or if the sender of an edit or a deletion is not. */
+export async function receiveChange(world: World, change: MessageChange): Promise<MessageNames | undefined> {
+  const now = world.now();
+  const id = newId("job", now);
+  const payload = { ...change, received_at: now.toISOString() };
+  const options = { ...changeOptions(change.organization_id, change), id, runAt: takeoverTime(world) };
+  await world.database.transaction((tx) => tx.enqueue([newJob(changeMessageJob, payload, options)]));
+  return applyChange(world, change, id);
+}

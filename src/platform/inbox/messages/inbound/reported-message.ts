@@ -1,0 +1,20 @@
+/** A message that a channel has reported, as the payload of its job. */
+import { z } from "zod";
+import { ReceivedContent } from "../../../../../tools/messages/index.ts";
+import { senderFields } from "./sender.ts";
+
+export const ReportedMessage = z.object({
+  organization_id: z.string(),
+  inbox_id: z.string(),
+  message: z.object({
+    ...senderFields,
+    channel_message_id: z.string(),
+    name: z.string().nullable(),
+    occurred_at: z.string(),
+    reply_to: z.string().nullish(),
+    content: ReceivedContent,
+    file: z.object({ id: z.string(), content_type: z.string() }).nullable(),
+    original: z.record(z.string(), z.unknown()),
+  }),
+});
+export type ReportedMessage = z.output<typeof ReportedMessage>;
