@@ -15,6 +15,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
+import { firstInbox } from "../src/adapters/channel/index.ts";
 import { startApp } from "../src/app.ts";
 import { readConfig } from "../src/config/index.ts";
 import { newId } from "../src/database/id.ts";
@@ -87,7 +88,7 @@ async function fill(env: Record<string, string>): Promise<void> {
   const now = new Date();
   const light = newId("org", now);
   await app.database.transaction(async (tx) => {
-    await createOrganization(tx, { id: light, name: "Light", now });
+    await createOrganization(tx, { id: light, name: "Light", now }, firstInbox);
     const key = { name: "light", secret_key: lightKey, scopes: allScopes, created_by: null, now };
     await insertKey(tx, { organization: light, ...key });
   });

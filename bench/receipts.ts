@@ -8,7 +8,8 @@
  * postgres|embedded` (default both), `--messages N`.
  */
 import { parseArgs } from "node:util";
-import type { Channel, Receipt } from "../src/ports/channel.ts";
+import { simulatorCapabilities } from "../src/adapters/channel/capabilities.ts";
+import type { Channel, Receipt } from "../src/ports/channel/channel.ts";
 import {
   channelIdOf,
   countFaults,
@@ -29,7 +30,7 @@ const maxAttempts = 3;
 const target = 2_000;
 
 const channel: Channel = {
-  isSimulated: true,
+  capabilities: simulatorCapabilities,
   async send({ token }) {
     return { outcome: "accepted", channel_message_id: channelIdOf(numberOf(token)) };
   },

@@ -12,6 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
+import { firstInbox } from "../src/adapters/channel/index.ts";
 import { openCountries } from "../src/adapters/countries/index.ts";
 import { openDocumentReader } from "../src/adapters/documents/index.ts";
 import { openModels } from "../src/adapters/models/index.ts";
@@ -84,6 +85,7 @@ async function measure(database: Database): Promise<void> {
   const now = () => new Date();
   const secrets = await bootstrap(database, {
     owner: { key },
+    firstInbox,
     localKey: undefined,
     now: now(),
     secrets: { secret: undefined, previousSecret: undefined },
@@ -101,6 +103,7 @@ async function measure(database: Database): Promise<void> {
     stopping,
     web: createClosedWeb(),
     receivers: createClosedWeb(),
+    firstInbox,
     hiddenBy: () => undefined,
     storage: createDiskStorage(dataDir),
     addresses: { service: () => "", isPublic: false, cdn: undefined },
@@ -111,7 +114,7 @@ async function measure(database: Database): Promise<void> {
     ...openModels(config.models),
     documents: openDocumentReader(),
     patterns: openPatternMatcher(),
-    openChannels: () => ({ channels: {}, templateAuthorities: {}, payments: unreachablePayments, jobs: [] }),
+    openChannels: () => ({ channels: {}, payments: unreachablePayments, jobs: [] }),
   });
   const caller = await platform.authenticate(key);
   await using jobs = platform.jobs;

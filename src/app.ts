@@ -7,7 +7,7 @@
  */
 import { setMaxListeners } from "node:events";
 import { toolNames } from "../tools/contract/index.ts";
-import { openChannels } from "./adapters/channel/index.ts";
+import { firstInbox, openChannels } from "./adapters/channel/index.ts";
 import type { ControlRoute } from "./adapters/channel/simulator/index.ts";
 import { openCountries } from "./adapters/countries/index.ts";
 import { openDocumentReader } from "./adapters/documents/index.ts";
@@ -40,9 +40,9 @@ import {
 } from "./platform/index.ts";
 import { type BootstrapResult, bootstrap } from "./platform/operations/bootstrap.ts";
 import { openClock } from "./platform/operations/clock.ts";
+import type { TemplateAuthority } from "./ports/channel/template-authority.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { Log } from "./ports/telemetry/log.ts";
-import type { TemplateAuthority } from "./ports/template-authority.ts";
 
 export interface AppOptions extends Pick<DatabaseOptions, "onFailure"> {
   readonly config: Config;
@@ -154,6 +154,7 @@ async function openBase(options: AppOptions, database: Database) {
 function prepareDatabase({ config, log, localKey, onFirstStart }: AppOptions, database: Database, now: Date) {
   return bootstrap(database, {
     owner: config.owner,
+    firstInbox,
     localKey,
     now,
     secrets: config,
@@ -193,6 +194,7 @@ async function openPlatform(base: Base) {
     quotas: config.quotas,
     retention: config.retention,
     wallet: config.wallet,
+    firstInbox,
     hiddenBy: filters.hiddenBy,
     stopping: stopping.signal,
     addresses: addressesOf(config, () => listening.address),
@@ -214,7 +216,7 @@ function openPorts(
   enqueue: Enqueuer,
 ) {
   const { config, replaceAuthority } = options;
-  const { channels, authorities, routes, jobs } = openChannels({
+  const { channels, routes, jobs } = openChannels({
     database,
     enqueue,
     callbacks,
@@ -232,7 +234,6 @@ function openPorts(
   });
   return {
     channels,
-    authorities,
     payments: processor.payments,
     routes: [...routes, ...processor.routes],
     jobs,

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 const layers: Readonly<Record<string, { allowed: string[]; rejected: string[] }>> = {
   "tools/planted.ts": {
     allowed: ["zod", "./contract/index.ts"],
-    rejected: ["undici", "node:fs", "../src/ports/channel.ts"],
+    rejected: ["undici", "node:fs", "../src/ports/channel/channel.ts"],
   },
   "src/ports/planted.ts": {
     allowed: ["../../tools/events.ts", "./clock.ts"],
@@ -56,7 +56,7 @@ const layers: Readonly<Record<string, { allowed: string[]; rejected: string[] }>
     rejected: ["pg", "kysely", "../../config/index.ts", "../../platform/index.ts", "../../jobs/job.ts"],
   },
   "src/adapters/channel/simulator/planted.ts": {
-    allowed: ["zod", "kysely", "../../../database/database.ts", "../../../ports/channel.ts"],
+    allowed: ["zod", "kysely", "../../../database/database.ts", "../../../ports/channel/channel.ts"],
     rejected: ["undici", "../../../platform/index.ts", "../../../http/server.ts"],
   },
   "src/adapters/payments/simulator/planted.ts": {

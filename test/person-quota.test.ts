@@ -5,6 +5,7 @@ import { createRandom } from "./support/starts.ts";
 
 const intervalMs = 6_000;
 const burst = 45;
+const rate = { burst, intervalMs };
 
 /** A bucket of 45 places, of which one comes back every 6 seconds. */
 function createBucket() {
@@ -33,7 +34,7 @@ function findDifference(random: () => number): string | undefined {
   let quotaRestoredAt = 0;
   for (let message = 0; message < 120; message += 1) {
     at += Math.floor(random() * 2 * paceMs);
-    const place = takePlace(quotaRestoredAt, at);
+    const place = takePlace(rate, { restoredAt: quotaRestoredAt, at });
     const expectedMs = bucket.waitMs(at);
     const waitMs = "quotaRestoredAt" in place ? 0 : place.waitUntil - at;
     if (waitMs !== expectedMs || "quotaRestoredAt" in place !== (expectedMs === 0)) {
@@ -59,13 +60,17 @@ test("in 10,000 random sequences a place is given, or the time until there is on
 test("several messages of a person in one claim take places one after the other, and no other person's", () => {
   const quotas = createQuotas(0);
   const stored = new Date(40 * intervalMs).toISOString();
-  const places = Array.from({ length: 7 }, () => quotas.take("conv_1", stored));
+  const places = Array.from({ length: 7 }, () =>
+    quotas.take(rate, { conversation_id: "conv_1", person_full_at: stored }),
+  );
   const areAllowed = places.map((place) => "quotaRestoredAt" in place);
   expect(areAllowed).toEqual([true, true, true, true, true, false, false]);
   expect(places.at(-1)).toEqual({ waitUntil: intervalMs });
-  expect(quotas.take("conv_2", null)).toEqual({ quotaRestoredAt: intervalMs });
+  expect(quotas.take(rate, { conversation_id: "conv_2", person_full_at: null })).toEqual({
+    quotaRestoredAt: intervalMs,
+  });
 });
 
 test("a time of a wrong clock is not waited for", () => {
-  expect(takePlace(365 * 24 * 3_600_000, 0)).toEqual({ waitUntil: intervalMs });
+  expect(takePlace(rate, { restoredAt: 365 * 24 * 3_600_000, at: 0 })).toEqual({ waitUntil: intervalMs });
 });

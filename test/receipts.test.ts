@@ -8,7 +8,7 @@ import type { World } from "../src/platform/foundation/kernel/index.ts";
 import { receiveReceipts } from "../src/platform/inbox/messages/index.ts";
 import { applyUpdates, lockMessages, takeParkedReceipts } from "../src/platform/inbox/messages/progress.ts";
 import { modules } from "../src/platform/index.ts";
-import type { Receipt, ReceiptType } from "../src/ports/channel.ts";
+import type { Receipt, ReceiptType } from "../src/ports/channel/channel.ts";
 import { messages } from "../tools/messages/index.ts";
 import { webhooks } from "../tools/webhooks.ts";
 import { useTestApp } from "./support/app.ts";

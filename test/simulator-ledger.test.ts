@@ -6,7 +6,7 @@ import type { DueReceipt } from "../src/adapters/channel/simulator/store.ts";
 import type { Database, DatabaseTransaction } from "../src/database/database.ts";
 import { jobInsertion } from "../src/jobs/enqueue.ts";
 import type { NewJob } from "../src/jobs/job.ts";
-import type { Receipt } from "../src/ports/channel.ts";
+import type { Receipt } from "../src/ports/channel/channel.ts";
 import { lendTestDatabase, queryOf, type TestDatabase } from "./support/database.ts";
 import { emptyTables } from "./support/empty-database.ts";
 import { outboundMessage, sendOptions } from "./support/simulator-memory.ts";

@@ -3,7 +3,7 @@
  * is lost or done twice.
  */
 import { beforeEach, expect, test } from "vitest";
-import type { ReviewedTemplate } from "../src/ports/template-authority.ts";
+import type { ReviewedTemplate } from "../src/ports/channel/template-authority.ts";
 import { inboxes } from "../tools/inboxes.ts";
 import { messages } from "../tools/messages/index.ts";
 import { templates } from "../tools/templates/index.ts";

@@ -1,6 +1,7 @@
 /** The states of a template, with changes, submissions and words of the authority in any order. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { reviewStatusOf } from "../src/adapters/channel/review-status.ts";
 import {
   acceptSubmission,
   applyReview,
@@ -13,9 +14,9 @@ import {
   isNewAtAuthority,
   isSendable,
   markMissing,
+  type TemplateReview,
   type TemplateState,
 } from "../src/platform/content/templates/states.ts";
-import type { ReviewedTemplate } from "../src/ports/template-authority.ts";
 import { randomRuns } from "./support/iterations.ts";
 
 const hourMs = 3_600_000;
@@ -26,11 +27,12 @@ const versionOf = (body: string) => ({
 });
 const draft = createState(versionOf("a"));
 
-const reviewOf = (raw_status: string, state: TemplateState, body?: string): ReviewedTemplate => ({
+const reviewOf = (raw_status: string, state: TemplateState, body?: string): TemplateReview => ({
   external_id: state.external_id ?? "1",
   name: "greeting",
   language: "en",
   raw_status,
+  status: reviewStatusOf(raw_status),
   rejection_reason: raw_status === "REJECTED" ? "SCAM" : null,
   quality_rating: "GREEN",
   category: "utility",

@@ -1,6 +1,6 @@
 /** Lists of the review authority that are stale, repeat themselves or have parts that no message can have. */
 import { beforeEach, expect, test } from "vitest";
-import type { ReviewedTemplate } from "../src/ports/template-authority.ts";
+import type { ReviewedTemplate } from "../src/ports/channel/template-authority.ts";
 import { inboxes } from "../tools/inboxes.ts";
 import { templates } from "../tools/templates/index.ts";
 import { startTestApp, useTestApp } from "./support/app.ts";

@@ -3,6 +3,7 @@
  * delays by the collector.
  */
 import { expect, test } from "vitest";
+import { simulatorCapabilities } from "../src/adapters/channel/capabilities.ts";
 import { createRazorpay } from "../src/adapters/payments/razorpay/index.ts";
 import { createInstruments, openTelemetry } from "../src/adapters/telemetry/index.ts";
 import { contacts } from "../tools/contacts.ts";
@@ -97,19 +98,24 @@ test("each call of the review authority and the payment processor is a span with
   const inbox = { organization_id: "org_1", id: "inb_1", phone_number: "+15550000001" };
   const { ports } = createInstruments(telemetry, () => new Date());
   const settings = { baseUrl: "http://127.0.0.1:1", keyId: "rzp", keySecret: "s", webhookSecret: "w" };
-  const { templateAuthorities, payments } = ports({
-    channels: {},
-    authorities: {
+  const { channels, payments } = ports({
+    channels: {
       simulator: {
-        languages: [],
-        submit: async () => ({ outcome: "accepted", external_id: "1" }),
-        list: async () => ({ templates: [], next: null }),
-        delete: async () => ({ outcome: "deleted" }),
+        capabilities: simulatorCapabilities,
+        send: async () => expect.fail("nothing is sent"),
+        find: async () => expect.fail("nothing is looked up"),
+        templates: {
+          languages: [],
+          statusOf: () => null,
+          submit: async () => ({ outcome: "accepted", external_id: "1" }),
+          list: async () => ({ templates: [], next: null }),
+          delete: async () => ({ outcome: "deleted" }),
+        },
       },
     },
     payments: { ...createRazorpay(settings), findPayment: async () => undefined },
   });
-  const instrumented = templateAuthorities.simulator ?? expect.fail("there is no authority");
+  const instrumented = channels.simulator?.templates ?? expect.fail("there is no authority");
   const { signal } = new AbortController();
   const version = { category: "utility" as const, template_data: { body: "A secret word" }, variables: [] };
   const template = { inbox, name: "secret_name", language: "en", external_id: null, ...version };

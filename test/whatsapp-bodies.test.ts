@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { errorCodes, reactionTo } from "../src/adapters/channel/whatsapp/error-codes.ts";
 import { toBody } from "../src/adapters/channel/whatsapp/sending/body.ts";
 import { createSend } from "../src/adapters/channel/whatsapp/sending/index.ts";
-import type { MessageContent, TemplateMessage } from "../src/ports/message-content.ts";
+import type { MessageContent, TemplateMessage } from "../src/ports/channel/message-content.ts";
 import codes from "./fixtures/whatsapp/error-codes.json" with { type: "json" };
 import examples from "./fixtures/whatsapp/meta-openapi-examples.json" with { type: "json" };
 import { sendOptions } from "./support/simulator-memory.ts";
@@ -88,12 +88,17 @@ const contents: Record<string, MessageContent> = {
 const requests = examples.operations["post /{Version}/{Phone-Number-ID}/messages"];
 
 const account = {
-  phone_number_id: "1",
-  waba_id: "2",
+  account_id: "1",
+  business_id: "2",
   app_id: "3",
-  access_token: "",
-  app_secret: "",
-  verify_token: "",
+  credentials: {
+    phone_number_id: "1",
+    waba_id: "2",
+    app_id: "3",
+    access_token: "",
+    app_secret: "",
+    verify_token: "",
+  },
 };
 
 const message = {

@@ -192,8 +192,8 @@ test("alerts of an account are logged with their types alone", async () => {
     { field: "security", value: { event: "PIN_CHANGED", requester: "1" } },
     { field: "security", value: { event: "a secret" } },
   );
-  const of = { organization_id: inbox.organization_id, waba_id: credentials.waba_id };
-  expect(warnings.filter((entry) => JSON.stringify(entry).includes("waba_id"))).toEqual([
+  const of = { organization_id: inbox.organization_id, business_id: credentials.waba_id };
+  expect(warnings.filter((entry) => JSON.stringify(entry).includes("business_id"))).toEqual([
     { ...of, field: "account_alerts", type: "OBA_APPROVED" },
     { ...of, field: "security", type: "PIN_CHANGED" },
     { ...of, field: "security", type: null },

@@ -1,6 +1,7 @@
 /** Setting up a WhatsApp inbox: its credentials are checked at Meta, sealed, replaced, and never shown. */
 import { sql } from "kysely";
 import { beforeEach, describe, expect, test } from "vitest";
+import { seal, tryUnseal } from "../src/platform/foundation/sealing/index.ts";
 import { inboxes } from "../tools/inboxes.ts";
 import { startTestApp, type TestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
@@ -126,6 +127,51 @@ test("an inbox keeps its credentials when new ones are rejected", async () => {
   graph.requests.length = 0;
   await sendText(app, inbox);
   expect(graph.requests[0]?.headers.authorization).toBe(`Bearer ${credentials.access_token}`);
+});
+
+describe("stored credentials", () => {
+  const ids = ({ phone_number_id, waba_id, app_id }: typeof credentials) => ({
+    phone_number_id,
+    waba_id,
+    app_id,
+  });
+
+  test("are in the form of the version before, which may run beside this one", async () => {
+    const { queries } = app.server.database;
+    const { secrets, ...row } = await queries
+      .selectFrom("inbox_accounts")
+      .select(["phone_number_id", "waba_id", "app_id", "secrets"])
+      .where("inbox_id", "=", inbox.id)
+      .executeTakeFirstOrThrow();
+    const { access_token, app_secret, verify_token } = credentials;
+    const opened = tryUnseal(await secretsOfApp(), secrets)?.text ?? "";
+    expect(row).toEqual(ids(credentials));
+    expect(JSON.parse(opened)).toEqual({ access_token, app_secret, verify_token });
+  });
+
+  test("are read when a later version has sealed them whole", async () => {
+    const changed = { ...credentials, access_token: "EAAtoken-of-a-later-version" };
+    await app.server.database.queries
+      .updateTable("inbox_accounts")
+      .set({ secrets: seal(await secretsOfApp(), JSON.stringify(changed)) })
+      .where("inbox_id", "=", inbox.id)
+      .execute();
+    await openWindow(app, inbox);
+    const { read } = await sendText(app, inbox);
+    expect((await read()).status).toBe("sent");
+    const { headers } = graph.requests.at(-1) ?? {};
+    expect(headers).toMatchObject({ authorization: `Bearer ${changed.access_token}` });
+    await app.call(inboxes.update_inbox, { id: inbox.id, credentials });
+  });
+
+  async function secretsOfApp() {
+    const { value } = await app.server.database.queries
+      .selectFrom("settings")
+      .select("value")
+      .where("name", "=", "secret")
+      .executeTakeFirstOrThrow();
+    return { secret: value, previousSecret: undefined, generatedSecret: value };
+  }
 });
 
 test("a provider that does not respond is no verdict", async () => {

@@ -45,7 +45,12 @@ const examples: { readonly [Of in Name]: Example<Of> } = {
       status: "failed",
       timestamp: "2026-11-21T15:43:44.227Z",
       sequence: 2,
-      error: toDeliveryError({ channel_code: 131026, title: "Message undeliverable", detail: null }),
+      error: toDeliveryError({
+        reason: "undeliverable",
+        channel_code: 131026,
+        title: "Message undeliverable",
+        detail: null,
+      }),
     },
   },
   "message.reaction": {

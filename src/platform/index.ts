@@ -8,9 +8,9 @@ import { NoAnswerError } from "../database/outage.ts";
 import type { Enqueuer, JobDefinition, Jobs } from "../jobs/job.ts";
 import { createJobs, type RunningJobs } from "../jobs/jobs.ts";
 import { Processes, type SharedUse } from "../jobs/processes/index.ts";
-import type { ChannelCallbacks } from "../ports/channel.ts";
+import type { ChannelCallbacks } from "../ports/channel/channel.ts";
+import type { TemplateAuthorityCallbacks } from "../ports/channel/template-authority.ts";
 import type { PaymentCallbacks } from "../ports/payments.ts";
-import type { TemplateAuthorityCallbacks } from "../ports/template-authority.ts";
 import type {
   BodyKind,
   CredentialRequest,
@@ -132,15 +132,7 @@ export interface Platform {
 export interface PlatformParts
   extends Omit<
     World,
-    | "database"
-    | "jobs"
-    | "channels"
-    | "templateAuthorities"
-    | "payments"
-    | "hooks"
-    | "erasers"
-    | "jobsKeptByErasure"
-    | "tools"
+    "database" | "jobs" | "channels" | "payments" | "hooks" | "erasers" | "jobsKeptByErasure" | "tools"
   > {
   readonly database: Database;
   /** Default: all modules. */
@@ -154,7 +146,7 @@ export interface PlatformParts
   openChannels(
     callbacks: Callbacks,
     enqueue: Enqueuer,
-  ): Pick<World, "channels" | "templateAuthorities" | "payments"> & {
+  ): Pick<World, "channels" | "payments"> & {
     readonly jobs: readonly JobDefinition[];
   };
 }

@@ -1,5 +1,5 @@
 /** Every port of the platform, by the name that handlers and jobs have for it. */
-import type { Channel } from "./channel.ts";
+import type { Channel, FirstInbox } from "./channel/channel.ts";
 import type { Clock, Sandbox } from "./clock.ts";
 import type { Countries } from "./countries.ts";
 import type { DocumentReader } from "./files/document-reader.ts";
@@ -10,7 +10,6 @@ import type { PatternMatcher } from "./patterns.ts";
 import type { PaymentProcessor } from "./payments.ts";
 import type { Log } from "./telemetry/log.ts";
 import type { Metrics } from "./telemetry/telemetry.ts";
-import type { TemplateAuthority } from "./template-authority.ts";
 import type { Web } from "./web.ts";
 
 export interface Ports {
@@ -22,8 +21,7 @@ export interface Ports {
   readonly metrics: Metrics;
   /** By the name that an inbox's row holds. */
   readonly channels: Readonly<Record<string, Channel>>;
-  /** Reviews the templates of a channel; by the channel's name. */
-  readonly templateAuthorities: Readonly<Record<string, TemplateAuthority>>;
+  readonly firstInbox: FirstInbox;
   /** Takes the money of top-ups. */
   readonly payments: PaymentProcessor;
   /** The only way to reach an address that a customer provided, except the address of a webhook. */

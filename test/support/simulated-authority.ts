@@ -10,7 +10,7 @@ import type {
   SubmissionResult,
   TemplateNotice,
   TemplateSubmission,
-} from "../../src/ports/template-authority.ts";
+} from "../../src/ports/channel/template-authority.ts";
 import type { CredentialRequest, HttpAnswer } from "../../src/ports/transport/http-route.ts";
 import { queryOf } from "./database.ts";
 import { emptyTables } from "./empty-database.ts";

@@ -5,7 +5,12 @@ import type {
   ReceiptJob,
   SimulatorStore,
 } from "../../src/adapters/channel/simulator/store.ts";
-import type { InboundMessage, OutboundMessage, Receipt, SendOptions } from "../../src/ports/channel.ts";
+import type {
+  InboundMessage,
+  OutboundMessage,
+  Receipt,
+  SendOptions,
+} from "../../src/ports/channel/channel.ts";
 
 /** A simulator, the receipts and messages that it delivered, and its clock. */
 export function createMemorySimulator() {

@@ -1,6 +1,6 @@
 /** Templates for tests: approved ones, and messages with them. */
 
-import type { TemplateAuthority } from "../../src/ports/template-authority.ts";
+import type { TemplateAuthority } from "../../src/ports/channel/template-authority.ts";
 import type { InputOf } from "../../tools/contract/index.ts";
 import { messages } from "../../tools/messages/index.ts";
 import { templates } from "../../tools/templates/index.ts";
@@ -61,7 +61,7 @@ export function createReplaceableAuthority() {
       simulated = original;
       called = original;
       return {
-        languages: original.languages,
+        ...original,
         submit: (...args) => requireApp(called).submit(...args),
         list: (...args) => requireApp(called).list(...args),
         delete: (...args) => requireApp(called).delete(...args),

@@ -44,6 +44,12 @@ export const messageErrors = {
     "This upload can't be sent as {media_type}: {reason}",
     "As {media_type} the channel accepts {known} of up to {limit} bytes.",
   ),
+  content_not_supported: errorEntry(
+    "business_rule",
+    422,
+    "The channel of this inbox can't send {content}.",
+    "Send a text, or use an inbox of another channel (GET /v1/inboxes).",
+  ),
   invalid_cursor: errorEntry(
     "invalid_request",
     400,

@@ -38,6 +38,12 @@ export const templateErrors = {
     "The channel of the inbox reviews no templates in {language}.",
     "Send one of its language codes, such as {similar}.",
   ),
+  templates_not_supported: errorEntry(
+    "business_rule",
+    422,
+    "The channel of this inbox has no templates.",
+    "Send another type of message, or use an inbox of another channel (GET /v1/inboxes).",
+  ),
   template_in_use: errorEntry(
     "conflict",
     409,

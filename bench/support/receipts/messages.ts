@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import type { Database, Queries } from "../../../src/database/database.ts";
 import type { NewJob } from "../../../src/jobs/job.ts";
-import type { Receipt } from "../../../src/ports/channel.ts";
+import type { Receipt } from "../../../src/ports/channel/channel.ts";
 
 /**
  * The outbound messages 1 to `count`. Every twentieth message is queued: its receipts arrive before its

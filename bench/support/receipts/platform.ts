@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { firstInbox } from "../../../src/adapters/channel/index.ts";
 import { openCountries } from "../../../src/adapters/countries/index.ts";
 import { openDocumentReader } from "../../../src/adapters/documents/index.ts";
 import { openModels } from "../../../src/adapters/models/index.ts";
@@ -15,7 +16,7 @@ import type { Database } from "../../../src/database/database.ts";
 import { migrate } from "../../../src/database/migrate.ts";
 import { createPlatform, type Platform, sealedColumns } from "../../../src/platform/index.ts";
 import { bootstrap } from "../../../src/platform/operations/bootstrap.ts";
-import type { Channel } from "../../../src/ports/channel.ts";
+import type { Channel } from "../../../src/ports/channel/channel.ts";
 import { runOnServer, withDatabase } from "../../../test/support/postgres.ts";
 import { unreachablePayments } from "../unreachable-payments.ts";
 
@@ -48,6 +49,7 @@ export async function startPlatform(
   const now = () => new Date();
   const secrets = await bootstrap(database, {
     owner: config.owner,
+    firstInbox,
     localKey: undefined,
     now: now(),
     secrets: config,
@@ -73,11 +75,11 @@ export async function startPlatform(
     documents: openDocumentReader(),
     patterns: openPatternMatcher(),
     storage: openStorage(config),
+    firstInbox,
     hiddenBy: () => undefined,
     addresses: { service: () => "http://127.0.0.1", isPublic: false, cdn: undefined },
     openChannels: () => ({
       channels: { simulator: channel },
-      templateAuthorities: {},
       payments: unreachablePayments,
       jobs: [],
     }),

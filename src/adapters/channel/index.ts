@@ -1,8 +1,10 @@
-/** Opens every channel, with the authorities that review its templates. */
-import type { Channel } from "../../ports/channel.ts";
-import type { TemplateAuthority } from "../../ports/template-authority.ts";
+/** Opens every channel. */
+import type { Channel } from "../../ports/channel/channel.ts";
+import type { TemplateAuthority } from "../../ports/channel/template-authority.ts";
 import { type OpenSimulatorOptions, openSimulator } from "./simulator/index.ts";
 import { openWhatsApp, type WhatsAppAddress } from "./whatsapp/index.ts";
+
+export { firstInbox } from "./simulator/index.ts";
 
 interface ChannelsOptions extends OpenSimulatorOptions {
   readonly whatsapp: WhatsAppAddress;
@@ -12,11 +14,9 @@ interface ChannelsOptions extends OpenSimulatorOptions {
 
 export function openChannels(options: ChannelsOptions) {
   const { channel, authority, routes, jobs } = openSimulator(options);
-  const whatsapp = openWhatsApp(options.whatsapp, options.now);
-  const channels: Record<string, Channel> = { simulator: channel, whatsapp: whatsapp.channel };
-  const authorities: Record<string, TemplateAuthority> = {
-    simulator: options.replaceAuthority?.(authority) ?? authority,
-    whatsapp: whatsapp.authority,
+  const channels: Record<string, Channel> = {
+    simulator: { ...channel, templates: options.replaceAuthority?.(authority) ?? authority },
+    whatsapp: openWhatsApp(options.whatsapp, options.now),
   };
-  return { channels, authorities, routes, jobs };
+  return { channels, routes, jobs };
 }

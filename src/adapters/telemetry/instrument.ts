@@ -5,11 +5,11 @@
  * Each function returns its argument, instrumented. The types are structural, because an adapter imports only
  * ports.
  */
-import type { Channel } from "../../ports/channel.ts";
+import type { Channel } from "../../ports/channel/channel.ts";
+import type { TemplateAuthority } from "../../ports/channel/template-authority.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { PaymentProcessor } from "../../ports/payments.ts";
 import type { Telemetry, Tracer } from "../../ports/telemetry/telemetry.ts";
-import type { TemplateAuthority } from "../../ports/template-authority.ts";
 
 type Instruments = Pick<Telemetry, "metrics" | "tracer">;
 
@@ -23,10 +23,12 @@ export function createInstruments(telemetry: Instruments, now: Clock) {
       insertion: (tx: Tx, jobs: readonly Job[]) => Promise<Statement>,
     ) => instrumentInsertion(insertion, telemetry.tracer),
     job: <Job extends RunnableJob>(job: Job) => instrumentJob(job, telemetry, now),
-    ports: ({ channels, authorities, payments }: Ports) => ({
-      channels: mapValues(channels, (name, channel) => instrumentChannel(name, channel, telemetry)),
-      templateAuthorities: mapValues(authorities, (name, authority) =>
-        instrumentAuthority(name, authority, telemetry.tracer),
+    ports: ({ channels, payments }: Ports) => ({
+      channels: Object.fromEntries(
+        Object.entries(channels).map(([name, channel]) => [
+          name,
+          instrumentChannel(name, channel, telemetry),
+        ]),
       ),
       payments: instrumentPayments(payments, telemetry.tracer),
     }),
@@ -34,17 +36,9 @@ export function createInstruments(telemetry: Instruments, now: Clock) {
 }
 
 interface Ports {
-  /** Keyed by name, like the review authorities. */
+  /** By name. */
   readonly channels: Readonly<Record<string, Channel>>;
-  readonly authorities: Readonly<Record<string, TemplateAuthority>>;
   readonly payments: PaymentProcessor;
-}
-
-function mapValues<Value>(
-  values: Readonly<Record<string, Value>>,
-  change: (name: string, value: Value) => Value,
-): Record<string, Value> {
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(name, value)]));
 }
 
 /** A span for each call of an operation. */
@@ -112,7 +106,10 @@ function instrumentJob<Job extends RunnableJob>(job: Job, { metrics, tracer }: I
   };
 }
 
-/** A span and a metric for each message that a channel sends. */
+/**
+ * A span and a metric for each message that is sent by a channel, and a span for each call of
+ * its review authority.
+ */
 function instrumentChannel(name: string, channel: Channel, { metrics, tracer }: Instruments): Channel {
   return {
     ...channel,
@@ -131,6 +128,7 @@ function instrumentChannel(name: string, channel: Channel, { metrics, tracer }: 
     },
     find: (token, organization) =>
       tracer.withSpan({ name: `find by ${name}`, kind: "client" }, () => channel.find(token, organization)),
+    ...(channel.templates && { templates: instrumentAuthority(name, channel.templates, tracer) }),
   };
 }
 
@@ -139,7 +137,7 @@ function instrumentAuthority(name: string, authority: TemplateAuthority, tracer:
   const withSpan = <Result>(action: string, work: () => Promise<Result>) =>
     tracer.withSpan({ name: `${action} templates at ${name}`, kind: "client" }, work);
   return {
-    languages: authority.languages,
+    ...authority,
     submit: (submission, signal) => withSpan("submit", () => authority.submit(submission, signal)),
     list: (query, signal) => withSpan("list", () => authority.list(query, signal)),
     delete: (template, signal) => withSpan("delete", () => authority.delete(template, signal)),

@@ -1,13 +1,11 @@
 /** Columns of organizations, their users, credentials and configuration. */
 import type { JsonOrSealed, SealedText, StoredActor } from "./columns.ts";
+import type { ReportedFailure } from "./inbox.ts";
 
 /** Why an inbox can't send. */
-export type InboxHealth = {
-  /** Absent means `stopped`. */
+export type InboxHealth = ReportedFailure & {
+  /** Absent: `stopped`. */
   readonly status?: "unreachable";
-  readonly channel_code: number | null;
-  readonly title: string;
-  readonly detail: string | null;
   readonly since: string;
   /** The inbox's messages wait until this time. */
   readonly retry_at: string;

@@ -1,4 +1,5 @@
 /** Columns of contacts, conversations, messages, uploads and imports. */
+import type { FailureReason } from "../../ports/channel/channel.ts";
 import type { StoredActor } from "./columns.ts";
 import type { ChannelPricing, MessageCharge } from "./money.ts";
 import type { SentTemplate } from "./templates.ts";
@@ -39,6 +40,8 @@ export type StoredReaction = {
 
 /** A failure as the channel reports it. */
 export type ReportedFailure = {
+  /** Earlier versions did not store it. */
+  readonly reason?: FailureReason;
   readonly channel_code: number | null;
   readonly title: string;
   readonly detail: string | null;
@@ -48,13 +51,13 @@ export type ReportedFailure = {
 export type MessageDelay = {
   /** How many attempts have failed. */
   readonly attempts: number;
-  readonly last_error: (ReportedFailure & { readonly code: string }) | null;
-  /** Null if the message is not sent again, because the channel may have accepted it. */
+  readonly last_error: Pick<MessageFailure, "code" | "channel_code" | "title" | "detail"> | null;
+  /** Null: it is not sent again, because the channel may have accepted it. */
   readonly next_attempt_at: string | null;
 };
 
-/** A failure with its meaning for the sender. */
-export type MessageFailure = ReportedFailure & {
+/** A failure with its meaning to the sender. */
+export type MessageFailure = Omit<ReportedFailure, "reason"> & {
   readonly code: string;
   readonly retryable: boolean;
   readonly hint: string;

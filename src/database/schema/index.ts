@@ -13,7 +13,7 @@ export type {
   FlowWait,
   StoredEndActionConfig,
 } from "./flows.ts";
-export type { StoredContent } from "./inbox.ts";
+export type { ReportedFailure, StoredContent } from "./inbox.ts";
 export type { DocumentWarning, StoredGraph, TurnSource } from "./knowledge-base.ts";
 export type { ChannelPricing, MessageCharge } from "./money.ts";
 export { type SqlType, sqlTypes } from "./sql-types.ts";

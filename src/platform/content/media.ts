@@ -5,35 +5,10 @@
 import { fail } from "../../../tools/errors.ts";
 import type { Queries } from "../../database/database.ts";
 import type { StoredContent } from "../../database/schema/index.ts";
-import type { MediaType } from "../../ports/message-content.ts";
+import type { MediaLimit, MediaLimits } from "../../ports/channel/capabilities.ts";
+import type { MediaType } from "../../ports/channel/message-content.ts";
 import type { World } from "../foundation/kernel/index.ts";
 import { createChannelLink, findChannelFile, findUploadAt } from "./uploads/index.ts";
-
-const office = "application/vnd.openxmlformats-officedocument";
-const megabyte = 1024 * 1024;
-
-/** What WhatsApp accepts (developers.facebook.com, Cloud API, media reference). */
-const limits: Record<MediaType, { readonly bytes: number; readonly types: readonly string[] }> = {
-  image: { bytes: 5 * megabyte, types: ["image/jpeg", "image/png"] },
-  video: { bytes: 16 * megabyte, types: ["video/mp4", "video/3gpp"] },
-  audio: {
-    bytes: 16 * megabyte,
-    types: ["audio/aac", "audio/amr", "audio/mpeg", "audio/mp4", "audio/ogg"],
-  },
-  document: {
-    bytes: 100 * megabyte,
-    types: [
-      "text/plain",
-      "application/pdf",
-      "application/msword",
-      "application/vnd.ms-excel",
-      "application/vnd.ms-powerpoint",
-      `${office}.wordprocessingml.document`,
-      `${office}.spreadsheetml.sheet`,
-      `${office}.presentationml.presentation`,
-    ],
-  },
-};
 
 interface MediaInput {
   readonly organization: string;
@@ -48,39 +23,61 @@ interface MediaInput {
 type StoredMedia = NonNullable<StoredContent["media"]>;
 
 /**
- * Returns the media in the form in which it is stored; `upload` is the storage key if the address is an
- * upload's.
- * @throws Failure `upload_not_found`, also for another tenant's upload; `media_not_sendable`.
+ * Reads the upload of the address. The result checks it against the limits of a channel, and returns the
+ * media as it is stored: `upload` is the storage key if the address is that of an upload.
+ * @throws Failure `upload_not_found`, also for another tenant's upload. The result throws
+ * `content_not_supported` and `media_not_sendable`.
  */
-export async function toMediaContent(db: Queries, input: MediaInput): Promise<StoredMedia> {
+export async function readMedia(
+  db: Queries,
+  input: MediaInput,
+): Promise<(limits: MediaLimits) => StoredMedia> {
   const { organization, type, media_url: url, caption = null, file_name = null, field = "media_url" } = input;
   const upload = await findUploadAt(db, organization, url, field);
-  if (!upload) {
-    return { url, caption, file_name };
-  }
-  const { bytes, types } = limits[type];
-  const size = upload.file_size ?? 0;
-  const isKnownType = types.includes(upload.content_type);
-  if (size > bytes || !isKnownType) {
-    throw fail("media_not_sendable", {
-      media_type: type,
-      reason: isKnownType ? `it has ${size} bytes.` : `it is ${upload.content_type}.`,
-      limit: bytes,
-      known: types.join(", "),
-      param: field,
-    });
-  }
-  const shownName = type === "document" ? (file_name ?? upload.file_name) : file_name;
-  return { url, caption, file_name: shownName, upload: upload.key };
+  return (limits) => {
+    const limit = limits[type];
+    if (!limit) {
+      throw fail("content_not_supported", { content: `messages of type ${type}` });
+    }
+    if (!upload) {
+      return { url, caption, file_name };
+    }
+    requireSendable(upload, limit, { type, field });
+    const shownName = type === "document" ? (file_name ?? upload.file_name) : file_name;
+    return { url, caption, file_name: shownName, upload: upload.key };
+  };
 }
 
-/**
- * The channel to which the media is sent: a channel with accounts gets the file itself, and any other channel
- * also a link to it.
- */
+/** As `readMedia`, for a channel that is known already. @throws Failure as `readMedia` and its result. */
+export async function toMediaContent(
+  db: Queries,
+  { limits, ...input }: MediaInput & { readonly limits: MediaLimits },
+): Promise<StoredMedia> {
+  return (await readMedia(db, input))(limits);
+}
+
+function requireSendable(
+  { file_size, content_type }: NonNullable<Awaited<ReturnType<typeof findUploadAt>>>,
+  { maxBytes, contentTypes }: MediaLimit,
+  { type: media_type, field: param }: { readonly type: MediaType; readonly field: string },
+): void {
+  const size = file_size ?? 0;
+  const isKnownType = contentTypes.includes(content_type);
+  if (size > maxBytes || !isKnownType) {
+    throw fail("media_not_sendable", {
+      media_type,
+      reason: isKnownType ? `it has ${size} bytes.` : `it is ${content_type}.`,
+      limit: maxBytes,
+      known: contentTypes.join(", "),
+      param,
+    });
+  }
+}
+
+/** Whom the media goes to: a channel gets the file itself, and a link to it if it fetches files. */
 export interface MediaTarget {
   readonly organization: string;
-  readonly hasAccount: boolean;
+  readonly fetchesFiles: boolean;
 }
 
 /**
@@ -89,10 +86,10 @@ export interface MediaTarget {
  */
 export async function toChannelMedia<
   Media extends { readonly url: string; readonly upload?: string | undefined },
->(world: World, { organization, hasAccount }: MediaTarget, { upload, ...media }: Media) {
+>(world: World, { organization, fetchesFiles }: MediaTarget, { upload, ...media }: Media) {
   if (upload === undefined) {
     return media;
   }
   const file = await findChannelFile(world, organization, upload);
-  return hasAccount ? { ...media, file } : { ...media, file, url: await createChannelLink(world, upload) };
+  return fetchesFiles ? { ...media, file, url: await createChannelLink(world, upload) } : { ...media, file };
 }

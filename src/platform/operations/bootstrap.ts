@@ -1,7 +1,8 @@
-/** The first start: creates an organization, its owner, a simulated inbox, and an API key with all scopes. */
+/** The first start: creates an organization, its owner, its first inbox, and an API key with all scopes. */
 import { allScopes } from "../../../tools/contract/index.ts";
 import type { Database, DatabaseTransaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
+import type { FirstInbox } from "../../ports/channel/channel.ts";
 import { insertKey } from "../account/api-keys/index.ts";
 import {
   hashPassword,
@@ -37,11 +38,9 @@ export interface BootstrapResult {
   readonly isProvided: { readonly password: boolean; readonly key: boolean };
 }
 
-/** The number of the simulated inbox; reserved for fiction, so no phone has it. */
-const inboxNumber = "+14155550100";
-
 export interface BootstrapOptions {
   readonly owner: OwnerOptions;
+  readonly firstInbox: FirstInbox;
   /** The API key that the processes of this data folder share. */
   readonly localKey: string | undefined;
   readonly now: Date;
@@ -59,7 +58,7 @@ export interface BootstrapOptions {
  * @throws if no secret opens some of the stored values.
  */
 export async function bootstrap(database: Database, options: BootstrapOptions): Promise<SealingSecrets> {
-  const { owner, localKey, now } = options;
+  const { localKey, now } = options;
   const generatedSecret = await loadOrCreateSecret(database);
   const secrets = {
     secret: options.secrets.secret ?? generatedSecret,
@@ -68,7 +67,7 @@ export async function bootstrap(database: Database, options: BootstrapOptions): 
   };
   // Runs first, so that a start with a wrong secret changes and prints nothing.
   await resealAll(database, { ...options.sealed, secrets, now });
-  const created = await createFirstOrganization(database, owner, now);
+  const created = await createFirstOrganization(database, options);
   if (created) {
     options.onFirstStart?.(created);
   }
@@ -81,8 +80,7 @@ export async function bootstrap(database: Database, options: BootstrapOptions): 
 /** Creates the first organization unless it exists; safe when several processes start at once. */
 async function createFirstOrganization(
   database: Database,
-  owner: OwnerOptions,
-  now: Date,
+  { owner, firstInbox, now }: BootstrapOptions,
 ): Promise<BootstrapResult | undefined> {
   // Hashing a password is slow on purpose, so it is done only on the first start.
   if (await readSetting(database, "first_organization")) {
@@ -100,7 +98,7 @@ async function createFirstOrganization(
     if (!(await insertSetting(tx, "first_organization", organization))) {
       return false;
     }
-    await createOrganization(tx, { id: organization, name: "My organization", now });
+    await createOrganization(tx, { id: organization, name: "My organization", now }, firstInbox);
     const user = await insertUser(tx, {
       organization,
       email: created.email,
@@ -122,20 +120,15 @@ async function createFirstOrganization(
   return isFirst ? created : undefined;
 }
 
-/** Creates an organization with a simulated inbox, so that it can send and receive at once. */
+/** Creates an organization with its first inbox. */
 export async function createOrganization(
   tx: DatabaseTransaction,
   organization: NewOrganizationRow,
+  firstInbox: FirstInbox,
 ): Promise<void> {
+  const { id, now } = organization;
   await insertOrganization(tx, organization);
-  await insertInbox(tx, {
-    organization: organization.id,
-    name: "Simulated WhatsApp",
-    channel: "simulator",
-    phone_number: inboxNumber,
-    settings: {},
-    now: organization.now,
-  });
+  await insertInbox(tx, { organization: id, ...firstInbox, settings: {}, now });
 }
 
 /**

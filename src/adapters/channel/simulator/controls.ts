@@ -1,8 +1,8 @@
 /** Controls of the simulated channel: send inbound messages, tap buttons, read messages, inject faults. */
 import type { z } from "zod";
-import type { ChannelCallbacks, Identities, MessageChange } from "../../../ports/channel.ts";
+import type { ChannelCallbacks, Identities, MessageChange } from "../../../ports/channel/channel.ts";
+import type { ReceivedContent } from "../../../ports/channel/message-content.ts";
 import type { Clock } from "../../../ports/clock.ts";
-import type { ReceivedContent } from "../../../ports/message-content.ts";
 import { findChoice, type ReplyChoice } from "./choices.ts";
 import { Faults } from "./faults.ts";
 import { ControlInputError } from "./input-error.ts";

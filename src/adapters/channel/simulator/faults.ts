@@ -6,7 +6,8 @@
  */
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import type { ChannelFailure, OutboundMessage, Pricing } from "../../../ports/channel.ts";
+import type { ChannelFailure, OutboundMessage, Pricing } from "../../../ports/channel/channel.ts";
+import { reasonOf } from "../failure-reasons.ts";
 import { phoneIdentifier } from "./phone-number.ts";
 
 const delay_ms = z.int().min(0).max(86_400_000);
@@ -84,7 +85,9 @@ export function findInjectedFailure(
   }
   const { kind, title, retryAfterMs } =
     faultCodes[triggered.code] ?? rejectedAtOnce(`Error ${triggered.code}`);
-  const failure = { channel_code: triggered.code, title, detail: "Injected by the simulator's faults." };
+  const { code } = triggered;
+  const detail = "Injected by the simulator's faults.";
+  const failure = { reason: reasonOf(code), channel_code: code, title, detail };
   return kind === "busy" ? { kind, failure, retryAfterMs } : { kind, failure };
 }
 

@@ -1,7 +1,7 @@
 /** The body of an inbound message, as the simulator's route takes it. */
 import { z } from "zod";
-import type { MessageChange } from "../../../ports/channel.ts";
-import type { ReceivedContent } from "../../../ports/message-content.ts";
+import type { MessageChange } from "../../../ports/channel/channel.ts";
+import type { ReceivedContent } from "../../../ports/channel/message-content.ts";
 import type { SimulatorControls } from "./controls.ts";
 import { channelUserId, phoneNumber } from "./phone-number.ts";
 import { textField } from "./text-field.ts";

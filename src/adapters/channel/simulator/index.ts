@@ -12,14 +12,19 @@ import type {
   Channel,
   ChannelCallbacks,
   ChannelFailure,
+  FirstInbox,
   OutboundMessage,
   SendOptions,
   SendResult,
-} from "../../../ports/channel.ts";
+} from "../../../ports/channel/channel.ts";
+import type { MessageContent } from "../../../ports/channel/message-content.ts";
+import type {
+  TemplateAuthority,
+  TemplateAuthorityCallbacks,
+} from "../../../ports/channel/template-authority.ts";
 import type { Clock } from "../../../ports/clock.ts";
-import type { MessageContent } from "../../../ports/message-content.ts";
-import type { TemplateAuthority, TemplateAuthorityCallbacks } from "../../../ports/template-authority.ts";
 import type { Web } from "../../../ports/web.ts";
+import { simulatorCapabilities } from "../capabilities.ts";
 import type { ControlRoute } from "./control-route.ts";
 import { type ControlOptions, createControls, type SimulatorControls } from "./controls.ts";
 import { findInjectedFailure, isTriggered } from "./faults.ts";
@@ -40,6 +45,14 @@ export interface OpenSimulatorOptions extends LedgerParts {
 export { type ControlRoute, createRouteFactory, parseControlInput } from "./control-route.ts";
 export { ControlInputError } from "./input-error.ts";
 export { textField } from "./text-field.ts";
+
+export const firstInbox: FirstInbox = {
+  name: "Simulated WhatsApp",
+  channel: "simulator",
+  platform: simulatorCapabilities.platform,
+  // Reserved for fiction, so no phone has it.
+  phone_number: "+14155550100",
+};
 
 /** The simulated channel and the authority that reviews its templates. */
 export interface OpenSimulator {
@@ -92,7 +105,7 @@ export function createSimulator(options: SimulatorOptions): Simulator {
 
   return {
     channel: {
-      isSimulated: true,
+      capabilities: simulatorCapabilities,
       send: (message, rest) => send({ store, controls, now, findRefusal, checkMedia, wait }, message, rest),
       async find(token, organization_id) {
         const message = await store.find(organization_id, token);

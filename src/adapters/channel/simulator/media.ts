@@ -5,39 +5,14 @@
  * Of an address only the beginning of the answer is read, and its result is kept for ten minutes, as WhatsApp
  * keeps the file: a broadcast asks once.
  */
-import type { ChannelFailure, OutboundMessage } from "../../../ports/channel.ts";
+import type { ChannelFailure, OutboundMessage } from "../../../ports/channel/channel.ts";
+import type { ChannelFile, MediaType, MessageContent } from "../../../ports/channel/message-content.ts";
 import type { Clock } from "../../../ports/clock.ts";
-import type { ChannelFile, MediaType, MessageContent } from "../../../ports/message-content.ts";
 import type { IncomingResponse, Web } from "../../../ports/web.ts";
+import { mediaLimits } from "../capabilities.ts";
 
 /** Why the media of a message can't be sent; null if it can, or if the message has none. */
 export type CheckMedia = (message: OutboundMessage) => Promise<ChannelFailure | null>;
-
-const megabyte = 1024 * 1024;
-const office = "application/vnd.openxmlformats-officedocument";
-
-/** Of WhatsApp (developers.facebook.com, Cloud API, media reference). */
-const rules: Readonly<Record<MediaType, { readonly maxBytes: number; readonly types: readonly string[] }>> = {
-  image: { maxBytes: 5 * megabyte, types: ["image/jpeg", "image/png"] },
-  video: { maxBytes: 16 * megabyte, types: ["video/mp4", "video/3gpp"] },
-  audio: {
-    maxBytes: 16 * megabyte,
-    types: ["audio/aac", "audio/amr", "audio/mpeg", "audio/mp4", "audio/ogg"],
-  },
-  document: {
-    maxBytes: 100 * megabyte,
-    types: [
-      "text/plain",
-      "application/pdf",
-      "application/msword",
-      "application/vnd.ms-excel",
-      "application/vnd.ms-powerpoint",
-      `${office}.wordprocessingml.document`,
-      `${office}.spreadsheetml.sheet`,
-      `${office}.presentationml.presentation`,
-    ],
-  },
-};
 
 /** Below the time that a send may take. */
 const timeoutMs = 5_000;
@@ -75,7 +50,9 @@ export function createMediaCheck(web: Pick<Web, "download">, now: Clock): CheckM
   return async ({ organization_id, content }) => {
     const media = mediaOf(content);
     const detail = media && (await check(organization_id, media));
-    return detail ? { channel_code: 131053, title: "Media upload error", detail } : null;
+    return detail
+      ? { reason: "media_rejected", channel_code: 131053, title: "Media upload error", detail }
+      : null;
   };
 }
 
@@ -97,7 +74,7 @@ async function fetchBeginning(
   type: MediaType,
   url: string,
 ): Promise<string | undefined> {
-  const { maxBytes } = rules[type];
+  const { maxBytes } = mediaLimits[type];
   const answer = await web.download({ method: "GET", url, timeoutMs, maxBytes }, async (response) =>
     readBeginning(type, response),
   );
@@ -118,8 +95,8 @@ async function readBeginning(
 
 function findTypeProblem(type: MediaType, header: string): string | undefined {
   const [content_type = ""] = header.split(";");
-  const { types } = rules[type];
-  return types.includes(content_type.trim().toLowerCase())
+  const { contentTypes } = mediaLimits[type];
+  return contentTypes.some((known) => known === content_type.trim().toLowerCase())
     ? undefined
-    : `The media of type ${type} is ${content_type || "of no known type"}; send one of ${types.join(", ")}.`;
+    : `The media of type ${type} is ${content_type || "of no known type"}; send one of ${contentTypes.join(", ")}.`;
 }

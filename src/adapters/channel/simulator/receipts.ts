@@ -4,7 +4,7 @@
  * A step (sent, delivered, read, failed) happens on the phone at its own time, which is the receipt's
  * `occurred_at`. Faults affect only the receipt: it is lost, doubled or delayed.
  */
-import type { ChannelFailure, Pricing, ReceiptType } from "../../../ports/channel.ts";
+import type { ChannelFailure, Pricing, ReceiptType } from "../../../ports/channel/channel.ts";
 import { type Faults, findPricing, isTriggered } from "./faults.ts";
 import type { LedgerMessage, LedgerStatus, ReceiptJob } from "./store.ts";
 

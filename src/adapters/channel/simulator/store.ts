@@ -1,7 +1,8 @@
 /** The types that the simulated channel stores, and the interface of its store. */
 import { z } from "zod";
 import type { JobType } from "../../../jobs/job.ts";
-import type { Receipt } from "../../../ports/channel.ts";
+import type { Receipt } from "../../../ports/channel/channel.ts";
+import { reasonOf } from "../failure-reasons.ts";
 
 /** The status of a message on the phone; receipts only report it, and may be lost. */
 export type LedgerStatus = "accepted" | "sent" | "delivered" | "read" | "failed" | "received";
@@ -35,6 +36,8 @@ const DueReceipt: z.ZodType<DueReceipt> = z.object({
   occurred_at: z.string(),
   failure: z
     .object({ channel_code: z.number().nullable(), title: z.string(), detail: z.string().nullable() })
+    // Not from the stored receipt: earlier versions stored no reason.
+    .transform((failure) => ({ reason: reasonOf(failure.channel_code), ...failure }))
     .nullable(),
   // Receipts that an earlier version scheduled have none.
   pricing: z.object({ category: z.string().nullable(), is_free: z.boolean() }).nullish(),

@@ -3,12 +3,13 @@
  */
 import { createHmac } from "node:crypto";
 import { z } from "zod";
-import type { ChannelAccount, ConnectResult } from "../../../ports/channel.ts";
+import type { ConnectResult } from "../../../ports/channel/channel.ts";
+import type { WhatsAppAccount } from "./account.ts";
 import { reactionTo } from "./error-codes.ts";
 import { type Api, askGraph, type GraphAnswer, parseAnswer, segment, type WhatsAppSettings } from "./http.ts";
 
 interface Connection {
-  readonly account: ChannelAccount;
+  readonly account: WhatsAppAccount;
   /** The inbox's number, E.164. */
   readonly phone_number: string;
 }
@@ -23,7 +24,7 @@ const PhoneNumbers = z.object({
 
 const maxPages = 20;
 const expiredToken = 190;
-type Field = keyof ChannelAccount;
+type Field = keyof WhatsAppAccount;
 
 export async function connect(
   settings: WhatsAppSettings,
@@ -66,7 +67,7 @@ const Subscriptions = z.object({
  */
 async function checkApp(
   api: Api,
-  { waba_id, app_id, app_secret, access_token }: ChannelAccount,
+  { waba_id, app_id, app_secret, access_token }: WhatsAppAccount,
 ): Promise<ConnectResult> {
   const proof = createHmac("sha256", app_secret).update(access_token).digest("hex");
   const path = `/${segment(waba_id)}/subscribed_apps?appsecret_proof=${proof}`;

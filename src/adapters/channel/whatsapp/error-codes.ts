@@ -5,7 +5,8 @@
  * Cloud API, support, error codes; December 2025, and the changelog of 2026). What follows from a code
  * is our own decision.
  */
-import type { ChannelFailure } from "../../../ports/channel.ts";
+import type { ChannelFailure } from "../../../ports/channel/channel.ts";
+import { reasonOf } from "../failure-reasons.ts";
 import type { GraphError } from "./http.ts";
 
 export type Reaction =
@@ -120,5 +121,10 @@ export function toFailure({
   title,
   detail,
 }: Pick<GraphError, "code" | "title" | "detail">): ChannelFailure {
-  return { channel_code: code, title: title || (errorCodes[code]?.title ?? "Error of WhatsApp"), detail };
+  return {
+    reason: reasonOf(code),
+    channel_code: code,
+    title: title || (errorCodes[code]?.title ?? "Error of WhatsApp"),
+    detail,
+  };
 }

@@ -3,10 +3,11 @@
  * goes to the API's host and Meta's media hosts alone.
  */
 import { z } from "zod";
-import type { ChannelProvider } from "../../../ports/channel.ts";
+import type { FileContent, WantedFile } from "../../../ports/channel/channel.ts";
 import { limitBytes } from "../../../streams/bytes.ts";
 import { withDeadline } from "../../../time/deadline.ts";
 import { exchange } from "../../http-client/index.ts";
+import type { WhatsAppAccount } from "./account.ts";
 import { askGraph, parseAnswer, segment, tooLong, type WhatsAppSettings } from "./http.ts";
 
 const Location = z.object({ url: z.url({ protocol: /^https?$/ }) });
@@ -16,8 +17,12 @@ const downloadTimeoutMs = 60_000;
 const maxBytes = 100 * 1024 * 1024;
 const unknownObject = 100;
 
-export function createFetchFile(settings: WhatsAppSettings): ChannelProvider["fetchFile"] {
-  return async ({ access_token: token, phone_number_id }, { id, signal }, read) => {
+export function createFetchFile(settings: WhatsAppSettings) {
+  return async <Value>(
+    { access_token: token, phone_number_id }: WhatsAppAccount,
+    { id, signal }: WantedFile,
+    read: (content: FileContent) => Promise<Value>,
+  ): Promise<Value | undefined> => {
     const path = `/${segment(id)}?phone_number_id=${segment(phone_number_id)}`;
     const answer = await askGraph({ settings, token, signal }, { method: "GET", path });
     if (answer.outcome === "rejected") {

@@ -1,7 +1,8 @@
 /** WhatsApp by Meta's Cloud API: messages, their receipts and files, and the review of templates. */
-import type { Channel } from "../../../ports/channel.ts";
+import type { Channel } from "../../../ports/channel/channel.ts";
 import type { Clock } from "../../../ports/clock.ts";
-import type { TemplateAuthority } from "../../../ports/template-authority.ts";
+import { whatsAppCapabilities } from "../capabilities.ts";
+import { readWhatsAppAccount, toWhatsAppAccount } from "./account.ts";
 import { connect } from "./connect.ts";
 import { createFetchFile } from "./files.ts";
 import type { WhatsAppSettings } from "./http.ts";
@@ -15,25 +16,23 @@ const metaMediaHosts = ["lookaside.fbsbx.com"];
 
 export type WhatsAppAddress = Pick<WhatsAppSettings, "baseUrl" | "version">;
 
-export interface OpenWhatsApp {
-  readonly channel: Channel;
-  readonly authority: TemplateAuthority;
-}
-
-export function openWhatsApp(address: WhatsAppAddress, now: Clock): OpenWhatsApp {
+export function openWhatsApp(address: WhatsAppAddress, now: Clock): Channel {
   const settings = { ...address, mediaHosts: metaMediaHosts };
-  const channel: Channel = {
-    isSimulated: false,
+  const fetchFile = createFetchFile(settings);
+  return {
+    capabilities: whatsAppCapabilities,
     send: createSend(settings, now),
     // The API has no look-up of messages.
     find: async () => ({ outcome: "unknown" }),
     provider: {
-      connect: (request, signal) => connect(settings, request, signal),
-      readLimits: (account, signal) => readLimits(settings, account, signal),
-      answerHandshake,
-      readRequest,
-      fetchFile: createFetchFile(settings),
+      readAccount: readWhatsAppAccount,
+      connect: ({ account, phone_number }, signal) =>
+        connect(settings, { account: toWhatsAppAccount(account), phone_number }, signal),
+      readLimits: (account, signal) => readLimits(settings, toWhatsAppAccount(account), signal),
+      answerHandshake: (account, query) => answerHandshake(toWhatsAppAccount(account), query),
+      readRequest: (account, request) => readRequest(toWhatsAppAccount(account), request),
+      fetchFile: (account, file, read) => fetchFile(toWhatsAppAccount(account), file, read),
     },
+    templates: createWhatsAppAuthority(settings),
   };
-  return { channel, authority: createWhatsAppAuthority(settings) };
 }

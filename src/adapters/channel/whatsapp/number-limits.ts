@@ -1,6 +1,7 @@
 /** What Meta says of a number: the messaging limit of its business, its quality rating and its throughput. */
 import { z } from "zod";
-import type { ChannelAccount, NumberLimits } from "../../../ports/channel.ts";
+import type { NumberLimits } from "../../../ports/channel/channel.ts";
+import type { WhatsAppAccount } from "./account.ts";
 import { askGraph, parseAnswer, segment, type WhatsAppSettings } from "./http.ts";
 
 const text = z.string().nullish().catch(null);
@@ -27,7 +28,7 @@ const rates = new Map([
 /** Undefined if the API rejects the request, for example because the token has expired. */
 export async function readLimits(
   settings: WhatsAppSettings,
-  { phone_number_id, access_token: token }: ChannelAccount,
+  { phone_number_id, access_token: token }: WhatsAppAccount,
   signal: AbortSignal,
 ): Promise<NumberLimits | undefined> {
   const path = `/${segment(phone_number_id)}?fields=${fields}`;

@@ -1,13 +1,19 @@
 /**
- * The accounts of inboxes on a real channel. Their secrets are stored sealed, and are passed only to the
- * channel.
+ * The accounts of inboxes on a channel with accounts. Their credentials are stored sealed, and only
+ * the channel gets them.
+ *
+ * Only this file knows the stored form, whose names are WhatsApp's words for the ids of an account. An
+ * earlier version, which may run beside this one, takes the ids from their columns and seals the other
+ * credentials. This version writes the same form, and also reads credentials that are sealed whole, as a
+ * later version can write them.
  */
+import { type RawBuilder, sql } from "kysely";
 import { z } from "zod";
 import type { Queries } from "../../../database/database.ts";
 import { ofOrganization } from "../../../database/query/index.ts";
 import type { SealedText } from "../../../database/schema/index.ts";
-import type { ChannelAccount } from "../../../ports/channel.ts";
-import type { Transaction } from "../../foundation/kernel/index.ts";
+import type { AccountIds, ChannelAccount } from "../../../ports/channel/account.ts";
+import type { Transaction, World } from "../../foundation/kernel/index.ts";
 import { type SealedColumn, type SealingSecrets, seal, tryUnseal } from "../../foundation/sealing/index.ts";
 
 /** If the secrets of an inbox are lost, it can't send or receive until its credentials are sent again. */
@@ -27,21 +33,52 @@ export const StoredAccount = z.object({
 });
 export type StoredAccount = z.infer<typeof StoredAccount>;
 
-const Secrets = z.object({ access_token: z.string(), app_secret: z.string(), verify_token: z.string() });
-
 export function sealAccount(secrets: SealingSecrets, account: ChannelAccount): StoredAccount {
-  const { phone_number_id, waba_id, app_id, access_token, app_secret, verify_token } = account;
-  const text = JSON.stringify({ access_token, app_secret, verify_token });
-  return { phone_number_id, waba_id, app_id, secrets: seal(secrets, text) };
+  const ids: Readonly<Record<string, unknown>> = {
+    phone_number_id: account.account_id,
+    waba_id: account.business_id,
+    app_id: account.app_id,
+  };
+  const sealed = Object.entries(account.credentials).filter(([name, value]) => ids[name] !== value);
+  return StoredAccount.parse({ ...ids, secrets: seal(secrets, JSON.stringify(Object.fromEntries(sealed))) });
 }
 
 /** Returns undefined if no secret of this service can open the account. */
 export function openAccount(
-  world: SealingSecrets,
-  { phone_number_id, waba_id, app_id, secrets }: StoredAccount,
+  world: SealingSecrets & Pick<World, "channels">,
+  channel: string,
+  { secrets, ...ids }: StoredAccount,
 ): ChannelAccount | undefined {
   const opened = tryUnseal(world, secrets);
-  return opened && { phone_number_id, waba_id, app_id, ...Secrets.parse(JSON.parse(opened.text)) };
+  const reading = opened && providerOf(world, channel)?.readAccount({ ...ids, ...JSON.parse(opened.text) });
+  return reading?.outcome === "read" ? reading.account : undefined;
+}
+
+/** Undefined for a channel without accounts, or one that is not configured. */
+export function providerOf({ channels }: Pick<World, "channels">, channel: string) {
+  return channels[channel]?.provider;
+}
+
+/**
+ * The stored account of a row of `inbox_accounts` named `account`, as part of a
+ * statement; null without a row.
+ */
+export const storedAccount: RawBuilder<StoredAccount | null> = sql`
+  case when account.inbox_id is not null then jsonb_build_object(
+    'phone_number_id', account.phone_number_id, 'waba_id', account.waba_id, 'app_id', account.app_id,
+    'secrets', account.secrets
+  ) end`;
+
+/**
+ * The ids of the inboxes whose accounts are of the same business as the account of this inbox, as part of a
+ * statement; none if it has no account.
+ */
+export function inboxesOfBusiness({ organization_id, inbox_id }: InboxName): RawBuilder<string> {
+  return sql`
+    select other.inbox_id
+    from inbox_accounts as own join inbox_accounts as other
+      on other.organization_id = own.organization_id and other.waba_id = own.waba_id
+    where own.organization_id = ${organization_id} and own.inbox_id = ${inbox_id}`;
 }
 
 export interface InboxName {
@@ -52,20 +89,30 @@ export interface InboxName {
 /** The stored account of an inbox with the inbox's channel; undefined if the inbox has no account. */
 export async function findAccount(db: Queries, { organization_id, inbox_id }: InboxName) {
   return selectAccounts(db)
-    .select(["secrets", "app_id"])
-    .where("inbox_accounts.organization_id", "=", organization_id)
+    .select(["phone_number_id", "waba_id", "app_id", "secrets"])
+    .where("account.organization_id", "=", organization_id)
     .where("inbox_id", "=", inbox_id)
     .executeTakeFirst();
 }
 
-/** The opened account of an inbox; undefined if the inbox has none. */
+export interface InboxAccount {
+  readonly channel: string;
+  readonly account: ChannelAccount;
+}
+
+/** The account of an inbox, with the inbox's channel; undefined if it has none. */
 export async function readAccount(
   db: Queries,
-  world: SealingSecrets,
+  world: SealingSecrets & Pick<World, "channels">,
   name: InboxName,
-): Promise<ChannelAccount | undefined> {
+): Promise<InboxAccount | undefined> {
   const row = await findAccount(db, name);
-  return row && openAccount(world, row);
+  if (!row) {
+    return undefined;
+  }
+  const { channel } = row;
+  const account = openAccount(world, channel, row);
+  return account && { channel, account };
 }
 
 /**
@@ -81,27 +128,30 @@ export async function lockInbox(tx: Transaction, { organization_id, inbox_id }: 
     .executeTakeFirst();
 }
 
-/** The inboxes of an organization with an account of this app. */
-export async function listAccounts(
-  db: Queries,
-  { organization_id, app_id }: { readonly organization_id: string; readonly app_id: string },
-) {
+interface AppName extends Pick<AccountIds, "app_id"> {
+  readonly organization_id: string;
+  readonly channel: string;
+}
+
+/** The inboxes of an organization with an account of this app, and the ids of their accounts. */
+export async function listAccounts(db: Queries, { organization_id, channel, app_id }: AppName) {
   return selectAccounts(db)
-    .select(["inbox_id", "phone_number"])
-    .where("inbox_accounts.organization_id", "=", organization_id)
+    .select(["inbox_id", "phone_number", "phone_number_id as account_id", "waba_id as business_id"])
+    .where("account.organization_id", "=", organization_id)
+    .where("channel", "=", channel)
     .where("app_id", "=", app_id)
     .execute();
 }
 
 function selectAccounts(db: Queries) {
   return db
-    .selectFrom("inbox_accounts")
+    .selectFrom("inbox_accounts as account")
     .innerJoin("inboxes", (join) =>
       join
-        .onRef("inboxes.organization_id", "=", "inbox_accounts.organization_id")
-        .onRef("inboxes.id", "=", "inbox_accounts.inbox_id"),
+        .onRef("inboxes.organization_id", "=", "account.organization_id")
+        .onRef("inboxes.id", "=", "account.inbox_id"),
     )
-    .select(["phone_number_id", "waba_id", "channel"]);
+    .select("channel");
 }
 
 export async function storeAccount(

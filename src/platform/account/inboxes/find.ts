@@ -1,13 +1,10 @@
 /** Finds and inserts inboxes. */
 import { fail } from "../../../../tools/errors.ts";
-import type { ChannelName, InboxSettings } from "../../../../tools/inboxes.ts";
+import type { InboxSettings } from "../../../../tools/inboxes.ts";
 import type { DatabaseTransaction, Queries } from "../../../database/database.ts";
 import { newId } from "../../../database/id.ts";
 import { ofOrganization } from "../../../database/query/index.ts";
 import type { InboxNumberLimits } from "../../../database/schema/index.ts";
-
-/** The platform on which contacts see the inbox. */
-const platformOf: Readonly<Record<ChannelName, string>> = { simulator: "whatsapp", whatsapp: "whatsapp" };
 
 /** The lane of an inbox's deliveries. */
 export function laneOf(inbox_id: string): string {
@@ -21,14 +18,16 @@ export async function insertInbox(
     readonly id?: string;
     readonly organization: string;
     readonly name: string;
-    readonly channel: ChannelName;
+    readonly channel: string;
+    /** Where contacts see it. */
+    readonly platform: string;
     readonly phone_number: string;
     readonly settings: InboxSettings;
     readonly limits?: InboxNumberLimits | undefined;
     readonly now: Date;
   },
 ) {
-  const { organization, name, channel, phone_number, settings, now } = inbox;
+  const { organization, name, channel, platform, phone_number, settings, now } = inbox;
   return tx
     .insertInto("inboxes")
     .values({
@@ -36,7 +35,7 @@ export async function insertInbox(
       id: inbox.id ?? newId("inb", now),
       name,
       channel,
-      platform: platformOf[channel],
+      platform,
       phone_number,
       settings: JSON.stringify(settings),
       ...(inbox.limits && { limits: JSON.stringify(inbox.limits) }),
@@ -85,12 +84,4 @@ export async function getOrDefaultInbox(db: Queries, organization: string, id: s
     throw id === undefined ? fail("no_inbox") : fail("inbox_not_found", { param: "inbox_id" });
   }
   return inbox;
-}
-
-/**
- * Whether free text outside the service window is rejected: always on a real channel. If not, it causes a
- * warning.
- */
-export function isWindowStrict(inbox: { channel: string; settings: Record<string, unknown> }): boolean {
-  return inbox.channel !== "simulator" || inbox.settings.service_window === "strict";
 }

@@ -11,7 +11,7 @@ import { z } from "zod";
 import { ofOrganization } from "../../../database/query/index.ts";
 import type { InboxHealth, SealedText, Tables } from "../../../database/schema/index.ts";
 import { newJob } from "../../../jobs/job.ts";
-import type { ChannelFailure } from "../../../ports/channel.ts";
+import type { ChannelFailure } from "../../../ports/channel/channel.ts";
 import type { Log } from "../../../ports/telemetry/log.ts";
 import { defineJob, type Transaction, type World } from "../../foundation/kernel/index.ts";
 import { findAccount, type InboxName, lockInbox } from "./accounts.ts";

@@ -10,8 +10,25 @@ import { createInbox, updateInbox } from "./save.ts";
 import { serializeInbox } from "./serialize.ts";
 import { whoami } from "./whoami.ts";
 
-export { listAccounts, openAccount, readAccount, StoredAccount } from "./accounts.ts";
-export { getInbox, getOrDefaultInbox, insertInbox, isWindowStrict, laneOf } from "./find.ts";
+export {
+  type InboxAccount,
+  inboxesOfBusiness,
+  listAccounts,
+  openAccount,
+  providerOf,
+  readAccount,
+  type StoredAccount,
+  storedAccount,
+} from "./accounts.ts";
+export {
+  capabilitiesOf,
+  channelOf,
+  channelsThat,
+  type InboxOfChannel,
+  type WindowRule,
+  windowRuleOf,
+} from "./channel.ts";
+export { getInbox, getOrDefaultInbox, insertInbox, laneOf } from "./find.ts";
 export { pausedUntil, recordHealth, recordSendFailure, recordUnreachable, warnOfHealth } from "./health.ts";
 export { requestLimits } from "./limits.ts";
 export { getPhoneRegion, normalizePhone } from "./phone-region.ts";

@@ -8,35 +8,24 @@ import { InboxSettings } from "../../../../tools/inboxes.ts";
 import { ofOrganization } from "../../../database/query/index.ts";
 import type { InboxNumberLimits } from "../../../database/schema/index.ts";
 import { newJob } from "../../../jobs/job.ts";
-import type { ChannelAccount } from "../../../ports/channel.ts";
 import {
   defineJob,
   defineScheduledJob,
   type Transaction,
   type World,
 } from "../../foundation/kernel/index.ts";
-import { findAccount, type InboxName, lockInbox, openAccount } from "./accounts.ts";
+import { type InboxAccount, type InboxName, lockInbox, providerOf, readAccount } from "./accounts.ts";
+import { capabilitiesOf } from "./channel.ts";
 import { laneOf } from "./find.ts";
 
 const timeoutMs = 10_000;
 
-/**
- * Messages per second by channel, if neither the inbox nor its number has a rate. A channel without an entry
- * has no limit.
- */
-const paces: Readonly<Record<string, number>> = { whatsapp: 80 };
-
-interface Account {
-  readonly channel: string;
-  readonly account: ChannelAccount;
-}
-
-/** Returns undefined if the provider reports no limits. */
+/** Undefined if the provider does not say. */
 export async function fetchLimits(
   world: World,
-  { channel, account }: Account,
+  { channel, account }: InboxAccount,
 ): Promise<InboxNumberLimits | undefined> {
-  return world.channels[channel]?.provider?.readLimits(account, AbortSignal.timeout(timeoutMs));
+  return providerOf(world, channel)?.readLimits(account, AbortSignal.timeout(timeoutMs));
 }
 
 /**
@@ -53,7 +42,8 @@ export async function setInboxPace(
   },
 ): Promise<void> {
   const { messages_per_second } = InboxSettings.parse(inbox.settings);
-  const ofNumber = inbox.limits?.messages_per_second ?? paces[inbox.channel] ?? null;
+  const { rate } = capabilitiesOf(world, inbox);
+  const ofNumber = inbox.limits?.messages_per_second ?? rate.messagesPerSecond;
   await world.jobs.pace(tx, laneOf(inbox.id), messages_per_second ?? ofNumber);
 }
 
@@ -66,33 +56,32 @@ export const readLimitsJob = defineJob({
   maxAttempts: 3,
 
   async run(name, world) {
-    const row = await findAccount(world.database.queries, name);
-    const account = row && openAccount(world, row);
-    const limits = account && (await fetchLimits(world, { channel: row.channel, account }));
+    const found = await readAccount(world.database.queries, world, name);
+    const limits = found && (await fetchLimits(world, found));
     if (limits) {
-      const { phone_number_id } = account;
-      await storeLimits(world, name, { phone_number_id, limits });
+      const { account_id } = found.account;
+      await storeLimits(world, name, { account_id, limits });
     }
     return undefined;
   },
 });
 
 interface FetchedLimits {
-  /** The number that has these limits. */
-  readonly phone_number_id: string;
+  /** The account that has them. */
+  readonly account_id: string;
   readonly limits: InboxNumberLimits;
 }
 
-/** Does nothing if the inbox has another number meanwhile. */
+/** Does nothing if the inbox has another account by now. */
 async function storeLimits(
   world: World,
   { organization_id, inbox_id }: InboxName,
-  { phone_number_id, limits }: FetchedLimits,
+  { account_id, limits }: FetchedLimits,
 ): Promise<void> {
   await world.database.transaction(async (tx) => {
     await lockInbox(tx, { organization_id, inbox_id });
-    const row = await findAccount(tx, { organization_id, inbox_id });
-    if (row?.phone_number_id !== phone_number_id) {
+    const found = await readAccount(tx, world, { organization_id, inbox_id });
+    if (found?.account.account_id !== account_id) {
       return;
     }
     const inbox = await ofOrganization(tx, organization_id)

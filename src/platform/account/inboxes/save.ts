@@ -4,18 +4,20 @@
  */
 import { z } from "zod";
 import { fail, failField } from "../../../../tools/errors.ts";
-import {
-  type ChannelName,
-  channels,
-  InboxSettings,
-  type WhatsAppCredentials,
-} from "../../../../tools/inboxes.ts";
+import { type ChannelName, channels, InboxSettings } from "../../../../tools/inboxes.ts";
 import { ofOrganization } from "../../../database/query/index.ts";
 import type { InboxNumberLimits } from "../../../database/schema/index.ts";
-import { freshId, type OutwardContext, outward, type Transaction } from "../../foundation/kernel/index.ts";
+import {
+  freshId,
+  type OutwardContext,
+  outward,
+  type Transaction,
+  type World,
+} from "../../foundation/kernel/index.ts";
 import { requireBelowQuota } from "../organization/index.ts";
 import { requireCountry } from "../phone/index.ts";
-import { openAccount, StoredAccount, sealAccount, storeAccount } from "./accounts.ts";
+import { openAccount, providerOf, StoredAccount, sealAccount, storeAccount } from "./accounts.ts";
+import { capabilitiesOf } from "./channel.ts";
 import { getInbox, insertInbox } from "./find.ts";
 import { changeHealth } from "./health.ts";
 import { fetchLimits, setInboxPace } from "./limits.ts";
@@ -43,8 +45,10 @@ interface NewInbox {
   readonly phone_number: string;
   readonly channel: ChannelName;
   readonly settings: InboxSettings;
-  readonly credentials?: WhatsAppCredentials | undefined;
+  readonly credentials?: Credentials | undefined;
 }
+
+type Credentials = Readonly<Record<string, unknown>>;
 
 export const createInbox = outward({
   intent: CreateIntent,
@@ -52,7 +56,8 @@ export const createInbox = outward({
   async begin(input: NewInbox, context): Promise<CreateIntent> {
     const { tx, world, organization } = context;
     const { name, channel, settings, credentials } = input;
-    if (world.sandbox && channel !== "simulator") {
+    const { isSimulated } = capabilitiesOf(world, { channel });
+    if (world.sandbox && !isSimulated) {
       throw failField("channel", "channel_in_sandbox");
     }
     await requireBelowQuota(context, "inboxes", tx.selectFrom("inboxes"));
@@ -60,7 +65,7 @@ export const createInbox = outward({
     const number = { text: input.phone_number, field: "phone_number", country: settings.default_country };
     const phone_number = await normalizePhone(tx, organization, number);
     await requireNewNumber(tx, organization, phone_number);
-    const account = credentials ? sealAccount(world, credentials) : null;
+    const account = credentials ? sealCredentials(world, channel, credentials) : null;
     return { id: freshId(context, "inb"), name, channel, phone_number, settings, account };
   },
 
@@ -71,7 +76,8 @@ export const createInbox = outward({
     const { tx, world, organization, now } = context;
     // Other inboxes may have been created since the first step.
     await requireBelowQuota(context, "inboxes", tx.selectFrom("inboxes"));
-    const created = await insertInbox(tx, { ...inbox, limits, organization, now });
+    const { platform } = capabilitiesOf(world, inbox);
+    const created = await insertInbox(tx, { ...inbox, platform, limits, organization, now });
     if (!created) {
       // Another request has created the inbox since the first step.
       await requireNewNumber(tx, organization, inbox.phone_number);
@@ -89,7 +95,7 @@ interface InboxChanges {
   readonly id: string;
   readonly name?: string | undefined;
   readonly settings?: InboxSettings | undefined;
-  readonly credentials?: WhatsAppCredentials | undefined;
+  readonly credentials?: Credentials | undefined;
 }
 
 export const updateInbox = outward({
@@ -109,10 +115,7 @@ export const updateInbox = outward({
       throw fail("inbox_not_found");
     }
     const { channel, phone_number } = Target.pick({ channel: true, phone_number: true }).parse(inbox);
-    if (credentials && channel === "simulator") {
-      throw failField("credentials", "credentials_not_used");
-    }
-    const account = credentials ? sealAccount(world, credentials) : null;
+    const account = credentials ? sealCredentials(world, channel, credentials) : null;
     return { id, channel, phone_number, account, name, settings };
   },
 
@@ -152,6 +155,19 @@ async function requireNewNumber(tx: Transaction, organization: string, phone_num
   }
 }
 
+/** @throws Failure `credentials_not_used`, `credentials_rejected`. */
+function sealCredentials(world: World, channel: string, credentials: Credentials): StoredAccount {
+  const provider = providerOf(world, channel);
+  if (!provider) {
+    throw failField("credentials", "credentials_not_used");
+  }
+  const reading = provider.readAccount(credentials);
+  if (reading.outcome === "invalid") {
+    throw failField(`credentials.${reading.field}`, "credentials_rejected", { reason: reading.reason });
+  }
+  return sealAccount(world, reading.account);
+}
+
 interface ConnectedNumber {
   readonly limits?: InboxNumberLimits | undefined;
 }
@@ -161,11 +177,11 @@ async function connect(
   { account: stored, channel, phone_number }: Target,
   { world }: OutwardContext,
 ): Promise<ConnectedNumber> {
-  const provider = world.channels[channel]?.provider;
+  const provider = providerOf(world, channel);
   if (!stored || !provider) {
     return {};
   }
-  const account = openAccount(world, stored);
+  const account = openAccount(world, channel, stored);
   if (!account) {
     // The secret of the service was replaced after a first request whose process died.
     throw failField("credentials", "credentials_rejected", { reason: "they can't be read any more." });

@@ -8,14 +8,15 @@ import { serializeHealth } from "./health.ts";
 /** Where the provider of the channel `name` reports messages and receipts. */
 export const callbackPath = (name: string) => `/webhooks/${name}/{organization_id}/{inbox_id}`;
 
-export function serializeInbox({ channels, addresses }: World, row: Selectable<Tables["inboxes"]>) {
+export function serializeInbox(world: World, row: Selectable<Tables["inboxes"]>) {
   const { organization_id, id, channel } = row;
   const path = callbackPath(channel).replace("{organization_id}", organization_id).replace("{inbox_id}", id);
-  const simulated = channels[channel]?.isSimulated ?? false;
-  const isCalled = channels[channel]?.provider !== undefined && addresses.isPublic;
+  const { addresses } = world;
+  const { capabilities, provider } = world.channels[channel] ?? {};
+  const isCalled = provider !== undefined && addresses.isPublic;
   return {
     ...row,
-    simulated,
+    simulated: capabilities?.isSimulated ?? false,
     settings: InboxSettings.parse(row.settings),
     callback_url: isCalled ? `${addresses.service()}${path}` : null,
     health: serializeHealth(row),

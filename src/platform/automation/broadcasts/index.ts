@@ -41,12 +41,13 @@ import { requireNoBroadcast, requireNoDraft } from "./uses.ts";
 export const broadcasts = implement(contract, {
   tables: ["broadcasts", "broadcast_recipients"],
   operations: {
-    async create_broadcast(input, { tx, organization, caller, now }) {
+    async create_broadcast(input, context) {
+      const { tx, organization, caller, now } = context;
       requireSchedulable(input.scheduled_at, now);
       await requireCohort(tx, organization, input.cohort_id);
       await getAccessibleUploadAt(tx, caller, input.header_media_url, "header_media_url");
       const isDraft = input.scheduled_at === undefined;
-      const { template } = await prepareContent(tx, organization, input, { isDraft });
+      const { template } = await prepareContent(context, organization, input, { isDraft });
       const broadcast = await tx
         .insertInto("broadcasts")
         .values({
@@ -85,10 +86,8 @@ export const broadcasts = implement(contract, {
       return { data: serializeBroadcast(await getBroadcast(db, organization, id)) };
     },
 
-    async update_broadcast(
-      { id, variable_mapping, scheduled_at, ...changes },
-      { tx, organization, caller, now },
-    ) {
+    async update_broadcast({ id, variable_mapping, scheduled_at, ...changes }, context) {
+      const { tx, organization, caller, now } = context;
       requireSchedulable(scheduled_at, now);
       const before = await lockBroadcast(tx, organization, { id, allowed: startable, action: "changed" });
       await requireCohort(tx, organization, changes.cohort_id ?? before.cohort_id);
@@ -98,7 +97,7 @@ export const broadcasts = implement(contract, {
       const time = scheduled_at === undefined ? former : scheduled_at;
       const content = { ...broadcastContent(before), ...changes, inbox_id: undefined };
       const { template } = await prepareContent(
-        tx,
+        context,
         organization,
         { ...content, variable_mapping: variable_mapping ?? content.variable_mapping },
         { isDraft: time === null },

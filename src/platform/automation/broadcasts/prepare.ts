@@ -4,14 +4,14 @@
  */
 import type { VariableMapping } from "../../../../tools/broadcasts/index.ts";
 import { fail, failField } from "../../../../tools/errors.ts";
-import { getOrDefaultInbox } from "../../account/inboxes/index.ts";
+import { capabilitiesOf, getOrDefaultInbox } from "../../account/inboxes/index.ts";
 import {
   type ApprovedTemplate,
   composeTemplate,
   requireApprovedById,
   variableNames,
 } from "../../content/templates/index.ts";
-import type { Transaction } from "../../foundation/kernel/index.ts";
+import type { Transaction, World } from "../../foundation/kernel/index.ts";
 import { type Cohort, requireCohort } from "../cohorts/index.ts";
 import type { BroadcastRow } from "./find.ts";
 
@@ -53,7 +53,7 @@ interface Requirements {
  *   the errors of `composeTemplate` for the header's file.
  */
 export async function prepareContent(
-  tx: Transaction,
+  { tx, world }: { readonly tx: Transaction; readonly world: World },
   organization: string,
   { inbox_id, template_id, variable_mapping, header_media_url }: Content,
   { isDraft }: Requirements = { isDraft: false },
@@ -85,12 +85,17 @@ export async function prepareContent(
   }
   // The values don't matter: `composeTemplate` is called to check the header's file.
   const variables = Object.fromEntries(names.map((one) => [one, "x"]));
-  await composeTemplate(tx, template, {
-    name,
-    language,
-    variables,
-    ...(header_media_url ? { header_media_url } : {}),
-  });
+  const { media } = capabilitiesOf(world, await getOrDefaultInbox(tx, organization, template.inbox_id));
+  await composeTemplate(
+    tx,
+    { template, media },
+    {
+      name,
+      language,
+      variables,
+      ...(header_media_url ? { header_media_url } : {}),
+    },
+  );
   const mapping = Object.fromEntries(
     Object.entries(variable_mapping).map(([key, value]) => [named.get(key) ?? key, value]),
   );

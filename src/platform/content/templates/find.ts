@@ -3,17 +3,20 @@ import { sql } from "kysely";
 import { fail } from "../../../../tools/errors.ts";
 import type { Queries } from "../../../database/database.ts";
 import { ofOrganization, refersTo } from "../../../database/query/index.ts";
-import type { TemplateInbox } from "../../../ports/template-authority.ts";
+import type { TemplateInbox } from "../../../ports/channel/template-authority.ts";
 import type { Transaction } from "../../foundation/kernel/index.ts";
 import type { TemplateRow, TemplateState } from "./states.ts";
 
-/** Templates with the platform of their inbox. */
+/**
+ * Templates with the platform of their inbox, which is the `channel` of the contract, and
+ * the inbox's channel.
+ */
 export function selectTemplates(db: Queries, organization: string) {
   return ofOrganization(db, organization)
     .selectFrom("templates")
     .innerJoin("inboxes", (join) => join.on(refersTo("templates.inbox_id", "inboxes")))
     .selectAll("templates")
-    .select("inboxes.platform as channel");
+    .select(["inboxes.platform as channel", "inboxes.channel as inbox_channel"]);
 }
 
 /** A template, as `selectTemplates` reads it. @throws Failure `template_not_found`. */

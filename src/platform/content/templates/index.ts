@@ -3,9 +3,9 @@ import { fail } from "../../../../tools/errors.ts";
 import { templates as contract, type TemplateData } from "../../../../tools/templates/index.ts";
 import type { Queries } from "../../../database/database.ts";
 import { containsText, ofOrganization, readPage } from "../../../database/query/index.ts";
-import { getOrDefaultInbox } from "../../account/inboxes/index.ts";
+import { capabilitiesOf, getOrDefaultInbox } from "../../account/inboxes/index.ts";
 import { getOrganization, lockOrganization, requireBelowQuota } from "../../account/organization/index.ts";
-import { freshId, implement, type Transaction, type WriteContext } from "../../foundation/kernel/index.ts";
+import { freshId, implement, type WriteContext } from "../../foundation/kernel/index.ts";
 import { toMediaContent } from "../media.ts";
 import { getAccessibleUploadAt } from "../uploads/index.ts";
 import {
@@ -28,7 +28,7 @@ import { serializeTemplate } from "./serialize.ts";
 import { createState, edit, isEditable, isSendable, type TemplateRow } from "./states.ts";
 import { resolveVariables } from "./variables.ts";
 
-export { requestSync } from "./review/index.ts";
+export { requestSync, requireTemplates } from "./review/index.ts";
 export {
   type ApprovedTemplate,
   composeTemplate,
@@ -53,10 +53,10 @@ export const templates = implement(contract, {
       await requireBelowQuota(context, "templates", tx.selectFrom("templates"));
       const inbox = await getOrDefaultInbox(tx, organization, input.inbox_id);
       const language = input.language ?? (await getOrganization(tx, organization)).default_language ?? "en";
-      requireLanguage(world, inbox.platform, language);
+      requireLanguage(world, inbox.channel, language);
       const variables = resolveVariables(template_data, input.variables);
       await getAccessibleUploadAt(tx, caller, template_data.header?.media_url, sampleField);
-      await requireSample(tx, organization, template_data);
+      await requireSample(context, inbox, template_data);
       const template = await tx
         .insertInto("templates")
         .values({
@@ -101,7 +101,7 @@ export const templates = implement(contract, {
         await lockOrganization(tx, organization);
       }
       const template = await lockTemplate(tx, organization, id);
-      const { channel, status: current_state, review_status } = template;
+      const { inbox_channel, status: current_state, review_status } = template;
       if (!isEditable(template)) {
         throw fail("template_not_editable", { current_state });
       }
@@ -110,7 +110,7 @@ export const templates = implement(contract, {
       }
       const data = template_data ?? template.template_data;
       await getAccessibleUploadAt(tx, caller, template_data?.header?.media_url, sampleField);
-      await requireSample(tx, organization, data);
+      await requireSample(context, { channel: inbox_channel }, data);
       const changes = {
         category: category ?? template.category,
         template_data: data,
@@ -119,7 +119,7 @@ export const templates = implement(contract, {
       await rename(context, template, { name, language });
       const state = edit(stateOf(template), changes);
       const stored = await storeState(tx, template, { state, now });
-      return { data: { ...serializeTemplate(stored), channel } };
+      return { data: { ...serializeTemplate(stored), channel: template.channel } };
     },
 
     submit_template: submitTemplate,
@@ -142,11 +142,16 @@ const orders: Readonly<
 
 const sampleField = "template_data.header.media_url";
 
-/** The sample of a media header must be an upload, or a public address. */
-async function requireSample(tx: Transaction, organization: string, { header }: TemplateData): Promise<void> {
+/** The sample of a media header is one of our uploads, or a public address. */
+async function requireSample(
+  { tx, world, organization }: WriteContext,
+  inbox: { readonly channel: string },
+  { header }: TemplateData,
+): Promise<void> {
   if (header?.media_url !== undefined && header.type !== "text") {
     const { type, media_url } = header;
-    await toMediaContent(tx, { organization, type, media_url, field: sampleField });
+    const { media: limits } = capabilitiesOf(world, inbox);
+    await toMediaContent(tx, { organization, type, media_url, field: sampleField, limits });
   }
 }
 
@@ -168,7 +173,7 @@ async function rename(
     const param = name === template.name ? "language" : "name";
     throw fail("template_name_fixed", { current_state, param });
   }
-  requireLanguage(world, template.channel, language);
+  requireLanguage(world, template.inbox_channel, language);
   const existing_id = await findNamed(tx, { organization_id, inbox_id, name, language });
   if (existing_id !== undefined && existing_id !== id) {
     throw fail("template_exists", { existing_id, param: "name" });

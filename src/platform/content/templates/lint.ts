@@ -1,9 +1,8 @@
 /**
  * The rules of the review authority that a template can be checked against before it is submitted.
  *
- * A draft may break them: each problem is a warning of the template. A submission fails because of every
- * problem except advice, because the authority would reject the template, or a person would have to look for
- * the reason. The limits are WhatsApp's.
+ * A draft may break them: each problem is a warning of the template. A submission fails for all but advice,
+ * because the authority would reject it, or needs a person to see why.
  */
 import type { TemplateData, TemplateWarning, Variable } from "../../../../tools/templates/index.ts";
 import { variableTextsOf, withoutPlaceholders } from "./placeholders.ts";

@@ -13,8 +13,7 @@
 import type { Selectable } from "kysely";
 import type { TemplateData } from "../../../../tools/templates/index.ts";
 import type { Tables } from "../../../database/schema/index.ts";
-import type { ReviewedTemplate } from "../../../ports/template-authority.ts";
-import { toReviewStatus } from "./review-status.ts";
+import type { ReviewedTemplate, ReviewStatus } from "../../../ports/channel/template-authority.ts";
 import type { Version } from "./version.ts";
 
 export type TemplateRow = Selectable<Tables["templates"]>;
@@ -79,7 +78,7 @@ export function edit(state: TemplateState, changes: Partial<Version>): TemplateS
   return { ...changed, status: isUnchanged && review_status !== null ? review_status : "draft" };
 }
 
-/** How often an approved template may be changed (WhatsApp). */
+/** How often an approved template may be changed. The strictest authority decides. */
 const editLimits = [
   { count: 1, periodMs: 24 * 3_600_000 },
   { count: 10, periodMs: 30 * 24 * 3_600_000 },
@@ -138,11 +137,17 @@ export function markMissing(state: TemplateState): TemplateState {
     : { ...resolveSubmission(state, undefined), missing_at_authority: state.external_id !== null };
 }
 
-/** Applies the authority's description of the template. */
-export function applyReview(before: TemplateState, reviewed: ReviewedTemplate): TemplateState {
+/** What the authority says of a template. */
+export interface TemplateReview extends ReviewedTemplate {
+  /** Null: the authority's word is not known. */
+  readonly status: ReviewStatus | null;
+}
+
+/** A template whose status was never known is pending. */
+export function applyReview(before: TemplateState, reviewed: TemplateReview): TemplateState {
   const state = resolveSubmission(before, reviewed);
   const { raw_status, quality_rating, external_id } = reviewed;
-  const review_status = toReviewStatus(raw_status, state.review_status);
+  const review_status = reviewed.status ?? state.review_status ?? "pending";
   const submitted = toSubmitted(state, reviewed);
   const hasNewContent = submitted !== state.submitted;
   return {
@@ -172,8 +177,8 @@ export function isNewAtAuthority({
   return external_id === null || missing_at_authority;
 }
 
-/** Ends a submission whose response was lost. */
-function resolveSubmission(state: TemplateState, reviewed: ReviewedTemplate | undefined): TemplateState {
+/** Ends a submission whose answer was lost. */
+function resolveSubmission(state: TemplateState, reviewed: TemplateReview | undefined): TemplateState {
   if (state.submitting_since === null) {
     return state;
   }
@@ -192,11 +197,11 @@ function resolveSubmission(state: TemplateState, reviewed: ReviewedTemplate | un
  */
 export function hasAccepted(
   { external_id, template_data }: Pick<TemplateState, "external_id" | "template_data">,
-  { raw_status, version }: ReviewedTemplate,
+  { status, version }: TemplateReview,
 ): boolean {
   return (
     external_id === null ||
-    toReviewStatus(raw_status, null) === "pending" ||
+    (status ?? "pending") === "pending" ||
     (version !== null && hasSameTexts(version, { template_data }))
   );
 }

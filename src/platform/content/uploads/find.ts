@@ -4,7 +4,7 @@ import { fail, failField } from "../../../../tools/errors.ts";
 import type { Queries } from "../../../database/database.ts";
 import { ofOrganization } from "../../../database/query/index.ts";
 import type { Tables } from "../../../database/schema/index.ts";
-import type { ChannelFile } from "../../../ports/message-content.ts";
+import type { ChannelFile } from "../../../ports/channel/message-content.ts";
 import type { World } from "../../foundation/kernel/index.ts";
 import { fileKeyFromUrl } from "./links.ts";
 

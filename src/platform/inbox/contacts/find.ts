@@ -9,7 +9,7 @@ import { type Selectable, sql } from "kysely";
 import { newId } from "../../../database/id.ts";
 import { allColumnsOf, ofOrganization, refersTo, rowsOf } from "../../../database/query/index.ts";
 import type { Tables } from "../../../database/schema/index.ts";
-import type { Identities } from "../../../ports/channel.ts";
+import type { Identities } from "../../../ports/channel/channel.ts";
 import { countryOf, phoneKey } from "../../account/phone/index.ts";
 import { type Change, isListenedTo, type Transaction } from "../../foundation/kernel/index.ts";
 import { normalizedAtAfterChange, normalizedColumn } from "./normalized.ts";

@@ -1,7 +1,7 @@
 /** Gives a contact the number or the channel's id that the person has from now on. */
 import { sql } from "kysely";
 import { columnsOf, ofOrganization, rowsOf } from "../../../database/query/index.ts";
-import type { IdentityMove } from "../../../ports/channel.ts";
+import type { IdentityMove } from "../../../ports/channel/channel.ts";
 import { countryOf, phoneKey } from "../../account/phone/index.ts";
 import type { Change } from "../../foundation/kernel/index.ts";
 import { type Identity, idOfOwner } from "./find.ts";

@@ -5,7 +5,7 @@
 import { z } from "zod";
 import { ofOrganization } from "../../../database/query/index.ts";
 import { type NewJob, newJob } from "../../../jobs/job.ts";
-import type { ConsentChange } from "../../../ports/channel.ts";
+import type { ConsentChange } from "../../../ports/channel/channel.ts";
 import { type Change, defineJob, system } from "../../foundation/kernel/index.ts";
 import { changeConsent, findContact, findOrCreateContact } from "../contacts/index.ts";
 
@@ -25,9 +25,6 @@ const Payload = z.object({
   ]),
 });
 type Payload = z.infer<typeof Payload>;
-
-/** Meta's code for a recipient who opted out of the business's marketing. */
-const optedOutCode = 131050;
 
 export const changeConsentJob = defineJob({
   name: "contact.consent",
@@ -51,7 +48,7 @@ interface FailedMessage {
   readonly message_id: string;
   readonly type: string;
   readonly at: string;
-  readonly error?: { readonly channel_code: number | null } | undefined;
+  readonly error?: { readonly code: string; readonly channel_code: number | null } | undefined;
 }
 
 /** Of the messages that the channel refused because their recipients opted out. */
@@ -61,7 +58,9 @@ export function newOptOuts(
 ): readonly NewJob[] {
   return updates.flatMap(({ message_id, type, at: occurred_at, error }) => {
     const message = messages.get(message_id);
-    if (!message || type !== "failed" || error?.channel_code !== optedOutCode) {
+    // An error of the service itself has no code of the channel: the contact is opted out here already.
+    const isReported = error?.code === "marketing_opt_out" && error.channel_code !== null;
+    if (!message || type !== "failed" || !isReported) {
       return [];
     }
     const { organization_id, conversation_id } = message;

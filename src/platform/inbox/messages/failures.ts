@@ -1,5 +1,6 @@
-/** Explains a channel's failure to the sender: a code of our own, whether a retry helps, and what to do. */
-import type { ChannelFailure } from "../../../ports/channel.ts";
+/** Explains a failure to the sender: its code, whether a retry helps, and what to do. */
+import type { ReportedFailure } from "../../../database/schema/index.ts";
+import type { FailureReason } from "../../../ports/channel/channel.ts";
 
 /** The `error` of a failed message, as stored and as returned. */
 export interface DeliveryError {
@@ -21,54 +22,64 @@ const meaning = (code: string, retryable: boolean, hint: string): Meaning => ({ 
 
 const windowHint = "Send an approved template, or wait until the contact writes again.";
 
-/** By the error codes of the WhatsApp Cloud API. */
-const meanings: Readonly<Record<number, Meaning>> = {
-  4: meaning("channel_throttled", true, "Send again in a minute."),
-  80007: meaning("channel_throttled", true, "Send again in a minute."),
-  130429: meaning("channel_throttled", true, "Send again in a minute."),
-  130472: meaning(
-    "not_delivered_experiment",
+const meanings: Readonly<Record<FailureReason, Meaning>> = {
+  channel_throttled: meaning("channel_throttled", true, "Send again in a minute."),
+  channel_unavailable: meaning("channel_unavailable", true, "Send again in a few minutes."),
+  channel_unreachable: meaning("channel_unreachable", true, "Send again in a few minutes."),
+  temporary_error: meaning("channel_error", true, "Send again."),
+  other_error: meaning("channel_error", false, "Check the number and the message, then send it again."),
+  same_sender_and_recipient: meaning(
+    "same_sender_and_recipient",
     false,
-    "The channel does not deliver this message as part of an experiment; reach the contact another way.",
+    "Send to a number other than the inbox's own.",
   ),
-  131000: meaning("channel_error", true, "Send again."),
-  131016: meaning("channel_unavailable", true, "Send again in a few minutes."),
-  131021: meaning("same_sender_and_recipient", false, "Send to a number other than the inbox's own."),
-  131026: meaning(
+  undeliverable: meaning(
     "undeliverable",
     false,
     "The number may not be registered with this channel; check it with the contact.",
   ),
-  131047: meaning("outside_service_window", false, windowHint),
-  131048: meaning(
+  not_delivered_experiment: meaning(
+    "not_delivered_experiment",
+    false,
+    "The channel does not deliver this message as part of an experiment; reach the contact another way.",
+  ),
+  outside_service_window: meaning("outside_service_window", false, windowHint),
+  spam_limit: meaning(
     "spam_limit",
     false,
     "Contacts have blocked or reported the inbox's number; pause and review what is sent.",
   ),
-  131049: meaning(
+  marketing_limit: meaning(
     "marketing_limit",
     true,
     "The contact has reached the channel's limit of marketing messages; send it again after 24 hours.",
   ),
-  131050: meaning("marketing_opt_out", false, "The contact opted out of marketing messages."),
-  131051: meaning("unsupported_type", false, "Send another type of message."),
-  131053: meaning("media_rejected", false, "Check the file's type, size and address."),
-  131056: meaning("pair_limit", true, "Too many messages to this contact; wait a few seconds."),
-  132000: meaning("template_parameters", false, "Send as many values as the template has variables."),
-  132001: meaning("template_missing", false, "Use a template that is approved in this language."),
-  132012: meaning("template_parameters", false, "Send values of the format that the template expects."),
-  132015: meaning("template_paused", false, "The template is paused for low quality; use another one."),
-  132016: meaning("template_disabled", false, "The template is disabled; use another one."),
+  marketing_opt_out: meaning("marketing_opt_out", false, "The contact opted out of marketing messages."),
+  pair_limit: meaning("pair_limit", true, "Too many messages to this contact; wait a few seconds."),
+  unsupported_type: meaning("unsupported_type", false, "Send another type of message."),
+  media_rejected: meaning("media_rejected", false, "Check the file's type, size and address."),
+  template_parameters: meaning(
+    "template_parameters",
+    false,
+    "Send as many values as the template has variables.",
+  ),
+  template_parameter_format: meaning(
+    "template_parameters",
+    false,
+    "Send values of the format that the template expects.",
+  ),
+  template_missing: meaning("template_missing", false, "Use a template that is approved in this language."),
+  template_paused: meaning(
+    "template_paused",
+    false,
+    "The template is paused for low quality; use another one.",
+  ),
+  template_disabled: meaning("template_disabled", false, "The template is disabled; use another one."),
 };
 
-const defaultMeaning = meaning(
-  "channel_error",
-  false,
-  "Check the number and the message, then send it again.",
-);
-
-export function toDeliveryError(failure: ChannelFailure): DeliveryError {
-  return { ...(meanings[failure.channel_code ?? 0] ?? defaultMeaning), ...failure };
+/** A failure that an earlier version stored has no reason. */
+export function toDeliveryError({ reason = "other_error", ...reported }: ReportedFailure): DeliveryError {
+  return { ...meanings[reason], ...reported };
 }
 
 /** Failures of the service itself, without a channel's code. */

@@ -16,7 +16,7 @@ export interface BroadcastProgress {
   readonly before: MessageStatus;
   readonly after: MessageStatus;
   /** Of a message that failed. */
-  readonly error: { readonly code: string; readonly channel_code: number | null } | null;
+  readonly error: { readonly code: string } | null;
 }
 
 /**

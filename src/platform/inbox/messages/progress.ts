@@ -6,9 +6,9 @@
  */
 import { type Selectable, sql } from "kysely";
 import { allColumnsOf, columnsOf, matchesKey, nullable, rowsOf } from "../../../database/query/index.ts";
-import type { Tables } from "../../../database/schema/index.ts";
+import type { ReportedFailure, Tables } from "../../../database/schema/index.ts";
 import { together } from "../../../database/transaction.ts";
-import type { Pricing, Receipt, ReceiptType } from "../../../ports/channel.ts";
+import type { Pricing, Receipt, ReceiptType } from "../../../ports/channel/channel.ts";
 import type { Transaction, World } from "../../foundation/kernel/index.ts";
 import { recordTransfers, type Transfer } from "../../money/wallet/index.ts";
 import { createCharger } from "./charge/index.ts";
@@ -53,6 +53,8 @@ export interface StatusUpdate {
   readonly error?: DeliveryError | undefined;
   readonly channel_message_id?: string | undefined;
   readonly pricing?: Pricing | undefined;
+  /** An acceptance by a channel without receipts: the message is charged as if it were delivered. */
+  readonly isLast?: boolean | undefined;
 }
 
 interface MessageNames {
@@ -245,7 +247,9 @@ export async function takeParkedReceipts(
 
 export function toStatusUpdate(
   message_id: string,
-  receipt: Pick<Receipt, "channel_message_id" | "type" | "occurred_at" | "failure" | "pricing">,
+  receipt: Pick<Receipt, "channel_message_id" | "type" | "occurred_at" | "pricing"> & {
+    readonly failure: ReportedFailure | null;
+  },
 ): StatusUpdate {
   const { channel_message_id, type, occurred_at, failure, pricing } = receipt;
   return {

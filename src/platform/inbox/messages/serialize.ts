@@ -36,7 +36,7 @@ export function serializeMessage<Row extends ShownRow>(world: World, row: Row) {
     unsupported: shown,
     reactions,
     status,
-    ...(world.channels[row.channel]?.isSimulated ? { simulated: true as const } : {}),
+    ...(world.channels[row.channel]?.capabilities.isSimulated ? { simulated: true as const } : {}),
     delay,
     price: row.charge && priceOf(row.charge),
   };

@@ -5,7 +5,7 @@
  * if it ranks higher. `delivered` and `read` override `failed`, because they prove delivery; a failure after
  * delivery is stored as a receipt and does not change the status.
  */
-import type { ReceiptType } from "../../../ports/channel.ts";
+import type { ReceiptType } from "../../../ports/channel/channel.ts";
 
 export interface MessageProgress {
   readonly status: "queued" | "sending" | "sent" | "delivered" | "read" | "failed" | "received";

@@ -7,6 +7,7 @@ import { fail } from "../../../../tools/errors.ts";
 import { fromMicros } from "../../../../tools/money.ts";
 import type { Queries } from "../../../database/database.ts";
 import { rowsOf } from "../../../database/query/index.ts";
+import { capabilitiesOf, type InboxOfChannel } from "../../account/inboxes/index.ts";
 import { lockOrganization } from "../../account/organization/index.ts";
 import type { Transaction, World } from "../../foundation/kernel/index.ts";
 import { creditLimit, type MoneyAccount, readAvailable, readWallet } from "./balances.ts";
@@ -18,20 +19,17 @@ type WalletWorld = Pick<World, "wallet">;
 export interface Payment {
   /** Whether simulated money pays. A real channel never spends simulated money. */
   readonly simulated: boolean;
-  /** Whether a message that can't be paid is rejected. */
+  /** Whether they have a price. */
+  readonly isPriced: boolean;
+  /** Whether a message is rejected that can't be paid. */
   readonly isLimited: boolean;
 }
 
-/** Messages of a simulated inbox are charged too, but rejected only if the settings say so. */
-export function paymentOf(
-  { wallet, channels }: Pick<World, "wallet" | "channels">,
-  inbox: { readonly channel: string; readonly settings: Record<string, unknown> },
-): Payment {
-  const simulated = channels[inbox.channel]?.isSimulated ?? false;
-  return {
-    simulated,
-    isLimited: wallet.mode !== "off" && (!simulated || inbox.settings.wallet === "enforced"),
-  };
+/** The messages of a simulated inbox are charged too, and rejected only on request. */
+export function paymentOf(world: Pick<World, "wallet" | "channels">, inbox: InboxOfChannel): Payment {
+  const { isSimulated: simulated, isPriced } = capabilitiesOf(world, inbox);
+  const isRequired = !simulated || inbox.settings.wallet === "enforced";
+  return { simulated, isPriced, isLimited: isPriced && isRequired && world.wallet.mode !== "off" };
 }
 
 export type Hold = Pick<

@@ -28,7 +28,8 @@ export const operator = implement(contract, {
     create_organization: {
       async prepare(input) {
         const create = await prepareOrganization(input);
-        return ({ once, now }) => once(operatorOwner, async (tx) => ({ data: await create(tx, now) }));
+        return ({ once, now, world: { firstInbox } }) =>
+          once(operatorOwner, async (tx) => ({ data: await create(tx, { now, firstInbox }) }));
       },
     },
 

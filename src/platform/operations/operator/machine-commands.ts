@@ -54,9 +54,9 @@ export const machineCommands: ReadonlyMap<string, Command> = new Map([
   ["reset-password", command(z.object({ email: users.create_user.input.shape.email }), resetPassword)],
 ]);
 
-async function createOrganization(input: NewOrganization, { database, now }: World) {
+async function createOrganization(input: NewOrganization, { database, now, firstInbox }: World) {
   const create = await prepareOrganization(input);
-  const data = await database.transaction((tx) => create(tx, now()));
+  const data = await database.transaction((tx) => create(tx, { now: now(), firstInbox }));
   return contract.create_organization.output.parse({ data }).data;
 }
 

@@ -11,7 +11,7 @@ import { insertKey } from "../../account/api-keys/index.ts";
 import { hashPassword, newKeySecret, newPassword } from "../../account/identity/index.ts";
 import { requireCountry } from "../../account/phone/index.ts";
 import { insertUser } from "../../account/users.ts";
-import type { Transaction } from "../../foundation/kernel/index.ts";
+import type { Transaction, World } from "../../foundation/kernel/index.ts";
 import { createOrganization } from "../bootstrap.ts";
 
 /**
@@ -23,9 +23,9 @@ export async function prepareOrganization(input: NewOrganization) {
   requireCountry(settings.default_country, "default_country");
   const password = owner.password ?? newPassword();
   const password_hash = await hashPassword(password);
-  return async (tx: Transaction, now: Date) => {
+  return async (tx: Transaction, { now, firstInbox }: { readonly now: Date } & Pick<World, "firstInbox">) => {
     const id = newId("org", now);
-    await createOrganization(tx, { ...settings, id, now });
+    await createOrganization(tx, { ...settings, id, now }, firstInbox);
     const values = { organization: id, email: owner.email, name: owner.name, role: "owner", now } as const;
     const user = await insertUser(tx, { ...values, password_hash });
     if (!user) {

@@ -9,7 +9,8 @@ import type {
   TemplatePage,
   TemplateQuery,
   TemplateSubmission,
-} from "../../../../ports/template-authority.ts";
+} from "../../../../ports/channel/template-authority.ts";
+import { reviewStatusOf } from "../../review-status.ts";
 import { templateLanguages } from "../../template-languages.ts";
 import { type AuthorityParts, scheduleReview } from "./decide.ts";
 import {
@@ -30,6 +31,7 @@ const changeableStatuses: readonly string[] = ["APPROVED", "REJECTED", "PAUSED"]
 export function createAuthority(parts: AuthorityParts): TemplateAuthority {
   return {
     languages: templateLanguages,
+    statusOf: reviewStatusOf,
     async submit(submission, signal) {
       signal.throwIfAborted();
       return submit(parts, submission);

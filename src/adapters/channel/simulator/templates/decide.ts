@@ -9,8 +9,11 @@
 import { z } from "zod";
 import type { Database, DatabaseTransaction } from "../../../../database/database.ts";
 import { type Enqueuer, type JobDefinition, type JobType, newJob } from "../../../../jobs/job.ts";
+import type {
+  TemplateAuthorityCallbacks,
+  TemplateNotice,
+} from "../../../../ports/channel/template-authority.ts";
 import type { Clock } from "../../../../ports/clock.ts";
-import type { TemplateAuthorityCallbacks, TemplateNotice } from "../../../../ports/template-authority.ts";
 import type { ReviewDecision, ReviewSettings } from "./input.ts";
 import { lockStoredTemplate, type StoredTemplate, updateTemplate } from "./store.ts";
 

@@ -1,7 +1,10 @@
 /** A simulated authority that reviews templates like WhatsApp, with controls for its decisions. */
 import type { JobDefinition } from "../../../../jobs/job.ts";
-import type { ChannelFailure, OutboundMessage } from "../../../../ports/channel.ts";
-import type { TemplateAuthority, TemplateAuthorityCallbacks } from "../../../../ports/template-authority.ts";
+import type { ChannelFailure, OutboundMessage } from "../../../../ports/channel/channel.ts";
+import type {
+  TemplateAuthority,
+  TemplateAuthorityCallbacks,
+} from "../../../../ports/channel/template-authority.ts";
 import type { ControlRoute } from "../control-route.ts";
 import { createAuthority } from "./authority.ts";
 import { createTemplateControls } from "./controls.ts";

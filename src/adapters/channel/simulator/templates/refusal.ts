@@ -3,7 +3,8 @@
 import { coalesce } from "../../../../database/coalesce.ts";
 import type { Queries } from "../../../../database/database.ts";
 import { columnsOf, rowsOf } from "../../../../database/query/index.ts";
-import type { ChannelFailure, OutboundMessage } from "../../../../ports/channel.ts";
+import type { ChannelFailure, OutboundMessage } from "../../../../ports/channel/channel.ts";
+import { reasonOf } from "../../failure-reasons.ts";
 
 interface SentTemplate {
   readonly organization_id: string;
@@ -16,14 +17,18 @@ interface SentTemplate {
 /** WhatsApp's codes by the status of the template; any other one is refused as missing. */
 const failures: Readonly<Record<string, ChannelFailure | null>> = {
   APPROVED: null,
-  PAUSED: { channel_code: 132015, title: "Template is paused", detail: null },
-  DISABLED: { channel_code: 132016, title: "Template is disabled", detail: null },
+  PAUSED: failureOf(132015, "Template is paused"),
+  DISABLED: failureOf(132016, "Template is disabled"),
 };
-const missing: ChannelFailure = {
-  channel_code: 132001,
-  title: "Template name does not exist in the translation",
-  detail: "There is no approved template of this name and language.",
-};
+const missing = failureOf(
+  132001,
+  "Template name does not exist in the translation",
+  "There is no approved template of this name and language.",
+);
+
+function failureOf(code: number, title: string, detail: string | null = null): ChannelFailure {
+  return { reason: reasonOf(code), channel_code: code, title, detail };
+}
 
 /** Why the message is refused; null if it has no template, or an approved one. */
 export async function findRefusal(

@@ -1,6 +1,10 @@
 /** A message in the form of the Cloud API. A member without a value is undefined, which JSON leaves out. */
-import type { OutboundMessage } from "../../../../ports/channel.ts";
-import type { ChannelFile, MessageContent, TemplateMessage } from "../../../../ports/message-content.ts";
+import type { OutboundMessage } from "../../../../ports/channel/channel.ts";
+import type {
+  ChannelFile,
+  MessageContent,
+  TemplateMessage,
+} from "../../../../ports/channel/message-content.ts";
 import type * as contract from "../contract.ts";
 
 /** The media ids of files that were uploaded to WhatsApp, by the file's key. */

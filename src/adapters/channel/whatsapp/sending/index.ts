@@ -6,11 +6,18 @@
  * answers with an error was certainly not accepted.
  */
 import { z } from "zod";
-import type { ChannelFailure, OutboundMessage, SendOptions, SendResult } from "../../../../ports/channel.ts";
+import type {
+  ChannelFailure,
+  FailureReason,
+  OutboundMessage,
+  SendOptions,
+  SendResult,
+} from "../../../../ports/channel/channel.ts";
+import type { ChannelFile } from "../../../../ports/channel/message-content.ts";
 import type { Clock } from "../../../../ports/clock.ts";
-import type { ChannelFile } from "../../../../ports/message-content.ts";
 import { withDeadline } from "../../../../time/deadline.ts";
 import { loadClient } from "../../../http-client/index.ts";
+import { toWhatsAppAccount, type WhatsAppAccount } from "../account.ts";
 import { type Reaction, reactionTo, toFailure } from "../error-codes.ts";
 import {
   askGraph,
@@ -57,11 +64,11 @@ async function send(
   { signal, startNow, requireClaim }: SendOptions,
 ): Promise<SendResult> {
   const { settings } = sender;
-  const { account } = message;
-  if (!account) {
+  if (!message.account) {
     throw new Error("A message of WhatsApp has no account.");
   }
-  const ids = await uploadAll(sender, message);
+  const account = toWhatsAppAccount(message.account);
+  const ids = await uploadAll(sender, account, message);
   if (!(ids instanceof Map)) {
     return ids;
   }
@@ -85,13 +92,14 @@ async function send(
 type BusySend = Extract<SendResult, { outcome: "busy" }>;
 type UnknownSend = Extract<SendResult, { outcome: "unknown" }>;
 
-const failureOf = (title: string): ChannelFailure => ({ channel_code: null, title, detail: null });
+const failureOf = (title: string, reason: FailureReason = "other_error"): ChannelFailure => {
+  return { reason, channel_code: null, title, detail: null };
+};
 
 const unreachable: BusySend = {
   outcome: "busy",
   retryAfterMs: retryMs,
-  failure: failureOf("WhatsApp can't be reached"),
-  isUnreachable: true,
+  failure: failureOf("WhatsApp can't be reached", "channel_unreachable"),
 };
 
 const notUploaded: BusySend = {
@@ -137,20 +145,15 @@ function react({ refusals }: OutboundMessage, error: GraphError): SendResult {
 /** The ids of the message's own files; a result if the message can't be sent without one. */
 async function uploadAll(
   sender: Sender,
+  account: WhatsAppAccount,
   message: OutboundMessage,
 ): Promise<Map<string, string> | SendResult> {
-  const { account } = message;
   const ids = new Map<string, string>();
-  for (const file of account ? filesOf(message) : []) {
+  for (const file of filesOf(message)) {
     // Nothing has been sent yet: whatever goes wrong here, the message may be tried again.
-    const result =
-      account &&
-      (await withDeadline(requestMs, [], ({ within }) => within(sender.upload(account, file))).catch(
-        (error: unknown) => (isUnsent(error) ? unreachable : notUploaded),
-      ));
-    if (!result) {
-      return notUploaded;
-    }
+    const result = await withDeadline(requestMs, [], ({ within }) =>
+      within(sender.upload(account, file)),
+    ).catch((error: unknown) => (isUnsent(error) ? unreachable : notUploaded));
     if (result.outcome === "busy") {
       return result;
     }
@@ -158,10 +161,7 @@ async function uploadAll(
       return react(message, result.error);
     }
     if (result.outcome === "missing") {
-      return {
-        outcome: "refused",
-        failure: { channel_code: null, title: "The file was deleted", detail: null },
-      };
+      return { outcome: "refused", failure: failureOf("The file was deleted") };
     }
     ids.set(file.key, result.id);
   }

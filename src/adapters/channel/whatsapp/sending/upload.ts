@@ -7,9 +7,9 @@
  */
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
-import type { ChannelAccount } from "../../../../ports/channel.ts";
+import type { ChannelFile } from "../../../../ports/channel/message-content.ts";
 import type { Clock } from "../../../../ports/clock.ts";
-import type { ChannelFile } from "../../../../ports/message-content.ts";
+import type { WhatsAppAccount } from "../account.ts";
 import { askGraph, type GraphError, parseAnswer, segment, type WhatsAppSettings } from "../http.ts";
 
 export type UploadResult =
@@ -18,7 +18,7 @@ export type UploadResult =
   /** The file has been deleted. */
   | { readonly outcome: "missing" };
 
-export type Uploader = (account: ChannelAccount, file: ChannelFile) => Promise<UploadResult>;
+export type Uploader = (account: WhatsAppAccount, file: ChannelFile) => Promise<UploadResult>;
 
 const keptMs = 24 * 3_600_000;
 const maxKept = 1_000;
@@ -49,7 +49,7 @@ export function createUploader(settings: WhatsAppSettings, now: Clock): Uploader
 
 async function upload(
   settings: WhatsAppSettings,
-  { access_token: token, phone_number_id }: ChannelAccount,
+  { access_token: token, phone_number_id }: WhatsAppAccount,
   file: ChannelFile,
 ): Promise<UploadResult> {
   const content = await file.read();

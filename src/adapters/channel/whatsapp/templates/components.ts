@@ -1,6 +1,6 @@
 /** The content of a template in Meta's components, and back. */
 import { z } from "zod";
-import type { TemplateSubmission, TemplateVersion } from "../../../../ports/template-authority.ts";
+import type { TemplateSubmission, TemplateVersion } from "../../../../ports/channel/template-authority.ts";
 import type { ButtonDefinition, ComponentDefinition } from "../contract.ts";
 
 type Variables = TemplateVersion["variables"];

@@ -3,7 +3,6 @@
  * WhatsApp Business Account.
  */
 import { z } from "zod";
-import type { ChannelAccount } from "../../../../ports/channel.ts";
 import type {
   ReviewedTemplate,
   SubmissionResult,
@@ -12,8 +11,10 @@ import type {
   TemplatePage,
   TemplateQuery,
   TemplateSubmission,
-} from "../../../../ports/template-authority.ts";
+} from "../../../../ports/channel/template-authority.ts";
+import { reviewStatusOf } from "../../review-status.ts";
 import { templateLanguages } from "../../template-languages.ts";
+import { toWhatsAppAccount, type WhatsAppAccount } from "../account.ts";
 import type { CreateTemplate, EditTemplate } from "../contract.ts";
 import { reactionTo } from "../error-codes.ts";
 import {
@@ -36,18 +37,20 @@ const pageSize = 100;
 const timeoutMs = 15_000;
 
 export function createWhatsAppAuthority(settings: WhatsAppSettings): TemplateAuthority {
-  const apiOf = ({ access_token: token }: ChannelAccount, signal: AbortSignal): Api => ({
+  const apiOf = ({ access_token: token }: WhatsAppAccount, signal: AbortSignal): Api => ({
     settings,
     token,
     signal,
   });
   return {
     languages: templateLanguages,
+    statusOf: reviewStatusOf,
     async submit(submission, signal) {
-      const { account } = submission.inbox;
-      return account
-        ? submit(apiOf(account, signal), account, submission).catch(busyIfUnsent)
-        : { outcome: "refused", reason: "The inbox has no credentials: send them with update_inbox." };
+      if (!submission.inbox.account) {
+        return { outcome: "refused", reason: "The inbox has no credentials: send them with update_inbox." };
+      }
+      const account = accountOf(submission.inbox);
+      return submit(apiOf(account, signal), account, submission).catch(busyIfUnsent);
     },
     async list(query, signal) {
       const account = accountOf(query.inbox);
@@ -71,11 +74,11 @@ export function createWhatsAppAuthority(settings: WhatsAppSettings): TemplateAut
 }
 
 /** @throws Error, which says to the operator why templates can't be reviewed. */
-function accountOf({ account, id }: TemplateInbox): ChannelAccount {
+function accountOf({ account, id }: TemplateInbox): WhatsAppAccount {
   if (!account) {
     throw new Error(`The inbox ${id} has no credentials for WhatsApp.`);
   }
-  return account;
+  return toWhatsAppAccount(account);
 }
 
 /**
@@ -93,7 +96,7 @@ const CreatedTemplate = z.object({ id: z.string().min(1).max(128) });
 
 async function submit(
   api: Api,
-  account: ChannelAccount,
+  account: WhatsAppAccount,
   submission: TemplateSubmission,
 ): Promise<SubmissionResult> {
   const { category, external_id, name, language, sample } = submission;
@@ -174,7 +177,7 @@ const fields = "id,name,language,status,category,components,parameter_format,rej
 
 async function list(
   api: Api,
-  { waba_id }: ChannelAccount,
+  { waba_id }: WhatsAppAccount,
   { name, cursor }: TemplateQuery,
 ): Promise<TemplatePage> {
   const query = new URLSearchParams({

@@ -1,6 +1,6 @@
 /** Uploads the sample of a media header by Meta's resumable upload, which returns a handle. */
 import { z } from "zod";
-import type { ChannelFile } from "../../../../ports/message-content.ts";
+import type { ChannelFile } from "../../../../ports/channel/message-content.ts";
 import { type Api, askGraph, type GraphAnswer, parseAnswer, segment } from "../http.ts";
 
 const Session = z.object({ id: z.string().regex(/^upload:[\w:+/=?&%.-]{1,2000}$/) });

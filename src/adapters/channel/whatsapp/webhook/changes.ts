@@ -3,7 +3,7 @@
  * the report at WhatsApp.
  */
 import { z } from "zod";
-import type { MessageChange } from "../../../../ports/channel.ts";
+import type { MessageChange } from "../../../../ports/channel/channel.ts";
 import type { WebhookMessage } from "./envelope.ts";
 
 type Change = Pick<MessageChange, "channel_message_id" | "change">;

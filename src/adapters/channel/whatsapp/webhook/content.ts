@@ -1,7 +1,7 @@
 /** The content of a received message, by its type at WhatsApp. */
 import { z } from "zod";
-import type { AccountMessage } from "../../../../ports/channel.ts";
-import type { MediaType } from "../../../../ports/message-content.ts";
+import type { AccountMessage } from "../../../../ports/channel/channel.ts";
+import type { MediaType } from "../../../../ports/channel/message-content.ts";
 import type { WebhookMessage } from "./envelope.ts";
 
 type Content = Pick<AccountMessage, "content" | "file">;

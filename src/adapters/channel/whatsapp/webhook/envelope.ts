@@ -17,14 +17,14 @@ export const Envelope = z.object({
   entry: z.array(z.object({ id, changes: z.array(z.unknown()).default([]) })),
 });
 
-/** A change with the id of its account. */
+/** A change with the id of its WhatsApp Business Account. */
 export interface AccountChange extends z.output<typeof Change> {
-  readonly waba_id: string;
+  readonly business_id: string;
 }
 
 export function changesOf({ entry }: z.output<typeof Envelope>): readonly AccountChange[] {
-  return entry.flatMap(({ id: waba_id, changes }) =>
-    readAll(Change, changes).map((change) => ({ ...change, waba_id })),
+  return entry.flatMap(({ id: business_id, changes }) =>
+    readAll(Change, changes).map((change) => ({ ...change, business_id })),
   );
 }
 

@@ -3,8 +3,9 @@
  * signs its own way of escaping characters.
  */
 import { z } from "zod";
-import type { ChannelAccount, ChannelProvider, ChannelUpdates } from "../../../../ports/channel.ts";
-import { errorCodes } from "../error-codes.ts";
+import type { ChannelProvider, ChannelRequest, ChannelUpdates } from "../../../../ports/channel/channel.ts";
+import type { WhatsAppAccount } from "../account.ts";
+import { toFailure } from "../error-codes.ts";
 import { type AccountChange, changesOf, Envelope } from "./envelope.ts";
 import { readIdUpdates, readMessages, readPreferences } from "./messages.ts";
 import { isSameText, isSigned } from "./signature.ts";
@@ -12,7 +13,10 @@ import { isSameText, isSigned } from "./signature.ts";
 /** What Meta puts into a request at most. */
 const maxUpdates = 1_000;
 
-export const readRequest: ChannelProvider["readRequest"] = ({ app_secret }, { headers, body }) => {
+export function readRequest(
+  { app_secret }: WhatsAppAccount,
+  { headers, body }: ChannelRequest,
+): ReturnType<ChannelProvider["readRequest"]> {
   if (!isSigned(app_secret, body, headers["x-hub-signature-256"] ?? "")) {
     return "forged";
   }
@@ -35,10 +39,10 @@ export const readRequest: ChannelProvider["readRequest"] = ({ app_secret }, { he
   const { health: _, ...counted } = all;
   const count = Object.values(counted).reduce((sum, list) => sum + list.length, 0);
   return count > maxUpdates ? "too_many" : all;
-};
+}
 
 export function answerHandshake(
-  { verify_token }: ChannelAccount,
+  { verify_token }: WhatsAppAccount,
   query: Readonly<Record<string, string | readonly string[]>>,
 ): string | undefined {
   const { "hub.mode": mode, "hub.verify_token": token, "hub.challenge": challenge } = query;
@@ -51,25 +55,25 @@ type ChangeReader = (change: AccountChange) => Partial<ChannelUpdates>;
 const Template = z.object({ message_template_name: z.string().min(1).max(512) });
 
 /** The change itself is not believed: it may be older than another, and the list tells. */
-const readTemplate: ChangeReader = ({ value, waba_id }) => {
+const readTemplate: ChangeReader = ({ value, business_id }) => {
   const { data } = Template.safeParse(value);
-  return data ? { templates: [{ waba_id, name: data.message_template_name }] } : {};
+  return data ? { templates: [{ business_id, name: data.message_template_name }] } : {};
 };
 
 const Ban = z.object({ ban_info: z.object({ waba_ban_state: z.union([z.string(), z.array(z.string())]) }) });
 const locked = 131031;
 
-const readAccount: ChangeReader = ({ value, waba_id }) => {
+const readAccount: ChangeReader = ({ value, business_id }) => {
   const { data } = Ban.safeParse(value);
   const states = [data?.ban_info.waba_ban_state ?? []].flat();
-  const failure = { channel_code: locked, title: errorCodes[locked]?.title ?? "", detail: null };
+  const failure = toFailure({ code: locked, title: "", detail: null });
   if (states.includes("DISABLE")) {
-    return { health: [{ account: { waba_id }, failure }] };
+    return { health: [{ account: { business_id }, failure }] };
   }
-  return states.includes("REINSTATE") ? { health: [{ account: { waba_id }, failure: null }] } : {};
+  return states.includes("REINSTATE") ? { health: [{ account: { business_id }, failure: null }] } : {};
 };
 
-const readLimits: ChangeReader = ({ waba_id }) => ({ limits: [{ waba_id }] });
+const readLimits: ChangeReader = ({ business_id }) => ({ limits: [{ business_id }] });
 
 const alertType = z.string().regex(/^\w{1,64}$/);
 const Alert = z.object({
@@ -77,9 +81,9 @@ const Alert = z.object({
   event: alertType.optional().catch(undefined),
 });
 
-const readAlert: ChangeReader = ({ field, value, waba_id }) => {
+const readAlert: ChangeReader = ({ field, value, business_id }) => {
   const { alert_type, event } = Alert.parse(value);
-  return { alerts: [{ waba_id, field, type: alert_type ?? event ?? null }] };
+  return { alerts: [{ business_id, field, type: alert_type ?? event ?? null }] };
 };
 
 const readers: Readonly<Record<string, ChangeReader>> = {

@@ -1,6 +1,11 @@
 /** The changes of the field `messages`: messages, receipts, and persons who have another number or id. */
 import { z } from "zod";
-import type { AccountMessage, ChannelUpdates, Identities, ReceiptType } from "../../../../ports/channel.ts";
+import type {
+  AccountMessage,
+  ChannelUpdates,
+  Identities,
+  ReceiptType,
+} from "../../../../ports/channel/channel.ts";
 import { reactionTo, toFailure } from "../error-codes.ts";
 import { readAll } from "../read-all.ts";
 import { changeOf } from "./changes.ts";
@@ -16,7 +21,7 @@ export function readMessages(value: Readonly<Record<string, unknown>>): Updates 
   if (!metadata.success) {
     return none;
   }
-  const { phone_number_id } = metadata.data;
+  const { phone_number_id: account_id } = metadata.data;
   const contacts = readAll(WebhookContact, value.contacts);
   const messages = readAll(WebhookMessage, value.messages);
   const statuses = readAll(Status, value.statuses);
@@ -24,30 +29,30 @@ export function readMessages(value: Readonly<Record<string, unknown>>): Updates 
   const changes = new Map(written.map((message) => [message, changeOf(message)]));
   return {
     messages: written.flatMap((message) =>
-      changes.get(message) ? [] : toMessage(message, phone_number_id, contacts),
+      changes.get(message) ? [] : toMessage(message, account_id, contacts),
     ),
     changes: written.flatMap((message) => {
       const change = changes.get(message);
       return senderOf(message, contacts).flatMap((sender) =>
         change
-          ? [{ phone_number_id, change_id: message.id, ...sender, occurred_at: message.timestamp, ...change }]
+          ? [{ account_id, change_id: message.id, ...sender, occurred_at: message.timestamp, ...change }]
           : [],
       );
     }),
-    moves: messages.flatMap((message) => (message.type === "system" ? toMove(message, phone_number_id) : [])),
-    receipts: statuses.flatMap((status) => toReceipt(status, phone_number_id)),
-    health: statuses.flatMap((status) => toHealth(status, phone_number_id)),
+    moves: messages.flatMap((message) => (message.type === "system" ? toMove(message, account_id) : [])),
+    receipts: statuses.flatMap((status) => toReceipt(status, account_id)),
+    health: statuses.flatMap((status) => toHealth(status, account_id)),
   };
 }
 
 function toMessage(
   message: WebhookMessage,
-  phone_number_id: string,
+  account_id: string,
   contacts: readonly WebhookContact[],
 ): readonly AccountMessage[] {
   const contact = contactOf(message, contacts);
   return senderOf(message, contacts).map((sender) => ({
-    phone_number_id,
+    account_id,
     channel_message_id: message.id,
     ...sender,
     name: contact?.profile?.name?.slice(0, 255) || null,
@@ -85,13 +90,13 @@ function toSender({ wa_id, ...ids }: Identities & { readonly wa_id: string | nul
 export function readPreferences(value: Readonly<Record<string, unknown>>): Pick<ChannelUpdates, "consents"> {
   const metadata = Metadata.safeParse(value.metadata);
   const preferences = metadata.success ? readAll(Preference, value.user_preferences) : [];
-  const phone_number_id = metadata.data?.phone_number_id ?? "";
+  const account_id = metadata.data?.phone_number_id ?? "";
   const contacts = readAll(WebhookContact, value.contacts);
   return {
     consents: preferences.map(({ wa_id = null, user_id, value: choice, timestamp }) => {
       const contact = contacts.find((one) => wa_id !== null && one.wa_id === wa_id);
       const sender = toSender({ wa_id, bsuid: user_id ?? contact?.user_id ?? null });
-      return { phone_number_id, ...sender, occurred_at: timestamp, opted_out: choice === "stop" };
+      return { account_id, ...sender, occurred_at: timestamp, opted_out: choice === "stop" };
     }),
   };
 }
@@ -106,7 +111,7 @@ const System = z.object({
   }),
 });
 
-function toMove(message: WebhookMessage, phone_number_id: string): ChannelUpdates["moves"] {
+function toMove(message: WebhookMessage, account_id: string): ChannelUpdates["moves"] {
   const { data } = System.safeParse(message);
   if (!data) {
     return [];
@@ -117,7 +122,7 @@ function toMove(message: WebhookMessage, phone_number_id: string): ChannelUpdate
   const number = (digits: string | null | undefined) => (digits ? `+${digits}` : null);
   return [
     {
-      phone_number_id,
+      account_id,
       occurred_at: message.timestamp,
       from: {
         phone_number: number(message.from),
@@ -138,10 +143,10 @@ const IdUpdate = z.object({
 export function readIdUpdates(value: Readonly<Record<string, unknown>>): Pick<ChannelUpdates, "moves"> {
   const metadata = Metadata.safeParse(value.metadata);
   const updates = metadata.success ? readAll(IdUpdate, value.user_id_update) : [];
-  const phone_number_id = metadata.data?.phone_number_id ?? "";
+  const account_id = metadata.data?.phone_number_id ?? "";
   return {
     moves: updates.map(({ wa_id, user_id: { previous, current }, timestamp }) => ({
-      phone_number_id,
+      account_id,
       occurred_at: timestamp,
       from: { phone_number: wa_id ? `+${wa_id}` : null, bsuid: previous },
       to: { phone_number: null, bsuid: current },
@@ -160,7 +165,7 @@ const receiptTypes: Readonly<Record<string, ReceiptType>> = {
 
 function toReceipt(
   { id, status, timestamp, biz_opaque_callback_data, pricing, errors }: Status,
-  phone_number_id: string,
+  account_id: string,
 ): ChannelUpdates["receipts"] {
   const type = Object.hasOwn(receiptTypes, status) ? receiptTypes[status] : undefined;
   if (!type) {
@@ -169,10 +174,10 @@ function toReceipt(
   const [error] = errors ?? [];
   const failure = error
     ? toFailure({ ...error, detail: error.error_data?.details ?? null })
-    : { channel_code: null, title: "Failed", detail: null };
+    : { reason: "other_error" as const, channel_code: null, title: "Failed", detail: null };
   return [
     {
-      phone_number_id,
+      account_id,
       channel_message_id: id,
       token: biz_opaque_callback_data || null,
       type,
@@ -189,11 +194,11 @@ function isFree({ type, billable }: NonNullable<Status["pricing"]>): boolean {
 }
 
 /** A failure that every further message would have too. */
-function toHealth({ status, errors }: Status, phone_number_id: string): ChannelUpdates["health"] {
+function toHealth({ status, errors }: Status, account_id: string): ChannelUpdates["health"] {
   const [error] = status === "failed" ? (errors ?? []) : [];
   if (!error || reactionTo({ code: error.code, subcode: null, isTransient: false }).reaction !== "stop") {
     return [];
   }
   const failure = toFailure({ ...error, detail: error.error_data?.details ?? null });
-  return [{ account: { phone_number_id }, failure }];
+  return [{ account: { account_id }, failure }];
 }

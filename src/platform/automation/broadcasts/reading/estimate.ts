@@ -6,11 +6,17 @@ import { fromMicros } from "../../../../../tools/money.ts";
 import { columnsOf, nullable, type RowOf, rowsOf, typed } from "../../../../database/query/index.ts";
 import { getOrDefaultInbox } from "../../../account/inboxes/index.ts";
 import type { Transaction, World } from "../../../foundation/kernel/index.ts";
-import { allCountries, type Rates, readRates } from "../../../money/prices/index.ts";
+import type { Rates } from "../../../money/prices/index.ts";
 import { paymentOf, readAvailable } from "../../../money/wallet/index.ts";
 import { type BroadcastRow, requireState } from "../find.ts";
 import { broadcastContent, type PreparedContent, prepareContent, requireReadyCohort } from "../prepare.ts";
-import { type DailyLimit, leftToday, selectCandidates, startable } from "../sending/index.ts";
+import {
+  type DailyLimit,
+  leftToday,
+  readBroadcastRates,
+  selectCandidates,
+  startable,
+} from "../sending/index.ts";
 
 interface EstimateContext {
   readonly tx: Transaction;
@@ -23,13 +29,13 @@ export async function estimateBroadcast(context: EstimateContext, broadcast: Bro
   const { tx, world, now } = context;
   requireState(broadcast, { allowed: startable, action: "estimated" });
   const { organization_id: organization } = broadcast;
-  const prepared = await prepareContent(tx, organization, broadcastContent(broadcast));
-  const rates = await readRates(tx, organization, allCountries);
+  const prepared = await prepareContent(context, organization, broadcastContent(broadcast));
+  const inbox = await getOrDefaultInbox(tx, organization, prepared.template.inbox_id);
+  const payment = paymentOf(world, inbox);
+  const rates = await readBroadcastRates(tx, organization, payment);
   const groups = await groupCandidates(context, broadcast, { prepared, rates });
   const included = groups.filter(({ reason }) => reason === null);
   const recipient_count = included.reduce((total, { count }) => total + count, 0);
-  const inbox = await getOrDefaultInbox(tx, organization, prepared.template.inbox_id);
-  const payment = paymentOf(world, inbox);
   const { simulated } = payment;
   const available = await readAvailable(tx, world, { organization, simulated });
   const cost = rates.table && included.reduce((total, group) => total + (group.cost ?? 0), 0);

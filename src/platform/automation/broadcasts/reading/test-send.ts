@@ -17,7 +17,7 @@ export async function sendTest(
 ): Promise<{ readonly message_id: string; readonly conversation_id: string }> {
   const { tx, organization } = context;
   const broadcast = await getBroadcast(tx, organization, id);
-  const { template, mapping } = await prepareContent(tx, organization, broadcastContent(broadcast));
+  const { template, mapping } = await prepareContent(context, organization, broadcastContent(broadcast));
   const phone_number = await normalizePhone(tx, organization, {
     text: to,
     field: "to",

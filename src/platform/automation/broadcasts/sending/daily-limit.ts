@@ -6,6 +6,7 @@ import { InboxSettings } from "../../../../../tools/inboxes.ts";
 import { lowestId } from "../../../../database/id.ts";
 import { onlyRow, rowsOf } from "../../../../database/query/index.ts";
 import type { InboxNumberLimits } from "../../../../database/schema/index.ts";
+import { inboxesOfBusiness } from "../../../account/inboxes/index.ts";
 import type { Transaction } from "../../../foundation/kernel/index.ts";
 
 const dayMs = 24 * 3_600_000;
@@ -57,18 +58,13 @@ export async function leftToday(tx: Transaction, inbox: LimitedInbox, now: Date)
 const toLimit = (limit: number, used: number): DailyLimit => ({ limit, left: Math.max(0, limit - used) });
 
 /**
- * Locks this inbox and the other inboxes of its WhatsApp Business Account: two broadcasts must not both use
- * what is left.
+ * This inbox and the others of its business at the channel: two broadcasts must not both use what is left.
  */
 async function lockInboxes(tx: Transaction, { organization_id, id }: LimitedInbox): Promise<string[]> {
   const { rows } = await rowsOf({ id: "text" })`
     select id from inboxes
-    where organization_id = ${organization_id} and (id = ${id} or id in (
-      select other.inbox_id
-      from inbox_accounts as own join inbox_accounts as other
-        on other.organization_id = own.organization_id and other.waba_id = own.waba_id
-      where own.organization_id = ${organization_id} and own.inbox_id = ${id}
-    ))
+    where organization_id = ${organization_id}
+      and (id = ${id} or id in (${inboxesOfBusiness({ organization_id, inbox_id: id })}))
     order by id for no key update
   `.execute(tx);
   return rows.map((row) => row.id);

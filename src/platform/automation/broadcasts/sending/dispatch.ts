@@ -21,7 +21,7 @@ import {
 } from "../../../../database/query/index.ts";
 import type { MessageCharge, SentTemplate } from "../../../../database/schema/index.ts";
 import { newJob } from "../../../../jobs/job.ts";
-import { getOrDefaultInbox } from "../../../account/inboxes/index.ts";
+import { capabilitiesOf, getOrDefaultInbox } from "../../../account/inboxes/index.ts";
 import {
   type ApprovedTemplate,
   createComposer,
@@ -201,7 +201,7 @@ async function claimPending(
 
 interface Batch {
   readonly broadcast: BroadcastRow;
-  readonly inbox: BulkMessages["inbox"];
+  readonly inbox: BulkMessages["inbox"] & { readonly channel: string };
   readonly recipients: readonly Recipient[];
   readonly template: ApprovedTemplate;
 }
@@ -213,7 +213,8 @@ async function sendBatch(
 ): Promise<void> {
   const { organization_id: organization, id: broadcast_id, currency, simulated } = broadcast;
   const now = world.now();
-  const compose = await createComposer(tx, template, broadcast.header_media_url ?? undefined);
+  const { media } = capabilitiesOf(world, inbox);
+  const compose = await createComposer(tx, { template, media }, broadcast.header_media_url ?? undefined);
   const composed = recipients.map((recipient) => ({ recipient, ...composeFor(recipient, compose) }));
   await excludeRecipients(
     { tx, now, broadcast },

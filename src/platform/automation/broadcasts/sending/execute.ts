@@ -18,7 +18,7 @@ export async function executeBroadcast(
   { allowPartial }: { readonly allowPartial: boolean },
 ): Promise<BroadcastRow> {
   const { tx, now, broadcast, actor } = context;
-  const prepared = await prepareContent(tx, broadcast.organization_id, broadcastContent(broadcast));
+  const prepared = await prepareContent(context, broadcast.organization_id, broadcastContent(broadcast));
   const frozen = await freezeRecipients(context, prepared, { allowPartial });
   const { total, excluded, currency, simulated } = frozen;
   const { name, language, version } = prepared.template;

@@ -8,7 +8,7 @@ import { fail } from "../../../../../tools/errors.ts";
 import { nullable, rowsOf, typed } from "../../../../database/query/index.ts";
 import { getOrDefaultInbox } from "../../../account/inboxes/index.ts";
 import type { Transaction, World } from "../../../foundation/kernel/index.ts";
-import { allCountries, readRates } from "../../../money/prices/index.ts";
+import { allCountries, type Rates, readRates } from "../../../money/prices/index.ts";
 import {
   failInsufficient,
   holdAmount,
@@ -52,7 +52,8 @@ export async function freezeRecipients(
   const { tx, now, broadcast } = context;
   const { organization_id: organization, id } = broadcast;
   const cohort = await requireReadyCohort(tx, organization, broadcast.cohort_id);
-  const rates = await readRates(tx, organization, allCountries);
+  const payment = await paymentOfBroadcast(context);
+  const rates = await readBroadcastRates(tx, organization, payment);
   const { category } = template.version;
   await sql`
     insert into broadcast_recipients
@@ -63,7 +64,6 @@ export async function freezeRecipients(
   `.execute(tx);
   const counted = await countRecipients(tx, broadcast);
   await recordCount(tx, cohort, counted.members);
-  const payment = await paymentOfBroadcast(context);
   if (counted.cost === null && payment.isLimited) {
     throw fail("price_unknown", { currency: rates.currency });
   }
@@ -84,6 +84,16 @@ export async function freezeRecipients(
   }
   await holdCost(context, payment, { amount: rest.cost ?? 0, currency });
   return { total: rest.total, excluded: rest.excluded, currency, simulated };
+}
+
+/** The prices of all countries; none if the messages of the inbox have no price. */
+export async function readBroadcastRates(
+  tx: Transaction,
+  organization: string,
+  { isPriced }: Payment,
+): Promise<Rates> {
+  const rates = await readRates(tx, organization, allCountries);
+  return isPriced ? rates : { ...rates, table: null };
 }
 
 /** How the messages of a broadcast are paid. */

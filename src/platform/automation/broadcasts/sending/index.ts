@@ -5,6 +5,7 @@ export { cancelBroadcast, pauseBroadcast, resumeBroadcast } from "./control.ts";
 export { type DailyLimit, leftToday } from "./daily-limit.ts";
 export { dispatchBroadcastJob } from "./dispatch.ts";
 export { executeBroadcast, startable } from "./execute.ts";
+export { readBroadcastRates } from "./freeze.ts";
 export { countProgress } from "./progress.ts";
 export { retryBroadcast } from "./retry.ts";
 export { requireSchedulable, scheduleStart, startBroadcastJob } from "./schedule.ts";

@@ -96,12 +96,17 @@ export async function completeIfDone(
  */
 const failureRule = { failures: 10, of: 200 } as const;
 
-/** Channel codes that are about the recipient and not about the broadcast. */
-const personalCodes = [131_026, 131_049, 131_050, 130_472];
-/** Codes of this platform that are about the recipient. */
-const personalFailures = ["recipient_erased", "contact_blocked", "marketing_opt_out"];
+/** Errors that are about the person and not about the broadcast. */
+const personalCodes = [
+  "recipient_erased",
+  "contact_blocked",
+  "undeliverable",
+  "marketing_limit",
+  "marketing_opt_out",
+  "not_delivered_experiment",
+];
 /** The template was paused, disabled or removed. */
-const templateCodes = [132_001, 132_015, 132_016];
+const templateCodes = ["template_missing", "template_paused", "template_disabled"];
 
 interface FailingBroadcast {
   readonly organization: string;
@@ -114,12 +119,8 @@ async function pauseIfFailing(
   tx: Transaction,
   { organization, id, failures, now }: FailingBroadcast,
 ): Promise<void> {
-  const codes = failures.map(({ error }) => error?.channel_code ?? 0);
-  const hard = failures.filter(
-    ({ error }) =>
-      error && !personalCodes.includes(error.channel_code ?? 0) && !personalFailures.includes(error.code),
-  );
-  if (hard.length === 0) {
+  const codes = failures.flatMap(({ error }) => error?.code ?? []);
+  if (codes.every((code) => personalCodes.includes(code))) {
     return;
   }
   const reason: PausedReason = codes.some((code) => templateCodes.includes(code))
@@ -134,8 +135,7 @@ async function pauseIfFailing(
           where organization_id = ${organization} and broadcast_id = ${id} and status not in ('queued', 'sending')
           order by id desc limit ${failureRule.of}
         ) as last
-        where status = 'failed' and coalesce((error ->> 'channel_code')::int, 0) <> all(${personalCodes}::int[])
-          and error ->> 'code' <> all(${personalFailures}::text[])
+        where status = 'failed' and error ->> 'code' <> all(${personalCodes}::text[])
       ))
   `.execute(tx);
 }

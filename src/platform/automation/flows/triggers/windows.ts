@@ -7,6 +7,7 @@
  */
 import { sql } from "kysely";
 import { ofOrganization, rowsOf } from "../../../../database/query/index.ts";
+import { channelsThat } from "../../../account/inboxes/index.ts";
 import { defineScheduledJob, type Transaction, type World } from "../../../foundation/kernel/index.ts";
 import { windowMs } from "../../../inbox/conversations/index.ts";
 
@@ -51,12 +52,16 @@ async function reportWindows(tx: Transaction, world: World, organization_id: str
     )
     .returning("opened_until")
     .executeTakeFirstOrThrow();
-  // Includes ties, so that all windows with the last time of a batch are in the same batch.
+  const withWindow = channelsThat(world, ({ hasWindow }) => hasWindow);
+  // With ties, so that the last time of a batch is complete.
   const { rows } = await rowsOf({ id: "text", last_user_message_at: "timestamptz" })`
     select id, last_user_message_at from conversations
     where organization_id = ${organization_id} and erased_at is null
       and last_user_message_at > ${opened_until} and last_user_message_at <= ${due}
       and status in ('open', 'pending', 'snoozed')
+      and inbox_id in (
+        select id from inboxes where organization_id = ${organization_id} and channel = any(${withWindow}::text[])
+      )
     order by last_user_message_at fetch first ${sql.lit(batchSize)} rows with ties
   `.execute(tx);
   for (const { id: conversation_id, last_user_message_at } of rows) {

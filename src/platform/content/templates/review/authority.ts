@@ -1,13 +1,10 @@
 /** Calls the review authority of an inbox's channel. */
 import { z } from "zod";
 import { fail } from "../../../../../tools/errors.ts";
-import type {
-  ReviewedTemplate,
-  TemplateAuthority,
-  TemplateInbox,
-} from "../../../../ports/template-authority.ts";
-import { readAccount } from "../../../account/inboxes/index.ts";
+import type { TemplateAuthority, TemplateInbox } from "../../../../ports/channel/template-authority.ts";
+import { channelOf, readAccount } from "../../../account/inboxes/index.ts";
 import type { World } from "../../../foundation/kernel/index.ts";
+import type { TemplateReview } from "../states.ts";
 import { readTemplate } from "./read-template.ts";
 
 /** How long a call may take. */
@@ -27,12 +24,18 @@ export const InboxOfTemplate = z.object({
 });
 export type InboxOfTemplate = z.infer<typeof InboxOfTemplate>;
 
+/** @throws Failure `templates_not_supported`. */
 export function authorityOf(world: World, channel: string): TemplateAuthority {
-  const authority = world.templateAuthorities[channel];
-  if (!authority) {
-    throw fail("unavailable", { reason: `the channel ${channel} has no template review.` });
+  const { templates } = channelOf(world, channel);
+  if (!templates) {
+    throw fail("templates_not_supported");
   }
-  return authority;
+  return templates;
+}
+
+/** @throws Failure `templates_not_supported`. */
+export function requireTemplates(world: World, channel: string): void {
+  authorityOf(world, channel);
 }
 
 /** @throws Failure `template_language_unknown` that names the nearest codes. */
@@ -50,8 +53,8 @@ export function requireLanguage(world: World, channel: string, language: string)
  */
 export async function withAccount(world: World, inbox: InboxOfTemplate): Promise<TemplateInbox> {
   const { organization_id, id: inbox_id } = inbox;
-  const account = await readAccount(world.database.queries, world, { organization_id, inbox_id });
-  return { ...inbox, account };
+  const found = await readAccount(world.database.queries, world, { organization_id, inbox_id });
+  return { ...inbox, account: found?.account };
 }
 
 interface Listing {
@@ -60,7 +63,7 @@ interface Listing {
 }
 
 interface Page {
-  readonly templates: readonly ReviewedTemplate[];
+  readonly templates: readonly TemplateReview[];
   /** Whether a template of the page could not be read. */
   readonly isPartial: boolean;
 }
@@ -76,7 +79,7 @@ export async function* readPages(world: World, { inbox, name }: Listing): AsyncG
   let cursor: string | null = null;
   do {
     const page = await authority.list({ inbox: known, name, cursor }, AbortSignal.timeout(callTimeoutMs));
-    const templates = page.templates.flatMap((one) => readTemplate(one) ?? []);
+    const templates = page.templates.flatMap((one) => readTemplate(authority, one) ?? []);
     const isPartial = templates.length < page.templates.length;
     if (isPartial) {
       const { organization_id, id: inbox_id } = inbox;

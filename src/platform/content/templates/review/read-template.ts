@@ -9,7 +9,8 @@ import {
   templateLanguage,
   templateName,
 } from "../../../../../tools/templates/index.ts";
-import type { ReviewedTemplate } from "../../../../ports/template-authority.ts";
+import type { ReviewedTemplate, TemplateAuthority } from "../../../../ports/channel/template-authority.ts";
+import type { TemplateReview } from "../states.ts";
 
 /** Removes control characters, which a database or a reader can't handle. */
 const text = z.string().transform((value) =>
@@ -36,9 +37,13 @@ const DescribedTemplate = z.object({
 });
 
 /**
- * Returns undefined if the template can't be stored. A version that breaks a limit of this service, such as
- * ten buttons, becomes null.
+ * Undefined if it can't be stored. A version that breaks a limit of this service, such as
+ * ten buttons, is null.
  */
-export function readTemplate(described: ReviewedTemplate): ReviewedTemplate | undefined {
-  return DescribedTemplate.safeParse(described).data;
+export function readTemplate(
+  { statusOf }: Pick<TemplateAuthority, "statusOf">,
+  described: ReviewedTemplate,
+): TemplateReview | undefined {
+  const { data } = DescribedTemplate.safeParse(described);
+  return data && { ...data, status: statusOf(data.raw_status) };
 }

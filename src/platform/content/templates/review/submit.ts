@@ -8,8 +8,9 @@
 import { z } from "zod";
 import { fail } from "../../../../../tools/errors.ts";
 import { Template, templateCategories, Variable } from "../../../../../tools/templates/index.ts";
-import type { ChannelFile } from "../../../../ports/message-content.ts";
-import type { SubmissionResult, TemplateSubmission } from "../../../../ports/template-authority.ts";
+import type { ChannelFile } from "../../../../ports/channel/message-content.ts";
+import type { SubmissionResult, TemplateSubmission } from "../../../../ports/channel/template-authority.ts";
+import { capabilitiesOf } from "../../../account/inboxes/index.ts";
 import { type OutwardContext, outward, type World } from "../../../foundation/kernel/index.ts";
 import { createChannelLink, findChannelFile, findUploadAt } from "../../uploads/index.ts";
 import { getTemplateInbox, lockTemplate, stateOf, storeState } from "../find.ts";
@@ -153,13 +154,14 @@ async function submit(context: OutwardContext, intent: Intent): Promise<Submissi
 async function compose(world: World, intent: Intent): Promise<TemplateSubmission | "unavailable"> {
   const { name, language, external_id, category, variables } = intent;
   const inbox = await withAccount(world, intent.inbox);
-  const content = await (inbox.account ? withSample : withSampleLink)(world, intent);
+  const { fetchesFiles } = capabilitiesOf(world, intent.inbox);
+  const content = await (fetchesFiles ? withSampleLink : withSample)(world, intent);
   return content === "unavailable"
     ? content
     : { inbox, name, language, external_id, category, variables, ...content };
 }
 
-/** The authority fetches an uploaded sample by a signed link. */
+/** The authority of a channel that fetches files gets a signed link to a sample that was uploaded here. */
 async function withSampleLink(world: World, { template_data, sample_key }: Intent) {
   const { header } = template_data;
   return header && sample_key !== null
@@ -172,7 +174,7 @@ async function withSampleLink(world: World, { template_data, sample_key }: Inten
     : { template_data };
 }
 
-/** An authority with accounts gets the file of the sample. */
+/** Any other authority takes the file of the sample. */
 async function withSample(world: World, { template_data, sample_key, inbox }: Intent) {
   const url = template_data.header?.media_url;
   if (sample_key !== null) {

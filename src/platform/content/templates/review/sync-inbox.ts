@@ -8,7 +8,7 @@
 
 import { newId } from "../../../../database/id.ts";
 import { ofOrganization } from "../../../../database/query/index.ts";
-import type { ReviewedTemplate, TemplateInbox } from "../../../../ports/template-authority.ts";
+import type { TemplateInbox } from "../../../../ports/channel/template-authority.ts";
 import type { Transaction, World } from "../../../foundation/kernel/index.ts";
 import { stateOf, storeState, toTemplateColumns } from "../find.ts";
 import {
@@ -16,6 +16,7 @@ import {
   createState,
   hasChanged,
   markMissing,
+  type TemplateReview,
   type TemplateRow,
   type TemplateState,
 } from "../states.ts";
@@ -70,11 +71,8 @@ export async function syncInbox(world: World, target: Target): Promise<SyncedInb
   return { statuses, updated, isPartial };
 }
 
-/**
- * Keeps the templates that are not in `listed` and adds their keys to it: a template that is listed twice
- * counts once.
- */
-function takeNew(page: readonly ReviewedTemplate[], listed: Set<string>): readonly ReviewedTemplate[] {
+/** A template that the authority lists twice counts once. Adds the keys of the others to `listed`. */
+function takeNew(page: readonly TemplateReview[], listed: Set<string>): readonly TemplateReview[] {
   return page.filter((reviewed) => {
     const isNew = !listed.has(keyOf(reviewed));
     listed.add(keyOf(reviewed));
@@ -107,7 +105,7 @@ interface AppliedTemplate {
 
 interface Page {
   readonly snapshot: Snapshot;
-  readonly templates: readonly ReviewedTemplate[];
+  readonly templates: readonly TemplateReview[];
 }
 
 async function applyPage(
@@ -128,11 +126,8 @@ async function applyPage(
   return applied;
 }
 
-/**
- * Locks the inbox's templates with these names in the order of their ids, and returns them keyed by name and
- * language.
- */
-async function lockNamed(tx: Transaction, inbox: TemplateInbox, templates: readonly ReviewedTemplate[]) {
+/** The inbox's templates of these names, locked in the order of their ids, by name and language. */
+async function lockNamed(tx: Transaction, inbox: TemplateInbox, templates: readonly TemplateReview[]) {
   const names = [...new Set(templates.map(({ name }) => name.toLowerCase()))];
   const rows =
     names.length === 0
@@ -155,7 +150,7 @@ function keyOf({ name, language }: { readonly name: string; readonly language: s
 async function applyOne(
   tx: Transaction,
   snapshot: Snapshot,
-  { row, reviewed }: { readonly row: TemplateRow; readonly reviewed: ReviewedTemplate },
+  { row, reviewed }: { readonly row: TemplateRow; readonly reviewed: TemplateReview },
 ): Promise<AppliedTemplate> {
   const { id, status } = row;
   const state = stateOf(row);
@@ -179,7 +174,7 @@ function isCurrent({ id, revision, submitting_since }: TemplateRow, { revisions,
 async function addTemplate(
   tx: Transaction,
   { organization_id, id: inbox_id }: TemplateInbox,
-  { reviewed, snapshot: { keys, now } }: { readonly reviewed: ReviewedTemplate; readonly snapshot: Snapshot },
+  { reviewed, snapshot: { keys, now } }: { readonly reviewed: TemplateReview; readonly snapshot: Snapshot },
 ): Promise<readonly AppliedTemplate[]> {
   const { name, language, version } = reviewed;
   // A template of the snapshot was deleted meanwhile: the page may be older than the deletion.

@@ -7,7 +7,7 @@ import { Failure } from "../../../../../tools/contract/index.ts";
 import { fail } from "../../../../../tools/errors.ts";
 import { ofOrganization } from "../../../../database/query/index.ts";
 import { newJob } from "../../../../jobs/job.ts";
-import type { TemplateNotice } from "../../../../ports/template-authority.ts";
+import type { TemplateNotice } from "../../../../ports/channel/template-authority.ts";
 import { getInbox, getOrDefaultInbox } from "../../../account/inboxes/index.ts";
 import {
   defineJob,
@@ -17,6 +17,7 @@ import {
   type World,
 } from "../../../foundation/kernel/index.ts";
 import { getTemplateInbox } from "../find.ts";
+import { authorityOf } from "./authority.ts";
 import { type SyncedInbox, syncInbox } from "./sync-inbox.ts";
 
 const Intent = z.object({ inbox_ids: z.array(z.string()) });
@@ -28,14 +29,18 @@ export const syncTemplates = outward({
 
   async begin(
     { inbox_id }: { readonly inbox_id?: string | undefined },
-    { tx, organization },
+    { tx, world, organization },
   ): Promise<Intent> {
     if (inbox_id !== undefined) {
-      await getOrDefaultInbox(tx, organization, inbox_id);
+      authorityOf(world, (await getOrDefaultInbox(tx, organization, inbox_id)).channel);
       return { inbox_ids: [inbox_id] };
     }
-    const rows = await ofOrganization(tx, organization).selectFrom("inboxes").select("id").execute();
-    return { inbox_ids: rows.map(({ id }) => id) };
+    const rows = await ofOrganization(tx, organization)
+      .selectFrom("inboxes")
+      .select(["id", "channel"])
+      .execute();
+    const reviewed = rows.filter(({ channel }) => world.channels[channel]?.templates !== undefined);
+    return { inbox_ids: reviewed.map(({ id }) => id) };
   },
 
   call: syncAll,

@@ -7,6 +7,7 @@ import { fail } from "../../../../../tools/errors.ts";
 import type { TemplateContent } from "../../../../../tools/messages/index.ts";
 import type { Queries } from "../../../../database/database.ts";
 import type { SentTemplate } from "../../../../database/schema/index.ts";
+import type { MediaLimits } from "../../../../ports/channel/capabilities.ts";
 import { toMediaContent } from "../../media.ts";
 import { fillIn, type VariableText, variableTextsOf } from "../placeholders.ts";
 import type { TemplateValues, Version } from "../version.ts";
@@ -21,7 +22,13 @@ export interface ApprovedTemplate {
   readonly version: Version;
 }
 
-/** WhatsApp's limits for texts with values filled in. */
+/** A template of an inbox, and what the inbox's channel accepts as the file of its header. */
+export interface SendableTemplate {
+  readonly template: ApprovedTemplate;
+  readonly media: MediaLimits;
+}
+
+/** The limits of the review authorities for texts with their values. */
 const limits = { body: 1024, header: 60 } as const;
 
 /**
@@ -30,23 +37,23 @@ const limits = { body: 1024, header: 60 } as const;
  */
 export async function composeTemplate(
   db: Queries,
-  template: ApprovedTemplate,
+  { template, media }: SendableTemplate,
   content: TemplateContent,
 ): Promise<SentTemplate> {
   const values = readValues(template.version, content);
   throwIfMismatched(template, values.problems);
-  return compose(template, values, await readHeaderFile(db, template, values));
+  return compose(template, values, await readHeaderFile(db, { template, media }, values));
 }
 
 /** Composes many messages of a template that differ in their variables. The header's file is read once. */
 export async function createComposer(
   db: Queries,
-  template: ApprovedTemplate,
+  { template, media }: SendableTemplate,
   header_media_url: string | undefined,
 ): Promise<(variables: Readonly<Record<string, string>>) => SentTemplate> {
   const { name, language, version } = template;
-  const media = header_media_url === undefined ? undefined : { url: header_media_url };
-  const file = await readHeaderFile(db, template, { media });
+  const given = header_media_url === undefined ? undefined : { url: header_media_url };
+  const file = await readHeaderFile(db, { template, media }, { media: given });
   return (variables) => {
     const values = readValues(version, { name, language, variables, header_media_url });
     throwIfMismatched(template, values.problems);
@@ -109,7 +116,7 @@ function textsAt(
 /** The file of an image, video or document header; null for any other. */
 async function readHeaderFile(
   db: Queries,
-  { organization_id: organization, version }: ApprovedTemplate,
+  { template: { organization_id: organization, version }, media: accepted }: SendableTemplate,
   { media: given }: Pick<TemplateValues, "media">,
 ): Promise<HeaderFile | null> {
   const { header } = version.template_data;
@@ -125,6 +132,7 @@ async function readHeaderFile(
     media_url,
     file_name,
     field,
+    limits: accepted,
   });
   return { type, media };
 }

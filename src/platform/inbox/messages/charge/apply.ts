@@ -19,6 +19,7 @@ interface Update {
   readonly message_id: string;
   readonly type: string;
   readonly pricing?: ChannelPricing | undefined;
+  readonly isLast?: boolean | undefined;
 }
 
 const steps: Readonly<Record<string, ChargeStep>> = {
@@ -44,12 +45,13 @@ export async function createCharger(
   updates: readonly Update[],
 ): Promise<Charger> {
   const reprice = await createReprice(tx, messages, updates);
-  return (message, { type, pricing }) => {
+  return (message, { type, pricing, isLast }) => {
     if (message.charge === null) {
       return { charge: null, transfers: [] };
     }
     const repriced = pricing && reprice(message.charge, pricing);
-    const { charge, movements } = advanceCharge(message.charge, { step: stepOf(message.status), repriced });
+    const step = isLast ? "settle" : stepOf(message.status);
+    const { charge, movements } = advanceCharge(message.charge, { step, repriced });
     return { charge, transfers: toTransfers({ ...message, charge }, type, movements) };
   };
 }

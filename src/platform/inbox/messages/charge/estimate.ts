@@ -10,8 +10,11 @@ const service = "service";
 
 export interface PriceEstimate {
   readonly currency: string;
-  /** Without a template, of a free-form message. Null: there are no prices in the organization's currency. */
-  chargeOf(templateCategory: string | undefined, payment: Pick<Payment, "simulated">): MessageCharge | null;
+  /** Without a template, of a free-form message. Null: the message has no price. */
+  chargeOf(
+    templateCategory: string | undefined,
+    payment: Pick<Payment, "simulated" | "isPriced">,
+  ): MessageCharge | null;
 }
 
 /** Reads the prices with one statement. `to` is a number in E.164 form, or an id that tells no country. */
@@ -21,8 +24,8 @@ export async function readEstimate(db: Queries, organization: string, to: string
   const { currency } = rates;
   return {
     currency,
-    chargeOf(category = service, { simulated }) {
-      const price = priceOf(rates, country, category);
+    chargeOf(category = service, { simulated, isPriced }) {
+      const price = isPriced ? priceOf(rates, country, category) : null;
       return price === null
         ? null
         : { status: "held", currency, country, category, price, held: price, simulated };

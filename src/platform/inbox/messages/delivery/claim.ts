@@ -8,10 +8,10 @@
 import { sql } from "kysely";
 import { coalesce } from "../../../../database/coalesce.ts";
 import { columnOf, columnsOf, matchesKey, recordset } from "../../../../database/query/index.ts";
-import type { SealedText } from "../../../../database/schema/index.ts";
+import type { ReportedFailure, SealedText } from "../../../../database/schema/index.ts";
 import { together } from "../../../../database/transaction.ts";
-import type { ChannelAccount, ChannelFailure } from "../../../../ports/channel.ts";
-import { isWindowStrict, openAccount, pausedUntil, StoredAccount } from "../../../account/inboxes/index.ts";
+import type { ChannelAccount } from "../../../../ports/channel/account.ts";
+import { openAccount, pausedUntil, windowRuleOf } from "../../../account/inboxes/index.ts";
 import type { Transaction, World } from "../../../foundation/kernel/index.ts";
 import { windowOf } from "../../conversations/index.ts";
 import { type DeliveryError, internalFailures } from "../failures.ts";
@@ -24,7 +24,7 @@ import {
   takeParkedReceipts,
   toStatusUpdate,
 } from "../progress.ts";
-import { createQuotas, type PersonQuotas } from "./person-quota.ts";
+import { createQuotas, type PersonQuotas, personRateOf } from "./person-quota.ts";
 import { type MessageName, maxWaitMs, readUnsent, type UnsentMessage } from "./unsent.ts";
 
 /** From the claim to the end of the send. Well below the job's lease. */
@@ -69,7 +69,7 @@ export type MessageClaim =
    * Nothing yet: the message is not claimed. `failure` is null if the person has had as many
    * messages as allowed for now.
    */
-  | { readonly state: "paused"; readonly until: Date; readonly failure: ChannelFailure | null }
+  | { readonly state: "paused"; readonly until: Date; readonly failure: ReportedFailure | null }
   /** Send it. */
   | { readonly state: "claimed"; readonly claimed: ClaimedMessage }
   /**
@@ -109,7 +109,7 @@ async function claimMessages(
   requests: readonly ClaimRequest[],
 ): Promise<readonly (MessageClaim | undefined)[]> {
   const now = world.now();
-  const rows = await readUnsent(tx, requests, now);
+  const rows = await readUnsent({ tx, world }, requests, now);
   const quotas = createQuotas(now.getTime());
   const decisions = requests.map(({ message_id, isTakeover }) => {
     const row = rows.get(message_id);
@@ -126,8 +126,7 @@ type Decision =
       readonly state: "claimed";
       readonly claimed: ClaimedMessage;
       /**
-       * When the person's quota is unused again after this message; null without an account, which has no
-       * quota.
+       * When the person's quota is unused again after this message; null on a channel without quotas.
        */
       readonly quotaRestoredAt: string | null;
     }
@@ -142,14 +141,8 @@ function decide(
     quotas,
   }: { readonly now: Date; readonly isTakeover: boolean; readonly quotas: PersonQuotas },
 ): Decision {
-  const {
-    claimed_at: previousClaimAt,
-    channel,
-    health: inboxFailure,
-    conversation_id,
-    phone_number_id,
-  } = row;
-  const blockingError = findBlockingError(row, now);
+  const { claimed_at: previousClaimAt, channel, health: inboxFailure } = row;
+  const blockingError = findBlockingError(world, row, now);
   if (previousClaimAt !== null) {
     const endsAt = new Date(Date.parse(previousClaimAt) + sendEndedMs);
     // Without a takeover, the earlier attempt or its lease has ended, so its send is over; but its result is
@@ -166,26 +159,26 @@ function decide(
     return { state: "paused", until, failure: inboxFailure };
   }
   const claimed = toClaimed(world, row, now);
-  if (phone_number_id === null) {
+  const rate = personRateOf(world, channel);
+  if (rate === undefined) {
     return { state: "claimed", claimed, quotaRestoredAt: null };
   }
-  const place = quotas.take(conversation_id, row.person_full_at);
+  const place = quotas.take(rate, row);
   return "quotaRestoredAt" in place
     ? { state: "claimed", claimed, quotaRestoredAt: new Date(place.quotaRestoredAt).toISOString() }
     : { state: "paused", until: new Date(place.waitUntil), failure: null };
 }
 
 function toClaimed(world: World, row: UnsentMessage, now: Date): ClaimedMessage {
-  const { channel, inbox_id, quoted_id: quotedId, phone_number: from, health: inboxFailure, secrets } = row;
-  const { data: account } = StoredAccount.safeParse(row);
+  const { channel, inbox_id, quoted_id: quotedId, phone_number: from, health: inboxFailure, account } = row;
   return {
     channel,
     message: toMessage(row),
     inbox_id,
     quotedId,
     from,
-    account: account && openAccount(world, account),
-    secrets,
+    account: account ? openAccount(world, channel, account) : undefined,
+    secrets: account?.secrets ?? null,
     wasStopped: inboxFailure !== null,
     claimedAt: now.toISOString(),
   };
@@ -198,7 +191,7 @@ function toClaimed(world: World, row: UnsentMessage, now: Date): ClaimedMessage 
 function toMessage(row: UnsentMessage): MessageRow {
   const { quoted_id, last_user_message_at, erased_at, blocked_at, opted_out, ...withInbox } = row;
   const { channel, settings, phone_number, inbox_id, health, ...withAccount } = withInbox;
-  const { phone_number_id, waba_id, app_id, secrets, person_full_at, ...message } = withAccount;
+  const { account, person_full_at, ...message } = withAccount;
   return message;
 }
 
@@ -206,7 +199,7 @@ function toLocked(message: MessageRow): LockedMessage {
   return { ...message, template_name: message.content.template?.name ?? null };
 }
 
-function findBlockingError(row: UnsentMessage, now: Date): DeliveryError | undefined {
+function findBlockingError(world: World, row: UnsentMessage, now: Date): DeliveryError | undefined {
   if (row.erased_at !== null) {
     return internalFailures.recipient_erased;
   }
@@ -216,7 +209,8 @@ function findBlockingError(row: UnsentMessage, now: Date): DeliveryError | undef
   if (row.opted_out && row.content.template?.category === "marketing") {
     return internalFailures.opted_out;
   }
-  if (row.type !== "template" && isWindowStrict(row) && !windowOf(row, now).is_within_24h_window) {
+  const isBound = row.type !== "template" && windowRuleOf(world, row) === "strict";
+  if (isBound && !windowOf(row, now).is_within_24h_window) {
     return internalFailures.window_closed;
   }
   return now.getTime() - Date.parse(row.created_at) > maxWaitMs ? internalFailures.expired : undefined;

@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import { coalesce } from "../../../../database/coalesce.ts";
 import { columnsOf, matchesKey, recordset } from "../../../../database/query/index.ts";
-import type { ChannelFailure } from "../../../../ports/channel.ts";
+import type { ReportedFailure } from "../../../../database/schema/index.ts";
 import type { World } from "../../../foundation/kernel/index.ts";
 import { toDeliveryError } from "../failures.ts";
 import type { MessageName } from "./unsent.ts";
@@ -11,7 +11,7 @@ export interface NewDelay extends MessageName {
   /** Whether an attempt has failed; false: the message waits with others. */
   readonly isAttempt: boolean;
   /** Null: it waits for its turn. */
-  readonly failure: (ChannelFailure & { readonly code?: string }) | null;
+  readonly failure: (ReportedFailure & { readonly code?: string }) | null;
   /** Null: it is not sent again, because the channel may have accepted it. */
   readonly nextAttemptAt: Date | null;
 }
@@ -51,7 +51,7 @@ export const recordDelay = coalesce(
   ({ organization_id }) => organization_id,
 );
 
-function toError(failure: ChannelFailure & { readonly code?: string }) {
+function toError(failure: ReportedFailure & { readonly code?: string }) {
   const { code, channel_code, title, detail } = toDeliveryError(failure);
   return { code, channel_code, title, detail };
 }

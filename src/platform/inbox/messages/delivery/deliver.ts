@@ -8,21 +8,27 @@
  * was blocked may still arrive, only "accepted" is believed.
  */
 import { z } from "zod";
-import { fail } from "../../../../../tools/errors.ts";
 import { ofOrganization } from "../../../../database/query/index.ts";
-import type { SentTemplate } from "../../../../database/schema/index.ts";
 import { type Attempt, newJob, type Outcome } from "../../../../jobs/job.ts";
-import type { Channel, ChannelFailure, OutboundMessage, SendResult } from "../../../../ports/channel.ts";
-import type { MessageContent, TemplateMessage } from "../../../../ports/message-content.ts";
+import type {
+  Channel,
+  ChannelFailure,
+  OutboundMessage,
+  SendResult,
+} from "../../../../ports/channel/channel.ts";
 import { type Deadline, withDeadline } from "../../../../time/deadline.ts";
-import { recordHealth, recordSendFailure, recordUnreachable } from "../../../account/inboxes/index.ts";
-import { type MediaTarget, toChannelMedia } from "../../../content/media.ts";
+import {
+  channelOf,
+  recordHealth,
+  recordSendFailure,
+  recordUnreachable,
+} from "../../../account/inboxes/index.ts";
 import { requestSync } from "../../../content/templates/index.ts";
 import { defineJob, type World } from "../../../foundation/kernel/index.ts";
-import { isBsuid } from "../../contacts/index.ts";
 import { type DeliveryError, internalFailures, toDeliveryError } from "../failures.ts";
 import { type ClaimedMessage, claimMessage, returnToQueue, sendTimeoutMs, storeOutcome } from "./claim.ts";
 import { recordDelay } from "./delay.ts";
+import { toOutboundMessage } from "./outbound-message.ts";
 
 const Payload = z.object({ organization_id: z.string(), message_id: z.string() });
 type Payload = Readonly<z.infer<typeof Payload>>;
@@ -63,9 +69,10 @@ export const deliverMessageJob = defineJob({
       return sendToChannel(world, payload, claim.claimed, attempt);
     }
     const channelName = claim.state === "in_flight" ? claim.channel : claim.claimed.channel;
-    const lookup = await channelOf(world, channelName).find(payload.message_id, payload.organization_id);
+    const channel = channelOf(world, channelName);
+    const lookup = await channel.find(payload.message_id, payload.organization_id);
     if (lookup.outcome === "accepted") {
-      return markSent(world, payload, lookup);
+      return markSent(world, payload, { channel, ...lookup });
     }
     if (claim.state === "in_flight") {
       return { runAgainAt: claim.endsAt };
@@ -76,7 +83,9 @@ export const deliverMessageJob = defineJob({
         ? failMessage(world, payload, claim.blockingError)
         : sendToChannel(world, payload, claim.claimed, attempt);
     }
-    return enqueueConfirmation(world, payload, claim.previousClaimAt);
+    return channel.capabilities.hasReceipts
+      ? enqueueConfirmation(world, payload, claim.previousClaimAt)
+      : failMessage(world, payload, internalFailures.unconfirmed);
   },
 
   async exhausted(payload, world) {
@@ -127,7 +136,7 @@ async function sendToChannel(
         sendInTime(world, { channel, claim, message, attempt, deadline }),
       );
   if (result.outcome === "accepted") {
-    await markSent(world, payload, result);
+    await markSent(world, payload, { channel, ...result });
     return claim.wasStopped ? recordSendable(world, claim) : undefined;
   }
   if (result.outcome === "busy") {
@@ -159,12 +168,11 @@ interface BusySend {
 
 /** The channel can't be reached if a second attempt finds no connection either. */
 async function tryLater(world: World, payload: Payload, { claim, result }: BusySend): Promise<Outcome> {
-  const { retryAfterMs, failure, isRefusal = false, isUnreachable = false } = result;
+  const { retryAfterMs, failure, isRefusal = false } = result;
   const retryAt = new Date(world.now().getTime() + retryAfterMs);
   await returnToQueue(world, { ...payload, claimedAt: claim.claimedAt, isRefusal });
-  const reason = isUnreachable ? { ...failure, code: "channel_unreachable" } : failure;
-  await recordDelay(world, { ...payload, isAttempt: true, failure: reason, nextAttemptAt: retryAt });
-  if (isUnreachable && claim.message.delay?.attempts) {
+  await recordDelay(world, { ...payload, isAttempt: true, failure, nextAttemptAt: retryAt });
+  if (failure.reason === "channel_unreachable" && claim.message.delay?.attempts) {
     await reportUnreachable(world, claim, failure);
   }
   return { runAgainAt: retryAt };
@@ -230,12 +238,14 @@ const minAnswerMs = 5_000;
 const retryUnsentMs = 10_000;
 
 const outOfTime: ChannelFailure = {
+  reason: "other_error",
   channel_code: null,
   title: "The time for the send was over",
   detail: null,
 };
 
 const noAnswer: ChannelFailure = {
+  reason: "other_error",
   channel_code: null,
   title: `The channel did not answer within ${sendTimeoutMs / 1000} seconds`,
   detail: null,
@@ -249,7 +259,12 @@ const unconfirmed = {
 
 const lostAccount: SendResult = {
   outcome: "stopped",
-  failure: { channel_code: null, title: "The inbox has no credentials: send them again", detail: null },
+  failure: {
+    reason: "other_error",
+    channel_code: null,
+    title: "The inbox has no credentials: send them again",
+    detail: null,
+  },
 };
 
 /** The message waits with all others of the inbox. */
@@ -266,14 +281,20 @@ async function recordSendable(world: World, { message, inbox_id }: ClaimedMessag
   await recordHealth(world, { organization_id: message.organization_id, inbox_id }, null);
 }
 
+interface Acceptance {
+  readonly channel: Channel;
+  readonly channel_message_id: string;
+}
+
 /** The channel accepted the message, which counts as "sent". */
 async function markSent(
   world: World,
   payload: Payload,
-  { channel_message_id }: { channel_message_id: string },
+  { channel, channel_message_id }: Acceptance,
 ): Promise<Outcome> {
   const at = world.now().toISOString();
-  await storeOutcome(world, { ...payload, type: "accepted", at, channel_message_id });
+  const isLast = !channel.capabilities.hasReceipts;
+  await storeOutcome(world, { ...payload, type: "accepted", at, channel_message_id, isLast });
   return undefined;
 }
 
@@ -290,52 +311,4 @@ async function enqueueConfirmation(world: World, payload: Payload, since: string
     await tx.enqueue([newJob(confirmMessageJob, { ...payload, since }, { runAt })]);
   });
   return undefined;
-}
-
-async function toOutboundMessage(
-  world: World,
-  { message, quotedId, from, account }: ClaimedMessage,
-): Promise<OutboundMessage> {
-  const target = { organization: message.organization_id, hasAccount: account !== undefined };
-  const to = message.to ?? "";
-  const { media, template } = message.content;
-  const content = {
-    type: message.type,
-    ...message.content,
-    ...(media && { media: await toChannelMedia(world, target, media) }),
-    ...(template && { template: await toChannelTemplate(world, target, template) }),
-  };
-  return {
-    organization_id: message.organization_id,
-    from,
-    account,
-    to,
-    to_kind: isBsuid(to) ? "bsuid" : "phone",
-    token: message.id,
-    refusals: message.refusals,
-    is_bulk: message.broadcast_id !== null,
-    reply_to: quotedId ?? undefined,
-    // `sendMessage` stored it from a validated input, so the content has the member that its type requires.
-    content: content as MessageContent,
-  };
-}
-
-async function toChannelTemplate(
-  world: World,
-  target: MediaTarget,
-  template: SentTemplate,
-): Promise<TemplateMessage> {
-  const { name, language, header, body, footer, buttons, values } = template;
-  const message = { name, language, body, footer, buttons, values };
-  return header === null || header.type === "text"
-    ? { ...message, header }
-    : { ...message, header: { type: header.type, media: await toChannelMedia(world, target, header.media) } };
-}
-
-function channelOf(world: World, name: string): Channel {
-  const channel = world.channels[name];
-  if (!channel) {
-    throw fail("unavailable", { reason: `the channel ${name} is not configured.` });
-  }
-  return channel;
 }

@@ -1,6 +1,6 @@
 /**
- * How many messages one person gets from a number of a real channel: one in 6 seconds, and 45 at once, which
- * use up what comes next.
+ * How many messages one person gets from an inbox, on a channel with such a rate: one in an interval, and a
+ * burst at once, which uses up the intervals that follow.
  *
  * Each claimed message stores when the quota of its conversation's person is unused again, and the latest of
  * these times is all that the next claim needs. The messages of a conversation are claimed one after the
@@ -9,9 +9,8 @@
  */
 import { type RawBuilder, sql } from "kysely";
 import { lowestId } from "../../../../database/id.ts";
-
-const intervalMs = 6_000;
-const burst = 45;
+import type { PersonRate } from "../../../../ports/channel/capabilities.ts";
+import type { World } from "../../../foundation/kernel/index.ts";
 
 export type QuotaPlace =
   /** The message may be sent; the quota is unused again at this time. */
@@ -19,8 +18,13 @@ export type QuotaPlace =
   /** There is no place before this time. */
   | { readonly waitUntil: number };
 
-/** Times are in ms. `restoredAt` is the time that the message before stored, or any time in the past. */
-export function takePlace(restoredAt: number, at: number): QuotaPlace {
+interface QuotaState {
+  /** The time that the message before stored, or any time in the past; in ms, as `at`. */
+  readonly restoredAt: number;
+  readonly at: number;
+}
+
+export function takePlace({ burst, intervalMs }: PersonRate, { restoredAt, at }: QuotaState): QuotaPlace {
   // A process with a wrong clock may have stored a later time than is possible.
   const before = Math.max(Math.min(restoredAt, at + burst * intervalMs), at);
   const waitUntil = before - (burst - 1) * intervalMs;
@@ -33,9 +37,16 @@ export type PersonQuotas = ReturnType<typeof createQuotas>;
 export function createQuotas(at: number) {
   const restoredAtByConversation = new Map<string, number>();
   return {
-    take(conversation_id: string, storedAt: string | null): QuotaPlace {
+    take(
+      rate: PersonRate,
+      {
+        conversation_id,
+        person_full_at: storedAt,
+      }: { readonly conversation_id: string; readonly person_full_at: string | null },
+    ): QuotaPlace {
       const stored = storedAt === null ? at : Date.parse(storedAt);
-      const place = takePlace(restoredAtByConversation.get(conversation_id) ?? stored, at);
+      const restoredAt = restoredAtByConversation.get(conversation_id) ?? stored;
+      const place = takePlace(rate, { restoredAt, at });
       if ("quotaRestoredAt" in place) {
         restoredAtByConversation.set(conversation_id, place.quotaRestoredAt);
       }
@@ -44,22 +55,34 @@ export function createQuotas(at: number) {
   };
 }
 
+/** Undefined for a channel whose messages to one person have no rate. */
+export function personRateOf({ channels }: Pick<World, "channels">, name: string): PersonRate | undefined {
+  return channels[name]?.capabilities.rate.perPerson ?? undefined;
+}
+
 /**
- * When the quota of the person of `message`, sent from `account`, is unused again. A message waits for at
+ * When the quota of the person of `message`, sent from `inbox`, is unused again. A message waits for at
  * most a day, so that messages which can still count have recent ids. The newest messages suffice, because
  * older messages were claimed before them.
  */
 export function selectQuotaRestoredAt(
-  now: Date,
-  maxWaitMs: number,
+  { channels }: Pick<World, "channels">,
+  { now, maxWaitMs }: { readonly now: Date; readonly maxWaitMs: number },
 ): RawBuilder<{ person_full_at: string | null }> {
-  const oldest = lowestId("msg", new Date(now.getTime() - maxWaitMs - burst * intervalMs));
+  const limited = Object.entries(channels).flatMap(([name, { capabilities }]) => {
+    const rate = capabilities.rate.perPerson;
+    return rate === null ? [] : [{ name, ...rate }];
+  });
+  const names = limited.map(({ name }) => name);
+  const burst = Math.max(1, ...limited.map((rate) => rate.burst));
+  const usedMs = Math.max(0, ...limited.map((rate) => rate.burst * rate.intervalMs));
+  const oldest = lowestId("msg", new Date(now.getTime() - maxWaitMs - usedMs));
   return sql`
     select max(quota_full_at) as person_full_at
     from (
       select quota_full_at from messages as earlier
-      -- Inside, so that nothing is read for the simulated channel, which has no accounts and no quotas.
-      where account.phone_number_id is not null
+      -- Inside, so that nothing is read for a channel without quotas.
+      where inbox.channel = any(${names}::text[])
         and earlier.organization_id = message.organization_id and earlier.conversation_id = message.conversation_id
         and earlier.id >= ${oldest} and earlier.quota_full_at is not null
       order by earlier.id desc limit ${burst}

@@ -9,8 +9,8 @@ import {
   rowsOf,
   typed,
 } from "../../../../database/query/index.ts";
-import type { SealedText } from "../../../../database/schema/index.ts";
-import type { Transaction } from "../../../foundation/kernel/index.ts";
+import { type StoredAccount, storedAccount } from "../../../account/inboxes/index.ts";
+import type { Transaction, World } from "../../../foundation/kernel/index.ts";
 import { selectQuotaRestoredAt } from "./person-quota.ts";
 
 /** Names a message. */
@@ -30,12 +30,10 @@ const columns = {
   ...columnsOf("contacts", "blocked_at", "opted_out"),
   ...columnsOf("inboxes", "channel", "settings", "phone_number", "health"),
   inbox_id: columnOf("inboxes", "id"),
-  /** Without an account, the columns of the account are null. */
-  phone_number_id: nullable("text"),
-  waba_id: nullable("text"),
-  app_id: nullable("text"),
-  secrets: typed<SealedText | null>("text"),
-  /** When the person's quota is unused again; null without an account, or if nothing was sent lately. */
+  account: typed<StoredAccount | null>("jsonb"),
+  /**
+   * When the person's quota is unused again; null on a channel without quotas, or if nothing was sent lately.
+   */
   person_full_at: nullable("timestamptz"),
 } as const;
 
@@ -44,7 +42,7 @@ export type UnsentMessage = RowOf<typeof columns>;
 
 /** The messages that are still to be sent, by id, locked until the commit. */
 export async function readUnsent(
-  tx: Transaction,
+  { tx, world }: { readonly tx: Transaction; readonly world: World },
   names: readonly MessageName[],
   now: Date,
 ): Promise<ReadonlyMap<string, UnsentMessage>> {
@@ -55,8 +53,7 @@ export async function readUnsent(
         where quoted.organization_id = message.organization_id and quoted.id = message.reply_to
       ) as quoted_id, conversation.last_user_message_at, conversation.erased_at,
       contact.blocked_at, contact.opted_out, inbox.channel, inbox.settings, inbox.phone_number,
-      inbox.id as inbox_id, inbox.health, account.phone_number_id, account.waba_id, account.app_id, account.secrets,
-      quota.person_full_at
+      inbox.id as inbox_id, inbox.health, ${storedAccount} as account, quota.person_full_at
     from messages as message
     cross join lateral (
       select * from conversations
@@ -76,7 +73,7 @@ export async function readUnsent(
       select * from inbox_accounts where organization_id = message.organization_id and inbox_id = inbox.id
       ${byWholeKey}
     ) as account on true
-    cross join lateral (${selectQuotaRestoredAt(now, maxWaitMs)}) as quota
+    cross join lateral (${selectQuotaRestoredAt(world, { now, maxWaitMs })}) as quota
     where message.organization_id = ${first?.organization_id}
       and message.id = any(${names.map(({ message_id }) => message_id)}::text[])
       and message.direction = 'outbound' and message.status in ('queued', 'sending')

@@ -7,7 +7,7 @@
  */
 import type { EventData } from "../../../../../tools/events.ts";
 import { columnsOf, ofOrganization, type RowOf, rowsOf } from "../../../../database/query/index.ts";
-import type { MessageChange } from "../../../../ports/channel.ts";
+import type { MessageChange } from "../../../../ports/channel/channel.ts";
 import { withdrawFiles } from "../../../content/uploads/index.ts";
 import type { Transaction, World } from "../../../foundation/kernel/index.ts";
 import { findContact } from "../../contacts/index.ts";

@@ -7,7 +7,7 @@ import { maxUploadBytes } from "../../../../../tools/uploads.ts";
 import type { Attempt } from "../../../../jobs/job.ts";
 import { limitBytes } from "../../../../streams/bytes.ts";
 import { withDeadline } from "../../../../time/deadline.ts";
-import { getOrDefaultInbox, readAccount } from "../../../account/inboxes/index.ts";
+import { providerOf, readAccount } from "../../../account/inboxes/index.ts";
 import { createLink, nameOfType, type ReceivedFile, receiveFile } from "../../../content/uploads/index.ts";
 import type { World } from "../../../foundation/kernel/index.ts";
 import type { ReportedMessage } from "./reported-message.ts";
@@ -22,18 +22,17 @@ export async function fetchReceivedFile(
   attempt: Attempt,
 ): Promise<ReceivedFile | null> {
   const { queries } = world.database;
-  const { channel } = await getOrDefaultInbox(queries, organization_id, inbox_id);
   try {
-    const account = await readAccount(queries, world, { organization_id, inbox_id });
-    const provider = world.channels[channel]?.provider;
+    const found = await readAccount(queries, world, { organization_id, inbox_id });
+    const provider = found && providerOf(world, found.channel);
     const { file, content } = message;
-    if (!account || !provider || file === null || !("media" in content)) {
+    if (!found || !provider || file === null || !("media" in content)) {
       return null;
     }
     const owner = { world, organization: organization_id, credential_id: null };
     const name = content.media.file_name ?? nameOfType(content.type, file.content_type);
     const fetched = await withDeadline(fetchTimeoutMs, [attempt.signal], ({ signal }) =>
-      provider.fetchFile(account, { id: file.id, signal }, ({ body }) =>
+      provider.fetchFile(found.account, { id: file.id, signal }, ({ body }) =>
         receiveFile(owner, {
           name,
           type: file.content_type,

@@ -1,7 +1,7 @@
 /** The jobs that receive what a channel has reported of persons. */
 
 import { type NewJob, newJob } from "../../../../jobs/job.ts";
-import type { ChannelUpdates, InboundMessage, MessageChange } from "../../../../ports/channel.ts";
+import type { ChannelUpdates, InboundMessage, MessageChange } from "../../../../ports/channel/channel.ts";
 import { phoneKey } from "../../../account/phone/index.ts";
 import { reporterSubject } from "../../contacts/index.ts";
 import { changeConsentJob } from "../consent-job.ts";
@@ -12,19 +12,19 @@ import { receiveMessageJob } from "./receive.ts";
 interface Receiver {
   readonly organization_id: string;
   readonly received_at: string;
-  /** Reports of other numbers are left out. */
-  readonly inboxes: readonly { readonly inbox_id: string; readonly phone_number_id: string }[];
+  /** Reports of other accounts are left out. */
+  readonly inboxes: readonly { readonly inbox_id: string; readonly account_id: string }[];
 }
 
 /** In the order in which they are added: a message from a former number comes before the move from it. */
 export function newReportJobs(receiver: Receiver, updates: ChannelUpdates): readonly NewJob[] {
   const { organization_id, inboxes, received_at } = receiver;
-  const ids = new Map(inboxes.map(({ phone_number_id, inbox_id }) => [phone_number_id, inbox_id]));
-  const isOurs = ({ phone_number_id }: { readonly phone_number_id: string }) => ids.has(phone_number_id);
+  const ids = new Map(inboxes.map(({ account_id, inbox_id }) => [account_id, inbox_id]));
+  const isOurs = ({ account_id }: { readonly account_id: string }) => ids.has(account_id);
   const moves = updates.moves.filter(isOurs);
   const former = new Set(moves.map(({ from }) => personKey(organization_id, from)));
   const received = updates.messages.flatMap((message) => {
-    const inbox_id = ids.get(message.phone_number_id);
+    const inbox_id = ids.get(message.account_id);
     const options = senderOptions(organization_id, message);
     return inbox_id === undefined
       ? []
@@ -33,7 +33,7 @@ export function newReportJobs(receiver: Receiver, updates: ChannelUpdates): read
   const isFormer = ({ key = "" }: NewJob) => former.has(key);
   return [
     ...received.filter(isFormer),
-    ...moves.map(({ phone_number_id: _, ...move }) => {
+    ...moves.map(({ account_id: _, ...move }) => {
       const subject = subjectOf(organization_id, move.from);
       return newJob(
         moveContactJob,
@@ -44,7 +44,7 @@ export function newReportJobs(receiver: Receiver, updates: ChannelUpdates): read
     ...received.filter((job) => !isFormer(job)),
     ...updates.changes
       .filter(isOurs)
-      .map(({ phone_number_id: _, ...change }) =>
+      .map(({ account_id: _, ...change }) =>
         newJob(
           changeMessageJob,
           { organization_id, received_at, ...change },
@@ -54,7 +54,7 @@ export function newReportJobs(receiver: Receiver, updates: ChannelUpdates): read
     // The times of consents order them.
     ...updates.consents
       .filter(isOurs)
-      .map(({ phone_number_id: _, opted_out, occurred_at, ...contact }) =>
+      .map(({ account_id: _, opted_out, occurred_at, ...contact }) =>
         newJob(
           changeConsentJob,
           { organization_id, opted_out, occurred_at, contact },

@@ -1,6 +1,6 @@
 /** Moves a contact to the number or the channel's id that the person has from now on. */
 import { z } from "zod";
-import type { IdentityMove } from "../../../../ports/channel.ts";
+import type { IdentityMove } from "../../../../ports/channel/channel.ts";
 import { defineJob, system, type World } from "../../../foundation/kernel/index.ts";
 import { moveIdentities } from "../../contacts/index.ts";
 

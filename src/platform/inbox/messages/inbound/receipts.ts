@@ -7,7 +7,7 @@
 import { sql } from "kysely";
 import { coalesce } from "../../../../database/coalesce.ts";
 import { together } from "../../../../database/transaction.ts";
-import type { Receipt } from "../../../../ports/channel.ts";
+import type { Receipt } from "../../../../ports/channel/channel.ts";
 import { defineRetentionJob, type Transaction, type World } from "../../../foundation/kernel/index.ts";
 import {
   applyUpdates,

@@ -9,7 +9,7 @@ import { fail } from "../../../../../tools/errors.ts";
 import { coalesce } from "../../../../database/coalesce.ts";
 import { newId } from "../../../../database/id.ts";
 import { type NewJob, newJob } from "../../../../jobs/job.ts";
-import type { InboundMessage, MessageChange } from "../../../../ports/channel.ts";
+import type { InboundMessage, MessageChange } from "../../../../ports/channel/channel.ts";
 import { getInbox } from "../../../account/inboxes/index.ts";
 import type { Transaction, World } from "../../../foundation/kernel/index.ts";
 import { changeMessageJob } from "./change-job.ts";

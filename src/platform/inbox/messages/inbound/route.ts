@@ -6,10 +6,13 @@
  * so each part goes to the inbox of its number, within the organization.
  */
 import { fail } from "../../../../../tools/errors.ts";
-import type { ChannelAccount, ChannelProvider, ChannelUpdates } from "../../../../ports/channel.ts";
+import type { AccountIds } from "../../../../ports/channel/account.ts";
+import type { ChannelProvider, ChannelUpdates } from "../../../../ports/channel/channel.ts";
 import {
   callbackPath,
+  type InboxAccount,
   listAccounts,
+  providerOf,
   readAccount,
   recordHealth,
   requestLimits,
@@ -72,9 +75,8 @@ const updatesRoute: ModuleRoute = {
 
 export const inboundRoutes: readonly ModuleRoute[] = [handshakeRoute, updatesRoute];
 
-interface Target {
+interface Target extends InboxAccount {
   readonly organization_id: string;
-  readonly account: ChannelAccount;
   readonly provider: ChannelProvider;
 }
 
@@ -82,28 +84,27 @@ async function findTarget(
   world: World,
   { organization_id = "", inbox_id = "" }: Readonly<Record<string, string>>,
 ): Promise<Target | undefined> {
-  const account = await readAccount(world.database.queries, world, { organization_id, inbox_id });
-  const provider = world.channels[channel]?.provider;
-  return account && provider ? { organization_id, account, provider } : undefined;
+  const found = await readAccount(world.database.queries, world, { organization_id, inbox_id });
+  const provider = found && providerOf(world, found.channel);
+  return provider ? { organization_id, ...found, provider } : undefined;
 }
 
 async function receiveUpdates(
   world: World,
-  { organization_id, account }: Target,
+  { organization_id, channel, account: { app_id } }: Target,
   updates: ChannelUpdates,
 ): Promise<void> {
-  const { app_id } = account;
-  const inboxes = await listAccounts(world.database.queries, { organization_id, app_id });
-  const numbers = new Set(inboxes.map(({ phone_number_id }) => phone_number_id));
-  const receipts = updates.receipts.filter(({ phone_number_id }) => numbers.has(phone_number_id));
+  const inboxes = await listAccounts(world.database.queries, { organization_id, channel, app_id });
+  const numbers = new Set(inboxes.map(({ account_id }) => account_id));
+  const receipts = updates.receipts.filter(({ account_id }) => numbers.has(account_id));
   await receiveReceipts(
     world,
-    receipts.map(({ phone_number_id: _, ...receipt }) => ({ organization_id, ...receipt })),
+    receipts.map(({ account_id: _, ...receipt }) => ({ organization_id, ...receipt })),
   );
-  const templates = new Map(updates.templates.map((one) => [`${one.waba_id} ${one.name}`, one]));
-  const notices = [...templates.values()].flatMap(({ waba_id, name }) =>
+  const templates = new Map(updates.templates.map((one) => [`${one.business_id} ${one.name}`, one]));
+  const notices = [...templates.values()].flatMap(({ business_id, name }) =>
     inboxes
-      .filter((inbox) => inbox.waba_id === waba_id)
+      .filter((inbox) => inbox.business_id === business_id)
       .map(({ phone_number }) => ({ organization_id, phone_number, name })),
   );
   await requestSync(world, notices);
@@ -113,16 +114,16 @@ async function receiveUpdates(
       await recordHealth(world, { organization_id, inbox_id }, last.failure);
     }
   }
-  const accounts = new Set(updates.limits.map(({ waba_id }) => waba_id));
-  const limited = inboxes.filter(({ waba_id }) => accounts.has(waba_id));
+  const accounts = new Set(updates.limits.map(({ business_id }) => business_id));
+  const limited = inboxes.filter(({ business_id }) => accounts.has(business_id));
   await requestLimits(
     world,
     limited.map(({ inbox_id }) => ({ organization_id, inbox_id })),
   );
-  for (const alert of updates.alerts.filter(({ waba_id }) =>
-    inboxes.some((one) => one.waba_id === waba_id),
+  for (const alert of updates.alerts.filter(({ business_id }) =>
+    inboxes.some((one) => one.business_id === business_id),
   )) {
-    world.log.warn({ organization_id, ...alert }, "Meta reports a problem of a WhatsApp account");
+    world.log.warn({ organization_id, ...alert }, "The provider reports a problem of an account");
   }
   const received_at = world.now().toISOString();
   const jobs = newReportJobs({ organization_id, received_at, inboxes }, updates);
@@ -132,11 +133,11 @@ async function receiveUpdates(
 }
 
 function isOf(
-  inbox: Pick<ChannelAccount, "phone_number_id" | "waba_id">,
+  inbox: Pick<AccountIds, "account_id" | "business_id">,
   {
-    phone_number_id = inbox.phone_number_id,
-    waba_id = inbox.waba_id,
+    account_id = inbox.account_id,
+    business_id = inbox.business_id,
   }: ChannelUpdates["health"][number]["account"],
 ): boolean {
-  return inbox.phone_number_id === phone_number_id && inbox.waba_id === waba_id;
+  return inbox.account_id === account_id && inbox.business_id === business_id;
 }

@@ -1,6 +1,6 @@
 /** The person who wrote: in the payload of a job, and by the address that is stored. */
 import { z } from "zod";
-import type { InboundMessage } from "../../../../ports/channel.ts";
+import type { InboundMessage } from "../../../../ports/channel/channel.ts";
 
 const identity = z.string().nullish();
 

@@ -8,7 +8,7 @@ import { fail } from "../../../../../tools/errors.ts";
 import { coalesce } from "../../../../database/coalesce.ts";
 import { newId } from "../../../../database/id.ts";
 import { ofOrganization } from "../../../../database/query/index.ts";
-import type { AccountMessage, ChannelCallbacks } from "../../../../ports/channel.ts";
+import type { AccountMessage, ChannelCallbacks } from "../../../../ports/channel/channel.ts";
 import { commitUpload, type ReceivedFile } from "../../../content/uploads/index.ts";
 import { type Change, system, type Transaction, type World } from "../../../foundation/kernel/index.ts";
 import { changeContact, findOrCreateContact } from "../../contacts/index.ts";
@@ -20,7 +20,7 @@ import { senderOf } from "./sender.ts";
 export interface MessageToStore {
   readonly organization_id: string;
   readonly inbox_id: string;
-  readonly message: Omit<AccountMessage, "phone_number_id">;
+  readonly message: Omit<AccountMessage, "account_id">;
   /** The message's file, which is in the store and becomes an upload. */
   readonly file: ReceivedFile | null;
   /** The message's own job if no worker runs it. The transaction deletes it. */

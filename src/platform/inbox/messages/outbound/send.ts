@@ -6,13 +6,20 @@ import type { messages as contract } from "../../../../../tools/messages/index.t
 import type { Queries } from "../../../../database/database.ts";
 import { ofOrganization } from "../../../../database/query/index.ts";
 import { keepPlans, together } from "../../../../database/transaction.ts";
-import type { MediaType } from "../../../../ports/message-content.ts";
-import { isWindowStrict, normalizePhone, warnOfHealth } from "../../../account/inboxes/index.ts";
-import { toMediaContent } from "../../../content/media.ts";
+import type { ChannelCapabilities } from "../../../../ports/channel/capabilities.ts";
+import type { MediaType } from "../../../../ports/channel/message-content.ts";
+import {
+  capabilitiesOf,
+  normalizePhone,
+  warnOfHealth,
+  windowRuleOf,
+} from "../../../account/inboxes/index.ts";
+import { readMedia } from "../../../content/media.ts";
 import {
   composeTemplate,
   findTemplates,
   requireApproved,
+  requireTemplates,
   suggestTemplates,
 } from "../../../content/templates/index.ts";
 import type { OrganizationChange } from "../../../foundation/kernel/index.ts";
@@ -34,7 +41,7 @@ export async function sendMessage(input: Input, context: OrganizationChange) {
   const address = { organization, to, inbox_id };
   const [, contentFor, found, estimate] = await together(
     keepPlans(tx),
-    readContent(tx, organization, input),
+    readContent({ ...context, db: tx }, input),
     findRecipient(tx, address),
     readEstimate(tx, organization, to),
   );
@@ -42,7 +49,7 @@ export async function sendMessage(input: Input, context: OrganizationChange) {
   if (reply_to !== undefined) {
     await requireQuotable(tx, conversation, reply_to);
   }
-  const content = await contentFor(inbox.id);
+  const content = await contentFor(inbox);
   const sending = { ...context, db: tx };
   const checked = await requireSendable(sending, { contact, inbox, conversation, content, estimate });
   const { isFree, charge, isLimited } = checked;
@@ -95,9 +102,9 @@ export async function composeMessage(
   { contact, inbox, conversation }: Recipient,
 ): Promise<{ readonly content: MessageRow["content"]; readonly held: number; readonly simulated: boolean }> {
   const { db, organization } = sending;
-  const contentFor = await readContent(db, organization, input);
+  const contentFor = await readContent(sending, input);
   const estimate = await readEstimate(db, organization, input.to);
-  const content = await contentFor(inbox.id);
+  const content = await contentFor(inbox);
   const outgoing = { contact, inbox, conversation, content, estimate };
   const { charge, isLimited } = await requireSendable(sending, outgoing);
   const { held = 0, simulated = false } = charge ?? {};
@@ -117,9 +124,10 @@ async function requireSendable(
   if (contact?.opted_out && content.template?.category === "marketing") {
     throw fail("contact_opted_out", { param: "template.name" });
   }
+  const rule = windowRuleOf(sending.world, inbox);
   const { is_within_24h_window } = windowOf(conversation, sending.now);
-  const isFree = content.template !== undefined || is_within_24h_window;
-  if (!isFree && isWindowStrict(inbox)) {
+  const isFree = rule === "none" || content.template !== undefined || is_within_24h_window;
+  if (!isFree && rule === "strict") {
     throw await failOutsideWindow(sending, { inbox, conversation });
   }
   const payment = paymentOf(sending.world, inbox);
@@ -147,37 +155,52 @@ async function readAddress(db: Queries, organization: string, { to, inbox_id }: 
   return isBsuid(to) ? to : normalizePhone(db, organization, { text: to, field: "to", inbox_id });
 }
 
-type ContentOf = (inbox_id: string) => Promise<MessageRow["content"]>;
+type ContentOf = (inbox: Pick<Recipient["inbox"], "id" | "channel">) => Promise<MessageRow["content"]>;
 
-/** Reads what the content needs. Which template it is depends on the inbox, which is not known yet. */
-async function readContent(db: Queries, organization: string, input: Input): Promise<ContentOf> {
-  const { template } = input;
+/**
+ * Reads what the content needs. Which template it is, and what its channel accepts, depends on the inbox,
+ * which is not known yet.
+ * @throws Failure `upload_not_found`; the result throws `templates_not_supported`, `template_not_approved`,
+ * `content_not_supported`, `media_not_sendable`.
+ */
+async function readContent({ db, world, organization }: SendingContext, input: Input): Promise<ContentOf> {
+  const { type, text, template, interactive, caption, file_name, media_url = "" } = input;
   if (template) {
     const { name, language } = template;
     const candidates = await findTemplates(db, { organization, name, language });
-    return async (inbox_id) => {
+    return async ({ id: inbox_id, channel }) => {
+      requireTemplates(world, channel);
       const wanted = { organization, name, language, inbox_id };
       const approved = await requireApproved(db, candidates, wanted);
-      return { template: await composeTemplate(db, approved, template) };
+      const { media } = capabilitiesOf(world, { channel });
+      return { template: await composeTemplate(db, { template: approved, media }, template) };
     };
   }
-  const content = await toStoredContent(db, organization, input);
-  return async () => content;
+  if (interactive) {
+    return async (inbox) => {
+      requireChoices(capabilitiesOf(world, inbox), interactive);
+      return { interactive };
+    };
+  }
+  if (type === "text") {
+    return async () => ({ text });
+  }
+  // `NewMessage` requires the content of each type: what is left are the types of media.
+  const wanted = { organization, type: type as MediaType, media_url, caption, file_name };
+  const mediaFor = await readMedia(db, wanted);
+  return async (inbox) => ({ media: mediaFor(capabilitiesOf(world, inbox).media) });
 }
 
-/** @throws Failure `upload_not_found`, `media_not_sendable`. */
-async function toStoredContent(
-  db: Queries,
-  organization: string,
-  { type, text, interactive, caption, file_name, media_url = "" }: Input,
-): Promise<MessageRow["content"]> {
-  if (type === "text") {
-    return { text };
+/** @throws Failure `content_not_supported`. */
+function requireChoices(
+  { interactive: limits }: ChannelCapabilities,
+  { buttons = [], list }: NonNullable<Input["interactive"]>,
+): void {
+  const rows = list?.sections.flatMap((section) => section.rows) ?? [];
+  if (buttons.length > (limits?.buttons ?? 0)) {
+    throw fail("content_not_supported", { content: `${buttons.length} buttons in a message` });
   }
-  if (type === "interactive") {
-    return { interactive };
+  if (rows.length > (limits?.rows ?? 0)) {
+    throw fail("content_not_supported", { content: `a list of ${rows.length} rows` });
   }
-  // `NewMessage` requires the template of a message of type template.
-  const media = { organization, type: type as MediaType, media_url, caption, file_name };
-  return { media: await toMediaContent(db, media) };
 }

@@ -6,7 +6,8 @@
 
 import { describeRule, permits } from "../../../../../tools/contract/index.ts";
 import type { ConversationStatus } from "../../../../../tools/conversations.ts";
-import { isWindowStrict } from "../../../account/inboxes/index.ts";
+import type { Channel } from "../../../../ports/channel/channel.ts";
+import type { WindowRule } from "../../../account/inboxes/index.ts";
 import type { Caller, World } from "../../../foundation/kernel/index.ts";
 import { isBsuid } from "../../contacts/index.ts";
 import { allowedStatuses } from "../../conversations/index.ts";
@@ -23,7 +24,8 @@ export interface ActionContext {
     readonly bsuid: string | null;
     readonly blocked_at: string | null;
   };
-  readonly inbox: Parameters<typeof isWindowStrict>[0];
+  readonly channel: Channel;
+  readonly windowRule: WindowRule;
   readonly tools: World["tools"];
 }
 
@@ -46,9 +48,9 @@ const requiresRecipient: Rule = ({ contact }) => {
 };
 
 const requiresWindow: Rule = (context) => {
-  const { conversation, inbox } = context;
+  const { conversation, windowRule } = context;
   const recipientReason = requiresRecipient(context);
-  if (recipientReason !== undefined || conversation.is_within_24h_window || !isWindowStrict(inbox)) {
+  if (recipientReason !== undefined || conversation.is_within_24h_window || windowRule !== "strict") {
     return recipientReason;
   }
   const { window_expires_at } = conversation;
@@ -59,14 +61,26 @@ const requiresWindow: Rule = (context) => {
   return `${state}: use send_template_message, or wait until the contact writes, with wait_for_message.`;
 };
 
+/** `can` decides by the channel; a message of any other kind may be possible. */
+const requiresChannel =
+  (can: (channel: Channel) => boolean, content: string, rule: Rule): Rule =>
+  (context) =>
+    can(context.channel)
+      ? rule(context)
+      : `The channel of this inbox can't send ${content}: send another kind of message.`;
+
+const hasMedia = ({ capabilities }: Channel) => Object.keys(capabilities.media).length > 0;
+const hasChoices = ({ capabilities }: Channel) => capabilities.interactive !== null;
+const hasTemplates = ({ templates }: Channel) => templates !== undefined;
+
 const requiresAgent: Rule = ({ conversation }) =>
   conversation.assigned_to === null ? "No agent is assigned: use assign_conversation." : undefined;
 
 const rules: Readonly<Record<string, Rule>> = {
   send_message: requiresWindow,
-  send_media_message: requiresWindow,
-  send_interactive_message: requiresWindow,
-  send_template_message: requiresRecipient,
+  send_media_message: requiresChannel(hasMedia, "files", requiresWindow),
+  send_interactive_message: requiresChannel(hasChoices, "buttons and lists", requiresWindow),
+  send_template_message: requiresChannel(hasTemplates, "templates", requiresRecipient),
   wait_for_message: always,
   assign_conversation: always,
   transfer_conversation: requiresAgent,

@@ -4,6 +4,7 @@ import type { z } from "zod";
 import { fail } from "../../../../../tools/errors.ts";
 import type { messages as contract } from "../../../../../tools/messages/index.ts";
 import { ofOrganization, readWithSnapshot, refersTo } from "../../../../database/query/index.ts";
+import { channelOf, windowRuleOf } from "../../../account/inboxes/index.ts";
 import type { ReadContext } from "../../../foundation/kernel/index.ts";
 import { serializeContact } from "../../contacts/index.ts";
 import { getConversationDetails } from "../../conversations/index.ts";
@@ -34,6 +35,7 @@ export async function readConversationContext({ id, messages: maxMessages }: Inp
   ]);
   const waiting_reason = await whyUnassigned(context.db, conversation);
   const { channel, settings, health, ...contact } = parties;
+  const windowRule = windowRuleOf(world, { channel, settings });
   const { tags: _tags, metadata: _metadata, blocked_reason: _reason, ...summary } = contact;
   const isContactShown = caller.scopes.has("contacts:read");
   const isInbound = ({ direction }: MessageRow) => direction === "inbound";
@@ -50,10 +52,10 @@ export async function readConversationContext({ id, messages: maxMessages }: Inp
     messages: latest.rows.reverse().map((row) => serializeMessage(world, { ...row, channel })),
     notes,
     actions: describeActions(
-      { conversation, contact, inbox: { channel, settings }, tools: world.tools },
+      { conversation, contact, channel: channelOf(world, channel), windowRule, tools: world.tools },
       caller,
     ),
-    warnings: describeWarnings({ contact, conversation, inbox: { channel, settings, health }, received }),
+    warnings: describeWarnings({ contact, conversation, inbox: { settings, health }, windowRule, received }),
     cursor: writeCursor(world, cursorAt(latest.snapshot, now)),
   };
 }

@@ -6,7 +6,7 @@ import type { z } from "zod";
 import { InboxSettings } from "../../../../../tools/inboxes.ts";
 import type { ContextWarning } from "../../../../../tools/messages/index.ts";
 import type { InboxHealth } from "../../../../database/schema/index.ts";
-import { isWindowStrict, warnOfHealth } from "../../../account/inboxes/index.ts";
+import { type WindowRule, warnOfHealth } from "../../../account/inboxes/index.ts";
 import { asksToStop, readConsent } from "../consent/index.ts";
 import type { MessageRow } from "../progress.ts";
 import { blockedReason } from "./actions.ts";
@@ -14,7 +14,8 @@ import { blockedReason } from "./actions.ts";
 interface WarningContext {
   readonly contact: { readonly opted_out: boolean; readonly blocked_at: string | null };
   readonly conversation: { readonly is_within_24h_window: boolean };
-  readonly inbox: Parameters<typeof isWindowStrict>[0] & { readonly health: InboxHealth | null };
+  readonly inbox: { readonly settings: Record<string, unknown>; readonly health: InboxHealth | null };
+  readonly windowRule: WindowRule;
   /** The contact's latest message; undefined if the contact never wrote. */
   readonly received: Pick<MessageRow, "content"> | undefined;
 }
@@ -29,7 +30,13 @@ const healthWarnings = {
 } as const;
 
 /** The texts do not repeat what the contact wrote, which is not to be trusted. */
-export function describeWarnings({ contact, conversation, inbox, received }: WarningContext): Warning[] {
+export function describeWarnings({
+  contact,
+  conversation,
+  inbox,
+  windowRule,
+  received,
+}: WarningContext): Warning[] {
   const { opted_out, blocked_at } = contact;
   const warnings: Warning[] = [];
   if (blocked_at !== null) {
@@ -44,9 +51,9 @@ export function describeWarnings({ contact, conversation, inbox, received }: War
     warnings.push({ code: "asks_to_stop", message });
   }
   // Where the window is strict, the actions say so.
-  if (blocked_at === null && !conversation.is_within_24h_window && !isWindowStrict(inbox)) {
+  if (blocked_at === null && !conversation.is_within_24h_window && windowRule === "advisory") {
     const message =
-      "The 24-hour window is closed: the simulated channel sends free text all the same, WhatsApp would not. Use send_template_message.";
+      "The 24-hour window is closed: the simulated channel sends free text all the same, a real channel would not. Use send_template_message.";
     warnings.push({ code: "outside_service_window", message });
   }
   for (const code of warnOfHealth(inbox.health)) {

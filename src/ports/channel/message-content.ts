@@ -1,7 +1,7 @@
 /** The content of a message: as a channel sends it, and as a contact sends it. */
 
-import type { Interactive, ReceivedContent } from "../../tools/messages/index.ts";
-import type { TemplateButton } from "../../tools/templates/index.ts";
+import type { Interactive, ReceivedContent } from "../../../tools/messages/index.ts";
+import type { TemplateButton } from "../../../tools/templates/index.ts";
 
 export type { ReceivedContent };
 

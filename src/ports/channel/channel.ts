@@ -1,15 +1,8 @@
 /** The port to a messaging channel. Called outside any transaction. */
+import type { AccountIds, AccountReading, ChannelAccount } from "./account.ts";
+import type { ChannelCapabilities } from "./capabilities.ts";
 import type { MessageContent, ReceivedContent } from "./message-content.ts";
-
-/** The account at the channel's provider that an inbox uses. The last three are secret. */
-export interface ChannelAccount {
-  readonly phone_number_id: string;
-  readonly waba_id: string;
-  readonly app_id: string;
-  readonly access_token: string;
-  readonly app_secret: string;
-  readonly verify_token: string;
-}
+import type { TemplateAuthority } from "./template-authority.ts";
 
 export interface OutboundMessage {
   readonly organization_id: string;
@@ -32,8 +25,35 @@ export interface OutboundMessage {
   readonly content: MessageContent;
 }
 
+/** Why a message was not accepted or not delivered, in the words of this service. */
+export type FailureReason =
+  | "channel_throttled"
+  | "channel_unavailable"
+  | "channel_unreachable"
+  /** An error that may pass: the same message can be sent again. */
+  | "temporary_error"
+  /** None of the other reasons. */
+  | "other_error"
+  | "same_sender_and_recipient"
+  | "undeliverable"
+  | "not_delivered_experiment"
+  | "outside_service_window"
+  | "spam_limit"
+  | "marketing_limit"
+  | "marketing_opt_out"
+  /** Too many messages to this person in a short time. */
+  | "pair_limit"
+  | "unsupported_type"
+  | "media_rejected"
+  | "template_parameters"
+  | "template_parameter_format"
+  | "template_missing"
+  | "template_paused"
+  | "template_disabled";
+
 export interface ChannelFailure {
-  /** The channel's error code, for example 131047. */
+  readonly reason: FailureReason;
+  /** The channel's own error code, which is shown as it is; null if it gave none. */
   readonly channel_code: number | null;
   readonly title: string;
   readonly detail: string | null;
@@ -60,8 +80,6 @@ export type SendResult =
        * to the next attempt.
        */
       readonly isRefusal?: boolean;
-      /** There was no connection to the channel. */
-      readonly isUnreachable?: boolean;
     }
   /** The request was sent, but no valid answer came: as if `send` had thrown. */
   | { readonly outcome: "unknown"; readonly failure: ChannelFailure };
@@ -92,12 +110,21 @@ export interface SendOptions {
  * called before anything else is done.
  */
 export interface Channel {
-  /** Whether its messages reach no real phone: simulated money pays for them. */
-  readonly isSimulated: boolean;
+  readonly capabilities: ChannelCapabilities;
   send(message: OutboundMessage, options: SendOptions): Promise<SendResult>;
   find(token: string, organization_id: string): Promise<FindResult>;
   /** Only of a channel with accounts. */
   readonly provider?: ChannelProvider;
+  /** Reviews the templates of a channel that has templates. */
+  readonly templates?: TemplateAuthority;
+}
+
+/** The inbox that each new organization has, so that it can send and receive at once. */
+export interface FirstInbox {
+  readonly name: string;
+  readonly channel: string;
+  readonly platform: string;
+  readonly phone_number: string;
 }
 
 export type ConnectResult =
@@ -106,7 +133,7 @@ export type ConnectResult =
    * The account can't be used; `reason` may be shown to the caller, and `field` is the
    * credential that is wrong.
    */
-  | { readonly outcome: "refused"; readonly field: keyof ChannelAccount; readonly reason: string }
+  | { readonly outcome: "refused"; readonly field: string; readonly reason: string }
   /** The provider does not respond or is busy: nothing is known of the account. */
   | { readonly outcome: "unavailable" };
 
@@ -127,6 +154,8 @@ export interface ChannelRequest {
 
 /** The provider of a channel's accounts. */
 export interface ChannelProvider {
+  /** Reads credentials, as a caller sent them or as they are stored. Other members are ignored. */
+  readAccount(credentials: unknown): AccountReading;
   /**
    * Checks that an account works and has this number (E.164), and subscribes to what it
    * receives. Safe to repeat.
@@ -152,33 +181,44 @@ export interface ChannelProvider {
    */
   fetchFile<Value>(
     account: ChannelAccount,
-    file: { readonly id: string; readonly signal: AbortSignal },
-    read: (content: { readonly type: string; readonly body: AsyncIterable<Uint8Array> }) => Promise<Value>,
+    file: WantedFile,
+    read: (content: FileContent) => Promise<Value>,
   ): Promise<Value | undefined>;
+}
+
+/** A file of a received message, by the provider's id. */
+export interface WantedFile {
+  readonly id: string;
+  readonly signal: AbortSignal;
+}
+
+export interface FileContent {
+  readonly type: string;
+  readonly body: AsyncIterable<Uint8Array>;
 }
 
 /** What a request reports. The account of each part is one of the same app, not always the address's own. */
 export interface ChannelUpdates {
   readonly messages: readonly AccountMessage[];
-  readonly receipts: readonly (Omit<Receipt, "organization_id"> & { readonly phone_number_id: string })[];
+  readonly receipts: readonly (Omit<Receipt, "organization_id"> & { readonly account_id: string })[];
   /** Reactions, edits and deletions. */
   readonly changes: readonly (Omit<MessageChange, "organization_id"> & {
-    readonly phone_number_id: string;
+    readonly account_id: string;
   })[];
-  readonly consents: readonly (ConsentChange & { readonly phone_number_id: string })[];
+  readonly consents: readonly (ConsentChange & { readonly account_id: string })[];
   /** Persons who have another number or id. */
-  readonly moves: readonly (IdentityMove & { readonly phone_number_id: string })[];
-  readonly templates: readonly { readonly waba_id: string; readonly name: string }[];
-  /** Why an account can't send, or can again (null). */
+  readonly moves: readonly (IdentityMove & { readonly account_id: string })[];
+  readonly templates: readonly { readonly business_id: string; readonly name: string }[];
+  /** Why an account, or each one of a business, can't send, or can again (null). */
   readonly health: readonly {
-    readonly account: Partial<Pick<ChannelAccount, "phone_number_id" | "waba_id">>;
+    readonly account: Partial<Pick<AccountIds, "account_id" | "business_id">>;
     readonly failure: ChannelFailure | null;
   }[];
-  /** The limits of an account's numbers may have changed. */
-  readonly limits: readonly { readonly waba_id: string }[];
+  /** The limits of a business's accounts may have changed. */
+  readonly limits: readonly { readonly business_id: string }[];
   /** What a person must read in the provider's dashboard. */
   readonly alerts: readonly {
-    readonly waba_id: string;
+    readonly business_id: string;
     readonly field: string;
     readonly type: string | null;
   }[];
@@ -186,7 +226,7 @@ export interface ChannelUpdates {
 
 /** A message that an account received. */
 export interface AccountMessage extends Omit<InboundMessage, "organization_id" | "channel" | "to"> {
-  readonly phone_number_id: string;
+  readonly account_id: string;
   /** The file of a message with media, whose address is empty until it has been fetched. */
   readonly file: { readonly id: string; readonly content_type: string } | null;
   /** The whole message in the channel's own form. */

@@ -5,8 +5,13 @@
  * for each language of an inbox.
  */
 
-import type { TemplateCategory, TemplateData, Variable } from "../../tools/templates/index.ts";
-import type { ChannelAccount } from "./channel.ts";
+import type {
+  TemplateCategory,
+  TemplateData,
+  TemplateStatus,
+  Variable,
+} from "../../../tools/templates/index.ts";
+import type { ChannelAccount } from "./account.ts";
 import type { ChannelFile } from "./message-content.ts";
 
 /** The inbox whose templates these are. */
@@ -48,6 +53,9 @@ export interface BusyOutcome {
   readonly outcome: "busy";
 }
 
+/** What the authority has decided of a template. */
+export type ReviewStatus = Exclude<TemplateStatus, "draft">;
+
 /** A template as the authority has it. */
 export interface ReviewedTemplate {
   readonly external_id: string;
@@ -81,6 +89,8 @@ export interface TemplatePage {
 export interface TemplateAuthority {
   /** The codes of the languages that it reviews, such as en_US. */
   readonly languages: readonly string[];
+  /** What `raw_status` means; null for a word that is not known, which leaves the status as it is. */
+  statusOf(raw_status: string): ReviewStatus | null;
   submit(submission: TemplateSubmission, signal: AbortSignal): Promise<SubmissionResult>;
   /** In an order that does not change while templates are added. */
   list(query: TemplateQuery, signal: AbortSignal): Promise<TemplatePage>;

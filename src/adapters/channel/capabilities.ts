@@ -1,0 +1,50 @@
+/** What WhatsApp can do, and the simulated channel, which imitates it. */
+import type { ChannelCapabilities, MediaLimits } from "../../ports/channel/capabilities.ts";
+
+const megabyte = 1024 * 1024;
+const office = "application/vnd.openxmlformats-officedocument";
+
+/** By Meta's page (developers.facebook.com, Cloud API, media reference). */
+export const mediaLimits = {
+  image: { maxBytes: 5 * megabyte, contentTypes: ["image/jpeg", "image/png"] },
+  video: { maxBytes: 16 * megabyte, contentTypes: ["video/mp4", "video/3gpp"] },
+  audio: {
+    maxBytes: 16 * megabyte,
+    contentTypes: ["audio/aac", "audio/amr", "audio/mpeg", "audio/mp4", "audio/ogg"],
+  },
+  document: {
+    maxBytes: 100 * megabyte,
+    contentTypes: [
+      "text/plain",
+      "application/pdf",
+      "application/msword",
+      "application/vnd.ms-excel",
+      "application/vnd.ms-powerpoint",
+      `${office}.wordprocessingml.document`,
+      `${office}.spreadsheetml.sheet`,
+      `${office}.presentationml.presentation`,
+    ],
+  },
+} as const satisfies MediaLimits;
+
+export const whatsAppCapabilities: ChannelCapabilities = {
+  platform: "whatsapp",
+  isSimulated: false,
+  hasWindow: true,
+  hasReceipts: true,
+  changes: ["reaction", "edit", "edit_caption", "delete"],
+  media: mediaLimits,
+  fetchesFiles: false,
+  interactive: { buttons: 3, rows: 10 },
+  // Meta's standard throughput, and its limit of one message in 6 seconds to one person, of which 45
+  // may be sent at once.
+  rate: { messagesPerSecond: 80, perPerson: { burst: 45, intervalMs: 6_000 } },
+  isPriced: true,
+};
+
+export const simulatorCapabilities: ChannelCapabilities = {
+  ...whatsAppCapabilities,
+  isSimulated: true,
+  fetchesFiles: true,
+  rate: { messagesPerSecond: null, perPerson: null },
+};
