@@ -14,6 +14,7 @@ import {
   tags,
   timestamp,
   untrusted,
+  yes,
 } from "./contract/index.ts";
 
 export const Contact = z.object({
@@ -146,7 +147,10 @@ export const contacts = {
       remove: tags.describe("Tags"),
     }),
     output: one(Contact),
-    hints: { idempotent: true },
+    hints: {
+      destructive: yes("Nothing records which tags were removed."),
+      idempotent: yes("Tags that are there, and tags that are not, stay so."),
+    },
   }),
 
   delete_contact: operation({

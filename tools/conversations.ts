@@ -6,6 +6,7 @@ import {
   errorEntry,
   id,
   inputTimestamp,
+  no,
   one,
   operation,
   paged,
@@ -15,6 +16,7 @@ import {
   timestamp,
   untrusted,
   userId,
+  yes,
 } from "./contract/index.ts";
 import { TeamWarning } from "./teams.ts";
 
@@ -175,6 +177,7 @@ export const conversations = {
         }
       }),
     output: one(Conversation),
+    hints: { destructive: yes("Nothing records which tags were removed.") },
   }),
 
   assign_conversation: operation({
@@ -201,7 +204,7 @@ export const conversations = {
         }
       }),
     output: one(Assignment.extend({ warnings: z.array(TeamWarning) })),
-    hints: { destructive: true },
+    hints: { destructive: no("It can be assigned again to the agent before.") },
   }),
 
   unassign_conversation: operation({
@@ -213,7 +216,7 @@ export const conversations = {
       "Remove the agent from a conversation and leave it unassigned. Assign it to another agent with assign_conversation.",
     input: z.object({ id: conversationId, reason }),
     output: one(Assignment),
-    hints: { destructive: true },
+    hints: { destructive: no("It can be assigned to the agent again.") },
     tier: "extended",
   }),
 
@@ -242,7 +245,10 @@ export const conversations = {
       reason,
     }),
     output: one(Assignment),
-    hints: { destructive: true },
+    hints: {
+      destructive: no("It can be transferred back."),
+      idempotent: no("A second call finds another agent than from_agent."),
+    },
   }),
 };
 

@@ -11,6 +11,7 @@ import {
   phone,
   timestamp,
   untrusted,
+  yes,
 } from "./contract/index.ts";
 
 /** The channels that an inbox can use. */
@@ -169,7 +170,7 @@ export const inboxes = {
     output: one(Inbox),
     status: 201,
     tier: "extended",
-    hints: { openWorld: true },
+    hints: { openWorld: yes("It checks the credentials at Meta.") },
   }),
 
   update_inbox: operation({
@@ -188,7 +189,10 @@ export const inboxes = {
     }),
     output: one(Inbox),
     tier: "extended",
-    hints: { openWorld: true },
+    hints: {
+      destructive: yes("Replaced credentials are never shown, so they can't be set again."),
+      openWorld: yes("It checks the credentials at Meta."),
+    },
   }),
 };
 

@@ -10,6 +10,7 @@ import {
   paged,
   paging,
   timestamp,
+  yes,
 } from "./contract/index.ts";
 
 /** 32 MB, in bytes and as base64 writes them. */
@@ -77,6 +78,7 @@ export const uploads = {
     input: Source,
     output: one(Upload),
     status: 201,
+    hints: { openWorld: yes("It may fetch the file from an address.") },
     tools: {
       upload_file: {
         title,

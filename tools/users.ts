@@ -10,6 +10,7 @@ import {
   paged,
   paging,
   timestamp,
+  yes,
 } from "./contract/index.ts";
 
 /** From most to least privileged; each role has a set of scopes. */
@@ -75,6 +76,7 @@ export const users = {
     }),
     output: one(User),
     tier: "extended",
+    hints: { destructive: yes("A replaced password, and ended sessions and keys, can't be restored.") },
   }),
 };
 

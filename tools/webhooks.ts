@@ -6,6 +6,7 @@ import {
   errorEntry,
   id,
   inputTimestamp,
+  no,
   one,
   operation,
   paged,
@@ -13,6 +14,7 @@ import {
   type Scope,
   timestamp,
   untrusted,
+  yes,
 } from "./contract/index.ts";
 import { publicEvents, scopesOfEvents } from "./events.ts";
 
@@ -71,6 +73,17 @@ const url = z
 const subscribedEvents = z.array(z.enum(webhookEvents)).min(1).max(50).describe("Events to send");
 const description = z.string().max(500).describe("Purpose");
 
+const sendsEvents = {
+  destructive: yes("It sends message texts to an address outside, from then on."),
+  openWorld: yes("Events go to the webhook's address."),
+} as const;
+
+const sendsAgain = {
+  destructive: yes("An event that was sent can't be called back."),
+  idempotent: no("Each call sends the events again."),
+  openWorld: yes("It sends events to the webhook's address."),
+} as const;
+
 export const webhooks = {
   create_webhook: operation({
     method: "POST",
@@ -85,7 +98,7 @@ export const webhooks = {
     output: one(Webhook.extend({ signing_secret: z.string() })),
     status: 201,
     showsSecret: true,
-    hints: { openWorld: true },
+    hints: sendsEvents,
   }),
 
   list_webhooks: operation({
@@ -126,7 +139,11 @@ export const webhooks = {
         verification: z.string(),
       }),
     ),
-    hints: { openWorld: true },
+    hints: {
+      destructive: yes("An event that was sent can't be called back."),
+      idempotent: no("Each call sends an event."),
+      openWorld: yes("It sends an event to the webhook's address."),
+    },
   }),
 
   delete_webhook: operation({
@@ -165,7 +182,7 @@ export const webhooks = {
       is_active: z.boolean().optional().describe("false: events are held, not sent"),
     }),
     output: one(Webhook),
-    hints: { openWorld: true },
+    hints: sendsEvents,
   }),
 
   rotate_webhook_secret: operation({
@@ -179,7 +196,7 @@ export const webhooks = {
     input: z.object({ id: webhookId }),
     output: one(Webhook.extend({ signing_secret: z.string() })),
     showsSecret: true,
-    hints: { destructive: true },
+    hints: { destructive: yes("The former secret can't be set again.") },
   }),
 
   list_webhook_deliveries: operation({
@@ -211,7 +228,7 @@ export const webhooks = {
       "Send an event to a webhook again now, with the same id and content. Its retries start over.",
     input: z.object({ id: webhookId, delivery_id: deliveryId }),
     output: one(Delivery),
-    hints: { openWorld: true },
+    hints: sendsAgain,
   }),
 
   recover_webhook_deliveries: operation({
@@ -227,7 +244,7 @@ export const webhooks = {
       since: inputTimestamp.describe("Events from this time on, ISO 8601"),
     }),
     output: one(z.object({ recovering: z.int() })),
-    hints: { openWorld: true },
+    hints: sendsAgain,
   }),
 
   list_events: operation({

@@ -6,11 +6,13 @@ import {
   id,
   inboxId,
   inputTimestamp,
+  no,
   one,
   operation,
   paged,
   paging,
   recipient,
+  yes,
 } from "../contract/index.ts";
 import {
   Broadcast,
@@ -36,8 +38,17 @@ const variable_mapping = VariableMapping.describe(
 const header_media_url = fileAddress.describe("File of a media header; by default the template's");
 const scheduled_at = inputTimestamp.describe("Send time, ISO 8601 with offset, within 30 days");
 
-/** Starts messages to many people. */
-const sends = { destructive: true, openWorld: true } as const;
+const sends = {
+  destructive: yes("Messages that were sent can't be called back."),
+  idempotent: no("Each call sends messages."),
+  openWorld: yes("It sends messages to people."),
+} as const;
+
+/** With `scheduled_at` it needs no further call. */
+const schedules = {
+  destructive: yes("A scheduled broadcast sends messages by itself."),
+  openWorld: yes("A scheduled broadcast sends messages to people."),
+} as const;
 
 export const broadcasts = {
   create_broadcast: operation({
@@ -58,7 +69,7 @@ export const broadcasts = {
     }),
     output: one(Broadcast),
     status: 201,
-    hints: sends,
+    hints: schedules,
   }),
 
   list_broadcasts: operation({
@@ -101,7 +112,7 @@ export const broadcasts = {
       scheduled_at: scheduled_at.nullable().optional().describe("Send time; null makes it a draft"),
     }),
     output: one(Broadcast),
-    hints: sends,
+    hints: schedules,
     tier: "extended",
   }),
 
@@ -142,6 +153,10 @@ export const broadcasts = {
     input: z.object({ id: broadcastId }),
     output: one(Broadcast),
     tier: "extended",
+    hints: {
+      destructive: no("It can be continued."),
+      idempotent: yes("A paused broadcast stays paused."),
+    },
   }),
 
   resume_broadcast: operation({
@@ -164,7 +179,10 @@ export const broadcasts = {
     description: "Stop a broadcast for good. Up to 1,000 messages that are queued are still sent.",
     input: z.object({ id: broadcastId }),
     output: one(Broadcast),
-    hints: { destructive: true },
+    hints: {
+      destructive: yes("A cancelled broadcast can't be continued."),
+      idempotent: yes("A cancelled broadcast stays cancelled."),
+    },
   }),
 
   retry_broadcast: operation({

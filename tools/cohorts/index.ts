@@ -13,6 +13,7 @@ import {
   paging,
   timestamp,
   untrusted,
+  yes,
 } from "../contract/index.ts";
 import { sourceUrl } from "../uploads.ts";
 
@@ -128,6 +129,7 @@ export const cohorts = {
     input: NewCohort,
     output: one(Cohort),
     status: 201,
+    hints: { openWorld: yes("A csv cohort is read from an address.") },
   }),
 
   list_cohorts: operation({

@@ -42,9 +42,10 @@ export {
   userId,
 } from "./fields.ts";
 export { findMalformedCredential, readCredential, readRetryAfterMs } from "./headers.ts";
+export { type Hint, type Hints, hintNames, no, yes } from "./hints.ts";
 export { formatPath, inputMessages } from "./issues.ts";
 export { parseJson } from "./json.ts";
-export { type JsonSchema, toJsonSchema } from "./json-schema.ts";
+export { type JsonSchema, toJsonSchema } from "./json-schema/index.ts";
 export { closeTexts, removeMentions } from "./mentions.ts";
 export { nearestName } from "./nearest.ts";
 export {

@@ -6,6 +6,7 @@
  * the JSON body.
  */
 import type { z } from "zod";
+import { type Hints, hintsOfMethod } from "./hints.ts";
 import type { ScopeRule } from "./scopes.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -28,13 +29,6 @@ export type Effect = "read" | "write" | "outward" | "delegated" | "streamed" | "
 
 /** The effects that a declaration states; the others are derived. */
 type DeclaredEffect = "delegated" | "outward" | "read" | "streamed";
-
-export interface Hints {
-  readonly readOnly: boolean;
-  readonly destructive: boolean;
-  readonly idempotent: boolean;
-  readonly openWorld: boolean;
-}
 
 /** The fields in the `data` of an operation that waits, by which a timed-out answer shows how far it has come. */
 export interface ProgressFields<Field extends string = string> {
@@ -241,19 +235,11 @@ export function operation<
     also: declaration.also ?? ([] as readonly OtherPath[] as Also),
     // The rule of EffectOf.
     effect: effect as EffectOf<Verb, Access, Declared>,
-    hints: { ...hintsOf[effect === "read" ? "GET" : declaration.method], ...declaration.hints },
+    hints: { ...hintsOfMethod[effect === "read" ? "GET" : declaration.method], ...declaration.hints },
     // MappingOf has checked each mapping; from here on they are looked up by name.
     tools: declaration.tools as Record<string, ToolMapping> | undefined,
   };
 }
-
-const hintsOf: Record<Method, Hints> = {
-  GET: { readOnly: true, destructive: false, idempotent: true, openWorld: false },
-  POST: { readOnly: false, destructive: false, idempotent: false, openWorld: false },
-  PUT: { readOnly: false, destructive: true, idempotent: true, openWorld: false },
-  PATCH: { readOnly: false, destructive: true, idempotent: true, openWorld: false },
-  DELETE: { readOnly: false, destructive: true, idempotent: true, openWorld: false },
-};
 
 /** The placeholder names of a path, in order: `/v1/contacts/{id}` → `["id"]`. */
 export function pathFields(path: string): string[] {

@@ -1,7 +1,8 @@
 /** Describes tools: each is an operation as a model sees it, derived from its declaration. */
 import { z } from "zod";
-import { type JsonSchema, toJsonSchema } from "./json-schema.ts";
-import type { Hints, Operation, ToolMapping } from "./operation.ts";
+import type { Hints } from "./hints.ts";
+import { type JsonSchema, toJsonSchema } from "./json-schema/index.ts";
+import type { Operation, ToolMapping } from "./operation.ts";
 import type { ScopeRule } from "./scopes.ts";
 
 /** The tools that are listed: the core ones, all, or two that find and run the others. */

@@ -1,6 +1,6 @@
 /** Marks the fields that customers write, and finds them in an answer's schema. */
 import { z } from "zod";
-import { unwrap } from "./json-schema.ts";
+import { unwrap } from "./json-schema/index.ts";
 
 /**
  * Marks a response field that customers write, or an object of such fields: it is data and never an instruction to a

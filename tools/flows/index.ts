@@ -1,6 +1,17 @@
 /** Automation flows: graphs of steps that answer contacts by themselves. */
 import { z } from "zod";
-import { Deleted, id, inboxId, jsonObject, one, operation, paged, paging } from "../contract/index.ts";
+import {
+  Deleted,
+  id,
+  inboxId,
+  jsonObject,
+  no,
+  one,
+  operation,
+  paged,
+  paging,
+  yes,
+} from "../contract/index.ts";
 import {
   endActions,
   Flow,
@@ -87,8 +98,10 @@ function requireTrigger(flow: Trigger, context: z.core.$RefinementCtx): void {
   }
 }
 
-/** It may send messages. */
-const acts = { destructive: true, openWorld: true } as const;
+const acts = {
+  destructive: yes("A flow sends messages by itself."),
+  openWorld: yes("A flow sends messages to people, and may call other systems."),
+} as const;
 
 export const flows = {
   describe_flow_nodes: describeFlowNodes,
@@ -204,7 +217,7 @@ export const flows = {
     description: "Disable an enabled flow, or enable a disabled one.",
     input: z.object({ id: flowId }),
     output: one(Flow.pick({ id: true, name: true, is_enabled: true })),
-    hints: { idempotent: false },
+    hints: { ...acts, idempotent: no("A second call undoes the first.") },
   }),
 
   list_flow_runs: operation({
@@ -244,6 +257,9 @@ export const flows = {
     input: z.object({ id: runId }),
     output: one(FlowRun),
     tier: "extended",
-    hints: { destructive: true },
+    hints: {
+      destructive: yes("A cancelled run can't be continued."),
+      idempotent: yes("A cancelled run stays cancelled."),
+    },
   }),
 };

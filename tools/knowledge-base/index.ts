@@ -1,6 +1,15 @@
 /** The knowledge base: documents and QA pairs for the chatbot. */
 import { z } from "zod";
-import { Deleted, type ErrorEntry, errorEntry, one, operation, paged, paging } from "../contract/index.ts";
+import {
+  Deleted,
+  type ErrorEntry,
+  errorEntry,
+  one,
+  operation,
+  paged,
+  paging,
+  yes,
+} from "../contract/index.ts";
 import {
   answer,
   content,
@@ -20,6 +29,11 @@ import {
 
 export { documentStatuses, ingestionFailures, maxContent, retrievalTypes, sourceTypes } from "./shapes.ts";
 
+const replacesText = {
+  destructive: yes("The text that it replaces can't be restored."),
+  openWorld: yes("It fetches the document from its address."),
+} as const;
+
 export const knowledgeBase = {
   add_document: operation({
     method: "POST",
@@ -30,7 +44,7 @@ export const knowledgeBase = {
     input: NewDocument,
     output: one(Document),
     status: 201,
-    hints: { openWorld: true },
+    hints: { openWorld: yes("It fetches the document from its address.") },
   }),
 
   list_documents: operation({
@@ -76,7 +90,7 @@ export const knowledgeBase = {
     }),
     output: one(Document),
     tier: "extended",
-    hints: { openWorld: true },
+    hints: replacesText,
   }),
 
   delete_document: operation({
@@ -100,7 +114,7 @@ export const knowledgeBase = {
     input: z.object({ id: documentId }),
     output: one(Document),
     tier: "extended",
-    hints: { openWorld: true },
+    hints: { ...replacesText, idempotent: yes("An unchanged source is read with the same result.") },
   }),
 
   add_qa_pair: operation({

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { BotInConversation } from "../chatbot.ts";
 import { Contact } from "../contacts.ts";
-import { id, one, operation, paged, paging, recipient, timestamp } from "../contract/index.ts";
+import { id, no, one, operation, paged, paging, recipient, timestamp, yes } from "../contract/index.ts";
 import { Assignment, Conversation, conversationStatuses } from "../conversations.ts";
 import {
   body,
@@ -58,7 +58,11 @@ export const ContextWarning = z.object({
   message: z.string(),
 });
 
-const sendHints = { destructive: true, openWorld: true } as const;
+const sendHints = {
+  destructive: yes("A message that was sent can't be called back."),
+  idempotent: no("Each call sends a message."),
+  openWorld: yes("It sends a message to a person."),
+} as const;
 const windowRule =
   "Fails more than 24 hours after the contact's last message (the simulated channel warns and sends).";
 

@@ -1,6 +1,6 @@
 /** Templates: prepared messages, which the channel's review authority must approve before they can be sent. */
 import { z } from "zod";
-import { id, inboxId, one, operation, paged, paging } from "../contract/index.ts";
+import { id, inboxId, no, one, operation, paged, paging, yes } from "../contract/index.ts";
 import {
   Template,
   TemplateData,
@@ -125,7 +125,10 @@ export const templates = {
         updated_at: true,
       }),
     ),
-    hints: { openWorld: true },
+    hints: {
+      destructive: yes("A submitted template is at the review authority, and can't be withdrawn."),
+      openWorld: yes("It sends the template to the review authority."),
+    },
   }),
 
   sync_templates: operation({
@@ -138,7 +141,11 @@ export const templates = {
       "Fetch statuses, ratings and rejection reasons of templates from the review authority, and templates created there. See list_templates.",
     input: z.object({ inbox_id: inboxId.optional().describe("Only this inbox") }),
     output: one(z.object({ synced: z.int(), updated: z.int(), statuses: z.record(z.string(), z.int()) })),
-    hints: { idempotent: true, openWorld: true },
+    hints: {
+      destructive: no("It copies what the review authority says, and the authority keeps it."),
+      idempotent: yes("Without changes at the authority, a second call changes nothing."),
+      openWorld: yes("It asks the review authority."),
+    },
   }),
 
   delete_template: operation({
@@ -151,6 +158,6 @@ export const templates = {
       "Delete a template here and at the review authority. Its name may stay reserved there for a while.",
     input: z.object({ id: templateId }),
     output: one(z.object({ id: z.string(), deleted: z.literal(true) })),
-    hints: { openWorld: true },
+    hints: { openWorld: yes("It deletes the template at the review authority too.") },
   }),
 };

@@ -72,10 +72,10 @@ export const toolListRoute = { method: mcp.list_mcp_tools.method, path: mcp.list
 function toListed({ name, operation, scope, title, description, hints, ...schemas }: Tool): ListedTool {
   const annotations = {
     title,
-    readOnlyHint: hints.readOnly,
-    destructiveHint: hints.destructive,
-    idempotentHint: hints.idempotent,
-    openWorldHint: hints.openWorld,
+    readOnlyHint: hints.readOnly.is,
+    destructiveHint: hints.destructive.is,
+    idempotentHint: hints.idempotent.is,
+    openWorldHint: hints.openWorld.is,
   };
   // The root has this type already; the compiler does not know it.
   const inputSchema = { ...schemas.inputSchema, type: "object" as const };

@@ -8,7 +8,7 @@
 import { z } from "zod";
 import type { ErrorDetail } from "../errors.ts";
 import { type Failure, failRequest } from "../failure.ts";
-import { unwrap } from "../json-schema.ts";
+import { unwrap } from "../json-schema/index.ts";
 import { nearestName } from "../nearest.ts";
 
 interface UnknownMember {

@@ -1,12 +1,13 @@
 /** Turns Zod schemas into the JSON Schema that every client accepts. */
 import { z } from "zod";
+import { type JsonSchema, toToolForm } from "./tool-form.ts";
 
-export type JsonSchema = Readonly<Record<string, unknown>>;
+export type { JsonSchema } from "./tool-form.ts";
 
 /**
  * Converts a Zod schema: an object at the root, no `$ref`, no `$schema`, no long patterns. Input is closed at every depth.
  * Output is open, so that a field added later does not break a client that validates. `tool` is the input
- * without what a model does not need.
+ * as the tool list has it.
  */
 export function toJsonSchema(schema: z.ZodType, use: "input" | "output" | "tool"): JsonSchema {
   const { $schema: _, ...json } = z.toJSONSchema(schema, {
@@ -35,13 +36,11 @@ export function toJsonSchema(schema: z.ZodType, use: "input" | "output" | "tool"
       } else if (zodSchema._zod.def.type === "object") {
         jsonSchema.additionalProperties = false;
       }
-      if (use === "tool") {
-        trimSchema(jsonSchema);
-      }
       delete jsonSchema.untrusted; // our own mark, not a keyword of JSON Schema
     },
   });
-  return JSON.parse(JSON.stringify(json), (_, value: unknown) => splitTypes(value));
+  const plain: JsonSchema = JSON.parse(JSON.stringify(json), (_, value: unknown) => splitTypes(value));
+  return use === "tool" ? toToolForm(plain) : plain;
 }
 
 /** Writes a list of types, which Zod makes of a bare nullable type, as a union: some clients can't read the list. */
@@ -53,44 +52,6 @@ function splitTypes(schema: unknown): unknown {
 /** Bounds this wide only repeat the number's type. */
 const maxInt32 = 2 ** 31 - 1;
 const minInt32 = -(2 ** 31);
-
-/** Still validated, and named in the error. A limit that callers often exceed belongs in the description. */
-const omittedKeywords = [
-  "minLength",
-  "maxLength",
-  "minItems",
-  "maxItems",
-  "pattern",
-  "exclusiveMinimum",
-] as const;
-
-/** Removes what a model does not need to call the tool: every listed tool costs tokens on every turn. */
-function trimSchema(schema: z.core.JSONSchema.BaseSchema): void {
-  for (const keyword of omittedKeywords) {
-    delete schema[keyword];
-  }
-  if (isEmpty(schema.default)) {
-    delete schema.default;
-  }
-  if (isEmpty(schema.additionalProperties)) {
-    delete schema.additionalProperties;
-  }
-  const [value, other, ...rest] = schema.anyOf ?? [];
-  const isNullable = typeof other === "object" && other.type === "null" && rest.length === 0;
-  if (typeof value === "object" && isNullable) {
-    delete schema.anyOf;
-    Object.assign(schema, { ...value, ...schema });
-  }
-}
-
-/** An empty default is the expected one; an empty schema allows everything. */
-function isEmpty(value: unknown): boolean {
-  return (
-    value === "" ||
-    value === 0 ||
-    (typeof value === "object" && value !== null && Object.keys(value).length === 0)
-  );
-}
 
 /** The schema inside optional, default and nullable ones, and behind a preprocessing step. */
 export function unwrap(field: z.core.$ZodType): z.core.$ZodType {

@@ -1,0 +1,11 @@
+import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
+import { tools } from "./src/mcp/tool-list/definitions.ts";
+const spec="create_contact list_contacts get_contact update_contact delete_contact list_conversations get_conversation assign_conversation transfer_conversation send_message send_media_message send_template_message send_interactive_message list_messages get_message create_quick_reply list_quick_replies update_quick_reply delete_quick_reply create_template list_templates submit_template sync_templates create_cohort preview_cohort create_broadcast execute_broadcast get_broadcast_metrics create_team add_team_member create_routing_policy create_flow trigger_flow toggle_flow chat_with_bot configure_chatbot get_chatbot_status add_document add_qa_pair search_knowledge_base upload_file create_webhook list_webhooks test_webhook delete_webhook get_subscription subscribe_chatbot_addon cancel_chatbot_addon create_payment_order verify_payment list_payments get_pricing create_api_key list_api_keys delete_api_key".split(" ");
+const extra="whoami get_conversation_context wait_for_message update_conversation list_users list_inboxes list_teams list_routing_policies list_flows get_flow rehearse_flow describe_flow_nodes list_cohorts list_broadcasts list_broadcast_recipients retry_broadcast get_wallet".split(" ");
+const T=new Map(tools.map(t=>{const {name,description,inputSchema}=t.definition;return [name,countTokens(JSON.stringify({name,description,inputSchema}))] as const}));
+const N=new Map(tools.map(t=>{const {name,description,inputSchema}=t.definition;return [name,countTokens(JSON.stringify({name,description,inputSchema}).replaceAll(/(?<=\}),"additionalProperties":false(?=.*"additionalProperties":false)|"additionalProperties":false,?(?=.+"additionalProperties":false)/g,""))] as const}));
+const sum=(l:string[],M=T)=>l.reduce((s,n)=>s+M.get(n)!,0);
+console.log(spec.length,sum(spec),sum(spec,N),extra.length,sum(extra),sum(extra,N));
+console.log([...spec].sort((a,b)=>T.get(b)!-T.get(a)!).slice(0,24).map(n=>n+" "+T.get(n)).join("\n"));
+console.log("=====");
+for (const n of spec) { const {name,description,inputSchema}=tools.find(t=>t.name===n)!.definition; console.log(T.get(n), name, description, "\n   ", JSON.stringify(inputSchema).replaceAll('"','')); }
