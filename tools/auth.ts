@@ -84,6 +84,7 @@ export const auth = {
     method: "GET",
     path: "/v1/whoami",
     scope: null,
+    tier: "lean",
     title: "Describe credential",
     description:
       "Describe the credential: its organization, scopes, role and expiry, and the current time. Use it to find out why a call is not permitted.",

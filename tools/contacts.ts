@@ -40,7 +40,7 @@ export const Contact = z.object({
 });
 
 const name = z.string().trim().max(255).describe("Display name");
-const attributes = metadata.describe("Custom attributes, a JSON object");
+const attributes = metadata.describe('Custom attributes, like {"tier":"gold"}');
 const contactId = id("Contact", "list_contacts");
 
 export const contacts = {
@@ -48,6 +48,7 @@ export const contacts = {
     method: "POST",
     path: "/v1/contacts",
     scope: "contacts:write",
+    tier: "lean",
     title: "Create contact",
     description:
       "Create a contact by phone number. Fails with existing_id if the number exists. Find or create in one call with upsert_contact.",
@@ -60,9 +61,9 @@ export const contacts = {
     method: "GET",
     path: "/v1/contacts",
     scope: "contacts:read",
+    tier: "lean",
     title: "List contacts",
-    description:
-      "List or search contacts, newest first. Use it to find a contact's id. Get custom attributes with get_contact.",
+    description: "List or search contacts, newest first. Get custom attributes with get_contact.",
     input: z.object({
       search: z
         .string()
@@ -90,6 +91,7 @@ export const contacts = {
     method: "GET",
     path: "/v1/contacts/{id}",
     scope: "contacts:read",
+    tier: "lean",
     title: "Get contact",
     description: "Get one contact with its custom attributes.",
     input: z.object({ id: contactId }),
@@ -100,9 +102,10 @@ export const contacts = {
     method: "PUT",
     path: "/v1/contacts/{id}",
     scope: "contacts:write",
+    tier: "lean",
     title: "Update contact",
     description:
-      "Change a contact's name, attributes or marketing consent, or block it. Only the fields sent change. An empty name removes the name; metadata replaces all attributes. The phone number can't be changed.",
+      "Change a contact's name, attributes or marketing consent, or block it. Only the fields sent change. An empty name removes the name; metadata replaces all attributes. For tags use tag_contact.",
     input: z
       .object({
         id: contactId,
@@ -128,6 +131,7 @@ export const contacts = {
     method: "PUT",
     path: "/v1/contacts",
     scope: "contacts:write",
+    tier: "extended",
     title: "Find or create contact",
     description:
       "Find or create the contact with this phone number, and set the fields sent. metadata replaces all attributes. Safe to repeat.",
@@ -139,6 +143,7 @@ export const contacts = {
     method: "POST",
     path: "/v1/contacts/{id}/tags",
     scope: "contacts:manage",
+    tier: "extended",
     title: "Tag contact",
     description: "Add tags to a contact, or remove them.",
     input: z.object({

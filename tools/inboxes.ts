@@ -135,6 +135,7 @@ export const inboxes = {
     method: "GET",
     path: "/v1/inboxes",
     scope: "inbox:read",
+    tier: "extended",
     title: "List inboxes",
     description:
       "List the organization's own phone numbers. The first one sends to contacts that have not written yet.",

@@ -53,12 +53,12 @@ export const wallet = {
     method: "GET",
     path: "/v1/billing/wallet",
     scope: "tokens:read",
+    tier: "lean",
     title: "Get wallet",
     description:
       "Get the prepaid balance, what is held for messages on their way, and what is available. list_ledger_entries shows what moved it.",
     input: z.object({}),
     output: one(Wallet),
-    tier: "extended",
   }),
 };
 

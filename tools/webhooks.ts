@@ -93,7 +93,7 @@ export const webhooks = {
     scope: "tokens:create",
     title: "Create webhook",
     description:
-      "Create a webhook subscription, which sends message events to an HTTPS address. signing_secret, for verifying signatures, is returned only in this response. Needs the scope that reads each event: inbox:read. Try it with test_webhook.",
+      "Send events to an HTTPS address. signing_secret, for verifying signatures, is returned only in this response. Needs the scope that reads each event. Try it with test_webhook.",
     input: z.object({ url, events: subscribedEvents, description: description.optional() }),
     output: one(Webhook.extend({ signing_secret: z.string() })),
     status: 201,
@@ -106,7 +106,7 @@ export const webhooks = {
     path: "/v1/webhook-subscriptions",
     scope: "tokens:read",
     title: "List webhooks",
-    description: "List the webhook subscriptions with their events and state. Secrets are never returned.",
+    description: "List the webhook subscriptions with their events and state, without secrets.",
     input: z.object({}),
     output: one(z.object({ webhooks: z.array(Webhook) })),
   }),
@@ -119,7 +119,7 @@ export const webhooks = {
     waitSeconds: webhookTimeoutSeconds,
     title: "Test webhook",
     description:
-      "Send a signed test event to a webhook. Returns the status code of its response or why it failed, the headers that were sent, and how to verify them.",
+      "Send a signed test event to a webhook. Returns its status code or why it failed, and how to verify the signature.",
     input: z.object({ id: webhookId }),
     output: one(
       z.object({
@@ -171,6 +171,7 @@ export const webhooks = {
     method: "PUT",
     path: "/v1/webhook-subscriptions/{id}",
     scope: "tokens:create",
+    tier: "extended",
     title: "Update webhook",
     description:
       "Change a webhook's address, events or description, or disable and enable it. Only the fields sent change. While it is disabled, events are held. Send them afterwards with recover_webhook_deliveries.",

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { Contact } from "../contacts.ts";
 import {
   Deleted,
+  describedForTools,
   type ErrorEntry,
   errorEntry,
   id,
@@ -25,7 +26,7 @@ export const cohortStatuses = ["building", "ready", "failed"] as const;
 
 /** A query in the forms that describe_attributes explains. */
 const query = jsonObject.describe(
-  'Conditions, for example {"and":[{"attribute":"tags","operator":"has_any","value":["vip"]},{"attribute":"last_user_message_at","operator":"not_within_last","value":"30d"}]}; also or, not, nested; {} selects all',
+  'For example {"and":[{"attribute":"tags","operator":"has_any","value":["vip"]},{"attribute":"last_user_message_at","operator":"not_within_last","value":"30d"}]}; also or, not, nested; {} selects all',
 );
 
 const Cohort = z.object({
@@ -56,12 +57,14 @@ const CohortWithErrors = Cohort.extend({
 
 const name = z.string().min(1).max(255).describe("Name");
 const description = z.string().max(1000).describe("Which contacts it selects");
+/** The list of tools shows the form once. */
+const savedQuery = describedForTools(query, "Conditions; preview_cohort has their form");
 const cohortId = id("Cohort", "list_cohorts");
 
 const NewCohort = z
   .object({
     name,
-    query,
+    query: savedQuery,
     type: z.enum(cohortTypes).default("query").describe("csv: the numbers of a file; query is then {}"),
     csv_url: sourceUrl.optional().describe("For csv: address or storage_url of the file"),
     upload_id: id("Instead of csv_url: upload", "list_uploads").optional(),
@@ -123,6 +126,7 @@ export const cohorts = {
     method: "POST",
     path: "/v1/cohorts",
     scope: "broadcasts:create",
+    tier: "lean",
     title: "Create cohort",
     description:
       "Save an audience for broadcasts; preview_cohort counts a query. It is counted, or built from a csv file, afterwards: see get_cohort.",
@@ -136,6 +140,7 @@ export const cohorts = {
     method: "GET",
     path: "/v1/cohorts",
     scope: readScope,
+    tier: "lean",
     title: "List cohorts",
     description: "List the saved audiences, newest first.",
     input: z.object({
@@ -149,6 +154,7 @@ export const cohorts = {
     method: "GET",
     path: "/v1/cohorts/attributes",
     scope: { any: ["broadcasts:read", "broadcasts:create", "contacts:read"] },
+    tier: "extended",
     title: "Describe attributes",
     description:
       "Get the attributes, types, operators and example queries for cohorts, and the tags and metadata in use. Call it before you write a query.",
@@ -160,6 +166,7 @@ export const cohorts = {
     method: "POST",
     path: "/v1/cohorts/preview-query",
     scope: { any: ["broadcasts:read", "broadcasts:create", "contacts:read"] },
+    tier: "lean",
     title: "Preview cohort",
     description:
       "Count the contacts that a query selects now. Attributes and operators: describe_attributes.",
@@ -168,7 +175,7 @@ export const cohorts = {
       sample: z
         .boolean()
         .default(false)
-        .describe("true: also five of the contacts, and the count of each condition"),
+        .describe("Also five of the contacts, and the count of each condition"),
     }),
     output: one(Preview),
     effect: "read",
@@ -178,6 +185,7 @@ export const cohorts = {
     method: "GET",
     path: "/v1/cohorts/{id}",
     scope: readScope,
+    tier: "extended",
     title: "Get cohort",
     description: "Get a cohort: its query, and the progress and rejected lines of a csv cohort.",
     input: z.object({ id: cohortId }),
@@ -207,7 +215,7 @@ export const cohorts = {
     input: z.object({
       id: cohortId,
       name: name.optional(),
-      query: query.optional(),
+      query: savedQuery.optional(),
       description: description.optional(),
     }),
     output: one(Cohort),

@@ -17,6 +17,7 @@ export {
   chosenPassword,
   country,
   Deleted,
+  describedForTools,
   fileAddress,
   id,
   inboxId,
@@ -59,6 +60,7 @@ export {
   type ProgressFields,
   pathFields,
   type ToolMapping,
+  type ToolTier,
   type VariantOf,
 } from "./operation.ts";
 export {

@@ -37,6 +37,9 @@ export interface ProgressFields<Field extends string = string> {
   readonly total: Field;
 }
 
+/** The first mode in which a tool is listed: for hosts with low limits, by default, or only with all others. */
+export type ToolTier = "lean" | "core" | "extended";
+
 /** A second path of the same operation (the specification has two path families). */
 export interface OtherPath {
   readonly path: string;
@@ -65,6 +68,8 @@ export interface ToolMapping {
   readonly input: z.ZodObject;
   readonly fixed?: Readonly<Record<string, unknown>>;
   readonly place?: Readonly<Record<string, string>>;
+  /** By default its operation's. */
+  readonly tier?: ToolTier;
   /** Offered only by a transport that runs on the user's machine; no route knows the field. */
   readonly local?: LocalFileField;
 }
@@ -85,8 +90,8 @@ export interface Operation<
   readonly input: Input;
   readonly output: Output;
   readonly status: 200 | 201;
-  /** Core tools are listed by default: those of the specification and what they depend on. */
-  readonly tier: "core" | "extended";
+  /** By default core: the tools of the specification, and what everyday tasks need besides. */
+  readonly tier: ToolTier;
   /** The response may take as long as the caller's `timeout_seconds` allows. */
   readonly waits: boolean;
   /** The response may take so long, because it waits for a third party. */
@@ -141,6 +146,7 @@ type MappingOf<Route, Fields> = {
   readonly description: string;
   readonly input: z.ZodObject<Fields & z.core.$ZodLooseShape>;
   readonly fixed?: Partial<Route>;
+  readonly tier?: ToolTier;
   readonly local?: LocalFileField & { readonly insteadOf: readonly (keyof Fields)[] };
   readonly place?: { readonly [Key in keyof Fields]?: Place<Route> } & {
     readonly [Key in Exclude<keyof Fields, keyof Route>]: Place<Route>;
@@ -185,7 +191,7 @@ interface Declaration<
   readonly input: z.ZodObject<Shape>;
   readonly output: Output;
   readonly status?: 200 | 201;
-  readonly tier?: "core" | "extended";
+  readonly tier?: ToolTier;
   readonly waits?: boolean;
   readonly waitSeconds?: number;
   readonly progress?: z.output<Output> extends { data: infer Data } ? ProgressFields<CountIn<Data>> : never;

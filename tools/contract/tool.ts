@@ -2,11 +2,11 @@
 import { z } from "zod";
 import type { Hints } from "./hints.ts";
 import { type JsonSchema, toJsonSchema } from "./json-schema/index.ts";
-import type { Operation, ToolMapping } from "./operation.ts";
+import type { Operation, ToolMapping, ToolTier } from "./operation.ts";
 import type { ScopeRule } from "./scopes.ts";
 
-/** The tools that are listed: the core ones, all, or two that find and run the others. */
-export const toolModes = ["core", "all", "search"] as const;
+/** The tools that are listed, from many to few; gateways reach the others. */
+export const toolModes = ["all", "core", "lean", "search"] as const;
 
 export type ToolMode = (typeof toolModes)[number];
 
@@ -16,6 +16,7 @@ export interface Tool {
   /** The name of the operation that it calls. */
   readonly operation: string;
   readonly scope: ScopeRule | null;
+  readonly tier: ToolTier;
   readonly title: string;
   readonly description: string;
   readonly hints: Hints;
@@ -30,6 +31,7 @@ export function describeTools(catalogue: Readonly<Record<string, Operation>>): T
       name,
       operation: operationName,
       scope: operation.scope,
+      tier: mapping.tier ?? operation.tier,
       title: mapping.title,
       description: mapping.description,
       hints: operation.hints,

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import {
   Deleted,
+  describedForTools,
   id,
   inboxId,
   jsonObject,
@@ -50,7 +51,7 @@ const nodes = z
   .array(Node)
   .min(1)
   .max(maxNodes)
-  .describe('Linked by parent_node_id. action_config like {"text"} of send_message: see describe_flow_nodes');
+  .describe('Linked by parent_node_id. action_config like {"text"} of send_message; see describe_flow_nodes');
 
 const trigger_type = z.enum(triggerTypes).describe("Start");
 
@@ -111,7 +112,7 @@ export const flows = {
     path: "/v1/automation/flows",
     scope: "inbox:write",
     title: "Create flow",
-    description: "Create an automation flow, enabled at once.",
+    description: "Create an automation flow, enabled at once. Try it before with rehearse_flow.",
     input: z
       .object({
         name,
@@ -145,10 +146,9 @@ export const flows = {
     path: "/v1/automation/flows/{id}",
     scope: "inbox:read",
     title: "Get flow",
-    description: "Get a flow with its nodes.",
+    description: "Get a flow with its nodes. Change it with update_flow.",
     input: z.object({ id: flowId }),
     output: one(Flow),
-    tier: "extended",
   }),
 
   update_flow: operation({
@@ -162,8 +162,8 @@ export const flows = {
       .object({
         id: flowId,
         name: name.optional(),
-        description: description.nullable().optional(),
-        inbox_id: inbox_id.nullable().optional(),
+        description: describedForTools(description.nullable().optional(), "Purpose; empty removes it"),
+        inbox_id: describedForTools(inbox_id.nullable().optional(), "Only in this inbox; empty: in all"),
         is_enabled: z.boolean().optional().describe("Whether it starts"),
         trigger_type: trigger_type.optional(),
         ...triggerFields,

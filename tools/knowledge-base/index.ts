@@ -121,6 +121,7 @@ export const knowledgeBase = {
     method: "POST",
     path: "/v1/knowledge-base/qa-pairs",
     scope: "inbox:write",
+    tier: "lean",
     title: "Add QA pair",
     description: "Add a question and its answer to the knowledge base, ahead of documents.",
     input: z.object({ question, answer, tags: tags.default([]) }),
@@ -184,9 +185,10 @@ export const knowledgeBase = {
     method: "POST",
     path: "/v1/knowledge-base/retrieve",
     scope: "inbox:read",
+    tier: "lean",
     title: "Search knowledge base",
     description:
-      "Find the QA pairs and passages that answer a question, best first. chat_with_bot writes an answer.",
+      "Find the QA pairs and passages that answer a question, best first. Correct a pair with update_qa_pair. chat_with_bot writes an answer.",
     input: z.object({
       query: z.string().trim().min(1).max(2000).describe("Question or keywords"),
       top_k: z

@@ -20,23 +20,22 @@ const variables = z
   .array(Variable)
   .max(100)
   .optional()
-  .describe("Names of the variables in the order of their numbers; by default 1, 2");
+  .describe("In the order of their numbers; by default named 1, 2");
 
 export const templates = {
   create_template: operation({
     method: "POST",
     path: "/v1/templates",
     scope: "templates:create",
+    tier: "lean",
     title: "Create template",
     description:
       "Create a draft message template. Correct what warnings lists, then request the approval with submit_template.",
     input: z.object({
       name: templateName.describe("Letters, digits and underscores"),
-      category: z.enum(templateCategories).describe("Purpose of the template"),
-      language: templateLanguage
-        .optional()
-        .describe("Language code, for example en_US; by default the organization's, or en"),
-      inbox_id: inboxId.optional().describe("Inbox that sends it, from list_inboxes; by default the first"),
+      category: z.enum(templateCategories).describe("Purpose"),
+      language: templateLanguage.optional().describe("Like en_US; by default the organization's, or en"),
+      inbox_id: inboxId.optional().describe("Inbox id, from whoami; by default the first"),
       template_data: TemplateData.describe("Content"),
       variables,
     }),
@@ -48,6 +47,7 @@ export const templates = {
     method: "GET",
     path: "/v1/templates",
     scope: "templates:read",
+    tier: "lean",
     title: "List templates",
     description:
       "List or search message templates. Those with status approved can be sent. Get the content with get_template.",
@@ -56,7 +56,7 @@ export const templates = {
       category: z.enum(templateCategories).optional().describe("Only this category"),
       language: templateLanguage.optional().describe("Only this language"),
       search: z.string().max(255).optional().describe("Part of the name"),
-      sort: z.enum(templateSorts).default("latest").describe("Sort order"),
+      sort: z.enum(templateSorts).default("latest").describe("Order"),
       ...paging(25),
     }),
     output: paged(
@@ -81,9 +81,10 @@ export const templates = {
     method: "GET",
     path: "/v1/templates/{id}",
     scope: "templates:read",
+    tier: "lean",
     title: "Get template",
     description:
-      "Get a template: its content, the names of its variables, its status, and the reason if it was rejected.",
+      "Get a template: its content, the names of its variables, its status, and why it was rejected.",
     input: z.object({ id: templateId }),
     output: one(Template),
   }),
@@ -92,6 +93,7 @@ export const templates = {
     method: "PUT",
     path: "/v1/templates/{id}",
     scope: "templates:create",
+    tier: "extended",
     title: "Update template",
     description:
       "Change a template, which becomes a draft. Only the fields sent change. An approved version stays in use until the draft is submitted with submit_template.",
@@ -111,6 +113,7 @@ export const templates = {
     path: "/v1/templates/{id}/submit",
     scope: "templates:create",
     effect: "outward",
+    tier: "lean",
     title: "Submit template",
     description:
       "Submit a draft template for review. Its status becomes pending. The outcome arrives by itself, or at once with sync_templates: see get_template.",
@@ -153,6 +156,7 @@ export const templates = {
     path: "/v1/templates/{id}",
     scope: "templates:manage",
     effect: "outward",
+    tier: "extended",
     title: "Delete template",
     description:
       "Delete a template here and at the review authority. Its name may stay reserved there for a while.",

@@ -1,10 +1,11 @@
 /**
  * Converts arguments to the types of their schema, at every depth that the schema describes: null for an absent option, a
- * number or an object sent as text, an enum value in another case, and the entries of a map as a list.
+ * number or an object sent as text, an enum value in another case, and the entries of a map as a list. Since null leaves a
+ * field out, an empty text removes a value that can be null.
  */
 import { z } from "zod";
 import { parseJson } from "../json.ts";
-import { unwrap } from "../json-schema/index.ts";
+import { isNullable, unwrap } from "../json-schema/index.ts";
 
 /** Converts each field to the type in its schema; also turns a query string into numbers and booleans. */
 export function coerceFields(
@@ -17,7 +18,7 @@ export function coerceFields(
     // A client in strict mode sends every field.
     const isAbsent = value === undefined || (value === null && field.safeParse(undefined).success);
     if (!isAbsent) {
-      coerced[name] = coerce(field, value);
+      coerced[name] = value === "" && isNullable(field) ? null : coerce(field, value);
     }
   }
   return coerced;

@@ -36,7 +36,12 @@ export function toJsonSchema(schema: z.ZodType, use: "input" | "output" | "tool"
       } else if (zodSchema._zod.def.type === "object") {
         jsonSchema.additionalProperties = false;
       }
-      delete jsonSchema.untrusted; // our own mark, not a keyword of JSON Schema
+      if (use === "tool" && typeof jsonSchema.toolDescription === "string") {
+        jsonSchema.description = jsonSchema.toolDescription;
+      }
+      // Our own marks, no keywords of JSON Schema.
+      delete jsonSchema.toolDescription;
+      delete jsonSchema.untrusted;
     },
   });
   const plain: JsonSchema = JSON.parse(JSON.stringify(json), (_, value: unknown) => splitTypes(value));
@@ -58,7 +63,14 @@ export function unwrap(field: z.core.$ZodType): z.core.$ZodType {
   if (field instanceof z.ZodPreprocess) {
     return unwrap(field.out);
   }
-  const isWrapper =
-    field instanceof z.ZodOptional || field instanceof z.ZodDefault || field instanceof z.ZodNullable;
-  return isWrapper ? unwrap(field.unwrap()) : field;
+  return isWrapper(field) ? unwrap(field.unwrap()) : field;
+}
+
+/** Whether null is a value of the field. */
+export function isNullable(field: z.core.$ZodType): boolean {
+  return field instanceof z.ZodNullable || (isWrapper(field) && isNullable(field.unwrap()));
+}
+
+function isWrapper(field: z.core.$ZodType): field is z.ZodOptional | z.ZodDefault | z.ZodNullable {
+  return field instanceof z.ZodOptional || field instanceof z.ZodDefault || field instanceof z.ZodNullable;
 }

@@ -37,9 +37,11 @@ export function toToolForm(schema: JsonSchema): JsonSchema {
   return single.type === undefined ? { type: "string", ...described } : described;
 }
 
-/** The lower bounds 0 and 1 are those that everybody expects. */
+/** The lower bounds 0 and 1 are those that everybody expects, and nobody reaches a very high upper one. */
 function isKept(keyword: string, value: unknown): boolean {
-  const isExpected = keyword === "minimum" && (value === 0 || value === 1);
+  const isExpected =
+    (keyword === "minimum" && (value === 0 || value === 1)) ||
+    (keyword === "maximum" && Number(value) >= 1e6);
   const isOtherFormat = keyword === "format" && value !== "date-time";
   return !omittedKeywords.has(keyword) && !isExpected && !isOtherFormat;
 }

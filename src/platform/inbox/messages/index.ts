@@ -26,7 +26,9 @@ export { readConsent, receiveChange, receiveMessage, receiveReceipts } from "./i
 export {
   type BulkMessages,
   composeMessage,
+  contactIdOf,
   enqueueBulkMessages,
+  readAddress,
   replaceBroadcastMessages,
   sendMessage,
 } from "./outbound/index.ts";

@@ -48,7 +48,7 @@ export async function findRecipient(
     left join lateral (
       select id, opted_out, blocked_at from contacts
       where organization_id = ${organization} and erased_at is null
-        and id = ${idOfOwner(organization, identityOf(to))}
+        and id = ${contactIdOf(organization, to)}
       for key share
     ) as contact on true
     left join lateral (
@@ -121,6 +121,11 @@ export async function createRecipient(
     findOrCreateConversation(change, { ...created, contact_id: idOfOwner(organization, identity) }),
   );
   return { contact, inbox, conversation: added };
+}
+
+/** The id of the contact with this number or business-scoped id, as part of a statement. */
+export function contactIdOf(organization: string, to: string) {
+  return idOfOwner(organization, identityOf(to));
 }
 
 /** The id of the contact that has this identity, as part of a statement. */

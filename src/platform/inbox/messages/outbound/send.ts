@@ -6,7 +6,7 @@ import type { messages as contract } from "../../../../../tools/messages/index.t
 import type { Queries } from "../../../../database/database.ts";
 import { ofOrganization } from "../../../../database/query/index.ts";
 import { keepPlans, together } from "../../../../database/transaction.ts";
-import { isWindowStrict, normalizePhone, warnOfHealth } from "../../../account/inboxes/index.ts";
+import { isWindowStrict, warnOfHealth } from "../../../account/inboxes/index.ts";
 import { type MediaType, toMediaContent } from "../../../content/media.ts";
 import {
   composeTemplate,
@@ -16,10 +16,10 @@ import {
 } from "../../../content/templates/index.ts";
 import type { OrganizationChange } from "../../../foundation/kernel/index.ts";
 import { paymentOf } from "../../../money/wallet/index.ts";
-import { isBsuid } from "../../contacts/index.ts";
 import { windowOf } from "../../conversations/index.ts";
 import { type Estimate, readEstimate } from "../charge/index.ts";
 import type { MessageRow } from "../progress.ts";
+import { readAddress } from "./address.ts";
 import { enqueueMessage } from "./enqueue.ts";
 import { createRecipient, findRecipient, type Recipient } from "./recipient.ts";
 
@@ -28,8 +28,8 @@ type Input = z.output<typeof contract.send_message.input>;
 /** The actor may be one without a caller, such as a flow. */
 export async function sendMessage(input: Input, context: OrganizationChange) {
   const { tx, organization } = context;
-  const { inbox_id, reply_to } = input;
-  const to = await readAddress(tx, organization, input);
+  const { reply_to } = input;
+  const { to, inbox_id } = await readAddress(tx, organization, input);
   const address = { organization, to, inbox_id };
   const [, contentFor, found, estimate] = await together(
     keepPlans(tx),
@@ -134,10 +134,6 @@ async function failOutsideWindow(
     : [];
   const { window_expires_at } = windowOf(conversation, now);
   return fail("outside_service_window", { window_expired_at: window_expires_at, suggestions });
-}
-
-async function readAddress(db: Queries, organization: string, { to, inbox_id }: Input): Promise<string> {
-  return isBsuid(to) ? to : normalizePhone(db, organization, { text: to, field: "to", inbox_id });
 }
 
 type ContentOf = (inbox_id: string) => Promise<MessageRow["content"]>;
