@@ -1,4 +1,4 @@
-/** A tool is found, checked and its arguments are read in the same way over /mcp, over REST and by execute_tool. */
+/** A tool is found, checked and its arguments are read in the same way over /mcp, over REST and through the gateways. */
 import { beforeAll, expect, test } from "vitest";
 import { apiKeys } from "../tools/api-keys.ts";
 import { contacts } from "../tools/contacts.ts";
@@ -46,11 +46,14 @@ test.each<[string, ToolCall, string]>([
   const failure = await callOverRest(call);
   expect(failure.code).toBe(code);
   const start = `${call.name} failed: ${code} (${failure.status}). ${failure.message}`;
+  const through = (gateway: string) => ({ name: gateway, arguments: call });
   const texts = [
     await callOverMcp(call, "core"),
-    await callOverMcp({ name: "execute_tool", arguments: call }, "search"),
+    await callOverMcp(through("run_read_tool"), "core"),
+    await callOverMcp(through("run_write_tool"), "lean"),
+    await callOverMcp(through("execute_tool"), "search"),
   ];
-  expect(texts).toEqual([texts[0], texts[0]]);
+  expect(texts).toEqual(texts.map(() => texts[0]));
   expect(texts[0]).toContain(start);
 });
 
