@@ -79,7 +79,10 @@ export const billing = {
     }),
     output: one(Addon),
     status: 201,
-    hints: { destructive: yes("What it charges is not returned.") },
+    hints: {
+      destructive: yes("What it charges is not returned."),
+      idempotent: yes("An organization has one add-on: a second call is rejected."),
+    },
   }),
 
   cancel_chatbot_addon: operation({

@@ -77,6 +77,7 @@ export const chatbot = {
     ),
     hints: {
       destructive: no("The answer is only returned; with hand_off, a person can return the conversation."),
+      idempotent: no("Each call gets another answer."),
       openWorld: yes("It may ask a language model outside this service."),
     },
   }),

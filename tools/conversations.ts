@@ -207,7 +207,10 @@ export const conversations = {
         }
       }),
     output: one(Assignment.extend({ warnings: z.array(TeamWarning) })),
-    hints: { destructive: no("It can be assigned again to the agent before.") },
+    hints: {
+      destructive: no("It can be assigned again to the agent before."),
+      idempotent: no("Each call records an assignment."),
+    },
   }),
 
   unassign_conversation: operation({
@@ -219,7 +222,10 @@ export const conversations = {
       "Remove the agent from a conversation and leave it unassigned. Assign it to another agent with assign_conversation.",
     input: z.object({ id: conversationId, reason }),
     output: one(Assignment),
-    hints: { destructive: no("It can be assigned to the agent again.") },
+    hints: {
+      destructive: no("It can be assigned to the agent again."),
+      idempotent: yes("An unassigned conversation stays unassigned."),
+    },
     tier: "extended",
   }),
 
@@ -250,7 +256,7 @@ export const conversations = {
     output: one(Assignment),
     hints: {
       destructive: no("It can be transferred back."),
-      idempotent: no("A second call finds another agent than from_agent."),
+      idempotent: yes("A second call finds another agent than from_agent, and changes nothing."),
     },
   }),
 };

@@ -1,6 +1,14 @@
 /** The organization: its name and the settings that apply to everything in it. */
 import { z } from "zod";
-import { country, describedForTools, type ErrorEntry, errorEntry, one, operation, timestamp } from "./contract/index.ts";
+import {
+  country,
+  describedForTools,
+  type ErrorEntry,
+  errorEntry,
+  one,
+  operation,
+  timestamp,
+} from "./contract/index.ts";
 import { money } from "./money.ts";
 import { templateLanguage } from "./templates/index.ts";
 

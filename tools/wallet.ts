@@ -156,7 +156,7 @@ export const walletErrors = {
     "payment_required",
     402,
     "{required} {currency} is needed, and {available} {currency} is available.",
-    "Top up the wallet: create_payment_order (POST /v1/billing/payments/orders) makes an order that a person pays; one that is simulated pays for simulated inboxes alone. get_wallet (GET /v1/billing/wallet) shows what is available; execute_broadcast takes allow_partial.",
+    "Top up the wallet. create_payment_order (POST /v1/billing/payments/orders) makes an order that a person pays. An order that is simulated pays for simulated inboxes alone. get_wallet (GET /v1/billing/wallet) shows what is available. execute_broadcast takes allow_partial.",
   ),
   price_unknown: errorEntry(
     "business_rule",

@@ -296,7 +296,7 @@ export const webhookErrors = {
     "not_found",
     404,
     "This webhook has no delivery with this id.",
-    "Find the id with list_webhook_deliveries; deliveries are kept for 30 days.",
+    "Find the id with list_webhook_deliveries. Deliveries are kept for 30 days.",
   ),
   webhook_inactive: errorEntry(
     "conflict",

@@ -239,7 +239,7 @@ export const cohortErrors = {
     "conflict",
     409,
     "{uses}, and needs this cohort.",
-    "Find it with list_broadcasts (GET /v1/broadcasts) or list_flows (GET /v1/automation/flows); change its cohort, cancel it or delete it first.",
+    "Change its cohort, cancel it or delete it first. Find it with list_broadcasts (GET /v1/broadcasts) or list_flows (GET /v1/automation/flows).",
   ),
   cohort_not_found: errorEntry(
     "not_found",

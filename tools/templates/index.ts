@@ -130,6 +130,7 @@ export const templates = {
     ),
     hints: {
       destructive: yes("A submitted template is at the review authority, and can't be withdrawn."),
+      idempotent: yes("A pending template is not submitted again."),
       openWorld: yes("It sends the template to the review authority."),
     },
   }),
