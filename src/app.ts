@@ -28,7 +28,7 @@ import { gaugeSources } from "./jobs/gauges.ts";
 import type { Enqueuer } from "./jobs/job.ts";
 import type { RunningJobs } from "./jobs/jobs.ts";
 import { createMcpHttpHandler } from "./mcp/http.ts";
-import { createToolFilters, executeToolName, searchToolsName, tools } from "./mcp/tool-list/index.ts";
+import { createToolFilters, gatewayNames, tools } from "./mcp/tool-list/index.ts";
 import {
   type Callbacks,
   createPlatform,
@@ -253,7 +253,7 @@ function openMcp({ options: { config, log }, telemetry, filters }: Base, operati
     maxBodyBytes: config.bodyLimit,
     resultLimit: config.resultLimit,
     toolFilter: filters.toolFilter,
-    instrument: instrumentTools(new Set([...names, searchToolsName, executeToolName]), telemetry),
+    instrument: instrumentTools(new Set([...names, ...gatewayNames]), telemetry),
   });
 }
 

@@ -78,6 +78,9 @@ describe("a test message", () => {
     const { id } = await createDraft([known], { name: "Bea", metadata: { city: "Oslo" } });
     const sent = (await app.call(broadcasts.test_broadcast, { id, to: known })).data;
     expect(await bodyOf(sent)).toContain("Hello Bea, your city is Oslo today.");
+    const again = (await app.call(broadcasts.test_broadcast, { id, to: sent.conversation_id })).data;
+    expect(again.conversation_id).toBe(sent.conversation_id);
+    expect(await bodyOf(again)).toContain("Hello Bea, your city is Oslo today.");
     const unknown = (await app.call(broadcasts.test_broadcast, { id, to: "+16065550999" })).data;
     expect(await bodyOf(unknown)).toContain("Hello [first_name], your city is [city] today.");
     expect(await get(id)).toMatchObject({ execution_status: "draft", recipient_count: 0 });

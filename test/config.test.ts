@@ -242,7 +242,7 @@ const invalid: readonly [name: string, value: string, takes: string][] = [
   ["TIDINGS_SCOPES", "contacts:fly", `scopes separated by commas, of: ${allScopes.join(", ")}`],
   ["TIDINGS_TOOLSETS", "con tacts", "names separated by commas"],
   ["TIDINGS_READ_ONLY", "perhaps", "true or false"],
-  ["TIDINGS_TOOL_MODE", "some", "one of core, all, search"],
+  ["TIDINGS_TOOL_MODE", "some", "one of all, core, lean, search"],
   ["TIDINGS_RESULT_LIMIT", "10", "a whole number from 2000 to 10000000"],
   [
     "TIDINGS_WEB_ALLOW",

@@ -30,11 +30,13 @@ describe.each(clientKinds)("a client of %s", (_, open) => {
     await Promise.all([all.close(), reader.close()]);
   });
 
-  test("lists the tools that the key may call, in the catalogue's order", async () => {
-    const everything = tools.filter(({ isCore }) => isCore);
-    expect(names(await all.listTools())).toEqual(everything.map(({ name }) => name));
-    const readable = everything.filter(({ scope }) => permits(new Set(["contacts:read"]), scope));
-    expect(names(await reader.listTools())).toEqual(readable.map(({ name }) => name));
+  test("lists the gateways that the key needs, and the core tools that it may call, in the catalogue's order", async () => {
+    const core = tools.filter(({ tier }) => tier !== "extended");
+    const gateways = ["search_tools", "run_read_tool"];
+    const everything = [...gateways, "run_write_tool", ...core.map(({ name }) => name)];
+    expect(names(await all.listTools())).toEqual(everything);
+    const readable = core.filter(({ scope }) => permits(new Set(["contacts:read"]), scope));
+    expect(names(await reader.listTools())).toEqual([...gateways, ...readable.map(({ name }) => name)]);
     expect(all.getInstructions()).toContain("24 hours");
   });
 
@@ -127,7 +129,7 @@ describe("a failed call", () => {
   test("names an unknown argument, with the known ones", async () => {
     const text = textOf(await client.callTool({ ...send, arguments: { ...send.arguments, colour: "red" } }));
     expect(text).toBe(
-      "send_message failed: unknown_argument (400). Unknown argument: colour. Remove it. Next: Known arguments: to, body, wait_seconds.",
+      "send_message failed: unknown_argument (400). Unknown argument: colour. Remove it. Next: Known arguments: to, body, reply_to, wait_seconds.",
     );
   });
 

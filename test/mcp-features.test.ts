@@ -33,7 +33,7 @@ describe("tool filters", () => {
   test("the default list contains the specification's tools and a few essential ones", async () => {
     await using client = await connect();
     const names = await namesOf(client);
-    expect(names).toEqual(expect.arrayContaining(["list_contacts", "upsert_contact", "whoami"]));
+    expect(names).toEqual(expect.arrayContaining(["list_contacts", "create_contact", "whoami"]));
     expect(names).not.toContain("unassign_conversation");
   });
 
@@ -59,23 +59,37 @@ describe("tool filters", () => {
     expect((await app.call(contacts.list_contacts, { search: to })).meta.total).toBe(0);
   });
 
-  test("the next step of a failure names no hidden tool, unless it says nothing else", async () => {
+  test("the next step of a failure names no hidden tool, also where nothing else is left of it", async () => {
     await using client = await connect({ "x-tidings-tools-deny": "list_contacts" });
     const call = async (name: string, input: Record<string, unknown>) =>
       textOf(await client.callTool({ name, arguments: input }))[0];
     const national = await call("create_contact", { phone_number: "(650) 253-0000" });
     expect(national).toContain(
+      "for example +14155550123. To send national numbers, first set default_country with",
+    );
+    const unknown = await call("get_contact", { id: "con_none" });
+    expect(unknown).toContain(
+      "Next: Ask the user: no tool that this key and these settings permit does more.",
+    );
+    expect(unknown).not.toContain("list_contacts");
+  });
+
+  test("the next step of a failure names no tool that the key can't call", async () => {
+    const input = { name: "writer", scopes: ["contacts:write"] };
+    const { secret_key } = (await app.call(apiKeys.create_api_key, input)).data;
+    await using client = await connect({}, secret_key);
+    const call = { name: "create_contact", arguments: { phone_number: "(650) 253-0000" } };
+    expect(textOf(await client.callTool(call))[0]).toContain(
       "Next: Write it with + and the country code, for example +14155550123. Request",
     );
-    expect(await call("get_contact", { id: "con_none" })).toContain("Next: Find the id with list_contacts");
   });
 
   test("a request can't widen the operator's tool mode", async () => {
-    await using client = await connect({
-      "x-tidings-tool-mode": "all",
-      "x-tidings-tools-allow": "unassign_conversation",
-    });
-    expect(await namesOf(client)).toEqual([]);
+    await using client = await connect({ "x-tidings-tool-mode": "all" });
+    await using usual = await connect();
+    expect(await namesOf(client)).toEqual(await namesOf(usual));
+    await using lean = await connect({ "x-tidings-tool-mode": "lean" });
+    expect((await namesOf(lean)).length).toBeLessThan((await namesOf(usual)).length);
   });
 
   test("a conversation's context offers only tools that the client may call", async () => {
@@ -92,10 +106,8 @@ describe("tool filters", () => {
     };
     expect(
       await offered({ "x-tidings-tools-allow": "unassign_conversation,get_conversation_context" }),
-    ).toEqual([]);
-    const core = await offered({});
-    expect(core).toContain("send_message");
-    expect(core).not.toContain("unassign_conversation");
+    ).toEqual(["unassign_conversation"]);
+    expect(await offered({})).toEqual(expect.arrayContaining(["send_message", "unassign_conversation"]));
     expect(await offered({ "x-tidings-read-only": "true" })).toEqual(["wait_for_message"]);
   });
 
@@ -106,25 +118,85 @@ describe("tool filters", () => {
   });
 });
 
-describe("search mode", () => {
-  test("two tools find and run the others, with the same validation", async () => {
-    await using client = await connect({ "x-tidings-tool-mode": "search" });
-    expect(await namesOf(client)).toEqual(["search_tools", "execute_tool"]);
+describe("the gateways", () => {
+  const search = { "x-tidings-tool-mode": "search" };
+  const run = async (client: Client, gateway: string, name: string, args: Record<string, unknown> = {}) =>
+    client.callTool({ name: gateway, arguments: { name, arguments: args } });
+
+  test("find and run tools, with the same validation", async () => {
+    await using client = await connect(search);
+    expect(await namesOf(client)).toEqual(["search_tools", "run_read_tool", "run_write_tool"]);
     const found = await client.callTool({ name: "search_tools", arguments: { query: "send a text" } });
     expect(found.structuredContent).toMatchObject({
-      tools: expect.arrayContaining([expect.objectContaining({ name: "send_message" })]),
+      tools: expect.arrayContaining([
+        expect.objectContaining({ name: "send_message", call_with: "run_write_tool" }),
+      ]),
     });
     const args = { to: "+14155550222", body: "found" };
-    const ran = await client.callTool({
-      name: "execute_tool",
-      arguments: { name: "send_message", arguments: args },
-    });
+    const ran = await run(client, "run_write_tool", "send_message", args);
     expect(ran.structuredContent).toMatchObject({ data: { status: "queued" } });
-    const wrong = await client.callTool({
-      name: "execute_tool",
-      arguments: { name: "send_message", arguments: { ...args, text: "x" } },
-    });
+    const wrong = await run(client, "run_write_tool", "send_message", { ...args, text: "x" });
+    expect(textOf(wrong)[0]).toContain("send_message failed: unknown_argument");
     expect(textOf(wrong)[0]).toContain("to, body");
+  });
+
+  test("reach every tool that the mode leaves out, and the instructions say so", async () => {
+    await using client = await connect();
+    const listed = await namesOf(client);
+    expect(client.getInstructions()).toMatch(
+      new RegExp(`^${listed.length - 3} of \\d+ tools are listed\\. Find the others \\(.*inboxes.*\\)`),
+    );
+    const find = async (query: string) => {
+      const found = await client.callTool({ name: "search_tools", arguments: { query } });
+      return (found.structuredContent as { tools: object[] }).tools[0];
+    };
+    expect(await find("list inboxes")).toMatchObject({ name: "list_inboxes", call_with: "run_read_tool" });
+    expect(await find("list users")).toMatchObject({ name: "list_users", call_with: "list_users" });
+    const inboxes = await run(client, "run_read_tool", "list_inboxes");
+    expect(inboxes.structuredContent).toMatchObject({ meta: { total: 1 } });
+    // As the model may do: its host sends the name on.
+    const direct = await client.callTool({ name: "list_inboxes", arguments: {} });
+    expect(direct.structuredContent).toEqual(inboxes.structuredContent);
+  });
+
+  test("take the arguments as JSON text, and the former name of the gateway", async () => {
+    await using client = await connect();
+    const call = { name: "get_contact", arguments: '{"id":"con_none"}' };
+    for (const gateway of ["run_read_tool", "execute_tool"]) {
+      const failed = await client.callTool({ name: gateway, arguments: call });
+      expect(textOf(failed)[0]).toContain("get_contact failed: contact_not_found");
+    }
+  });
+
+  test("of reads run no tool that writes, so that a host can allow them alone", async () => {
+    await using client = await connect();
+    const to = "+14155550230";
+    const refused = await run(client, "run_read_tool", "send_message", { to, body: "x" });
+    expect(textOf(refused)[0]).toBe(
+      "send_message failed: tool_writes (400). send_message changes or sends something. Next: Call it with run_write_tool.",
+    );
+    expect((await app.call(contacts.list_contacts, { search: to })).meta.total).toBe(0);
+  });
+
+  test.each([
+    ["a read-only request", { "x-tidings-read-only": "true" }, "X-Tidings-Read-Only"],
+    ["a deny list", { "x-tidings-tools-deny": "pause_broadcast" }, "X-Tidings-Tools-Deny"],
+    ["an allow list", { "x-tidings-tools-allow": "list_contacts" }, "X-Tidings-Tools-Allow"],
+    ["a toolset", { "x-tidings-toolsets": "contacts" }, "X-Tidings-Toolsets"],
+  ])("do not reach what %s hides", async (_, headers, setting) => {
+    await using client = await connect(headers);
+    for (const gateway of ["run_read_tool", "run_write_tool", "execute_tool"]) {
+      const result = await run(client, gateway, "pause_broadcast", { id: "bc_1" });
+      expect(textOf(result)[0]).toContain(`pause_broadcast failed: tool_hidden (403). ${setting} disables`);
+    }
+    const found = await client.callTool({ name: "search_tools", arguments: { query: "pause broadcast" } });
+    expect(JSON.stringify(found.structuredContent)).not.toContain('"pause_broadcast"');
+  });
+
+  test("suggest the nearest name for an unknown one", async () => {
+    await using client = await connect();
+    const failed = await run(client, "run_read_tool", "list_inbox");
+    expect(textOf(failed)[0]).toContain("There is no tool named list_inbox. Did you mean list_inboxes?");
   });
 
   test.each([
@@ -135,7 +207,7 @@ describe("search mode", () => {
     ["read the customer's choice", ["list_messages"]],
     ["SMS somebody", ["send_message"]],
   ])("%s: the matching tools are among the first results", async (query, expected) => {
-    await using client = await connect({ "x-tidings-tool-mode": "search" });
+    await using client = await connect(search);
     const { structuredContent } = await client.callTool({ name: "search_tools", arguments: { query } });
     const { tools } = structuredContent as { tools: { name: string }[] };
     expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining(expected));
@@ -143,17 +215,16 @@ describe("search mode", () => {
   });
 
   test("a key finds and runs only the tools that its scopes permit", async () => {
-    await using client = await connect({ "x-tidings-tool-mode": "search" }, reader);
+    await using client = await connect(search, reader);
     const found = await client.callTool({
       name: "search_tools",
       arguments: { query: "send message contact" },
     });
     expect(JSON.stringify(found.structuredContent)).not.toContain("send_message");
-    const ran = await client.callTool({
-      name: "execute_tool",
-      arguments: { name: "send_message", arguments: {} },
-    });
-    expect(textOf(ran)[0]).toContain("inbox:write");
+    for (const gateway of ["run_read_tool", "run_write_tool"]) {
+      const ran = await run(client, gateway, "send_message");
+      expect(textOf(ran)[0]).toContain("send_message failed: insufficient_scope (403)");
+    }
   });
 });
 

@@ -141,7 +141,7 @@ describe("MCP over HTTP", () => {
     const text = await response.text();
     const answer = JSON.parse(text.replace(/^.*?data: /s, ""));
     expect(answer.id).toBe(id);
-    expect(answer.result.tools).toHaveLength(tools.filter(({ isCore }) => isCore).length);
+    expect(answer.result.tools).toHaveLength(3 + tools.filter(({ tier }) => tier !== "extended").length);
   });
 
   test("only available tools are listed and callable", async () => {

@@ -120,7 +120,7 @@ describe("while the key's scopes are unknown", () => {
     const { stdin, answers } = open(discover);
     stdin.write(lines(initialize, listing));
     await expect.poll(() => answers).toHaveLength(2);
-    expect(answers[1]?.result.tools).toHaveLength(tools.filter(({ isCore }) => isCore).length);
+    expect(answers[1]?.result.tools).toHaveLength(3 + tools.filter(({ tier }) => tier !== "extended").length);
   });
 
   test("the list waits for a limited time, and is filtered once the scopes are known", async () => {
@@ -131,7 +131,7 @@ describe("while the key's scopes are unknown", () => {
     const { stdin, answers } = open(() => access, { listWaitMs: 20 });
     stdin.write(lines(initialize, listing));
     await expect.poll(() => answers).toHaveLength(2);
-    expect(answers[1]?.result.tools).toHaveLength(tools.filter(({ isCore }) => isCore).length);
+    expect(answers[1]?.result.tools).toHaveLength(3 + tools.filter(({ tier }) => tier !== "extended").length);
     resolveAccess({ scopes: new Set(["contacts:read"]) });
     stdin.write(lines({ ...listing, id: 3 }));
     await expect.poll(() => answers).toHaveLength(3);

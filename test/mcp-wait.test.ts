@@ -91,10 +91,10 @@ test.each(overHttp)("progress is sent every 5 s: %s", async (kind, connect) => {
   await client.close();
 });
 
-test("progress is sent through execute_tool in search mode", async () => {
+test("progress is sent through a gateway", async () => {
   const client = await connectClient(searchUrl);
   const { arguments: args, name } = waitCall("progress search");
-  const call = { name: "execute_tool", arguments: { name, arguments: args } };
+  const call = { name: "run_read_tool", arguments: { name, arguments: args } };
   await expectProgress(callOf(client, "v2"), call, "progress search");
   await client.close();
 });

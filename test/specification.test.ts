@@ -59,12 +59,14 @@ test("the app serves the endpoints whose modules are built, and no others", asyn
   expect(routes.filter((route) => served.includes(route))).toEqual(routes.filter(isBuilt));
 });
 
-test("every tool of the specification is in the default list", () => {
+test("every operation of the specification is in the default list", () => {
   const routes = endpoints.map(({ method, path }) => routeOf(method, path));
-  const extended = operations.filter(
-    ([, { method, path, tier }]) => tier === "extended" && routes.includes(routeOf(method, path)),
-  );
-  expect(extended.map(([name]) => name)).toEqual([]);
+  const specified = operations.filter(([, { method, path }]) => routes.includes(routeOf(method, path)));
+  const unlisted = specified.filter(([name, operation]) => {
+    const tiers = Object.values(toolMappingsOf(name, operation)).map(({ tier = operation.tier }) => tier);
+    return tiers.length > 0 && tiers.every((tier) => tier === "extended");
+  });
+  expect(unlisted.map(([name]) => name)).toEqual([]);
 });
 
 test("every operation offers a tool, except signing in and the tool endpoints", () => {

@@ -50,11 +50,14 @@ test.each<[string, ToolCall, string]>([
   const failure = await callOverRest(call);
   expect(failure.code).toBe(code);
   const start = `${call.name} failed: ${code} (${failure.status}). ${failure.message}`;
+  const through = (gateway: string) => ({ name: gateway, arguments: call });
   const texts = [
     await callOverMcp(call, "core"),
-    await callOverMcp({ name: "execute_tool", arguments: call }, "search"),
+    await callOverMcp(through("run_read_tool"), "core"),
+    await callOverMcp(through("run_write_tool"), "lean"),
+    await callOverMcp(through("execute_tool"), "search"),
   ];
-  expect(texts).toEqual([texts[0], texts[0]]);
+  expect(texts).toEqual(texts.map(() => texts[0]));
   expect(texts[0]).toContain(start);
 });
 

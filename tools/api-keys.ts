@@ -4,6 +4,7 @@ import {
   all,
   allScopes,
   DeletionResult,
+  describedForTools,
   type ErrorEntry,
   errorEntry,
   id,
@@ -45,15 +46,18 @@ export const apiKeys = {
     scope: "tokens:create",
     title: "Create API key",
     description:
-      "Create an API key for a server or an assistant. It can grant only scopes that the caller holds, and a key that expires none that lives longer. secret_key is returned only in this response.",
+      "Create an API key for a server or an assistant, with scopes that the caller holds. secret_key is returned only in this response.",
     input: z.object({
       name: z.string().min(1).max(255).describe("What the key is for"),
-      scopes: z
-        .array(z.string().max(64))
-        .min(1)
-        .max(50)
-        .describe(`Scopes to grant: ${grantable.join(", ")}`),
-      expires_at: inputTimestamp.optional().describe("Expiry time, ISO 8601, in the future. Default: never"),
+      scopes: describedForTools(
+        z
+          .array(z.string().max(64))
+          .min(1)
+          .max(50)
+          .describe(`Scopes to grant: ${grantable.join(", ")}`),
+        "Scopes to grant, like contacts:read; the caller's are in whoami",
+      ),
+      expires_at: inputTimestamp.optional().describe("Expiry time. Default: never"),
     }),
     output: one(CreatedApiKey),
     status: 201,
@@ -65,8 +69,7 @@ export const apiKeys = {
     path: "/v1/api-keys",
     scope: "tokens:read",
     title: "List API keys",
-    description:
-      "List the organization's API keys with their scopes and last use. Secrets are never returned.",
+    description: "List the organization's API keys with their scopes and last use, without secrets.",
     input: z.object({}),
     output: all(ApiKey),
   }),

@@ -96,6 +96,7 @@ export const auth = {
     method: "GET",
     path: "/v1/whoami",
     scope: null,
+    tier: "lean",
     title: "Describe credential",
     description:
       "Describe what this credential works with: its organization with time zone and currency, the present time, inboxes and whether they are simulated, scopes held and missing, and hidden tools with the reason. Call it first.",

@@ -3,7 +3,7 @@
  * wallet.ts.
  */
 import { z } from "zod";
-import { all, type ErrorEntry, errorEntry, one, operation, timestamp } from "./contract/index.ts";
+import { all, type ErrorEntry, errorEntry, one, operation, timestamp, yes } from "./contract/index.ts";
 import { money } from "./money.ts";
 import { currency } from "./organization.ts";
 import { planSlugs } from "./pricing.ts";
@@ -82,7 +82,10 @@ export const billing = {
     }),
     output: one(Addon),
     status: 201,
-    hints: { destructive: true },
+    hints: {
+      destructive: yes("What it charges is not returned."),
+      idempotent: yes("An organization has one add-on: a second call is rejected."),
+    },
   }),
 
   cancel_chatbot_addon: operation({
@@ -93,6 +96,10 @@ export const billing = {
     description: "Cancel the chatbot add-on. Charges stop at the end of the billing period.",
     input: z.object({}),
     output: one(Addon.pick({ id: true, addon_type: true, status: true })),
+    hints: {
+      destructive: yes("A cancelled add-on can't be continued, and a new one has no trial."),
+      idempotent: yes("A cancelled add-on stays cancelled."),
+    },
   }),
 
   get_chatbot_addon: operation({

@@ -5,11 +5,13 @@ import {
   errorEntry,
   id,
   jsonObject,
+  no,
   one,
   operation,
   phone,
   timestamp,
   untrusted,
+  yes,
 } from "./contract/index.ts";
 import { TeamWarning } from "./teams.ts";
 
@@ -76,7 +78,11 @@ export const chatbot = {
         reason: z.string().nullable(),
       }),
     ),
-    hints: { openWorld: true },
+    hints: {
+      destructive: no("The answer is only returned; with hand_off, a person can return the conversation."),
+      idempotent: no("Each call gets another answer."),
+      openWorld: yes("It may ask a language model outside this service."),
+    },
   }),
 
   configure_chatbot: operation({
@@ -94,7 +100,10 @@ export const chatbot = {
       is_active: z.boolean().optional().describe("Whether it answers"),
     }),
     output: one(Configuration),
-    hints: { destructive: true, idempotent: true },
+    hints: {
+      destructive: no("The former configuration can be set again."),
+      idempotent: yes("The same configuration a second time changes nothing."),
+    },
   }),
 
   get_chatbot_config: operation({

@@ -16,6 +16,7 @@ import {
   tags,
   timestamp,
   untrusted,
+  yes,
 } from "./contract/index.ts";
 
 export const Contact = z.object({
@@ -41,7 +42,7 @@ export const Contact = z.object({
 });
 
 const name = z.string().trim().max(255).describe("Display name");
-const attributes = metadata.describe("Custom attributes, a JSON object");
+const attributes = metadata.describe('Custom attributes, like {"tier":"gold"}');
 const contactId = id("Contact", "list_contacts");
 
 export const contacts = {
@@ -49,6 +50,7 @@ export const contacts = {
     method: "POST",
     path: "/v1/contacts",
     scope: "contacts:write",
+    tier: "lean",
     title: "Create contact",
     description:
       "Create a contact by phone number. Fails with existing_id if the number exists. Find or create in one call with upsert_contact.",
@@ -61,9 +63,9 @@ export const contacts = {
     method: "GET",
     path: "/v1/contacts",
     scope: "contacts:read",
+    tier: "lean",
     title: "List contacts",
-    description:
-      "List or search contacts, newest first. Use it to find a contact's id. Get custom attributes with get_contact.",
+    description: "List or search contacts, newest first. Get custom attributes with get_contact.",
     input: z.object({
       search: z
         .string()
@@ -91,6 +93,7 @@ export const contacts = {
     method: "GET",
     path: "/v1/contacts/{id}",
     scope: "contacts:read",
+    tier: "lean",
     title: "Get contact",
     description: "Get one contact with its custom attributes.",
     input: z.object({ id: contactId }),
@@ -101,9 +104,10 @@ export const contacts = {
     method: "PUT",
     path: "/v1/contacts/{id}",
     scope: "contacts:write",
+    tier: "lean",
     title: "Update contact",
     description:
-      "Change a contact's name, attributes or marketing consent, or block it. Only the fields sent change. An empty name removes the name; metadata replaces all attributes. The phone number can't be changed.",
+      "Change a contact's name, attributes or marketing consent, or block it. Only the fields sent change. An empty name removes the name; metadata replaces all attributes. For tags use tag_contact.",
     input: z
       .object({
         id: contactId,
@@ -129,6 +133,7 @@ export const contacts = {
     method: "PUT",
     path: "/v1/contacts",
     scope: "contacts:write",
+    tier: "extended",
     title: "Find or create contact",
     description:
       "Find or create the contact with this phone number, and set the fields sent. metadata replaces all attributes. Safe to repeat.",
@@ -140,6 +145,7 @@ export const contacts = {
     method: "POST",
     path: "/v1/contacts/{id}/tags",
     scope: "contacts:manage",
+    tier: "extended",
     title: "Tag contact",
     description: "Add tags to a contact, or remove them.",
     input: z.object({
@@ -148,7 +154,10 @@ export const contacts = {
       remove: tags.describe("Tags"),
     }),
     output: one(Contact),
-    hints: { idempotent: true },
+    hints: {
+      destructive: yes("Nothing records which tags were removed."),
+      idempotent: yes("Tags that are there, and tags that are not, stay so."),
+    },
   }),
 
   delete_contact: operation({

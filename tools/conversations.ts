@@ -6,6 +6,7 @@ import {
   errorEntry,
   id,
   inputTimestamp,
+  no,
   one,
   operation,
   paged,
@@ -16,6 +17,7 @@ import {
   timestamp,
   untrusted,
   userId,
+  yes,
 } from "./contract/index.ts";
 import { TeamWarning } from "./teams.ts";
 
@@ -111,11 +113,12 @@ export const conversations = {
     method: "GET",
     path: "/v1/conversations",
     scope: "inbox:read",
+    tier: "lean",
     title: "List conversations",
     description:
-      "List conversations with a preview of the latest message and the latest note. is_within_24h_window says whether free text may be sent. Get everything about one with get_conversation_context.",
+      "List conversations with their latest message and note. is_within_24h_window says whether free text may be sent. Get everything about one with get_conversation_context.",
     input: z.object({
-      inbox_id: z.string().max(64).optional().describe("Inbox id, from list_inboxes"),
+      inbox_id: z.string().max(64).optional().describe("Inbox id, from whoami"),
       contact_id: z.string().max(64).optional().describe("Contact id, from list_contacts"),
       team_id: z.string().max(64).optional().describe("Team id, from list_teams"),
       assigned_to: z.string().max(64).optional().describe("User id of the agent, from list_users"),
@@ -164,20 +167,21 @@ export const conversations = {
     method: "PATCH",
     path: "/v1/conversations/{id}",
     scope: "inbox:write",
+    tier: "lean",
     title: "Update conversation",
     description:
       "Change a conversation's status, tags or marks. Only the fields sent change. A closed or snoozed one reopens when the contact writes.",
     input: z
       .object({
         id: conversationId,
-        status: z.enum(conversationStatuses).optional().describe("New status; from spam only open or closed"),
+        status: z.enum(conversationStatuses).optional().describe("From spam only open or closed"),
         snoozed_until: inputTimestamp
           .optional()
           .describe("With status snoozed: until this time. Default: until the contact writes"),
         is_favorite: z.boolean().optional().describe("Whether it is a favorite"),
         is_unread: z.boolean().optional().describe("false marks it as read"),
-        add_tags: tags.describe("Tags to add, for example billing or skill:fr"),
-        remove_tags: tags.describe("Tags to take off"),
+        add_tags: tags.describe("Like billing or skill:fr"),
+        remove_tags: tags.describe("Tags"),
       })
       .superRefine(({ status, snoozed_until }, context) => {
         if (snoozed_until !== undefined && status !== "snoozed") {
@@ -189,12 +193,14 @@ export const conversations = {
         }
       }),
     output: one(Conversation),
+    hints: { destructive: yes("Nothing records which tags were removed.") },
   }),
 
   assign_conversation: operation({
     method: "POST",
     path: "/v1/conversations/{id}/assign",
     scope: "inbox:write",
+    tier: "lean",
     title: "Assign conversation",
     description:
       "Assign a conversation to an agent, a team or both. For a team alone, its routing policy selects the agent. Change the agent with transfer_conversation.",
@@ -215,7 +221,10 @@ export const conversations = {
         }
       }),
     output: one(Assignment.extend({ warnings: z.array(TeamWarning) })),
-    hints: { destructive: true },
+    hints: {
+      destructive: no("It can be assigned again to the agent before."),
+      idempotent: no("Each call records an assignment."),
+    },
   }),
 
   unassign_conversation: operation({
@@ -227,7 +236,10 @@ export const conversations = {
       "Remove the agent from a conversation and leave it unassigned. Assign it to another agent with assign_conversation.",
     input: z.object({ id: conversationId, reason }),
     output: one(Assignment),
-    hints: { destructive: true },
+    hints: {
+      destructive: no("It can be assigned to the agent again."),
+      idempotent: yes("An unassigned conversation stays unassigned."),
+    },
     tier: "extended",
   }),
 
@@ -251,12 +263,15 @@ export const conversations = {
     description: "Transfer a conversation from its current agent to another.",
     input: z.object({
       id: conversationId,
-      from_agent: userId.describe("User id of the current agent, from get_conversation"),
-      to_agent: userId.describe("User id of the new agent, from list_users"),
+      from_agent: userId.describe("User id, from get_conversation"),
+      to_agent: userId.describe("User id, from list_users"),
       reason,
     }),
     output: one(Assignment),
-    hints: { destructive: true },
+    hints: {
+      destructive: no("It can be transferred back."),
+      idempotent: yes("A second call finds another agent than from_agent, and changes nothing."),
+    },
   }),
 };
 

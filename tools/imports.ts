@@ -1,6 +1,6 @@
 /** Imports: contacts from a CSV file. */
 import { z } from "zod";
-import { type ErrorEntry, errorEntry, id, one, operation, timestamp } from "./contract/index.ts";
+import { type ErrorEntry, errorEntry, id, one, operation, timestamp, yes } from "./contract/index.ts";
 import { sourceUrl } from "./uploads.ts";
 
 export const importStatuses = ["queued", "running", "done", "failed"] as const;
@@ -41,6 +41,10 @@ export const imports = {
     output: one(Import),
     status: 201,
     tier: "extended",
+    hints: {
+      destructive: yes("Nothing records the values of contacts that the file overwrites."),
+      openWorld: yes("It may fetch the file from an address."),
+    },
   }),
 
   get_import: operation({

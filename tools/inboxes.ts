@@ -11,6 +11,7 @@ import {
   phone,
   timestamp,
   untrusted,
+  yes,
 } from "./contract/index.ts";
 
 /** The channels that an inbox can use. */
@@ -141,6 +142,7 @@ export const inboxes = {
     method: "GET",
     path: "/v1/inboxes",
     scope: "inbox:read",
+    tier: "extended",
     title: "List inboxes",
     description:
       "List the organization's own phone numbers. The first one sends to contacts that have not written yet.",
@@ -176,7 +178,7 @@ export const inboxes = {
     output: one(Inbox),
     status: 201,
     tier: "extended",
-    hints: { openWorld: true },
+    hints: { openWorld: yes("It checks the credentials at Meta.") },
   }),
 
   update_inbox: operation({
@@ -195,7 +197,10 @@ export const inboxes = {
     }),
     output: one(Inbox),
     tier: "extended",
-    hints: { openWorld: true },
+    hints: {
+      destructive: yes("Replaced credentials are never shown, so they can't be set again."),
+      openWorld: yes("It checks the credentials at Meta."),
+    },
   }),
 };
 

@@ -1,6 +1,6 @@
 /** The tool list and tool calls over REST. */
 import { z } from "zod";
-import { all, type ErrorEntry, errorEntry, openObject, operation } from "./contract/index.ts";
+import { all, type ErrorEntry, errorEntry, openObject, operation, yes } from "./contract/index.ts";
 
 /** More arguments than any tool has; the schema of the tool limits each argument. */
 const maxArguments = 100;
@@ -40,7 +40,10 @@ export const mcp = {
       arguments: toolArguments.default({}).describe("Arguments, as in the tool's input_schema"),
     }),
     output: z.object({ data: z.unknown(), meta: z.unknown().optional() }),
-    hints: { destructive: true, openWorld: true },
+    hints: {
+      destructive: yes("The tool that it calls may be destructive."),
+      openWorld: yes("The tool that it calls may reach other systems."),
+    },
     effect: "delegated",
     tools: {},
   }),

@@ -1,6 +1,14 @@
 /** The organization: its name and the settings that apply to everything in it. */
 import { z } from "zod";
-import { country, type ErrorEntry, errorEntry, one, operation, timestamp } from "./contract/index.ts";
+import {
+  country,
+  describedForTools,
+  type ErrorEntry,
+  errorEntry,
+  one,
+  operation,
+  timestamp,
+} from "./contract/index.ts";
 import { money } from "./money.ts";
 import { templateLanguage } from "./templates/index.ts";
 
@@ -151,22 +159,34 @@ export const organization = {
     input: z.object({
       name: organizationName.optional(),
       time_zone: timeZone.optional(),
-      default_country: country
-        .nullable()
-        .optional()
-        .describe("Two-letter country code (ISO 3166), for example DE; null removes it"),
+      default_country: describedForTools(
+        country
+          .nullable()
+          .optional()
+          .describe("Two-letter country code (ISO 3166), for example DE; null removes it"),
+        "Two-letter country code (ISO 3166), for example DE; empty removes it",
+      ),
       currency: currency.optional(),
-      low_balance_threshold: money
-        .nullable()
-        .optional()
-        .describe("The event wallet.low_balance is sent when less is available; null: never"),
-      business_hours: BusinessHours.nullable()
-        .optional()
-        .describe('Opening times like {"from":"09:00","to":"17:00"}, in time_zone; null: always open'),
-      default_language: templateLanguage
-        .nullable()
-        .optional()
-        .describe("Language of new templates that name none, for example en or en_US; null removes it"),
+      low_balance_threshold: describedForTools(
+        money
+          .nullable()
+          .optional()
+          .describe("The event wallet.low_balance is sent when less is available; null: never"),
+        "The event wallet.low_balance is sent when less is available; an empty text: never",
+      ),
+      business_hours: describedForTools(
+        BusinessHours.nullable()
+          .optional()
+          .describe('Opening times like {"from":"09:00","to":"17:00"}, in time_zone; null: always open'),
+        'Opening times like {"from":"09:00","to":"17:00"}, in time_zone; an empty text: always open',
+      ),
+      default_language: describedForTools(
+        templateLanguage
+          .nullable()
+          .optional()
+          .describe("Language of new templates that name none, for example en or en_US; null removes it"),
+        "Language of new templates that name none, for example en or en_US; empty removes it",
+      ),
     }),
     output: one(Organization),
     tier: "extended",

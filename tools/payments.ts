@@ -1,6 +1,16 @@
 /** Payments: top-ups of the wallet, which a person pays in the checkout of the payment processor. */
 import { z } from "zod";
-import { type ErrorEntry, errorEntry, one, operation, page, pageSize, timestamp } from "./contract/index.ts";
+import {
+  type ErrorEntry,
+  errorEntry,
+  no,
+  one,
+  operation,
+  page,
+  pageSize,
+  timestamp,
+  yes,
+} from "./contract/index.ts";
 
 /** failed: the processor may still authorize the payment; refunded: the whole amount was returned. */
 export const paymentStatuses = ["created", "authorized", "captured", "failed", "refunded"] as const;
@@ -50,7 +60,10 @@ export const payments = {
       }),
     ),
     status: 201,
-    hints: { openWorld: true },
+    hints: {
+      destructive: no("An order that nobody pays has no effect."),
+      openWorld: yes("It creates the order at the payment processor."),
+    },
   }),
 
   verify_payment: operation({
@@ -76,7 +89,11 @@ export const payments = {
         message: z.string(),
       }),
     ),
-    hints: { idempotent: true, openWorld: true },
+    hints: {
+      destructive: yes("A credit to the wallet can't be undone."),
+      idempotent: yes("A payment is credited once."),
+      openWorld: yes("It asks the payment processor."),
+    },
   }),
 
   list_payments: operation({

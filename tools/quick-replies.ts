@@ -21,7 +21,7 @@ const QuickReply = z.object({
   updated_at: timestamp,
 });
 
-const short_code = z.string().trim().min(1).max(64).describe("Short name, for example hours");
+const short_code = z.string().trim().min(1).max(64).describe("Like hours");
 const content = z.string().min(1).max(4096).describe("Text to reply with");
 const quickReplyId = id("Quick reply", "list_quick_replies");
 
@@ -41,6 +41,7 @@ export const quickReplies = {
     method: "GET",
     path: "/v1/quick-replies",
     scope: "inbox:read",
+    tier: "lean",
     title: "List quick replies",
     description: "List or search the saved replies. Send a reply's content with send_message.",
     input: z.object({

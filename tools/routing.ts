@@ -87,14 +87,14 @@ const strategy = z
   .describe("How the agent is chosen; sticky: the contact's last agent");
 const priority = z.int32().describe("Higher priority is matched first");
 const conditions = jsonObject.describe(
-  'Query over contact and conversation attributes, for example {"attribute":"conversation.tags","operator":"has_any","value":["billing"]}',
+  'Query like {"attribute":"conversation.tags","operator":"has_any","value":["billing"]}',
 );
 const target_type = z.enum(routingTargets).describe("Type of target_id");
 const target_id = id("Team or user", "list_teams").describe(
   "Team id, from list_teams; or user id, from list_users; without it all active teams by tier",
 );
 const settings = jsonObject.describe(
-  'For weighted {"weights":{"<user id>":2}}, skills_based {"required_skills":["fr"]}, sticky {"ttl_days":30}; for all {"escalate_after_seconds":120}',
+  'weighted {"weights":{"<user id>":2}}, skills_based {"required_skills":["fr"]}, sticky {"ttl_days":30}, all {"escalate_after_seconds":120}',
 );
 const is_active = z.boolean().describe("Whether it is active");
 const policyId = id("Routing policy", "list_routing_policies");
@@ -127,6 +127,7 @@ export const routing = {
     method: "GET",
     path: "/v1/routing/policies",
     scope: "inbox:read",
+    tier: "extended",
     title: "List routing policies",
     description: "List the routing policies in matching order.",
     input: z.object(paging(25)),
@@ -148,6 +149,7 @@ export const routing = {
     method: "PUT",
     path: "/v1/routing/policies/{id}",
     scope: "inbox:write",
+    tier: "extended",
     title: "Update routing policy",
     description:
       "Change, activate or deactivate a routing policy. Only the fields sent change; conditions and settings as a whole.",
@@ -170,6 +172,7 @@ export const routing = {
     method: "DELETE",
     path: "/v1/routing/policies/{id}",
     scope: "inbox:write",
+    tier: "extended",
     title: "Delete routing policy",
     description: "Delete a routing policy. Assigned conversations keep their agents.",
     input: z.object({ id: policyId }),

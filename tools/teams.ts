@@ -2,6 +2,7 @@
 import { z } from "zod";
 import {
   DeletionResult,
+  describedForTools,
   type ErrorEntry,
   errorEntry,
   id,
@@ -93,8 +94,10 @@ export const teams = {
     method: "GET",
     path: "/v1/teams",
     scope: "inbox:read",
+    tier: "lean",
     title: "List teams",
-    description: "List the teams, lowest tier first, with their members and the load of each.",
+    description:
+      "List the teams, lowest tier first, with their members and the load of each. Change a member with update_team_member.",
     input: z.object(paging(25)),
     output: paged(
       Team.extend({
@@ -128,6 +131,7 @@ export const teams = {
     method: "PUT",
     path: "/v1/teams/{id}",
     scope: "inbox:write",
+    tier: "extended",
     title: "Update team",
     description: "Change, activate or deactivate a team. Only the fields sent change.",
     input: z.object({
@@ -145,6 +149,7 @@ export const teams = {
     method: "DELETE",
     path: "/v1/teams/{id}",
     scope: "inbox:write",
+    tier: "extended",
     title: "Delete team",
     description:
       "Delete a team. Its conversations keep their agents. Fails while a routing policy targets it.",
@@ -182,6 +187,7 @@ export const teams = {
     method: "GET",
     path: "/v1/teams/{id}/members",
     scope: "inbox:read",
+    tier: "extended",
     title: "List team members",
     description: "List a team's members with their load, skills and availability.",
     input: z.object({ id: teamId, ...paging(25) }),
@@ -192,6 +198,7 @@ export const teams = {
     method: "PUT",
     path: "/v1/teams/{id}/members/{member_id}",
     scope: "inbox:write",
+    tier: "extended",
     title: "Update team member",
     description:
       "Change a team member. Only the fields sent change. An unavailable member keeps assigned conversations and gets no new ones.",
@@ -202,8 +209,8 @@ export const teams = {
       is_available: is_available.optional(),
       max_concurrent_chats: max_concurrent_chats.optional(),
       skills: skills.optional(),
-      unavailable_from,
-      unavailable_until,
+      unavailable_from: describedForTools(unavailable_from, "Away from; empty removes it"),
+      unavailable_until: describedForTools(unavailable_until, "Back at; empty removes it"),
     }),
     output: one(TeamMember),
   }),
@@ -212,6 +219,7 @@ export const teams = {
     method: "DELETE",
     path: "/v1/teams/{id}/members/{member_id}",
     scope: "inbox:write",
+    tier: "extended",
     title: "Remove team member",
     description: "Remove a user from a team. The user's conversations stay assigned.",
     input: z.object({ id: teamId, member_id: memberId }),

@@ -10,6 +10,7 @@ import {
   paged,
   paging,
   timestamp,
+  yes,
 } from "./contract/index.ts";
 
 /** 32 MB, in bytes and as the length of its base64 text. */
@@ -29,21 +30,16 @@ export const sourceUrl = z
   .max(2048, "At most 2048 characters.");
 
 const Source = z.object({
-  content_base64: base64.optional().describe("Content of a small file as base64; needs file_name"),
+  content_base64: base64.optional().describe("Content of a small file; needs file_name"),
   url: sourceUrl.optional().describe("Public https address of the file"),
-  file_name: z
-    .string()
-    .min(1)
-    .max(255)
-    .optional()
-    .describe("File name with extension, like menu.pdf; a url has its own"),
+  file_name: z.string().min(1).max(255).optional().describe("Like menu.pdf; a url has its own"),
   content_type: z
     .string()
     .regex(/^[\w.+-]+\/[\w.+-]+$/, "Send a media type, for example image/png.")
     .max(127)
     .optional()
-    .describe("Media type, by default from the name"),
-  generate_cdn: z.boolean().default(false).describe("Also create a public CDN address"),
+    .describe("By default from the name"),
+  generate_cdn: z.boolean().default(false).describe("Also a public CDN address"),
 });
 
 const Upload = z.object({
@@ -74,17 +70,19 @@ export const uploads = {
     encoding: "multipart",
     effect: "streamed",
     scope,
+    tier: "lean",
     title,
     description:
       "Upload an image, video, document, audio or CSV file of up to 32 MB: as the part file of a multipart form, or as JSON with url or content_base64. Send exactly one of the three.",
     input: Source,
     output: one(Upload),
     status: 201,
+    hints: { openWorld: yes("It may fetch the file from an address.") },
     tools: {
       upload_file: {
         title,
         description:
-          "Upload an image, video, document, audio or CSV file of up to 32 MB. Send exactly one source. Use storage_url as a file's address in other tools.",
+          "Upload an image, video, document, audio or CSV file of up to 32 MB from one source. storage_url is its address in other tools.",
         input: Source,
         local: {
           field: "file_path",
@@ -104,6 +102,7 @@ export const uploads = {
     method: "GET",
     path: "/v1/uploads",
     scope,
+    tier: "extended",
     title: "List uploads",
     description: "List the uploaded files, newest first, each with a temporary link.",
     input: z.object({
@@ -128,6 +127,7 @@ export const uploads = {
     method: "DELETE",
     path: "/v1/uploads/{id}",
     scope,
+    tier: "extended",
     title: "Delete upload",
     description:
       "Delete an uploaded file. Links to it stop working, also in messages. This can't be undone; a CDN may keep a copy.",

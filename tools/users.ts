@@ -10,6 +10,7 @@ import {
   paged,
   paging,
   timestamp,
+  yes,
 } from "./contract/index.ts";
 
 /** From the most to the least privileged role; each role has a set of scopes. */
@@ -35,8 +36,9 @@ export const users = {
     method: "GET",
     path: "/v1/users",
     scope: "inbox:read",
+    tier: "lean",
     title: "List users",
-    description: "List the organization's users with their roles. Use it to find the agent to assign.",
+    description: "List the organization's users, who are its agents, with their roles.",
     input: z.object({
       search: z.string().max(255).optional().describe("Part of a name or an e-mail address"),
       role: z.enum(roles).optional().describe("Only this role"),
@@ -75,6 +77,7 @@ export const users = {
     }),
     output: one(User),
     tier: "extended",
+    hints: { destructive: yes("A replaced password, and ended sessions and keys, can't be restored.") },
   }),
 };
 

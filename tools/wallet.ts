@@ -56,12 +56,12 @@ export const wallet = {
     method: "GET",
     path: "/v1/billing/wallet",
     scope: "tokens:read",
+    tier: "lean",
     title: "Get wallet",
     description:
       "Get the prepaid balance, what is held for messages on their way, and what is available. list_ledger_entries shows what moved it.",
     input: z.object({}),
     output: one(Wallet),
-    tier: "extended",
   }),
 };
 
@@ -159,7 +159,7 @@ export const walletErrors = {
     "payment_required",
     402,
     "{required} {currency} is needed, and {available} {currency} is available.",
-    "Top up the wallet: create_payment_order (POST /v1/billing/payments/orders) makes an order that a person pays; one that is simulated pays for simulated inboxes alone. get_wallet (GET /v1/billing/wallet) shows what is available; execute_broadcast takes allow_partial.",
+    "Top up the wallet. create_payment_order (POST /v1/billing/payments/orders) makes an order that a person pays. An order that is simulated pays for simulated inboxes alone. get_wallet (GET /v1/billing/wallet) shows what is available. execute_broadcast takes allow_partial.",
   ),
   price_unknown: errorEntry(
     "business_rule",

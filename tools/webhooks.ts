@@ -6,6 +6,7 @@ import {
   errorEntry,
   id,
   inputTimestamp,
+  no,
   one,
   operation,
   paged,
@@ -13,6 +14,7 @@ import {
   type Scope,
   timestamp,
   untrusted,
+  yes,
 } from "./contract/index.ts";
 import { publicEvents, scopesOfEvents } from "./events.ts";
 
@@ -71,6 +73,17 @@ const url = z
 const subscribedEvents = z.array(z.enum(webhookEvents)).min(1).max(50).describe("Events to send");
 const description = z.string().max(500).describe("Purpose");
 
+const sendsEvents = {
+  destructive: yes("It sends message texts to an address outside, from then on."),
+  openWorld: yes("Events go to the webhook's address."),
+} as const;
+
+const sendsAgain = {
+  destructive: yes("An event that was sent can't be called back."),
+  idempotent: no("Each call sends the events again."),
+  openWorld: yes("It sends events to the webhook's address."),
+} as const;
+
 export const webhooks = {
   create_webhook: operation({
     method: "POST",
@@ -80,12 +93,12 @@ export const webhooks = {
     scope: "tokens:create",
     title: "Create webhook",
     description:
-      "Create a webhook subscription, which sends message events to an HTTPS address. signing_secret, for verifying signatures, is returned only in this response. Needs the scope that reads each event: inbox:read. Try it with test_webhook.",
+      "Send events to an HTTPS address. signing_secret, for verifying signatures, is returned only in this response. Needs the scope that reads each event. Try it with test_webhook.",
     input: z.object({ url, events: subscribedEvents, description: description.optional() }),
     output: one(Webhook.extend({ signing_secret: z.string() })),
     status: 201,
     showsSecret: true,
-    hints: { openWorld: true },
+    hints: sendsEvents,
   }),
 
   list_webhooks: operation({
@@ -93,7 +106,7 @@ export const webhooks = {
     path: "/v1/webhook-subscriptions",
     scope: "tokens:read",
     title: "List webhooks",
-    description: "List the webhook subscriptions with their events and state. Secrets are never returned.",
+    description: "List the webhook subscriptions with their events and state, without secrets.",
     input: z.object({}),
     output: one(z.object({ webhooks: z.array(Webhook) })),
   }),
@@ -106,7 +119,7 @@ export const webhooks = {
     waitSeconds: webhookTimeoutSeconds,
     title: "Test webhook",
     description:
-      "Send a signed test event to a webhook. Returns the status code of its response or why it failed, the headers that were sent, and how to verify them.",
+      "Send a signed test event to a webhook. Returns its status code or why it failed, and how to verify the signature.",
     input: z.object({ id: webhookId }),
     output: one(
       z.object({
@@ -126,7 +139,11 @@ export const webhooks = {
         verification: z.string(),
       }),
     ),
-    hints: { openWorld: true },
+    hints: {
+      destructive: yes("An event that was sent can't be called back."),
+      idempotent: no("Each call sends an event."),
+      openWorld: yes("It sends an event to the webhook's address."),
+    },
   }),
 
   delete_webhook: operation({
@@ -154,6 +171,7 @@ export const webhooks = {
     method: "PUT",
     path: "/v1/webhook-subscriptions/{id}",
     scope: "tokens:create",
+    tier: "extended",
     title: "Update webhook",
     description:
       "Change a webhook's address, events or description, or disable and enable it. Only the fields sent change. While it is disabled, events are held. Send them afterwards with recover_webhook_deliveries.",
@@ -165,7 +183,7 @@ export const webhooks = {
       is_active: z.boolean().optional().describe("false: events are held, not sent"),
     }),
     output: one(Webhook),
-    hints: { openWorld: true },
+    hints: sendsEvents,
   }),
 
   rotate_webhook_secret: operation({
@@ -179,7 +197,7 @@ export const webhooks = {
     input: z.object({ id: webhookId }),
     output: one(Webhook.extend({ signing_secret: z.string() })),
     showsSecret: true,
-    hints: { destructive: true },
+    hints: { destructive: yes("The former secret can't be set again.") },
   }),
 
   list_webhook_deliveries: operation({
@@ -211,7 +229,7 @@ export const webhooks = {
       "Send an event to a webhook again now, with the same id and content. Its retries start over.",
     input: z.object({ id: webhookId, delivery_id: deliveryId }),
     output: one(Delivery),
-    hints: { openWorld: true },
+    hints: sendsAgain,
   }),
 
   recover_webhook_deliveries: operation({
@@ -227,7 +245,7 @@ export const webhooks = {
       since: inputTimestamp.describe("Events from this time on, ISO 8601"),
     }),
     output: one(z.object({ recovering: z.int() })),
-    hints: { openWorld: true },
+    hints: sendsAgain,
   }),
 
   list_events: operation({
@@ -278,7 +296,7 @@ export const webhookErrors = {
     "not_found",
     404,
     "This webhook has no delivery with this id.",
-    "Find the id with list_webhook_deliveries; deliveries are kept for 30 days.",
+    "Find the id with list_webhook_deliveries. Deliveries are kept for 30 days.",
   ),
   webhook_inactive: errorEntry(
     "conflict",

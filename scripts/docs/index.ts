@@ -5,6 +5,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { errorsPage } from "./errors.ts";
 import { eventsPage } from "./events.ts";
+import { hintsPage } from "./hints.ts";
 import type { Page } from "./markdown.ts";
 import { operationsPage } from "./operations.ts";
 import { scopesPage } from "./scopes.ts";
@@ -15,6 +16,7 @@ const folder = "docs/reference";
 const pages: Readonly<Record<string, Page>> = {
   "errors.md": errorsPage(),
   "events.md": eventsPage(),
+  "hints.md": hintsPage(),
   "operations.md": operationsPage(),
   "scopes.md": scopesPage(),
   "settings.md": settingsPage(),

@@ -17,7 +17,7 @@ export function operationsPage(): Page {
 
 Every operation that is built, by resource: its REST route, the scope that it needs, and its MCP tools. \`GET /v1/openapi.json\` of a running service has the input and output schemas.
 
-- **Core** tools are listed to an assistant by default; **extended** tools with \`TIDINGS_TOOL_MODE=all\`.
+- **Lean** and **core** tools are listed to an assistant by default, **lean** ones alone with \`TIDINGS_TOOL_MODE=lean\`. **Extended** tools are reached through the [gateways](../assistants.md#which-tools-are-listed), or listed with \`TIDINGS_TOOL_MODE=all\`.
 - Operations without a tool are for REST only.
 - The operations of [operator](#operator) and [prices](#prices) need \`TIDINGS_OPERATOR_KEY\`; they are not in the OpenAPI document.
 - A second path is the same operation under another address, with its own scope where two are listed.
@@ -34,7 +34,8 @@ function section(resource: string, contract: Readonly<Record<string, Operation>>
 }
 
 function row(name: string, operation: Operation): string[] {
-  const tools = Object.keys(toolMappingsOf(name, operation));
+  const mappings = Object.entries(toolMappingsOf(name, operation));
+  const tiers = mappings.map(([, { tier = operation.tier }]) => tier);
   const needs = [operation, ...operation.also].map(({ credential, scope }) =>
     describeNeed(credential, scope === undefined ? operation.scope : scope),
   );
@@ -42,8 +43,8 @@ function row(name: string, operation: Operation): string[] {
     operation.method,
     [operation, ...operation.also].map(({ path }) => code(path)).join("<br>"),
     [...new Set(needs)].join("<br>"),
-    tools.map(code).join("<br>"),
-    tools.length === 0 ? "" : operation.tier,
+    mappings.map(([tool]) => code(tool)).join("<br>"),
+    (new Set(tiers).size === 1 ? tiers.slice(0, 1) : tiers).join("<br>"),
     firstSentence(operation.description),
   ];
 }

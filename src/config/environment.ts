@@ -79,7 +79,9 @@ export const Environment = z.object({
   TIDINGS_TOOL_MODE: z
     .enum(toolModes, expected(`one of ${toolModes.join(", ")}`))
     .default("core")
-    .describe("core: the most used tools; all: every tool; search: two tools that find and run the others"),
+    .describe(
+      "The tools that are listed. core: the most used ones; lean: fewer, for hosts with low limits; all: every tool; search: none. Three more tools find and run those that are left out",
+    ),
   TIDINGS_RESULT_LIMIT: wholeNumber(2_000, 10_000_000)
     .default(80_000)
     .describe("Longest answer of a tool, in characters; longer answers are cut after an item"),

@@ -123,7 +123,7 @@ export function createResources({ list, executeTool, resultLimit }: Dependencies
         if (encodedId !== undefined && tools) {
           const id = decodeId(uri, encodedId);
           const read = (name: string) =>
-            readPart({ executeTool, tools, caller, signal, uri }, kind, name, id);
+            readPart({ list, executeTool, tools, caller, signal, uri }, kind, name, id);
           const parts = await Promise.all(Object.keys(kind.parts).map(read));
           return toContents(uri, combineResults(parts, resultLimit));
         }
@@ -134,6 +134,7 @@ export function createResources({ list, executeTool, resultLimit }: Dependencies
 }
 
 interface ReadOptions {
+  readonly list: ToolList;
   readonly executeTool: ExecuteTool;
   readonly tools: readonly ListedTool[];
   readonly caller: McpCaller;
@@ -147,7 +148,7 @@ async function readPart(
   name: string,
   id: string,
 ): Promise<ResultPart> {
-  const { executeTool, tools, caller, signal, uri } = options;
+  const { list, executeTool, tools, caller, signal, uri } = options;
   const part = kind.parts[name]?.(id);
   const tool = tools.find(({ name: toolName }) => toolName === part?.tool);
   if (!part || !tool) {
@@ -161,7 +162,8 @@ async function readPart(
     }
     const isInvalid = failure.status === 400 || failure.status === 422;
     const code = isInvalid ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError;
-    throw new ProtocolError(code, describeToolFailure(tool.name, failure, { key: caller.key }));
+    const isHidden = (named: string) => list.isHidden(named, visibilityOf(caller));
+    throw new ProtocolError(code, describeToolFailure(tool.name, failure, { key: caller.key, isHidden }));
   }
   return { name, tool, input: part.arguments, answer: outcome.answer };
 }

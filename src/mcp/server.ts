@@ -12,7 +12,7 @@ import {
 } from "@modelcontextprotocol/server";
 import type { Log } from "../ports/telemetry/log.ts";
 import { canComplete, complete } from "./complete.ts";
-import { defaultInstructions, searchInstructions } from "./instructions.ts";
+import { defaultInstructions, describeList, type ListSummary } from "./instructions.ts";
 import { createPrompts, type Prompts } from "./prompts.ts";
 import { createResources, type Resources } from "./resources.ts";
 import {
@@ -40,7 +40,9 @@ export interface McpServerOptions {
   /** The tools that the service has, by name; by default the whole catalogue. */
   readonly availableTools?: ReadonlySet<string>;
   readonly instructions?: string;
-  /** Hides tools from assistants; by default the extended ones. */
+  /**
+   * Selects the tools that assistants can call, and those that are listed; by default all, and the core ones.
+   */
   readonly toolFilter?: ToolFilter;
   /** The maximum length of an answer in characters. */
   readonly resultLimit?: number;
@@ -70,20 +72,21 @@ export function createServerFactory(
   const completions = hasCompletions ? { completions: {} } : {};
   const options = {
     capabilities: { tools: { listChanged: false }, resources: {}, prompts: {}, ...completions },
-    instructions,
     cacheHints: {
       "tools/list": listCacheHints,
       "resources/list": listCacheHints,
       "resources/templates/list": listCacheHints,
       "prompts/list": listCacheHints,
-      "server/discover": { ...listCacheHints, cacheScope: "public" as const },
+      // The instructions describe the caller's list.
+      "server/discover": listCacheHints,
     },
   };
-  const searchOptions = { ...options, instructions: `${searchInstructions}\n\n${instructions}` };
 
   return (context) => {
     const caller = callerOf(context);
-    const server = new Server(info, caller.filter.isSearch ? searchOptions : options);
+    const about = describeList(summarize(list, caller));
+    const texts = [...(about === undefined ? [] : [about]), instructions];
+    const server = new Server(info, { ...options, instructions: texts.join("\n\n") });
     serveTools(server, caller, list, runTool);
     serveResources(server, caller, createResources({ list, executeTool, resultLimit }));
     servePrompts(server, caller, createPrompts(list));
@@ -93,6 +96,18 @@ export function createServerFactory(
       );
     }
     return server;
+  };
+}
+
+/** What is known of a caller's list before it is requested. */
+function summarize(list: ToolList, caller: McpCaller): ListSummary {
+  const viewer = visibilityOf(caller);
+  const unlisted = list.unlisted(viewer);
+  return {
+    listed: list.callable(viewer).length - unlisted.length,
+    others: [...new Set(unlisted.map(({ toolset }) => toolset))],
+    otherCount: unlisted.length,
+    isEstimate: viewer.scopes === undefined,
   };
 }
 

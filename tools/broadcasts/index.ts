@@ -2,15 +2,18 @@
 import { z } from "zod";
 import {
   DeletionResult,
+  describedForTools,
   fileAddress,
   id,
   inboxId,
   inputTimestamp,
+  no,
   one,
   operation,
   paged,
   paging,
   recipient,
+  yes,
 } from "../contract/index.ts";
 import {
   Broadcast,
@@ -30,20 +33,33 @@ const broadcastId = id("Broadcast", "list_broadcasts");
 const name = z.string().trim().min(1).max(255).describe("Name");
 const cohort_id = id("Cohort", "list_cohorts");
 const template_id = id("Approved template", "list_templates");
-const variable_mapping = VariableMapping.describe(
-  'Value of each template variable: name, phone_number, country or metadata.<path> of the contact, with or without a default, or one value for all. For example {"1":{"attribute":"name","default":"there"}}',
+const variable_mapping = describedForTools(
+  VariableMapping.describe(
+    'Value of each template variable: name, phone_number, country or metadata.<path> of the contact, with or without a default, or one value for all. For example {"1":{"attribute":"name","default":"there"}}',
+  ),
+  "Each template variable: an attribute of the contact (name, phone_number, country or metadata.<path>) with a default, or one value for all",
 );
 const header_media_url = fileAddress.describe("File of a media header; by default the template's");
-const scheduled_at = inputTimestamp.describe("Send time, ISO 8601 with offset, within 30 days");
+const scheduled_at = inputTimestamp.describe("Send time, within 30 days");
 
-/** Starts messages to many people. */
-const sends = { destructive: true, openWorld: true } as const;
+const sends = {
+  destructive: yes("Messages that were sent can't be called back."),
+  idempotent: no("Each call sends messages."),
+  openWorld: yes("It sends messages to people."),
+} as const;
+
+/** With `scheduled_at` it needs no further call. */
+const schedules = {
+  destructive: yes("A scheduled broadcast sends messages by itself."),
+  openWorld: yes("A scheduled broadcast sends messages to people."),
+} as const;
 
 export const broadcasts = {
   create_broadcast: operation({
     method: "POST",
     path: "/v1/broadcasts",
     scope: "broadcasts:create",
+    tier: "lean",
     title: "Create broadcast",
     description:
       "Create a broadcast of an approved template to a cohort: a draft, or with scheduled_at a scheduled one. Check it with estimate_broadcast, send it with execute_broadcast.",
@@ -58,13 +74,14 @@ export const broadcasts = {
     }),
     output: one(Broadcast),
     status: 201,
-    hints: sends,
+    hints: schedules,
   }),
 
   list_broadcasts: operation({
     method: "GET",
     path: "/v1/broadcasts",
     scope: "broadcasts:read",
+    tier: "lean",
     title: "List broadcasts",
     description: "List broadcasts with their counts, newest first.",
     input: z.object({
@@ -79,6 +96,7 @@ export const broadcasts = {
     method: "GET",
     path: "/v1/broadcasts/{id}",
     scope: "broadcasts:read",
+    tier: "extended",
     title: "Get broadcast",
     description: "Get a broadcast: its status, counts, exclusions by reason, and why it paused or failed.",
     input: z.object({ id: broadcastId }),
@@ -97,11 +115,17 @@ export const broadcasts = {
       cohort_id: cohort_id.optional(),
       template_id: template_id.optional(),
       variable_mapping: variable_mapping.optional(),
-      header_media_url: header_media_url.nullable().optional(),
-      scheduled_at: scheduled_at.nullable().optional().describe("Send time; null makes it a draft"),
+      header_media_url: describedForTools(
+        header_media_url.nullable().optional(),
+        "File of a media header; empty: the template's",
+      ),
+      scheduled_at: describedForTools(
+        scheduled_at.nullable().optional().describe("Send time; null makes it a draft"),
+        "Send time; empty makes it a draft",
+      ),
     }),
     output: one(Broadcast),
-    hints: sends,
+    hints: schedules,
     tier: "extended",
   }),
 
@@ -121,9 +145,10 @@ export const broadcasts = {
     method: "POST",
     path: "/v1/broadcasts/{id}/execute",
     scope: "broadcasts:send",
+    tier: "lean",
     title: "Execute broadcast",
     description:
-      "Send a draft, scheduled or failed broadcast now to its cohort. This can't be undone. Follow it with wait_for_broadcast.",
+      "Send a draft, scheduled or failed broadcast now to its cohort. This can't be undone. Follow it with wait_for_broadcast; stop it with cancel_broadcast.",
     input: z.object({
       id: broadcastId,
       allow_partial: z.boolean().default(false).describe("Send to as many as the wallet can pay for"),
@@ -142,6 +167,10 @@ export const broadcasts = {
     input: z.object({ id: broadcastId }),
     output: one(Broadcast),
     tier: "extended",
+    hints: {
+      destructive: no("It can be continued."),
+      idempotent: yes("A paused broadcast stays paused."),
+    },
   }),
 
   resume_broadcast: operation({
@@ -160,11 +189,15 @@ export const broadcasts = {
     method: "POST",
     path: "/v1/broadcasts/{id}/cancel",
     scope: "broadcasts:send",
+    tier: "extended",
     title: "Cancel broadcast",
     description: "Stop a broadcast for good. Up to 1,000 messages that are queued are still sent.",
     input: z.object({ id: broadcastId }),
     output: one(Broadcast),
-    hints: { destructive: true },
+    hints: {
+      destructive: yes("A cancelled broadcast can't be continued."),
+      idempotent: yes("A cancelled broadcast stays cancelled."),
+    },
   }),
 
   retry_broadcast: operation({
@@ -173,20 +206,16 @@ export const broadcasts = {
     scope: "broadcasts:send",
     title: "Retry broadcast",
     description:
-      "Send a completed or cancelled broadcast again to recipients that it failed for, or that were pending when it was cancelled. A message that failed as unconfirmed may have arrived.",
+      "Send a completed or cancelled broadcast again to recipients whose message failed, or whom a cancel left out. A message that failed as unconfirmed may have arrived.",
     input: z.object({
       id: broadcastId,
-      scope: z
-        .enum(["failed", "pending"])
-        .default("failed")
-        .describe("failed: whose message failed; pending: whom a cancel left out"),
+      scope: z.enum(["failed", "pending"]).default("failed").describe("pending: whom a cancel left out"),
       only_retryable: z
         .boolean()
         .default(true)
-        .describe("Of the failed ones, only those whose error says that a retry can help"),
+        .describe("Of the failed, only those whose error says that a retry can help"),
     }),
     output: one(Broadcast),
-    tier: "extended",
     hints: sends,
   }),
 
@@ -194,6 +223,7 @@ export const broadcasts = {
     method: "GET",
     path: "/v1/broadcasts/{id}/estimate",
     scope: "broadcasts:read",
+    tier: "lean",
     title: "Estimate broadcast",
     description:
       "Count whom a draft, scheduled or failed broadcast would reach and exclude now, its cost by country, and whether the wallet can pay it (is_affordable).",
@@ -221,20 +251,20 @@ export const broadcasts = {
     scope: { all: ["broadcasts:read", "contacts:read"] },
     title: "List broadcast recipients",
     description:
-      "List a broadcast's recipients with their status, error, and why excluded ones were left out.",
+      "List a broadcast's recipients with their status, error, and why excluded ones were left out. Send again to the failed ones with retry_broadcast.",
     input: z.object({
       id: broadcastId,
       status: z.enum(recipientStatuses).optional().describe("Only this status"),
       ...paging(25),
     }),
     output: paged(BroadcastRecipient),
-    tier: "extended",
   }),
 
   get_broadcast_metrics: operation({
     method: "GET",
     path: "/v1/broadcasts/{id}/metrics",
     scope: "broadcasts:read",
+    tier: "lean",
     title: "Get broadcast metrics",
     description: "Count a broadcast's messages by status. sent includes delivered, which includes read.",
     input: z.object({ id: broadcastId }),
@@ -245,6 +275,7 @@ export const broadcasts = {
     method: "GET",
     path: "/v1/broadcasts/{id}/wait",
     scope: "broadcasts:read",
+    tier: "extended",
     title: "Wait for broadcast",
     description:
       "Wait until a broadcast has ended or paused, or until the timeout. Returns the counts; delivered and read rise after it: see get_broadcast_metrics.",

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { Contact } from "../contacts.ts";
 import {
   DeletionResult,
+  describedForTools,
   type ErrorEntry,
   errorEntry,
   id,
@@ -13,6 +14,7 @@ import {
   paging,
   timestamp,
   untrusted,
+  yes,
 } from "../contract/index.ts";
 import { sourceUrl } from "../uploads.ts";
 
@@ -24,7 +26,7 @@ export const cohortStatuses = ["building", "ready", "failed"] as const;
 
 /** A query in the forms that describe_attributes explains. */
 const query = jsonObject.describe(
-  'Conditions, for example {"and":[{"attribute":"tags","operator":"has_any","value":["vip"]},{"attribute":"last_user_message_at","operator":"not_within_last","value":"30d"}]}; also or, not, nested; {} selects all',
+  'For example {"and":[{"attribute":"tags","operator":"has_any","value":["vip"]},{"attribute":"last_user_message_at","operator":"not_within_last","value":"30d"}]}; also or, not, nested; {} selects all',
 );
 
 const Cohort = z.object({
@@ -55,12 +57,14 @@ const CohortWithErrors = Cohort.extend({
 
 const name = z.string().min(1).max(255).describe("Name");
 const description = z.string().max(1000).describe("Which contacts it selects");
+/** The list of tools shows the form once. */
+const savedQuery = describedForTools(query, "Conditions; preview_cohort has their form");
 const cohortId = id("Cohort", "list_cohorts");
 
 const NewCohort = z
   .object({
     name,
-    query,
+    query: savedQuery,
     type: z.enum(cohortTypes).default("query").describe("csv: the numbers of a file; query is then {}"),
     csv_url: sourceUrl.optional().describe("For csv: address or storage_url of the file"),
     upload_id: id("Instead of csv_url: upload", "list_uploads").optional(),
@@ -125,18 +129,21 @@ export const cohorts = {
     method: "POST",
     path: "/v1/cohorts",
     scope: "broadcasts:create",
+    tier: "lean",
     title: "Create cohort",
     description:
       "Save an audience for broadcasts; preview_cohort counts a query. It is counted, or built from a csv file, afterwards: see get_cohort.",
     input: NewCohort,
     output: one(Cohort),
     status: 201,
+    hints: { openWorld: yes("A csv cohort is read from an address.") },
   }),
 
   list_cohorts: operation({
     method: "GET",
     path: "/v1/cohorts",
     scope: readScope,
+    tier: "lean",
     title: "List cohorts",
     description: "List the saved audiences, newest first.",
     input: z.object({
@@ -150,6 +157,7 @@ export const cohorts = {
     method: "GET",
     path: "/v1/cohorts/attributes",
     scope: { any: ["broadcasts:read", "broadcasts:create", "contacts:read"] },
+    tier: "extended",
     title: "Describe attributes",
     description:
       "Get the attributes, types, operators and example queries for cohorts, and the tags and metadata in use. Call it before you write a query.",
@@ -161,6 +169,7 @@ export const cohorts = {
     method: "POST",
     path: "/v1/cohorts/preview-query",
     scope: { any: ["broadcasts:read", "broadcasts:create", "contacts:read"] },
+    tier: "lean",
     title: "Preview cohort",
     description:
       "Count the contacts that a query selects now. Attributes and operators: describe_attributes.",
@@ -169,7 +178,7 @@ export const cohorts = {
       sample: z
         .boolean()
         .default(false)
-        .describe("true: also five of the contacts, and the count of each condition"),
+        .describe("Also five of the contacts, and the count of each condition"),
     }),
     output: one(Preview),
     effect: "read",
@@ -179,6 +188,7 @@ export const cohorts = {
     method: "GET",
     path: "/v1/cohorts/{id}",
     scope: readScope,
+    tier: "extended",
     title: "Get cohort",
     description: "Get a cohort: its query, and the progress and rejected lines of a csv cohort.",
     input: z.object({ id: cohortId }),
@@ -208,7 +218,7 @@ export const cohorts = {
     input: z.object({
       id: cohortId,
       name: name.optional(),
-      query: query.optional(),
+      query: savedQuery.optional(),
       description: description.optional(),
     }),
     output: one(Cohort),
@@ -232,7 +242,7 @@ export const cohortErrors = {
     "conflict",
     409,
     "{uses}, and needs this cohort.",
-    "Find it with list_broadcasts (GET /v1/broadcasts) or list_flows (GET /v1/automation/flows); change its cohort, cancel it or delete it first.",
+    "Change its cohort, cancel it or delete it first. Find it with list_broadcasts (GET /v1/broadcasts) or list_flows (GET /v1/automation/flows).",
   ),
   cohort_not_found: errorEntry(
     "not_found",

@@ -2,8 +2,8 @@
  * Failures: an error of a table with its facts, in the form in which it is thrown and sent, in at most 20 kB.
  */
 import type { z } from "zod";
-import { requestErrors } from "./common-errors.ts";
-import type { ErrorBody, ErrorDetail, ErrorEntry } from "./errors.ts";
+import type { ErrorBody, ErrorDetail, ErrorEntry } from "./errors/index.ts";
+import { requestErrors } from "./errors/index.ts";
 import { describeIssue, maxDetails } from "./issues.ts";
 import { describeRule, type ScopeRule, scopesOf } from "./scopes.ts";
 

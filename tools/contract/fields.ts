@@ -7,7 +7,7 @@ export function id(thing: string, list: string) {
   return z.string().min(1).max(64).describe(`${thing} id, from ${list}`);
 }
 
-export const inboxId = id("Inbox", "list_inboxes");
+export const inboxId = id("Inbox", "whoami");
 
 export const userId = id("User", "list_users");
 
@@ -59,7 +59,7 @@ export const recipient = z
   .string()
   .min(3)
   .max(140)
-  .describe("Phone number with country code, like +14155550123, or a contact's bsuid");
+  .describe("Phone number like +14155550123, contact id, conversation id or bsuid");
 
 /** A time, ISO 8601 with an offset. */
 export const timestamp = z.iso.datetime({ offset: true });
@@ -80,6 +80,14 @@ export const inputTimestamp = timestamp
     abort: true,
   })
   .overwrite((text) => new Date(text).toISOString());
+
+/**
+ * The field with another description in the list of tools, where its form is another, or
+ * every word costs tokens.
+ */
+export function describedForTools<Field extends z.ZodType>(field: Field, toolDescription: string): Field {
+  return field.meta({ toolDescription });
+}
 
 type JsonObject = Record<string, unknown>;
 
@@ -118,7 +126,7 @@ export const metadata = limitedJson(maxMetadata);
 /** An open JSON object. Its content is validated where it is used. */
 export const jsonObject = limitedJson(65_536);
 
-export const page = z.int().min(1).default(1).describe("Page");
+export const page = z.int().min(1).default(1).describe("Default 1");
 
 /** A larger value is read as the maximum; `meta` in the response has the size used. */
 export function pageSize(size: number) {
@@ -127,7 +135,7 @@ export function pageSize(size: number) {
     .min(1)
     .overwrite((value) => Math.min(value, 100))
     .default(size)
-    .describe("At most 100");
+    .describe(`Default ${size}, at most 100`);
 }
 
 export const actorTypes = ["api_key", "user", "flow", "bot", "system"] as const;

@@ -7,8 +7,16 @@ export {
   readArguments,
   requireKnownMembers,
 } from "./arguments/index.ts";
-export { accessErrors, requestErrors, serviceErrors } from "./common-errors.ts";
-export { ErrorBody, ErrorDetail, type ErrorEntry, errorEntry, errorTypes } from "./errors.ts";
+export {
+  accessErrors,
+  ErrorBody,
+  ErrorDetail,
+  type ErrorEntry,
+  errorEntry,
+  errorTypes,
+  requestErrors,
+  serviceErrors,
+} from "./errors/index.ts";
 export { Failure, type FailureDetail, failInput, fieldFailure, missingScope } from "./failure.ts";
 export {
   type ActorType,
@@ -17,6 +25,7 @@ export {
   chosenPassword,
   country,
   DeletionResult,
+  describedForTools,
   fileAddress,
   id,
   inboxId,
@@ -43,9 +52,10 @@ export {
   userId,
 } from "./fields.ts";
 export { findMalformedCredential, readCredential, readRetryAfterMs } from "./headers.ts";
+export { type Hint, type Hints, hintNames, no, yes } from "./hints.ts";
 export { formatPath, inputMessages } from "./issues.ts";
 export { parseJson } from "./json.ts";
-export { type JsonSchema, toJsonSchema } from "./json-schema.ts";
+export { type JsonSchema, toJsonSchema } from "./json-schema/index.ts";
 export { closeTexts, removeMentions } from "./mentions.ts";
 export {
   type Credential,
@@ -58,6 +68,7 @@ export {
   type ProgressFields,
   pathFields,
   type ToolMapping,
+  type ToolTier,
   type VariantOf,
 } from "./operation.ts";
 export {

@@ -3,7 +3,7 @@
  * are for programmers.
  */
 import type { z } from "zod";
-import type { ErrorDetail } from "./errors.ts";
+import type { ErrorDetail } from "./errors/index.ts";
 
 type Issue = z.core.$ZodIssue;
 type RawIssue = z.core.$ZodRawIssue;

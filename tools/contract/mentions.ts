@@ -4,7 +4,7 @@
  * A text may name a tool only in a clause that can be removed: a sentence, or a clause that begins with "; "
  * or ", from ". Such clauses are removed when a list is made, because filters can hide any tool.
  */
-import type { JsonSchema } from "./json-schema.ts";
+import type { JsonSchema } from "./json-schema/index.ts";
 
 /** The texts of a tool. */
 interface ToolTexts {

@@ -6,6 +6,7 @@
  * in the JSON body.
  */
 import type { z } from "zod";
+import { type Hints, hintsOfMethod } from "./hints.ts";
 import type { ScopeRule } from "./scopes.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -32,21 +33,19 @@ export type Effect = "read" | "write" | "outward" | "delegated" | "streamed" | "
 /** The effects that a declaration states; the other effects are derived. */
 type DeclaredEffect = "delegated" | "outward" | "read" | "streamed";
 
-export interface Hints {
-  readonly readOnly: boolean;
-  readonly destructive: boolean;
-  readonly idempotent: boolean;
-  readonly openWorld: boolean;
-}
-
 /**
- * The fields in the `data` of an operation that waits, from which a timed-out response shows the progress.
+ * The fields in the `data` of an operation that waits, by which a timed-out answer shows how far it has come.
  */
 export interface ProgressFields<Field extends string = string> {
   /** Their sum is the progress, which is shown with their names: "1,200 of 20,000 sent, 3 failed". */
   readonly counts: readonly [Field, ...Field[]];
   readonly total: Field;
 }
+
+/**
+ * The first mode in which a tool is listed: for hosts with low limits, by default, or only with all others.
+ */
+export type ToolTier = "lean" | "core" | "extended";
 
 /** A second path of the same operation (the specification has two path families). */
 export interface OtherPath {
@@ -79,7 +78,9 @@ export interface ToolMapping {
   readonly input: z.ZodObject;
   readonly fixed?: Readonly<Record<string, unknown>>;
   readonly place?: Readonly<Record<string, string>>;
-  /** Offered only by a transport that runs on the user's machine; routes do not have the field. */
+  /** By default its operation's. */
+  readonly tier?: ToolTier;
+  /** Offered only by a transport that runs on the user's machine; no route knows the field. */
   readonly local?: LocalFileField;
 }
 
@@ -99,8 +100,8 @@ export interface Operation<
   readonly input: Input;
   readonly output: Output;
   readonly status: 200 | 201;
-  /** Core tools are listed by default: tools of the specification and tools that these depend on. */
-  readonly tier: "core" | "extended";
+  /** By default core: the tools of the specification, and what everyday tasks need besides. */
+  readonly tier: ToolTier;
   /** The response may take as long as the caller's `timeout_seconds` allows. */
   readonly waits: boolean;
   /** The response may take this long, because it waits for a third party. */
@@ -166,6 +167,7 @@ type MappingOf<Route, Fields> = {
   readonly description: string;
   readonly input: z.ZodObject<Fields & z.core.$ZodLooseShape>;
   readonly fixed?: Partial<Route>;
+  readonly tier?: ToolTier;
   readonly local?: LocalFileField & { readonly insteadOf: readonly (keyof Fields)[] };
   readonly place?: { readonly [Key in keyof Fields]?: Place<Route> } & {
     readonly [Key in Exclude<keyof Fields, keyof Route>]: Place<Route>;
@@ -210,7 +212,7 @@ interface Declaration<
   readonly input: z.ZodObject<Shape>;
   readonly output: Output;
   readonly status?: 200 | 201;
-  readonly tier?: "core" | "extended";
+  readonly tier?: ToolTier;
   readonly waits?: boolean;
   readonly waitSeconds?: number;
   readonly progress?: z.output<Output> extends { data: infer Data } ? ProgressFields<CountIn<Data>> : never;
@@ -262,19 +264,11 @@ export function operation<
     also: declaration.also ?? ([] as readonly OtherPath[] as Also),
     // The value follows the rule of EffectOf.
     effect: effect as EffectOf<Verb, Access, Declared>,
-    hints: { ...hintsOf[effect === "read" ? "GET" : declaration.method], ...declaration.hints },
-    // MappingOf has checked each mapping. From here on they are looked up by name.
+    hints: { ...hintsOfMethod[effect === "read" ? "GET" : declaration.method], ...declaration.hints },
+    // MappingOf has checked each mapping; from here on they are looked up by name.
     tools: declaration.tools as Record<string, ToolMapping> | undefined,
   };
 }
-
-const hintsOf: Record<Method, Hints> = {
-  GET: { readOnly: true, destructive: false, idempotent: true, openWorld: false },
-  POST: { readOnly: false, destructive: false, idempotent: false, openWorld: false },
-  PUT: { readOnly: false, destructive: true, idempotent: true, openWorld: false },
-  PATCH: { readOnly: false, destructive: true, idempotent: true, openWorld: false },
-  DELETE: { readOnly: false, destructive: true, idempotent: true, openWorld: false },
-};
 
 /** The placeholder names of a path, in order: `/v1/contacts/{id}` → `["id"]`. */
 export function pathFields(path: string): string[] {

@@ -1,11 +1,12 @@
 /** Describes tools: the form in which a model sees operations, derived from their declarations. */
 import { z } from "zod";
-import { type JsonSchema, toJsonSchema } from "./json-schema.ts";
-import type { Hints, Operation, ToolMapping } from "./operation.ts";
+import type { Hints } from "./hints.ts";
+import { type JsonSchema, toJsonSchema } from "./json-schema/index.ts";
+import type { Operation, ToolMapping, ToolTier } from "./operation.ts";
 import { allScopes, permits, type Scope, type ScopeRule, scopesOf } from "./scopes.ts";
 
-/** Which tools are listed: the core tools, all tools, or two tools that find and run the others. */
-export const toolModes = ["core", "all", "search"] as const;
+/** The tools that are listed, from many to few; gateways reach the others. */
+export const toolModes = ["all", "core", "lean", "search"] as const;
 
 export type ToolMode = (typeof toolModes)[number];
 
@@ -15,6 +16,7 @@ export interface Tool {
   /** The name of the operation that the tool calls. */
   readonly operation: string;
   readonly scope: ScopeRule | null;
+  readonly tier: ToolTier;
   readonly title: string;
   readonly description: string;
   readonly hints: Hints;
@@ -29,6 +31,7 @@ export function describeTools(catalogue: Readonly<Record<string, Operation>>): T
       name,
       operation: operationName,
       scope: operation.scope,
+      tier: mapping.tier ?? operation.tier,
       title: mapping.title,
       description: mapping.description,
       hints: operation.hints,

@@ -1,6 +1,6 @@
 /** Marks fields that customers write, and finds these fields in the schema of a response. */
 import { z } from "zod";
-import { unwrap } from "./json-schema.ts";
+import { unwrap } from "./json-schema/index.ts";
 
 /**
  * Marks a response field that customers write, or an object of such fields. Its content is data, and never an

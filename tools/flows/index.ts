@@ -1,6 +1,18 @@
 /** Automation flows: graphs of steps that answer contacts automatically. */
 import { z } from "zod";
-import { DeletionResult, id, inboxId, jsonObject, one, operation, paged, paging } from "../contract/index.ts";
+import {
+  DeletionResult,
+  describedForTools,
+  id,
+  inboxId,
+  jsonObject,
+  no,
+  one,
+  operation,
+  paged,
+  paging,
+  yes,
+} from "../contract/index.ts";
 import {
   endActions,
   Flow,
@@ -39,7 +51,7 @@ const nodes = z
   .array(Node)
   .min(1)
   .max(maxNodes)
-  .describe('Linked by parent_node_id. action_config like {"text"} of send_message: see describe_flow_nodes');
+  .describe('Linked by parent_node_id. action_config like {"text"} of send_message; see describe_flow_nodes');
 
 const trigger_type = z.enum(triggerTypes).describe("Start");
 
@@ -88,8 +100,10 @@ function requireTrigger(flow: Trigger, context: z.core.$RefinementCtx): void {
   }
 }
 
-/** Hints for an operation that may send messages. */
-const acts = { destructive: true, openWorld: true } as const;
+const acts = {
+  destructive: yes("A flow sends messages by itself."),
+  openWorld: yes("A flow sends messages to people, and may call other systems."),
+} as const;
 
 export const flows = {
   describe_flow_nodes: describeFlowNodes,
@@ -99,7 +113,7 @@ export const flows = {
     path: "/v1/automation/flows",
     scope: "inbox:write",
     title: "Create flow",
-    description: "Create an automation flow, enabled at once.",
+    description: "Create an automation flow, enabled at once. Try it before with rehearse_flow.",
     input: z
       .object({
         name,
@@ -133,10 +147,9 @@ export const flows = {
     path: "/v1/automation/flows/{id}",
     scope: "inbox:read",
     title: "Get flow",
-    description: "Get a flow with its nodes.",
+    description: "Get a flow with its nodes. Change it with update_flow.",
     input: z.object({ id: flowId }),
     output: one(Flow),
-    tier: "extended",
   }),
 
   update_flow: operation({
@@ -150,8 +163,8 @@ export const flows = {
       .object({
         id: flowId,
         name: name.optional(),
-        description: description.nullable().optional(),
-        inbox_id: inbox_id.nullable().optional(),
+        description: describedForTools(description.nullable().optional(), "Purpose; empty removes it"),
+        inbox_id: describedForTools(inbox_id.nullable().optional(), "Only in this inbox; empty: in all"),
         is_enabled: z.boolean().optional().describe("Whether it starts"),
         trigger_type: trigger_type.optional(),
         ...triggerFields,
@@ -205,7 +218,7 @@ export const flows = {
     description: "Disable an enabled flow, or enable a disabled one.",
     input: z.object({ id: flowId }),
     output: one(Flow.pick({ id: true, name: true, is_enabled: true })),
-    hints: { idempotent: false },
+    hints: { ...acts, idempotent: no("A second call undoes the first.") },
   }),
 
   list_flow_runs: operation({
@@ -245,6 +258,9 @@ export const flows = {
     input: z.object({ id: runId }),
     output: one(FlowRun),
     tier: "extended",
-    hints: { destructive: true },
+    hints: {
+      destructive: yes("A cancelled run can't be continued."),
+      idempotent: yes("A cancelled run stays cancelled."),
+    },
   }),
 };

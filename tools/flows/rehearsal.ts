@@ -201,15 +201,53 @@ export const FlowRehearsal = z.object({
   ),
 });
 
+/** The input in few words, and with open objects: the declarations above check it all the same. */
+const toolInput = z.object({
+  flow_id: input.shape.flow_id.describe("A stored flow; or send nodes"),
+  nodes: z.array(jsonObject).max(maxNodes).optional().describe("A graph to try; create_flow has its form"),
+  end_action_type: z.string().max(64).optional().describe("With nodes"),
+  end_action_config: input.shape.end_action_config,
+  message: input.shape.message.describe(
+    "What the customer writes first; without it, the 24-hour window may be closed",
+  ),
+  script: z
+    .array(
+      z.object({ text: z.string().optional(), button: z.string().optional(), after: z.string().optional() }),
+    )
+    .max(maxScript)
+    .default([])
+    .describe(
+      'What the customer does then: text or button (id or title) answers the next wait for a reply, or with after ("2h") comes that long after the previous entry; after alone is silence',
+    ),
+  responses: limitedObject(
+    (value) => Object.keys(value).length <= maxNodes,
+    `At most ${maxNodes} responses.`,
+    z.record(
+      z.string(),
+      z.object({ status: z.int().optional(), body: z.unknown().optional(), error: z.string().optional() }),
+    ),
+  )
+    .optional()
+    .describe("What http_request nodes get, by node id: status and body, or an error like http_timeout"),
+  start_at: input.shape.start_at.describe("Default now"),
+  contact: jsonObject
+    .optional()
+    .describe('A contact\'s {"id"}, or sample values: name, phone_number, metadata, tags'),
+  conversation: jsonObject.optional().describe("Sample values: status, tags, last_user_message_at"),
+});
+
+const title = "Rehearse flow";
+const description =
+  "Try a stored flow, or a graph before it is created, with a scripted customer and a simulated clock: get its path, messages, variables and changes. Nothing is sent or stored.";
+
 export const rehearsalOperation = operation({
   method: "POST",
   path: "/v1/automation/flows/rehearse",
   scope: "inbox:read",
-  title: "Rehearse flow",
-  description:
-    "Try a stored flow or a graph before it is created: run it with a scripted customer and a simulated clock, and get its path, its messages, the variables and the changes. Nothing is sent or stored.",
+  title,
+  description,
   input,
   output: one(FlowRehearsal),
   effect: "read",
-  tier: "extended",
+  tools: { rehearse_flow: { title, description, input: toolInput } },
 });

@@ -8,6 +8,7 @@ import {
   operation,
   paged,
   paging,
+  yes,
 } from "../contract/index.ts";
 import {
   answer,
@@ -28,6 +29,11 @@ import {
 
 export { documentStatuses, ingestionFailures, maxContent, retrievalTypes, sourceTypes } from "./shapes.ts";
 
+const replacesText = {
+  destructive: yes("The text that it replaces can't be restored."),
+  openWorld: yes("It fetches the document from its address."),
+} as const;
+
 export const knowledgeBase = {
   add_document: operation({
     method: "POST",
@@ -38,7 +44,7 @@ export const knowledgeBase = {
     input: NewDocument,
     output: one(Document),
     status: 201,
-    hints: { openWorld: true },
+    hints: { openWorld: yes("It fetches the document from its address.") },
   }),
 
   list_documents: operation({
@@ -84,7 +90,7 @@ export const knowledgeBase = {
     }),
     output: one(Document),
     tier: "extended",
-    hints: { openWorld: true },
+    hints: replacesText,
   }),
 
   delete_document: operation({
@@ -108,13 +114,14 @@ export const knowledgeBase = {
     input: z.object({ id: documentId }),
     output: one(Document),
     tier: "extended",
-    hints: { openWorld: true },
+    hints: { ...replacesText, idempotent: yes("An unchanged source is read with the same result.") },
   }),
 
   add_qa_pair: operation({
     method: "POST",
     path: "/v1/knowledge-base/qa-pairs",
     scope: "inbox:write",
+    tier: "lean",
     title: "Add QA pair",
     description: "Add a question and its answer to the knowledge base, ahead of documents.",
     input: z.object({ question, answer, tags: documentTags.default([]) }),
@@ -178,9 +185,10 @@ export const knowledgeBase = {
     method: "POST",
     path: "/v1/knowledge-base/retrieve",
     scope: "inbox:read",
+    tier: "lean",
     title: "Search knowledge base",
     description:
-      "Find the QA pairs and passages that answer a question, best first. chat_with_bot writes an answer.",
+      "Find the QA pairs and passages that answer a question, best first. Correct a pair with update_qa_pair. chat_with_bot writes an answer.",
     input: z.object({
       query: z.string().trim().min(1).max(2000).describe("Question or keywords"),
       top_k: z

@@ -1,6 +1,13 @@
 /** The content of an outbound message, by its type. */
 import { z } from "zod";
-import { fileAddress, inboxId, jsonObject, limitedObject, recipient } from "../contract/index.ts";
+import {
+  describedForTools,
+  fileAddress,
+  inboxId,
+  jsonObject,
+  limitedObject,
+  recipient,
+} from "../contract/index.ts";
 import { templateLanguage, templateName } from "../templates/index.ts";
 import { Interactive } from "./interactive.ts";
 import { messageTypes } from "./message.ts";
@@ -10,18 +17,20 @@ export const body = z
   .min(1)
   .max(4096)
   .refine((text) => text.trim() !== "", "Send a text that is not blank.")
-  .describe("Text of the message, at most 4096 characters");
+  .describe("Text, at most 4096 characters");
 export const media_url = fileAddress.describe("Public address of the file, or an upload's storage_url");
-export const caption = z
-  .string()
-  .max(1024)
-  .optional()
-  .describe("Caption, at most 1024 characters; not for audio");
-export const file_name = z.string().max(240).optional().describe("File name shown for a document");
+export const caption = z.string().max(1024).optional().describe("At most 1024 characters; not for audio");
+export const file_name = z.string().max(240).optional().describe("Name shown for a document");
 
 export const inbox_id = inboxId
   .optional()
-  .describe("Inbox id, from list_inboxes; by default that of the latest message");
+  .describe("Inbox id, from whoami; by default that of the latest message");
+
+export const reply_to = z
+  .string()
+  .max(64)
+  .optional()
+  .describe("Id of a message of the conversation, to quote it");
 
 /** Fewer than an HTTP proxy waits for an answer. */
 const maxWaitSeconds = 10;
@@ -44,20 +53,21 @@ const maxVariables = 100;
 
 /** The values of a template's variables, in the simple form. */
 export const templateValues = {
-  variables: limitedObject(
-    (value) => Object.keys(value ?? {}).length <= maxVariables,
-    `At most ${maxVariables} variables.`,
-    z.record(z.string().max(255), z.string().min(1).max(1024)),
-  )
-    .optional()
-    .describe(
-      'Value of each variable by its name, or by its number in the body: {"1":"Ann"}. The names are in get_template',
-    ),
+  variables: describedForTools(
+    limitedObject(
+      (value) => Object.keys(value ?? {}).length <= maxVariables,
+      `At most ${maxVariables} variables.`,
+      z.record(z.string().max(255), z.string().min(1).max(1024)),
+    )
+      .optional()
+      .describe(
+        'Value of each variable by its name, or by its number in the body: {"1":"Ann"}. The names are in get_template',
+      ),
+    "Value of each variable by its name, or by its number in the body. The names are in get_template",
+  ),
   header_media_url: fileAddress
     .optional()
-    .describe(
-      "File of an image, video or document header: public address, or an upload's storage_url. Default: the template's sample",
-    ),
+    .describe("File of a media header: public address or storage_url; by default the template's sample"),
 };
 
 export const TemplateContent = z.object({
@@ -86,11 +96,7 @@ export const NewMessage = z
     file_name,
     interactive: Interactive.optional().describe("For type interactive"),
     inbox_id,
-    reply_to: z
-      .string()
-      .max(64)
-      .optional()
-      .describe("Id of the message of the same conversation that this one quotes"),
+    reply_to,
     wait_seconds,
   })
   .superRefine((message, context) => {

@@ -4,6 +4,7 @@ import { BotInConversation } from "../chatbot.ts";
 import { Contact } from "../contacts.ts";
 import {
   id,
+  no,
   one,
   operation,
   paged,
@@ -12,6 +13,7 @@ import {
   recipient,
   timestamp,
   untrusted,
+  yes,
 } from "../contract/index.ts";
 import { Assignment, Conversation, conversationStatuses } from "../conversations.ts";
 import { Note } from "../notes.ts";
@@ -22,6 +24,7 @@ import {
   inbox_id,
   media_url,
   NewMessage,
+  reply_to,
   TemplateContent,
   templateValues,
   wait_seconds,
@@ -94,15 +97,19 @@ const SentMessage = Message.pick({
   warnings: z.array(z.string()).optional(),
 });
 
-const sendHints = { destructive: true, openWorld: true } as const;
-const windowRule =
-  "Fails more than 24 hours after the contact's last message (the simulated channel warns and sends).";
+const sendHints = {
+  destructive: yes("A message that was sent can't be called back."),
+  idempotent: no("Each call sends a message."),
+  openWorld: yes("It sends a message to a person."),
+} as const;
+const windowRule = "Only within 24 hours of the contact's last message.";
 
 export const messages = {
   send_message: operation({
     method: "POST",
     path: "/v1/messages",
     scope: "inbox:write",
+    tier: "lean",
     title: "Send message",
     description:
       "Send a text, media, template or interactive message to a phone number. The contact and the conversation are found or created. Returns once the message is queued, or with wait_seconds once it is delivered or has failed. Check its delivery later with get_message.",
@@ -113,8 +120,8 @@ export const messages = {
     tools: {
       send_message: {
         title: "Send message",
-        description: `Send a text message to a phone number; the contact and conversation are found or created. Returns once it is queued, or waits for the delivery. ${windowRule}`,
-        input: z.object({ to: recipient, body, wait_seconds }),
+        description: `Send a text message; the contact and conversation are found or created. Returns once it is queued, or waits for the delivery. ${windowRule}`,
+        input: z.object({ to: recipient, body, reply_to, wait_seconds }),
         fixed: { type: "text" },
         place: { body: "text.body" },
       },
@@ -123,23 +130,25 @@ export const messages = {
         description: `Send an image, video, document or audio file. ${windowRule}`,
         input: z.object({
           to: recipient,
-          type: z.enum(mediaTypes).describe("Type of the file"),
+          type: z.enum(mediaTypes).describe("Type"),
           media_url,
           caption,
           file_name,
+          reply_to,
           wait_seconds,
         }),
       },
       send_template_message: {
         title: "Send template message",
         description:
-          "Send an approved template to a phone number, also outside the 24-hour window. Find approved templates with list_templates. Send to many contacts with create_broadcast.",
+          "Send an approved template, also outside the 24-hour window. Find approved templates with list_templates. Send to many contacts with create_broadcast.",
         input: z.object({
           to: recipient,
           template_name: TemplateContent.shape.name,
           language: TemplateContent.shape.language,
           ...templateValues,
           inbox_id,
+          reply_to,
           wait_seconds,
         }),
         fixed: { type: "template" },
@@ -151,9 +160,10 @@ export const messages = {
         },
       },
       send_interactive_message: {
+        tier: "extended",
         title: "Send interactive message",
         description: `Send a text with up to 3 reply buttons, or with a list of up to 10 rows. The contact's choice arrives as a message with reply. ${windowRule}`,
-        input: z.object({ to: recipient, ...interactiveFields, wait_seconds }),
+        input: z.object({ to: recipient, ...interactiveFields, reply_to, wait_seconds }),
         fixed: { type: "interactive" },
         place: {
           body: "interactive.body",
@@ -170,6 +180,7 @@ export const messages = {
     method: "GET",
     path: "/v1/messages",
     scope: "inbox:read",
+    tier: "lean",
     title: "List messages",
     description: "List a conversation's messages with their text and status, newest first.",
     input: z.object({ conversation_id: id("Conversation", "list_conversations"), ...paging(25) }),
@@ -180,12 +191,13 @@ export const messages = {
     method: "GET",
     path: "/v1/conversations/{id}/context",
     scope: "inbox:read",
+    tier: "lean",
     title: "Get conversation context",
     description:
-      "Get everything needed to act on a conversation: the contact, latest messages, internal notes, assignment, why it waits, 24-hour window, allowed actions, with the reason for each that is not, and warnings. Call it before answering.",
+      "Get everything needed to act on a conversation: the contact, latest messages, notes, assignment, why it waits, 24-hour window, what is allowed or why not, and warnings. Call it before answering.",
     input: z.object({
       id: id("Conversation", "list_conversations"),
-      messages: z.int().min(1).max(50).default(10).describe("Number of latest messages, at most 50"),
+      messages: z.int().min(1).max(50).default(10).describe("Latest messages, at most 50"),
     }),
     output: one(
       z.object({
@@ -221,9 +233,10 @@ export const messages = {
     method: "GET",
     path: "/v1/messages/wait",
     scope: "inbox:read",
+    tier: "lean",
     title: "Wait for message",
     description:
-      "Wait until a contact writes in one conversation, or in any, or until the timeout. Returns at most 20 messages. Pass the returned cursor as after in the next call to miss none.",
+      "Wait until a contact writes in one conversation, or in any, or until the timeout. Pass the returned cursor as after in the next call to miss none.",
     input: z.object({
       conversation_id: id("Conversation", "list_conversations").optional(),
       after: z
@@ -231,7 +244,7 @@ export const messages = {
         .max(4096)
         .optional()
         .describe("Start after this cursor or message id. Default: from now"),
-      timeout_seconds: z.int().min(0).max(55).default(25).describe("Seconds to wait, at most 55"),
+      timeout_seconds: z.int().min(0).max(55).default(25).describe("At most 55"),
     }),
     output: one(
       z.object({ messages: z.array(ListedMessage), cursor: z.string(), is_timed_out: z.boolean() }),
@@ -243,9 +256,10 @@ export const messages = {
     method: "GET",
     path: "/v1/conversations/{conversation_id}/messages/{message_id}",
     scope: "inbox:read",
+    tier: "lean",
     title: "Get message",
     description:
-      "Get one message: its content, its status (queued, sent, delivered, read, failed) with the time of each change, the error, and why a queued message is delayed.",
+      "Get one message: its content, its status (queued, sent, delivered, read, failed) with times, the error, and why it is delayed.",
     input: z.object({
       conversation_id: id("Conversation", "list_conversations"),
       message_id: id("Message", "list_messages"),

@@ -3,7 +3,7 @@ import { z } from "zod";
 
 const button = z.object({
   id: z.string().min(1).max(256).describe("Returned in reply"),
-  title: z.string().min(1).max(20).describe("At most 20 characters"),
+  title: z.string().min(1).max(20).describe("At most 20"),
 });
 
 const row = z.object({
@@ -14,7 +14,7 @@ const row = z.object({
 
 const list = z
   .object({
-    button: z.string().min(1).max(20).describe("Label of the button that opens the list, at most 20"),
+    button: z.string().min(1).max(20).describe("Label that opens the list, at most 20"),
     sections: z
       .array(z.object({ title: z.string().max(24).optional(), rows: z.array(row).min(1).max(10) }))
       .min(1)
@@ -27,10 +27,10 @@ const list = z
 
 export const interactiveFields = {
   body: z.string().min(1).max(4096).describe("Text above the choices; at most 1024 characters with buttons"),
-  header: z.string().max(60).optional().describe("Bold line at the top, at most 60"),
-  footer: z.string().max(60).optional().describe("Small line at the bottom, at most 60"),
-  buttons: z.array(button).min(1).max(3).optional().describe("Up to 3 reply buttons; or use list"),
-  list: list.optional().describe("List of up to 10 rows; or use buttons"),
+  header: z.string().max(60).optional().describe("Bold top line, at most 60"),
+  footer: z.string().max(60).optional().describe("Small bottom line, at most 60"),
+  buttons: z.array(button).min(1).max(3).optional().describe("Or use list"),
+  list: list.optional().describe("Or use buttons"),
 };
 
 export const Interactive = z.object(interactiveFields).superRefine((value, context) => {

@@ -29,10 +29,8 @@ const blankMessage = "Send a text that is not blank.";
 
 const Header = z.object({
   type: z.enum(["text", ...mediaHeaderTypes]),
-  text: z.string().min(1).max(1024).refine(isVisible, blankMessage).optional().describe("For type text"),
-  media_url: fileAddress
-    .optional()
-    .describe("Sample of the other types: public address, or an upload's storage_url"),
+  text: z.string().min(1).max(1024).refine(isVisible, blankMessage).optional(),
+  media_url: fileAddress.optional().describe("Sample: public address or storage_url"),
 });
 export type TemplateHeader = z.infer<typeof Header>;
 
@@ -60,7 +58,7 @@ const parts = z.object({
     .min(1)
     .max(1024)
     .refine(isVisible, blankMessage)
-    .describe("Text, at most 1024 characters; variables {{1}}, {{2}} in order from 1, with text around them"),
+    .describe("At most 1024 characters; variables {{1}}, {{2}} in order, with text around them"),
   header: Header.optional(),
   footer: z.string().max(1024).optional(),
   buttons: z.array(Button).max(3).optional().describe("At most 3"),
@@ -91,7 +89,7 @@ export const Variable = z.object({
   name: z.string().trim().min(1).max(255),
   component: z.enum(components),
   button_index: z.int32().min(0).max(2).optional().describe("Of BUTTONS, from 0"),
-  example: z.string().min(1).max(1024).optional().describe("Sample value for the review"),
+  example: z.string().min(1).max(1024).optional().describe("For the review"),
 });
 export type Variable = z.infer<typeof Variable>;
 

@@ -2,7 +2,7 @@
  * Templates: prepared messages, which the channel's review authority must approve before they can be sent.
  */
 import { z } from "zod";
-import { id, inboxId, one, operation, paged, paging } from "../contract/index.ts";
+import { id, inboxId, no, one, operation, paged, paging, yes } from "../contract/index.ts";
 import {
   Template,
   TemplateData,
@@ -22,23 +22,22 @@ const variables = z
   .array(Variable)
   .max(100)
   .optional()
-  .describe("Names of the variables in the order of their numbers; by default 1, 2");
+  .describe("In the order of their numbers; by default named 1, 2");
 
 export const templates = {
   create_template: operation({
     method: "POST",
     path: "/v1/templates",
     scope: "templates:create",
+    tier: "lean",
     title: "Create template",
     description:
       "Create a draft message template. Correct what warnings lists, then request the approval with submit_template.",
     input: z.object({
       name: templateName.describe("Letters, digits and underscores"),
-      category: z.enum(templateCategories).describe("Purpose of the template"),
-      language: templateLanguage
-        .optional()
-        .describe("Language code, for example en_US; by default the organization's, or en"),
-      inbox_id: inboxId.optional().describe("Inbox that sends it, from list_inboxes; by default the first"),
+      category: z.enum(templateCategories).describe("Purpose"),
+      language: templateLanguage.optional().describe("Like en_US; by default the organization's, or en"),
+      inbox_id: inboxId.optional().describe("Inbox id, from whoami; by default the first"),
       template_data: TemplateData.describe("Content"),
       variables,
     }),
@@ -50,6 +49,7 @@ export const templates = {
     method: "GET",
     path: "/v1/templates",
     scope: "templates:read",
+    tier: "lean",
     title: "List templates",
     description:
       "List or search message templates. Those with status approved can be sent. Get the content with get_template.",
@@ -58,7 +58,7 @@ export const templates = {
       category: z.enum(templateCategories).optional().describe("Only this category"),
       language: templateLanguage.optional().describe("Only this language"),
       search: z.string().max(255).optional().describe("Part of the name"),
-      sort: z.enum(templateSorts).default("latest").describe("Sort order"),
+      sort: z.enum(templateSorts).default("latest").describe("Order"),
       ...paging(25),
     }),
     output: paged(
@@ -83,9 +83,10 @@ export const templates = {
     method: "GET",
     path: "/v1/templates/{id}",
     scope: "templates:read",
+    tier: "lean",
     title: "Get template",
     description:
-      "Get a template: its content, the names of its variables, its status, and the reason if it was rejected.",
+      "Get a template: its content, the names of its variables, its status, and why it was rejected.",
     input: z.object({ id: templateId }),
     output: one(Template),
   }),
@@ -94,6 +95,7 @@ export const templates = {
     method: "PUT",
     path: "/v1/templates/{id}",
     scope: "templates:create",
+    tier: "extended",
     title: "Update template",
     description:
       "Change a template, which becomes a draft. Only the fields sent change. An approved version stays in use until the draft is submitted with submit_template.",
@@ -113,6 +115,7 @@ export const templates = {
     path: "/v1/templates/{id}/submit",
     scope: "templates:create",
     effect: "outward",
+    tier: "lean",
     title: "Submit template",
     description:
       "Submit a draft template for review. Its status becomes pending. The outcome arrives by itself, or at once with sync_templates: see get_template.",
@@ -127,7 +130,11 @@ export const templates = {
         updated_at: true,
       }),
     ),
-    hints: { openWorld: true },
+    hints: {
+      destructive: yes("A submitted template is at the review authority, and can't be withdrawn."),
+      idempotent: yes("A pending template is not submitted again."),
+      openWorld: yes("It sends the template to the review authority."),
+    },
   }),
 
   sync_templates: operation({
@@ -140,7 +147,11 @@ export const templates = {
       "Fetch statuses, ratings and rejection reasons of templates from the review authority, and templates created there. See list_templates.",
     input: z.object({ inbox_id: inboxId.optional().describe("Only this inbox") }),
     output: one(z.object({ synced: z.int(), updated: z.int(), statuses: z.record(z.string(), z.int()) })),
-    hints: { idempotent: true, openWorld: true },
+    hints: {
+      destructive: no("It copies what the review authority says, and the authority keeps it."),
+      idempotent: yes("Without changes at the authority, a second call changes nothing."),
+      openWorld: yes("It asks the review authority."),
+    },
   }),
 
   delete_template: operation({
@@ -148,11 +159,12 @@ export const templates = {
     path: "/v1/templates/{id}",
     scope: "templates:manage",
     effect: "outward",
+    tier: "extended",
     title: "Delete template",
     description:
       "Delete a template here and at the review authority. Its name may stay reserved there for a while.",
     input: z.object({ id: templateId }),
     output: one(z.object({ id: z.string(), deleted: z.literal(true) })),
-    hints: { openWorld: true },
+    hints: { openWorld: yes("It deletes the template at the review authority too.") },
   }),
 };

@@ -27,15 +27,15 @@ export function describeToolFailure(
   { key, isWrite = false, isHidden = () => false }: DescribeOptions = {},
 ): string {
   const { status, code, error = {}, requestId } = failure;
-  const step = nextStep(failure, isWrite);
+  const close = (advice: string) =>
+    removeMentions(advice, new Set((advice.match(/\w+/g) ?? []).filter(isHidden)));
+  const step = close(nextStep(failure, isWrite)) || noStep;
   const parts = [
     `${tool} failed: ${code}${status === undefined ? "" : ` (${status})`}.`,
     toSentence(failure.message),
-    ...describeFields(error.details, { message: failure.message, step }),
+    ...describeFields(error.details, { message: failure.message, step, close }),
   ];
-  const hidden = new Set((step.match(/\w+/g) ?? []).filter(isHidden));
-  // A step of nothing else stays: most also name the REST route.
-  const next = `Next: ${toSentence(removeMentions(step, hidden) || step)}`;
+  const next = `Next: ${toSentence(step)}`;
   const facts = describeFacts(error, [...parts, next].join(" "));
   const text = [...parts, ...facts, next, ...(requestId ? [`Request id ${requestId}.`] : [])].join(" ");
   return redact(text, key);
@@ -47,18 +47,23 @@ function redact(text: string, key: string | undefined): string {
   return safe.replace(/\bsk_live_[\w.-]{8,}/g, "[secret]");
 }
 
+interface FieldContext {
+  readonly message: string;
+  readonly step: string;
+  /** Removes the tools that this caller can't call. */
+  close(advice: string): string;
+}
+
 /**
- * The invalid fields that the message does not mention yet, and what to send for the fields that it mentions.
+ * The invalid fields: those that the message does not mention yet, and what to send for those that it does.
  */
-function describeFields(
-  details: unknown,
-  { message: described, step }: { readonly message: string; readonly step: string },
-): string[] {
+function describeFields(details: unknown, { message: described, step, close }: FieldContext): string[] {
   const list: Readonly<Record<string, unknown>>[] = Array.isArray(details) ? details.slice(0, 20) : [];
   return list
     .filter((detail) => typeof detail?.message === "string")
     .map(({ field, message, fix }) => {
-      const advice = typeof fix === "string" && !`${message} ${step}`.includes(fix) ? [fix] : [];
+      const closed = typeof fix === "string" ? close(fix) : "";
+      const advice = closed === "" || `${message} ${step}`.includes(closed) ? [] : [closed];
       const isDescribed = message === described || described.includes(`${field}: ${message}`);
       return [...(isDescribed ? [] : ["Field", `${field}:`, message]), ...advice].join(" ");
     })
@@ -104,6 +109,9 @@ function nextStep({ status, error, retryAfterSeconds, mayHaveRun }: ToolFailure,
     (status !== undefined && status < 500 ? "Correct the arguments and call again." : retryLater)
   );
 }
+
+/** For an advice that names only tools that this caller can't call. */
+const noStep = "Ask the user: no tool that this key and these settings permit does more.";
 
 const retryLater = "Try again in a moment.";
 

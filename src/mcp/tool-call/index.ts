@@ -9,14 +9,14 @@
  * the key that was used.
  */
 import { type CallToolResult, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
-import { isRead, type ListedTool, type ToolList } from "../tool-list/index.ts";
+import { isGatewayName, isRead, type ListedTool, type ToolList } from "../tool-list/index.ts";
 import { addHiddenTools } from "./add-hidden-tools.ts";
-import type { ExecuteTool, McpCaller, RunTool, ToolCall } from "./call.ts";
+import { type ExecuteTool, type McpCaller, type RunTool, type ToolCall, visibilityOf } from "./call.ts";
 import { createFailureResult } from "./describe-failure.ts";
 import { idempotencyMetaKey } from "./execute.ts";
 import { filterActions } from "./filter-actions.ts";
+import { runGateway } from "./gateways.ts";
 import { createToolResult } from "./result.ts";
-import { isSearchCall, runSearch } from "./search-mode.ts";
 
 interface RunOptions {
   readonly list: ToolList;
@@ -26,33 +26,28 @@ interface RunOptions {
 }
 
 export function createRunTool({ list, executeTool, resultLimit }: RunOptions): RunTool {
-  const isCallable = (name: string, { filter }: McpCaller) => {
-    const tool = list.find(name);
-    return tool !== undefined && filter.hiddenBy(tool) === undefined;
-  };
-  /** To the tools that this caller has. */
-  const adaptAnswer = ({ offers, hides }: ListedTool, caller: McpCaller, answer: object): object => {
-    const offered =
-      offers === undefined ? answer : filterActions(answer, offers, (name) => isCallable(name, caller));
-    return hides === undefined
-      ? offered
-      : addHiddenTools(offered, hides, { tools: list.all, filter: caller.filter });
-  };
   const run = async (tool: ListedTool, caller: McpCaller, call: ToolCall): Promise<CallToolResult> => {
     const { idempotencyKey, ...outcome } = await executeTool(tool, caller, call);
     const resultMeta =
       idempotencyKey === undefined ? {} : { _meta: { [idempotencyMetaKey]: idempotencyKey } };
+    const isHidden = (name: string) => list.isHidden(name, visibilityOf(caller));
     if (outcome.failure) {
-      const isHidden = (name: string) => list.find(name) !== undefined && !isCallable(name, caller);
       const options = { key: caller.key, isWrite: !isRead(tool), isHidden };
       return { ...createFailureResult(tool.name, outcome.failure, options), ...resultMeta };
     }
-    const answer = adaptAnswer(tool, caller, outcome.answer);
+    const offered =
+      tool.offers === undefined
+        ? outcome.answer
+        : filterActions(outcome.answer, tool.offers, (name) => !isHidden(name));
+    const answer =
+      tool.hides === undefined
+        ? offered
+        : addHiddenTools(offered, tool.hides, { tools: list.all, filter: caller.filter });
     return { ...createToolResult(tool, outcome.input, answer, resultLimit), ...resultMeta };
   };
   return async (caller, call) => {
-    if (isSearchCall(caller, call)) {
-      return runSearch(list, caller, call, run);
+    if (isGatewayName(call.name)) {
+      return runGateway(list, caller, call, run);
     }
     const tool = list.find(call.name);
     if (!tool) {

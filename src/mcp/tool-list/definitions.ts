@@ -13,6 +13,7 @@ import {
   type ScopeRule,
   type Tool,
   type ToolMapping,
+  type ToolTier,
   toJsonSchema,
   toolMappingsOf,
   untrustedPaths,
@@ -28,8 +29,8 @@ export interface ListedTool {
   readonly scope: ScopeRule | null;
   /** Its resource, by the name of the file in the catalogue. */
   readonly toolset: string;
-  /** Whether it is listed by default. */
-  readonly isCore: boolean;
+  /** Which modes list it. */
+  readonly tier: ToolTier;
   /** The paths in its answer that contain texts of customers. */
   readonly untrusted: readonly string[];
   /** The member of the response's `data` that lists tool calls. */
@@ -41,18 +42,6 @@ export interface ListedTool {
   /** The definition if local files may be named; missing if there is no difference. */
   readonly localDefinition?: WireTool;
 }
-
-/** Keywords of JSON Schema that constrain values. */
-const constraintKeywords = new Set([
-  "required",
-  "enum",
-  "format",
-  "pattern",
-  "minimum",
-  "maximum",
-  "minItems",
-  "maxItems",
-]);
 
 const operations: Readonly<Record<string, Operation>> = catalogue;
 
@@ -71,17 +60,17 @@ export const whoamiRoute = { method: auth.whoami.method, path: auth.whoami.path 
 /** Lists the tools of a credential, also on services without `whoami`. */
 export const toolListRoute = { method: mcp.list_mcp_tools.method, path: mcp.list_mcp_tools.path };
 
-function toListed({ name, operation, scope, title, description, hints, ...schemas }: Tool): ListedTool {
+function toListed({ name, operation, scope, tier, title, description, hints, ...schemas }: Tool): ListedTool {
   const annotations = {
     title,
-    readOnlyHint: hints.readOnly,
-    destructiveHint: hints.destructive,
-    idempotentHint: hints.idempotent,
-    openWorldHint: hints.openWorld,
+    readOnlyHint: hints.readOnly.is,
+    destructiveHint: hints.destructive.is,
+    idempotentHint: hints.idempotent.is,
+    openWorldHint: hints.openWorld.is,
   };
   // The root has this type already; the compiler does not know it.
   const inputSchema = { ...schemas.inputSchema, type: "object" as const };
-  const outputSchema = { ...relaxSchema(schemas.outputSchema), type: "object" as const };
+  const outputSchema = nameFields(schemas.outputSchema);
   const declared = operations[operation];
   const wire: WireTool = { name, title, description, inputSchema, outputSchema, annotations };
   const mapping = declared && toolMappingsOf(operation, declared)[name];
@@ -90,7 +79,7 @@ function toListed({ name, operation, scope, title, description, hints, ...schema
     operation,
     scope,
     toolset: toolsets.get(operation) ?? "",
-    isCore: declared?.tier === "core",
+    tier,
     untrusted: declared ? untrustedPaths(declared.output) : [],
     ...(declared?.offers === undefined ? {} : { offers: declared.offers }),
     ...(declared?.hides === undefined ? {} : { hides: declared.hides }),
@@ -107,42 +96,28 @@ function withInput(wire: WireTool, input: ToolMapping["input"]): WireTool {
 }
 
 /**
- * Keeps the structure and drops the constraints. A client rejects an answer that violates the schema although
- * the call was executed, and the service may be newer than this list, or not Tidings.
+ * Names the fields of `data` and the members beside it. OpenAPI has the whole schema: here it would be most
+ * of the list, and a client rejects an answer that violates it, although the call was executed, if the
+ * service is newer than the list, or not Tidings.
  */
-function relaxSchema(schema: JsonSchema): JsonSchema {
-  return Object.fromEntries(
-    Object.entries(schema)
-      .filter(([keyword]) => !constraintKeywords.has(keyword))
-      .map(([keyword, value]) => [keyword, relaxKeyword(keyword, value)]),
-  );
+function nameFields({ properties }: JsonSchema): WireTool["outputSchema"] {
+  const members = Object.entries(Object(properties) as Readonly<Record<string, JsonSchema>>); // by JSON Schema
+  return {
+    type: "object",
+    properties: Object.fromEntries(
+      members.map(([name, schema]) => [name, name === "data" ? nameMembers(schema) : {}]),
+    ),
+  };
 }
 
-function relaxKeyword(keyword: string, value: unknown): unknown {
-  if (keyword === "properties" && isSchema(value)) {
-    const fields = Object.entries(value);
-    return Object.fromEntries(fields.map(([name, field]) => [name, makeNullable(relaxItem(field))]));
+function nameMembers({ properties, items }: JsonSchema): JsonSchema {
+  if (isSchema(items)) {
+    return { type: "array", items: nameMembers(items) };
   }
-  if (keyword === "anyOf" && Array.isArray(value)) {
-    return value.map(relaxItem);
-  }
-  return keyword === "items" ? relaxItem(value) : value;
-}
-
-function relaxItem(value: unknown): unknown {
-  return isSchema(value) ? relaxSchema(value) : value;
-}
-
-/** As a union: some clients don't read a list of types. A schema without a type allows null already. */
-function makeNullable(schema: unknown): unknown {
-  if (!isSchema(schema)) {
-    return schema;
-  }
-  const single = schema.type === undefined ? [] : [schema];
-  const options: readonly unknown[] = Array.isArray(schema.anyOf) ? schema.anyOf : single;
-  const isNullable =
-    options.length === 0 || options.some((option) => isSchema(option) && option.type === "null");
-  return isNullable ? schema : { anyOf: [...options, { type: "null" }] };
+  const names = isSchema(properties) ? Object.keys(properties) : [];
+  return names.length === 0
+    ? {}
+    : { type: "object", properties: Object.fromEntries(names.map((name) => [name, {}])) };
 }
 
 function isSchema(value: unknown): value is JsonSchema {

@@ -6,7 +6,7 @@
  * called either; the error names the setting.
  */
 import type { IncomingHttpHeaders } from "node:http";
-import { nearestName, type ToolMode, toolModes } from "../../../tools/contract/index.ts";
+import { nearestName, type ToolMode, type ToolTier, toolModes } from "../../../tools/contract/index.ts";
 import type { ListedTool } from "./definitions.ts";
 
 /** An empty list means no restriction. */
@@ -32,13 +32,11 @@ type FilterRule = (tool: ListedTool) => boolean;
 export interface ToolFilter {
   /** Equal for equal settings. */
   readonly cacheKey: string;
-  /** Whether tools are found by a search and run by name, instead of being listed. */
-  readonly isSearch: boolean;
-  readonly isReadOnly: boolean;
-  /** The operator's mode, which a request can't extend. */
   readonly mode: ToolMode;
   /** The setting that hides a tool; undefined if none does. */
   hiddenBy(tool: ListedTool): string | undefined;
+  /** Whether the list has a tool that is not hidden. */
+  lists(tool: ListedTool): boolean;
 }
 
 /** A setting has an unknown name or an invalid value. */
@@ -52,7 +50,6 @@ interface SettingNames {
   readonly readOnly: string;
   readonly allow: string;
   readonly deny: string;
-  readonly mode: string;
 }
 
 const settingNames: SettingNames = {
@@ -60,26 +57,24 @@ const settingNames: SettingNames = {
   readOnly: "TIDINGS_READ_ONLY",
   allow: "TIDINGS_TOOLS_ALLOW",
   deny: "TIDINGS_TOOLS_DENY",
-  mode: "TIDINGS_TOOL_MODE",
 };
 
-const headerNames: SettingNames = {
+const headerNames = {
   toolsets: "X-Tidings-Toolsets",
   readOnly: "X-Tidings-Read-Only",
   allow: "X-Tidings-Tools-Allow",
   deny: "X-Tidings-Tools-Deny",
   mode: "X-Tidings-Tool-Mode",
-};
+} as const satisfies SettingNames & { readonly mode: string };
 
 /** The layer of the operator's settings. @throws ToolFilterError */
 export function createToolFilter(tools: readonly ListedTool[], settings: ToolFilterSettings): ToolFilter {
-  const { mode, readOnly } = settings;
+  const { mode, allow } = settings;
   return {
     cacheKey: JSON.stringify(settings),
-    isSearch: mode === "search",
-    isReadOnly: readOnly,
     mode,
     hiddenBy: findHidingSetting(createRules(tools, settings, settingNames)),
+    lists: listedBy(mode, allow),
   };
 }
 
@@ -89,13 +84,13 @@ export function createToolFilter(tools: readonly ListedTool[], settings: ToolFil
  * @throws ToolFilterError
  */
 export function createToolFilters(tools: readonly ListedTool[], settings: ToolFilterSettings) {
-  const restrictions = createToolFilter(tools, { ...settings, mode: "all" });
+  const toolFilter = createToolFilter(tools, settings);
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
   return {
-    toolFilter: createToolFilter(tools, settings),
+    toolFilter,
     hiddenBy(name: string): string | undefined {
       const tool = byName.get(name);
-      return tool && restrictions.hiddenBy(tool);
+      return tool && toolFilter.hiddenBy(tool);
     },
   };
 }
@@ -110,17 +105,33 @@ export function restrictByHeaders(
   if (!requested) {
     return operatorFilter;
   }
-  // "all" means no further restriction: it does not extend the operator's mode.
-  const mode = requested.mode ?? "all";
-  const rules = createRules(tools, { ...requested, mode }, headerNames);
-  const hides = findHidingSetting(rules);
+  const hides = findHidingSetting(createRules(tools, requested, headerNames));
+  const mode = narrowest(operatorFilter.mode, requested.mode ?? "all");
+  const listsByHeaders = listedBy(mode, requested.allow);
   return {
     cacheKey: `${operatorFilter.cacheKey} ${JSON.stringify(requested)}`,
-    isSearch: mode === "search" || (operatorFilter.isSearch && mode !== "core"),
-    isReadOnly: operatorFilter.isReadOnly || requested.readOnly,
-    mode: operatorFilter.mode,
+    mode,
     hiddenBy: (tool) => operatorFilter.hiddenBy(tool) ?? hides(tool),
+    lists: (tool) => listsByHeaders(tool) || (mode === operatorFilter.mode && operatorFilter.lists(tool)),
   };
+}
+
+/** The one that lists the fewest tools. */
+function narrowest(one: ToolMode, other: ToolMode): ToolMode {
+  return toolModes[Math.max(toolModes.indexOf(one), toolModes.indexOf(other))] ?? one;
+}
+
+const tiersOf: Readonly<Record<ToolMode, readonly ToolTier[]>> = {
+  all: ["lean", "core", "extended"],
+  core: ["lean", "core"],
+  lean: ["lean"],
+  search: [],
+};
+
+/** A tool that is allowed by name is listed whatever its tier. */
+function listedBy(mode: ToolMode, allow: readonly string[]): FilterRule {
+  const allowed = new Set(mode === "search" ? [] : allow.map((name) => name.toLowerCase()));
+  return ({ name, tier }) => tiersOf[mode].includes(tier) || allowed.has(name);
 }
 
 function findHidingSetting(rules: readonly (readonly [name: string, allows: FilterRule])[]) {
@@ -130,7 +141,7 @@ function findHidingSetting(rules: readonly (readonly [name: string, allows: Filt
 /** @throws ToolFilterError for a name that does not exist. */
 function createRules(
   tools: readonly ListedTool[],
-  { toolsets, readOnly, allow, deny, mode }: ToolFilterSettings,
+  { toolsets, readOnly, allow, deny }: Omit<ToolFilterSettings, "mode">,
   names: SettingNames,
 ): (readonly [string, FilterRule])[] {
   const knownTools = tools.map(({ name }) => name);
@@ -142,8 +153,6 @@ function createRules(
     [names.readOnly, isRead, readOnly],
     [names.allow, ({ name }) => allowed.has(name), allowed.size > 0],
     [names.toolsets, ({ toolset }) => ofToolset.has(toolset), ofToolset.size > 0],
-    // A tool that is allowed by name passes, whatever its tier.
-    [names.mode, ({ name, isCore }) => isCore || allowed.has(name), mode === "core"],
   ];
   return rules.flatMap(([name, allows, isSet]) => (isSet ? [[name, allows] as const] : []));
 }

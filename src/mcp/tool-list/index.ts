@@ -3,7 +3,7 @@ import type { Tool as WireTool } from "@modelcontextprotocol/server";
 import { allScopes, closeTexts, permits, type Scope } from "../../../tools/contract/index.ts";
 import type { ListedTool } from "./definitions.ts";
 import type { ToolFilter } from "./filter.ts";
-import { searchToolDefinitions } from "./search.ts";
+import { gatewayDefinitions } from "./gateways.ts";
 
 /** Few of the possible lists are in use; above this number the oldest is dropped. */
 const maxCachedLists = 64;
@@ -17,17 +17,22 @@ export interface ToolVisibility {
 }
 
 export interface ToolList {
-  /** The definitions for a client: the tools, or the two of search mode. */
+  /** The definitions for a client: the gateways, if they are needed, and the tools that the mode lists. */
   list(viewer: ToolVisibility): WireTool[];
-  /** The tools that may be called, also in search mode. */
+  /** The tools that may be called, also those that the mode leaves out. */
   callable(viewer: ToolVisibility): readonly ListedTool[];
+  /** The tools that may be called and that the mode leaves out. */
+  unlisted(viewer: ToolVisibility): readonly ListedTool[];
+  /** Whether this names a tool that may not be called. */
+  isHidden(name: string, viewer: ToolVisibility): boolean;
   find(name: string): ListedTool | undefined;
   /** Every tool that the service is known to have. */
   readonly all: readonly ListedTool[];
 }
 
 interface CachedList {
-  readonly tools: readonly ListedTool[];
+  readonly callable: ReadonlyMap<string, ListedTool>;
+  readonly unlisted: readonly ListedTool[];
   readonly definitions: WireTool[];
 }
 
@@ -45,7 +50,7 @@ export function createToolList(
   const available = tools
     .filter(({ name }) => availableTools?.has(name) ?? true)
     .map((tool) => (isLocal && tool.localDefinition ? { ...tool, definition: tool.localDefinition } : tool));
-  const known = tools.map(({ name }) => name);
+  const known = new Set(tools.map(({ name }) => name));
   const byName = new Map(available.map((tool) => [tool.name, tool]));
   const views = new Map<string, CachedList>();
 
@@ -60,12 +65,18 @@ export function createToolList(
       reachable.map(({ definition }) => definition),
       known,
     );
-    const definitions = filter.isSearch ? searchToolDefinitions(filter.isReadOnly) : closed;
     const described = reachable.map((tool, index) => ({
       ...tool,
       definition: closed[index] ?? tool.definition,
     }));
-    return { tools: described, definitions };
+    const unlisted = described.filter((tool) => !filter.lists(tool));
+    const listed = described.filter(filter.lists).map(({ definition }) => definition);
+    return {
+      callable: new Map(described.map((tool) => [tool.name, tool])),
+      unlisted,
+      // First, because some hosts cut off the end of a long list.
+      definitions: [...gatewayDefinitions(unlisted), ...listed],
+    };
   };
   const view = (viewer: ToolVisibility): CachedList => {
     const { scopes, filter, availableTools: discovered } = viewer;
@@ -84,7 +95,9 @@ export function createToolList(
   };
   return {
     list: (viewer) => view(viewer).definitions,
-    callable: (viewer) => view(viewer).tools,
+    callable: (viewer) => [...view(viewer).callable.values()],
+    unlisted: (viewer) => view(viewer).unlisted,
+    isHidden: (name, viewer) => known.has(name) && !view(viewer).callable.has(name),
     find: (name) => byName.get(name),
     all: available,
   };
@@ -102,9 +115,13 @@ export {
   type ToolFilterSettings,
 } from "./filter.ts";
 export {
-  executeToolName,
-  readExecuteArguments,
-  SearchInputError,
-  searchTools,
+  GatewayInputError,
+  gatewayNames,
+  gatewayOf,
+  isGatewayName,
+  readRunArguments,
+  readSearchArguments,
+  runReadToolName,
   searchToolsName,
-} from "./search.ts";
+} from "./gateways.ts";
+export { searchTools } from "./search.ts";

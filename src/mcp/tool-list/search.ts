@@ -1,130 +1,35 @@
-/**
- * The two tools of search mode, which replace the list: one finds tools, the other runs a tool by name.
- *
- * Both are stateless and grant nothing: only callable tools are found, and a call is checked like a direct
- * call of the named tool.
- */
-import type { CallToolResult, Tool as WireTool } from "@modelcontextprotocol/server";
-import { parseJson } from "../../../tools/contract/index.ts";
+/** Searches the tools that a caller can reach. Nothing is stored. */
+import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { ListedTool } from "./definitions.ts";
-
-export const searchToolsName = "search_tools";
-export const executeToolName = "execute_tool";
+import { gatewayOf } from "./gateways.ts";
 
 /** Schemas are most of a tool's size, so only the best matches include them. */
 const maxSchemas = 5;
-const maxResults = 20;
 
-/** Every word is compared with all words of all tools. */
-const maxQueryLength = 1_000;
 const maxQueryWords = 30;
 
-const searchTool = {
-  name: searchToolsName,
-  title: "Search tools",
-  description:
-    "Find tools for a task by keywords. Returns names and descriptions, with the input schema of the best matches. Run one with execute_tool.",
-  inputSchema: {
-    type: "object" as const,
-    properties: {
-      query: { type: "string", description: 'The task, for example "send a message"' },
-      limit: {
-        type: "integer",
-        minimum: 1,
-        maximum: maxResults,
-        default: maxSchemas,
-        description: "How many tools to find, at most 20",
-      },
-    },
-    required: ["query"],
-    additionalProperties: false,
-  },
-  annotations: {
-    title: "Search tools",
-    readOnlyHint: true,
-    destructiveHint: false,
-    idempotentHint: true,
-    openWorldHint: false,
-  },
-};
-
-const executeTool = {
-  name: executeToolName,
-  title: "Execute tool",
-  description:
-    "Run a tool that search_tools found, with arguments that match its input schema. Returns the tool's answer.",
-  inputSchema: {
-    type: "object" as const,
-    properties: {
-      name: { type: "string", description: "A name from search_tools" },
-      arguments: { type: "object", properties: {}, description: "The tool's arguments; {} if it takes none" },
-    },
-    required: ["name"],
-    additionalProperties: false,
-  },
-};
-
-/** The definitions for a client; the hints of execute_tool depend on the tools that it can run. */
-export function searchToolDefinitions(isReadOnly: boolean): WireTool[] {
-  const hints = {
-    title: executeTool.title,
-    readOnlyHint: isReadOnly,
-    destructiveHint: !isReadOnly,
-    idempotentHint: isReadOnly,
-    openWorldHint: !isReadOnly,
-  };
-  return [searchTool, { ...executeTool, annotations: hints }];
+export interface ToolSearch {
+  readonly query: string;
+  readonly limit: number;
+  /** Whether the list has a tool, which is then called directly. */
+  isListed(tool: ListedTool): boolean;
 }
 
-/** The arguments of one of the two tools are invalid. */
-export class SearchInputError extends Error {
-  override readonly name = "SearchInputError";
-}
-
-type Arguments = Readonly<Record<string, unknown>>;
-
-/** Runs `search_tools`. @throws SearchInputError */
-export function searchTools(tools: readonly ListedTool[], input: Arguments): CallToolResult {
-  rejectUnknown(input, searchTool.inputSchema.properties);
-  const { query = "" } = input;
-  const sentLimit = input.limit ?? maxSchemas;
-  // Converting an object could throw.
-  const limit = typeof sentLimit === "object" ? Number.NaN : Number(sentLimit);
-  if (typeof query !== "string" || query.length > maxQueryLength || !(limit >= 1)) {
-    throw new SearchInputError(
-      `query takes a string of at most ${maxQueryLength} characters, and limit a whole number from 1 to ${maxResults}.`,
-    );
-  }
+export function searchTools(
+  tools: readonly ListedTool[],
+  { query, limit, isListed }: ToolSearch,
+): CallToolResult {
   const ranked = rankTools(tools, query);
-  const matches = ranked.slice(0, Math.min(Math.floor(limit), maxResults)).map(({ definition }, index) => ({
-    name: definition.name,
-    description: definition.description,
-    annotations: definition.annotations,
-    ...(index < maxSchemas ? { input_schema: definition.inputSchema } : {}),
+  const matches = ranked.slice(0, limit).map((tool, index) => ({
+    name: tool.name,
+    description: tool.definition.description,
+    call_with: isListed(tool) ? tool.name : gatewayOf(tool),
+    ...(tool.definition.annotations?.destructiveHint ? { is_destructive: true } : {}),
+    ...(index < maxSchemas ? { input_schema: tool.definition.inputSchema } : {}),
   }));
   const names = tools.map(({ name }) => name);
   const answer = { tools: matches, total: ranked.length, ...(matches.length === 0 ? { known: names } : {}) };
   return { content: [{ type: "text", text: JSON.stringify(answer) }], structuredContent: answer };
-}
-
-/** Reads the arguments of `execute_tool`. @throws SearchInputError */
-export function readExecuteArguments(input: Arguments): { name: string; arguments: Arguments } {
-  rejectUnknown(input, executeTool.inputSchema.properties);
-  const { name } = input;
-  const inner = typeof input.arguments === "string" ? parseJson(input.arguments) : (input.arguments ?? {});
-  if (typeof name !== "string" || typeof inner !== "object" || inner === null || Array.isArray(inner)) {
-    throw new SearchInputError("name takes a tool's name, and arguments an object.");
-  }
-  return { name, arguments: { ...inner } };
-}
-
-function rejectUnknown(input: Arguments, known: object): void {
-  const unknown = Object.keys(input).filter((name) => !(name in known));
-  if (unknown.length > 0) {
-    throw new SearchInputError(
-      `Unknown argument: ${unknown.join(", ")}. Known arguments: ${Object.keys(known).join(", ")}.`,
-    );
-  }
 }
 
 /** The tools that match words of the query, best first. Rare words count more, and words in the name most. */
@@ -213,6 +118,7 @@ const synonyms: Readonly<Record<string, readonly string[]>> = {
   people: ["contact"],
   person: ["contact"],
   price: ["pricing", "ledger", "wallet"],
+  question: ["qa"],
   read: ["list", "get"],
   refund: ["ledger", "payment"],
   remove: ["delete"],
@@ -231,6 +137,7 @@ const synonyms: Readonly<Record<string, readonly string[]>> = {
   spending: ["wallet", "ledger"],
   spent: ["ledger", "wallet"],
   status: ["get"],
+  stop: ["cancel"],
   text: ["send", "message"],
   thread: ["conversation"],
   transaction: ["ledger"],

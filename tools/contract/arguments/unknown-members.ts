@@ -7,9 +7,9 @@
  * response names them.
  */
 import { z } from "zod";
-import type { ErrorDetail } from "../errors.ts";
+import type { ErrorDetail } from "../errors/index.ts";
 import { type Failure, failRequest } from "../failure.ts";
-import { unwrap } from "../json-schema.ts";
+import { unwrap } from "../json-schema/index.ts";
 import { nearestName } from "./nearest.ts";
 
 interface UnknownMember {

@@ -25,7 +25,9 @@ export { receiveChange, receiveMessage, receiveReceipts } from "./inbound/index.
 export {
   type BulkMessages,
   composeMessage,
+  contactIdOf,
   enqueueBulkMessages,
+  readAddress,
   replaceBroadcastMessages,
   sendMessage,
 } from "./outbound/index.ts";

@@ -1,8 +1,7 @@
-/** Sends the message of a broadcast to one number, to see it before everyone does. */
+/** Sends the message of a broadcast to one contact, to see it before everyone does. */
 import { rowsOf, typed } from "../../../../database/query/index.ts";
-import { normalizePhone } from "../../../account/inboxes/index.ts";
 import type { WriteContext } from "../../../foundation/kernel/index.ts";
-import { sendMessage } from "../../../inbox/messages/index.ts";
+import { contactIdOf, readAddress, sendMessage } from "../../../inbox/messages/index.ts";
 import { getBroadcast } from "../find.ts";
 import { broadcastContent, prepareContent } from "../prepare.ts";
 import { selectValues } from "../sending/index.ts";
@@ -18,16 +17,13 @@ export async function sendTest(
   const { tx, organization } = context;
   const broadcast = await getBroadcast(tx, organization, id);
   const { template, mapping } = await prepareContent(context, organization, broadcastContent(broadcast));
-  const phone_number = await normalizePhone(tx, organization, {
-    text: to,
-    field: "to",
-    inbox_id: template.inbox_id,
-  });
+  const { inbox_id } = template;
+  const address = await readAddress(tx, organization, { to, inbox_id });
   const { rows } = await rowsOf({
     variables: typed<Readonly<Record<string, string | null>>>("jsonb"),
   })`
     select ${selectValues(mapping)} as variables from contacts
-    where organization_id = ${organization} and phone_number = ${phone_number} and erased_at is null limit 1
+    where organization_id = ${organization} and id = ${contactIdOf(organization, address.to)} and erased_at is null
   `.execute(tx);
   const known = rows[0]?.variables ?? {};
   const variables = Object.fromEntries(
@@ -37,9 +33,9 @@ export async function sendTest(
   const { header_media_url } = broadcast;
   const message = await sendMessage(
     {
-      to: phone_number,
+      to: address.to,
       type: "template",
-      inbox_id: template.inbox_id,
+      inbox_id,
       template: { name, language, variables, ...(header_media_url === null ? {} : { header_media_url }) },
     },
     context,

@@ -55,7 +55,7 @@ export async function findRecipient(
     left join lateral (
       select id, name, opted_out, blocked_at from contacts
       where organization_id = ${organization} and erased_at is null
-        and id = ${idOfOwner(organization, identityOf(to))}
+        and id = ${contactIdOf(organization, to)}
       for key share
     ) as contact on true
     left join lateral (
@@ -139,6 +139,11 @@ async function readContact(
     .select(["id", "name"])
     .where("id", "=", contact_id)
     .executeTakeFirstOrThrow();
+}
+
+/** The id of the contact with this number or business-scoped id, as part of a statement. */
+export function contactIdOf(organization: string, to: string) {
+  return idOfOwner(organization, identityOf(to));
 }
 
 /** The id of the contact that has this identity, as part of a statement. */

@@ -8,12 +8,7 @@ import { ofOrganization } from "../../../../database/query/index.ts";
 import { keepPlans, together } from "../../../../database/transaction.ts";
 import type { ChannelCapabilities } from "../../../../ports/channel/capabilities.ts";
 import type { MediaType } from "../../../../ports/channel/message-content.ts";
-import {
-  capabilitiesOf,
-  normalizePhone,
-  warnOfHealth,
-  windowRuleOf,
-} from "../../../account/inboxes/index.ts";
+import { capabilitiesOf, warnOfHealth, windowRuleOf } from "../../../account/inboxes/index.ts";
 import { readMedia } from "../../../content/media.ts";
 import {
   composeTemplate,
@@ -24,10 +19,10 @@ import {
 } from "../../../content/templates/index.ts";
 import type { OrganizationChange } from "../../../foundation/kernel/index.ts";
 import { paymentOf } from "../../../money/wallet/index.ts";
-import { isBsuid } from "../../contacts/index.ts";
 import { windowOf } from "../../conversations/index.ts";
 import { type PriceEstimate, readEstimate } from "../charge/index.ts";
 import type { MessageRow } from "../progress.ts";
+import { readAddress } from "./address.ts";
 import { enqueueMessage } from "./enqueue.ts";
 import { createRecipient, findRecipient, type Recipient } from "./recipient.ts";
 
@@ -36,8 +31,8 @@ type Input = z.output<typeof contract.send_message.input>;
 /** The actor may be one without a caller, such as a flow. */
 export async function sendMessage(input: Input, context: OrganizationChange) {
   const { tx, organization } = context;
-  const { inbox_id, reply_to } = input;
-  const to = await readAddress(tx, organization, input);
+  const { reply_to } = input;
+  const { to, inbox_id } = await readAddress(tx, organization, input);
   const address = { organization, to, inbox_id };
   const [, contentFor, found, estimate] = await together(
     keepPlans(tx),
@@ -149,10 +144,6 @@ async function failOutsideWindow(
     : [];
   const { window_expires_at } = windowOf(conversation, now);
   return fail("outside_service_window", { window_expired_at: window_expires_at, suggestions });
-}
-
-async function readAddress(db: Queries, organization: string, { to, inbox_id }: Input): Promise<string> {
-  return isBsuid(to) ? to : normalizePhone(db, organization, { text: to, field: "to", inbox_id });
 }
 
 type ContentOf = (inbox: Pick<Recipient["inbox"], "id" | "channel">) => Promise<MessageRow["content"]>;

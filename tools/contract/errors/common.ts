@@ -1,5 +1,5 @@
 /** The errors that any operation can return; a resource's own errors are in its file. */
-import { type ErrorEntry, errorEntry } from "./errors.ts";
+import { type ErrorEntry, errorEntry } from "./entry.ts";
 
 /** Errors of the request itself. */
 export const requestErrors = {

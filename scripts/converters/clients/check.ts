@@ -1,0 +1,44 @@
+/** Compares a converted schema with the schema that the server lists. */
+import type { JsonSchema } from "./client.ts";
+
+/** What is wrong with it; undefined if a model can send every argument. */
+export function findProblem(original: JsonSchema, converted: JsonSchema): string | undefined {
+  const [places, kept] = [placesOf(original), placesOf(converted)];
+  const lost = [...places.keys()].filter((path) => !kept.has(path));
+  if (lost.length > 0) {
+    return `loses ${lost.join(", ")}`;
+  }
+  const typeless = [...kept].filter(([path, schema]) => places.has(path) && !isTyped(schema));
+  return typeless.length > 0 ? `has no type for ${typeless.map(([path]) => path).join(", ")}` : undefined;
+}
+
+/** The objects of any members that became objects of none. */
+export function findClosed(original: JsonSchema, converted: JsonSchema): string[] {
+  const kept = placesOf(converted);
+  return [...placesOf(original)].flatMap(([path, schema]) =>
+    schema.additionalProperties === true && kept.get(path)?.additionalProperties === false ? [path] : [],
+  );
+}
+
+/** Every property by its path; a union with null is its other member. */
+function placesOf(schema: JsonSchema, path = "", found = new Map<string, JsonSchema>()) {
+  const inner = withoutNull(schema);
+  found.set(path, inner);
+  for (const [name, property] of Object.entries((inner.properties ?? {}) as Record<string, JsonSchema>)) {
+    placesOf(property, `${path}.${name}`, found);
+  }
+  if (typeof inner.items === "object" && inner.items !== null) {
+    placesOf(inner.items as JsonSchema, `${path}[]`, found);
+  }
+  return found;
+}
+
+function withoutNull(schema: JsonSchema): JsonSchema {
+  const options = (schema.anyOf ?? []) as readonly JsonSchema[];
+  const [value, ...others] = options.filter(({ type }) => type !== "null");
+  return value !== undefined && others.length === 0 ? value : schema;
+}
+
+function isTyped({ type }: JsonSchema): boolean {
+  return typeof type === "string" || Array.isArray(type);
+}
