@@ -116,7 +116,7 @@ export const conversations = {
     tier: "lean",
     title: "List conversations",
     description:
-      "List conversations with their latest message and note. is_within_24h_window says whether free text may be sent. Get everything about one with get_conversation_context.",
+      "List conversations with their latest message and note, and whether free text may be sent (is_within_24h_window). get_conversation_context has everything about one.",
     input: z.object({
       inbox_id: z.string().max(64).optional().describe("Inbox id, from whoami"),
       contact_id: z.string().max(64).optional().describe("Contact id, from list_contacts"),

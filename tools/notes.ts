@@ -22,7 +22,7 @@ export const notes = {
     scope: "inbox:write",
     title: "Add note",
     description:
-      "Add an internal note to a conversation, for example what was agreed. The team and assistants see it in get_conversation_context; it is never sent to the contact.",
+      "Add an internal note to a conversation, for example what was agreed. It is never sent to the contact. get_conversation_context shows it.",
     input: z.object({
       conversation_id,
       text: z.string().trim().min(1).max(maxNoteLength).describe("Text of the note"),

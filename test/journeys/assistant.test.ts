@@ -43,9 +43,10 @@ describe.each(Object.entries(revisions))("in revision %s", (revision, options) =
     await using assistant = await connectAssistant(app, data.secret_key, options);
     const { tools } = await assistant.client.listTools();
     expect(tools.map(({ name }) => name)).toEqual([
+      "search_tools",
+      "run_read_tool",
       "list_contacts",
       "get_contact",
-      "describe_attributes",
       "preview_cohort",
       "get_pricing",
       "whoami",

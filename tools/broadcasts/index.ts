@@ -148,7 +148,7 @@ export const broadcasts = {
     tier: "lean",
     title: "Execute broadcast",
     description:
-      "Send a draft, scheduled or failed broadcast now to its cohort. This can't be undone. Follow it with wait_for_broadcast; stop it with cancel_broadcast.",
+      "Send a draft, scheduled or failed broadcast now to its cohort. This can't be undone. Follow it with wait_for_broadcast. Stop it with cancel_broadcast.",
     input: z.object({
       id: broadcastId,
       allow_partial: z.boolean().default(false).describe("Send to as many as the wallet can pay for"),

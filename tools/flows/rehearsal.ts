@@ -210,21 +210,15 @@ const toolInput = z.object({
   message: input.shape.message.describe(
     "What the customer writes first; without it, the 24-hour window may be closed",
   ),
-  script: z
-    .array(
-      z.object({ text: z.string().optional(), button: z.string().optional(), after: z.string().optional() }),
-    )
-    .max(maxScript)
-    .default([])
-    .describe(
-      'What the customer does then: text or button (id or title) answers the next wait for a reply, or with after ("2h") comes that long after the previous entry; after alone is silence',
-    ),
+  script: input.shape.script.describe(
+    'What the customer does then: text or button (id or title) answers the next wait for a reply, or with after ("2h") comes that long after the previous entry; after alone is silence',
+  ),
   responses: limitedObject(
     (value) => Object.keys(value).length <= maxNodes,
     `At most ${maxNodes} responses.`,
     z.record(
-      z.string(),
-      z.object({ status: z.int().optional(), body: z.unknown().optional(), error: z.string().optional() }),
+      z.string().max(64),
+      z.object({ ...SampleResponse.shape, status: z.int().optional(), error: z.string().max(64).optional() }),
     ),
   )
     .optional()

@@ -26,11 +26,7 @@ export const inbox_id = inboxId
   .optional()
   .describe("Inbox id, from whoami; by default that of the latest message");
 
-export const reply_to = z
-  .string()
-  .max(64)
-  .optional()
-  .describe("Id of a message of the conversation, to quote it");
+export const reply_to = z.string().max(64).optional().describe("Id of the message to quote");
 
 /** Fewer than an HTTP proxy waits for an answer. */
 const maxWaitSeconds = 10;
@@ -40,7 +36,7 @@ export const wait_seconds = z
   .min(0)
   .max(maxWaitSeconds)
   .optional()
-  .describe("Seconds to wait for the delivery, at most 10");
+  .describe("Seconds to wait for the delivery");
 
 const components = z
   .array(jsonObject)

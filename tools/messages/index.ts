@@ -120,7 +120,7 @@ export const messages = {
     tools: {
       send_message: {
         title: "Send message",
-        description: `Send a text message; the contact and conversation are found or created. Returns once it is queued, or waits for the delivery. ${windowRule}`,
+        description: `Send a text message; the contact and conversation are found or created. Returns once it is queued. ${windowRule}`,
         input: z.object({ to: recipient, body, reply_to, wait_seconds }),
         fixed: { type: "text" },
         place: { body: "text.body" },

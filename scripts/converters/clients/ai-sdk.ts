@@ -3,13 +3,13 @@ import {
   type Arguments,
   type CallResult,
   errorOf,
-  type JsonSchema,
   load,
   type OpenClient,
+  type ToolSchema,
 } from "./client.ts";
 
 interface AiTool {
-  readonly inputSchema: { readonly jsonSchema: JsonSchema | Promise<JsonSchema> };
+  readonly inputSchema: { readonly jsonSchema: ToolSchema | Promise<ToolSchema> };
   execute(input: Arguments, options: object): Promise<CallResult>;
 }
 
@@ -29,7 +29,7 @@ export const openAiSdk: OpenClient = async (server) => {
   const stdio = (await load("@ai-sdk/mcp/mcp-stdio")) as AiSdkStdio; // the same
   const client = await createMCPClient({ transport: new stdio.Experimental_StdioMCPTransport(server) });
   const tools = await client.tools();
-  const schemas = new Map<string, JsonSchema>();
+  const schemas = new Map<string, ToolSchema>();
   for (const [name, { inputSchema }] of Object.entries(tools)) {
     schemas.set(name, await inputSchema.jsonSchema);
   }

@@ -1,8 +1,8 @@
 /** Compares a converted schema with the schema that the server lists. */
-import type { JsonSchema } from "./client.ts";
+import type { ToolSchema } from "./client.ts";
 
 /** What is wrong with it; undefined if a model can send every argument. */
-export function findProblem(original: JsonSchema, converted: JsonSchema): string | undefined {
+export function findProblem(original: ToolSchema, converted: ToolSchema): string | undefined {
   const [places, kept] = [placesOf(original), placesOf(converted)];
   const lost = [...places.keys()].filter((path) => !kept.has(path));
   if (lost.length > 0) {
@@ -13,7 +13,7 @@ export function findProblem(original: JsonSchema, converted: JsonSchema): string
 }
 
 /** The objects of any members that became objects of none. */
-export function findClosed(original: JsonSchema, converted: JsonSchema): string[] {
+export function findClosed(original: ToolSchema, converted: ToolSchema): string[] {
   const kept = placesOf(converted);
   return [...placesOf(original)].flatMap(([path, schema]) =>
     schema.additionalProperties === true && kept.get(path)?.additionalProperties === false ? [path] : [],
@@ -21,24 +21,24 @@ export function findClosed(original: JsonSchema, converted: JsonSchema): string[
 }
 
 /** Every property by its path; a union with null is its other member. */
-function placesOf(schema: JsonSchema, path = "", found = new Map<string, JsonSchema>()) {
+function placesOf(schema: ToolSchema, path = "", found = new Map<string, ToolSchema>()) {
   const inner = withoutNull(schema);
   found.set(path, inner);
-  for (const [name, property] of Object.entries((inner.properties ?? {}) as Record<string, JsonSchema>)) {
+  for (const [name, property] of Object.entries((inner.properties ?? {}) as Record<string, ToolSchema>)) {
     placesOf(property, `${path}.${name}`, found);
   }
   if (typeof inner.items === "object" && inner.items !== null) {
-    placesOf(inner.items as JsonSchema, `${path}[]`, found);
+    placesOf(inner.items as ToolSchema, `${path}[]`, found);
   }
   return found;
 }
 
-function withoutNull(schema: JsonSchema): JsonSchema {
-  const options = (schema.anyOf ?? []) as readonly JsonSchema[];
+function withoutNull(schema: ToolSchema): ToolSchema {
+  const options = (schema.anyOf ?? []) as readonly ToolSchema[];
   const [value, ...others] = options.filter(({ type }) => type !== "null");
   return value !== undefined && others.length === 0 ? value : schema;
 }
 
-function isTyped({ type }: JsonSchema): boolean {
+function isTyped({ type }: ToolSchema): boolean {
   return typeof type === "string" || Array.isArray(type);
 }

@@ -1,12 +1,12 @@
 /** What each client does: convert the tools of a server, and call them. */
 
-export type JsonSchema = Readonly<Record<string, unknown>>;
+export type ToolSchema = Readonly<Record<string, unknown>>;
 export type Arguments = Readonly<Record<string, unknown>>;
 
 export interface PlannedTool {
   readonly name: string;
   /** As the server lists it. */
-  readonly inputSchema: JsonSchema;
+  readonly inputSchema: ToolSchema;
   readonly arguments: Arguments;
 }
 
@@ -24,12 +24,12 @@ export interface Plan {
 /** A conversion for one kind of model. */
 export interface Conversion {
   /** As the model gets it. */
-  readonly schema: JsonSchema;
+  readonly schema: ToolSchema;
   /** What may be noted, and is no failure. */
   readonly note?: string;
 }
 
-export interface Client {
+export interface ClientUnderTest {
   convert(tool: PlannedTool): readonly Conversion[];
   /** Calls a tool. @returns the text of an error; undefined if the call succeeded. */
   call(tool: PlannedTool): Promise<string | undefined>;
@@ -37,12 +37,12 @@ export interface Client {
 }
 
 /** Connects a client to a server, which it starts. */
-export type OpenClient = (server: ServerCommand) => Promise<Client>;
+export type OpenClient = (server: ServerCommand) => Promise<ClientUnderTest>;
 
 /** By client and tool. */
-export type Results = Readonly<Record<string, Readonly<Record<string, Result>>>>;
+export type Results = Readonly<Record<string, Readonly<Record<string, ConversionResult>>>>;
 
-export interface Result {
+export interface ConversionResult {
   readonly problem?: string;
   readonly note?: string;
 }

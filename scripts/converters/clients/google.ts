@@ -5,15 +5,15 @@ import {
   type Arguments,
   type CallResult,
   errorOf,
-  type JsonSchema,
   load,
   type OpenClient,
+  type ToolSchema,
 } from "./client.ts";
 import { connectSdk } from "./sdk.ts";
 
 interface Declaration {
   readonly name: string;
-  readonly parametersJsonSchema: JsonSchema;
+  readonly parametersJsonSchema: ToolSchema;
 }
 
 interface CallableTool {
@@ -44,7 +44,8 @@ const keywords = new Set([
 ]);
 
 export const openGoogle: OpenClient = async (server) => {
-  const { mcpToTool } = (await load("@google/genai")) as { mcpToTool(client: object): CallableTool }; // as documented
+  // As documented.
+  const { mcpToTool } = (await load("@google/genai")) as { mcpToTool(client: object): CallableTool };
   const client = await connectSdk(server);
   const callable = mcpToTool(client);
   const { functionDeclarations } = await callable.tool();
@@ -69,7 +70,7 @@ export const openGoogle: OpenClient = async (server) => {
   };
 };
 
-function keywordsOf(schema: JsonSchema, found = new Set<string>()): Set<string> {
+function keywordsOf(schema: ToolSchema, found = new Set<string>()): Set<string> {
   for (const [keyword, value] of Object.entries(schema)) {
     found.add(keyword);
     const inner =

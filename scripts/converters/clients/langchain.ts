@@ -2,11 +2,11 @@
  * `@langchain/mcp-adapters`, which simplifies the schemas, validates the arguments by
  * them, and throws errors.
  */
-import { type Arguments, type JsonSchema, load, type OpenClient } from "./client.ts";
+import { type Arguments, load, type OpenClient, type ToolSchema } from "./client.ts";
 
 interface StructuredTool {
   readonly name: string;
-  readonly schema: JsonSchema;
+  readonly schema: ToolSchema;
   invoke(input: Arguments): Promise<unknown>;
 }
 

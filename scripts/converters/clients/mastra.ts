@@ -3,7 +3,7 @@
  * the result. It has no client: Mastra's own uses the SDK.
  */
 import { findClosed } from "./check.ts";
-import { errorOf, type JsonSchema, load, type OpenClient, type PlannedTool } from "./client.ts";
+import { errorOf, load, type OpenClient, type PlannedTool, type ToolSchema } from "./client.ts";
 import { connectSdk } from "./sdk.ts";
 
 interface CompatSchema {
@@ -13,7 +13,7 @@ interface CompatSchema {
 }
 
 interface Layer {
-  processToJSONSchema(schema: object, io: "input"): JsonSchema;
+  processToJSONSchema(schema: object, io: "input"): ToolSchema;
   processToCompatSchema(schema: object): CompatSchema;
 }
 

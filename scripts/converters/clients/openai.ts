@@ -1,10 +1,10 @@
 /** `@openai/agents`, which converts schemas to the strict mode of OpenAI. */
-import type { Arguments, JsonSchema, OpenClient } from "./client.ts";
+import type { Arguments, OpenClient, ToolSchema } from "./client.ts";
 import { load } from "./client.ts";
 
 interface FunctionTool {
   readonly name: string;
-  readonly parameters: JsonSchema;
+  readonly parameters: ToolSchema;
   readonly strict: boolean;
   invoke(context: object, input: string): Promise<unknown>;
 }
@@ -54,7 +54,7 @@ function hasOpenObject(schema: unknown): boolean {
 }
 
 /** As a model in strict mode sends it: with every property, null where it has no value. */
-function withNulls(schema: JsonSchema, value: Arguments): Arguments {
+function withNulls(schema: ToolSchema, value: Arguments): Arguments {
   const names = Object.keys((schema.properties ?? {}) as object);
   return Object.fromEntries(names.map((name) => [name, value[name] ?? null]));
 }

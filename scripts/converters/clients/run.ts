@@ -5,7 +5,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { openAiSdk } from "./ai-sdk.ts";
 import { findProblem } from "./check.ts";
-import type { Client, OpenClient, Plan, PlannedTool, Result, Results } from "./client.ts";
+import type { ClientUnderTest, ConversionResult, OpenClient, Plan, PlannedTool, Results } from "./client.ts";
 import { openGoogle } from "./google.ts";
 import { openLangchain } from "./langchain.ts";
 import { openMastra } from "./mastra.ts";
@@ -30,7 +30,7 @@ process.exit(0);
 
 /** The gateways are listed where the mode leaves tools out, so each mode has a server of its own. */
 async function runClient(open: OpenClient): Promise<Results[string]> {
-  const found: Record<string, Result> = {};
+  const found: Record<string, ConversionResult> = {};
   for (const mode of ["search", "all"]) {
     const env = { ...plan.server.env, TIDINGS_TOOL_MODE: mode };
     const client = await open({ ...plan.server, env });
@@ -46,7 +46,7 @@ function isGateway(name: string): boolean {
   return ["search_tools", "run_read_tool", "run_write_tool"].includes(name);
 }
 
-async function runTool(client: Client, tool: PlannedTool): Promise<Result> {
+async function runTool(client: ClientUnderTest, tool: PlannedTool): Promise<ConversionResult> {
   try {
     const conversions = client.convert(tool);
     const problems = conversions.flatMap(({ schema }) => findProblem(tool.inputSchema, schema) ?? []);

@@ -101,7 +101,8 @@ function withInput(wire: WireTool, input: ToolMapping["input"]): WireTool {
  * service is newer than the list, or not Tidings.
  */
 function nameFields({ properties }: JsonSchema): WireTool["outputSchema"] {
-  const members = Object.entries(Object(properties) as Readonly<Record<string, JsonSchema>>); // by JSON Schema
+  // By JSON Schema, the members of `properties` are schemas.
+  const members = Object.entries(Object(properties) as Readonly<Record<string, JsonSchema>>);
   return {
     type: "object",
     properties: Object.fromEntries(
