@@ -5,7 +5,7 @@
  */
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { migrate } from "../src/database/migrate.ts";
+import { migrations } from "../src/database/migrations/index.ts";
 import { messages } from "../tools/messages/index.ts";
 import { useTestApp } from "./support/app.ts";
 import { createFlowHelpers, say, textsOf } from "./support/flows.ts";
@@ -111,10 +111,8 @@ test("a flow that waits during the migration is ended", async () => {
     drop function mark_automated_conversation cascade
   `.execute(database.queries);
   await sql`alter table conversations drop column may_be_automated`.execute(database.queries);
-  await sql`delete from kysely_migration where name = '0041-automated-conversations'`.execute(
-    database.queries,
-  );
-  await migrate(database);
+  // This migration alone: later ones have run already.
+  await migrations["0041-automated-conversations"]?.up(database.queries);
   await answer(number);
   expect(await runsOf(conversation_id)).toMatchObject([{ status: "cancelled", reason: "person_replied" }]);
 });

@@ -150,6 +150,7 @@ test("kill -9 between the job and its work: another process receives the message
     await locking.query("begin");
     await locking.query("lock table messages in share row exclusive mode");
     const unanswered = expect(send(killed.address)).rejects.toThrow("fetch failed");
+    unanswered.catch(() => undefined); // Awaited below.
     const jobs = () => locking.query("select id from jobs where name = 'message.receive'");
     await waitUntil(async () => (await jobs()).length === 1);
     await killed.process.end("SIGKILL");

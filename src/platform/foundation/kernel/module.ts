@@ -102,7 +102,7 @@ export interface PreparedHandler<Op extends Operation> {
 /**
  * A handler of a write with a step after the commit, such as a wait for an effect of the write. The
  * response of `handle` is stored under the idempotency key. The caller gets the result of `afterCommit`,
- * also for a repeated key.
+ * also for a repeated key; if it is undefined, the stored response as it is.
  */
 export interface FollowedHandler<Op extends Operation> {
   handle(input: z.output<Op["input"]>, context: ContextOf<Op>): Promise<z.input<Op["output"]>>;
@@ -110,7 +110,7 @@ export interface FollowedHandler<Op extends Operation> {
     response: z.output<Op["output"]>,
     input: z.output<Op["input"]>,
     context: ReadContext,
-  ): Promise<z.input<Op["output"]>>;
+  ): Promise<z.input<Op["output"]> | undefined>;
 }
 
 /** A public route of a module that is not an operation. Its handler also takes the world. */

@@ -47,7 +47,7 @@ export const messages = implement(
         },
         async afterCommit({ data, ...response }, { wait_seconds = 0 }, context) {
           return wait_seconds === 0
-            ? { data, ...response }
+            ? undefined
             : { ...response, data: await awaitDelivery(data, wait_seconds, context) };
         },
       },

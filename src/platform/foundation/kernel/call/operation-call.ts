@@ -88,7 +88,11 @@ export async function followUp(call: OperationCall, committed: CallResponse): Pr
     return committed;
   }
   const reading = createTenantContext(call, { db: context.world.database.queries });
-  const { body } = createResponse(operation, await handler.afterCommit(committed.body, input, reading));
+  const changed = await handler.afterCommit(committed.body, input, reading);
+  if (changed === undefined) {
+    return committed;
+  }
+  const { body } = createResponse(operation, changed);
   return { ...committed, body };
 }
 
