@@ -185,6 +185,7 @@ async function openPlatform(base: Base) {
     concurrency,
     instruments,
     metrics: telemetry.metrics,
+    traceparent: () => telemetry.tracer.traceparent(),
     web: webs.web,
     receivers: webs.receivers,
     countries: await openCountries(config.countries),
