@@ -7,7 +7,7 @@
 
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { coalesce } from "../src/database/coalesce.ts";
+import { coalesce } from "../src/database/batches/coalesce.ts";
 import { openDatabase } from "../src/database/connect.ts";
 import { isOutage, NoAnswerError, NoConnectionError } from "../src/database/outage.ts";
 import { contacts } from "../tools/contacts.ts";

@@ -6,7 +6,7 @@
 import { sql } from "kysely";
 import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { coalesce } from "../src/database/coalesce.ts";
+import { coalesce } from "../src/database/batches/coalesce.ts";
 import { openDatabase } from "../src/database/connect.ts";
 import type { Database, DatabaseTransaction } from "../src/database/database.ts";
 import { keepPlans, together } from "../src/database/transaction.ts";

@@ -84,12 +84,10 @@ export async function together<Work extends readonly unknown[]>(
  * statement, and compiling, which PostgreSQL may do for a large table, a hundred times as long.
  */
 export async function keepPlans(tx: DatabaseTransaction, lockTimeoutMs?: number): Promise<void> {
-  const settings = {
-    plan_cache_mode: "force_generic_plan",
-    enable_seqscan: "off",
-    jit: "off",
-    ...(lockTimeoutMs === undefined ? {} : { lock_timeout: `${lockTimeoutMs}ms` }),
-  };
-  const calls = Object.entries(settings).map(([name, value]) => `set_config('${name}', '${value}', true)`);
-  await sql.raw(`select ${calls.join(", ")}`).execute(tx);
+  const lockTimeout =
+    lockTimeoutMs === undefined ? sql`` : sql`, set_config('lock_timeout', ${`${lockTimeoutMs}ms`}, true)`;
+  await sql`
+    select set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true),
+      set_config('jit', 'off', true)${lockTimeout}
+  `.execute(tx);
 }

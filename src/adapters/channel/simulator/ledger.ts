@@ -1,6 +1,6 @@
 /** Stores the messages and faults of the simulated channel in the database. */
 import { type Selectable, sql } from "kysely";
-import { coalesce } from "../../../database/coalesce.ts";
+import { coalesce } from "../../../database/batches/index.ts";
 import type { Database, DatabaseTransaction, Queries } from "../../../database/database.ts";
 import { newId } from "../../../database/id.ts";
 import {

@@ -1,5 +1,5 @@
 /** Saves the results of delivery attempts, a batch in one statement, and enqueues the retries. */
-import { coalesce } from "../../../database/coalesce.ts";
+import { coalesce } from "../../../database/batches/index.ts";
 import type { Queries } from "../../../database/database.ts";
 import { columnsOf, countedRecordset, ofOrganization, rowsOf } from "../../../database/query/index.ts";
 import type { NewJob } from "../../../jobs/job.ts";

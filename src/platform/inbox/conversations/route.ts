@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { routingTriggers } from "../../../../tools/routing.ts";
-import { coalesce } from "../../../database/coalesce.ts";
+import { coalesce } from "../../../database/batches/index.ts";
 import { ofOrganization } from "../../../database/query/index.ts";
 import { newJob } from "../../../jobs/job.ts";
 import { capacityFreed } from "../../account/users.ts";

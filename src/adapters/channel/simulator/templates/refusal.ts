@@ -1,6 +1,6 @@
 /** Refuses messages with templates that the authority has not approved, as WhatsApp does. */
 
-import { coalesce } from "../../../../database/coalesce.ts";
+import { coalesce } from "../../../../database/batches/index.ts";
 import type { Queries } from "../../../../database/database.ts";
 import { columnsOf, rowsOf } from "../../../../database/query/index.ts";
 import type { ChannelFailure, OutboundMessage } from "../../../../ports/channel/channel.ts";

@@ -38,7 +38,7 @@ import { runStreamed } from "./run-streamed.ts";
 export { requireScope } from "./authorize.ts";
 export { throwDatabaseFailure } from "./database-errors.ts";
 export { deleteExpiredResponsesJob, sealedResponses } from "./idempotency.ts";
-export { createResolveJob } from "./outward/resolve-job.ts";
+export { createResolveJob } from "./outward/index.ts";
 
 /** One request, in the form in which a transport passes it. */
 export interface CallRequest extends Requester {

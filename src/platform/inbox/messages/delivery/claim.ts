@@ -6,7 +6,7 @@
  * makes the delivery at-most-once.
  */
 import { sql } from "kysely";
-import { coalesce } from "../../../../database/coalesce.ts";
+import { coalesce } from "../../../../database/batches/index.ts";
 import { columnOf, columnsOf, matchesKey, recordset } from "../../../../database/query/index.ts";
 import type { ReportedFailure, SealedText } from "../../../../database/schema/index.ts";
 import { together } from "../../../../database/transaction.ts";

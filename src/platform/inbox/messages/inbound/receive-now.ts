@@ -6,7 +6,7 @@
  * the transaction fails, a worker runs the job.
  */
 import { fail } from "../../../../../tools/errors.ts";
-import { coalesce } from "../../../../database/coalesce.ts";
+import { coalesce } from "../../../../database/batches/index.ts";
 import { newId } from "../../../../database/id.ts";
 import { type NewJob, newJob } from "../../../../jobs/job.ts";
 import type { InboundMessage, MessageChange } from "../../../../ports/channel/channel.ts";

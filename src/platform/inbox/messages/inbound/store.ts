@@ -5,7 +5,7 @@
  */
 
 import { fail } from "../../../../../tools/errors.ts";
-import { coalesce } from "../../../../database/coalesce.ts";
+import { coalesce } from "../../../../database/batches/index.ts";
 import { newId } from "../../../../database/id.ts";
 import { ofOrganization } from "../../../../database/query/index.ts";
 import type { AccountMessage, ChannelCallbacks } from "../../../../ports/channel/channel.ts";

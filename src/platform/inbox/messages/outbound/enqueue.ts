@@ -9,7 +9,7 @@ import { deliverMessageJob } from "../delivery/index.ts";
 import type { MessageRow } from "../progress.ts";
 import { insertMessages } from "./insert.ts";
 
-export interface OutgoingMessage {
+export interface AcceptedMessage {
   readonly id: string;
   readonly inbox: { readonly id: string; readonly phone_number: string };
   readonly conversation: OutboundConversation;
@@ -43,7 +43,7 @@ const notSent = {
 
 export const newMessageId = (now: Date) => freshId({ now }, "msg");
 
-interface PricedMessage extends Pick<OutgoingMessage, "id" | "charge"> {
+interface PricedMessage extends Pick<AcceptedMessage, "id" | "charge"> {
   readonly organization_id: string;
   /** Whether the message may not be sent if the wallet does not cover its price. */
   readonly isLimited: boolean;
@@ -66,7 +66,7 @@ export function holdOf({ organization_id, id, charge, isLimited }: PricedMessage
  */
 export async function enqueueMessages(
   { tx, world }: Pick<Change, "tx" | "world">,
-  outgoing: readonly OutgoingMessage[],
+  outgoing: readonly AcceptedMessage[],
 ) {
   const [first] = outgoing;
   if (!first) {
@@ -93,7 +93,7 @@ export async function enqueueMessages(
   return messages;
 }
 
-function toMessage({ id, inbox, conversation, to, type, content, charge, ...rest }: OutgoingMessage) {
+function toMessage({ id, inbox, conversation, to, type, content, charge, ...rest }: AcceptedMessage) {
   const { actor, now, reply_to = null } = rest;
   return {
     organization_id: conversation.organization_id,
@@ -114,7 +114,7 @@ function toMessage({ id, inbox, conversation, to, type, content, charge, ...rest
   };
 }
 
-function toJob({ id: message_id, inbox, conversation, traceparent }: OutgoingMessage) {
+function toJob({ id: message_id, inbox, conversation, traceparent }: AcceptedMessage) {
   const { organization_id, id: subject } = conversation;
   const job = newJob(
     deliverMessageJob,

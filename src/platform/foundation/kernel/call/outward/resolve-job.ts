@@ -5,8 +5,8 @@ import { defineScheduledJob, type ModuleJob } from "../../job.ts";
 import type { Module } from "../../module.ts";
 import { codecFor } from "../execute-write.ts";
 import { type BoundOperation, bindHandlers, outwardStepsOf } from "../operation-call.ts";
-import { type OutwardTask, resolveAbandoned } from "./index.ts";
 import { findAbandoned, takeOver } from "./intents.ts";
+import { type OutwardTask, resolveAbandoned } from "./run.ts";
 
 export function createResolveJob(modules: readonly Module[]): ModuleJob {
   const operations = new Map(modules.flatMap(bindHandlers));
