@@ -1,6 +1,6 @@
 /** Batches that are shared fairly between organizations. */
 import { expect, test } from "vitest";
-import { FairBatches } from "../src/database/batches/fair-batches.ts";
+import { FairBatches } from "../src/database/sharing/fair-batches.ts";
 
 /** Batches that end when the test ends them. */
 function createBatches(maxSize: number) {

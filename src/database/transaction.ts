@@ -8,7 +8,7 @@
  */
 import { CompiledQuery, type KyselyProps, sql } from "kysely";
 import type { DatabaseTransaction, TransactionOptions, TransactionWork } from "./database.ts";
-import { sqlState } from "./pool/index.ts";
+import { sqlState } from "./outage.ts";
 
 const begin = CompiledQuery.raw("begin");
 const commit = CompiledQuery.raw("commit");

@@ -1,6 +1,5 @@
 /** Stores the messages and faults of the simulated channel in the database. */
 import { type Selectable, sql } from "kysely";
-import { coalesce } from "../../../database/batches/index.ts";
 import type { Database, DatabaseTransaction, Queries } from "../../../database/database.ts";
 import { newId } from "../../../database/id.ts";
 import {
@@ -11,6 +10,7 @@ import {
   recordset,
 } from "../../../database/query/index.ts";
 import type { Tables } from "../../../database/schema/index.ts";
+import { coalesce } from "../../../database/sharing/index.ts";
 import { together } from "../../../database/transaction.ts";
 import { type Enqueuer, newJob } from "../../../jobs/job.ts";
 import {

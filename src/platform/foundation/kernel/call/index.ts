@@ -8,7 +8,7 @@
 
 import type { Effect, Operation } from "../../../../../tools/contract/index.ts";
 import { fail } from "../../../../../tools/errors.ts";
-import { runFor } from "../../../../database/fair-queue.ts";
+import { runFor } from "../../../../database/sharing/index.ts";
 import type { Form } from "../../../../ports/transport/form.ts";
 import { actorOf, system } from "../actor.ts";
 import type { World } from "../context.ts";

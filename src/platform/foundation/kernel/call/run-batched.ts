@@ -6,9 +6,9 @@
  * as a call that fails, or that repeats an idempotency key, then runs alone, in a transaction of its own: so
  * failures are handled in one place, and a call that waits delays no other call.
  */
-import { FairBatches } from "../../../../database/batches/index.ts";
-import { NoFreePlaceError } from "../../../../database/fair-queue.ts";
+
 import { isOutage } from "../../../../database/outage.ts";
+import { FairBatches, NoFreePlaceError } from "../../../../database/sharing/index.ts";
 import { isLockTimeout, together } from "../../../../database/transaction.ts";
 import type { World } from "../context.ts";
 import type { BatchedCall } from "../module.ts";

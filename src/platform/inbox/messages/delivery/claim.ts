@@ -6,9 +6,9 @@
  * makes the delivery at-most-once.
  */
 import { sql } from "kysely";
-import { coalesce } from "../../../../database/batches/index.ts";
 import { columnOf, columnsOf, matchesKey, recordset } from "../../../../database/query/index.ts";
 import type { ReportedFailure, SealedText } from "../../../../database/schema/index.ts";
+import { coalesce } from "../../../../database/sharing/index.ts";
 import { together } from "../../../../database/transaction.ts";
 import type { ChannelAccount } from "../../../../ports/channel/account.ts";
 import { openAccount, pausedUntil, windowRuleOf } from "../../../account/inboxes/index.ts";

@@ -5,7 +5,7 @@
  * known. Receipts of one organization that arrive together are applied together.
  */
 import { sql } from "kysely";
-import { coalesce } from "../../../../database/batches/index.ts";
+import { coalesce } from "../../../../database/sharing/index.ts";
 import { together } from "../../../../database/transaction.ts";
 import type { Receipt } from "../../../../ports/channel/channel.ts";
 import { defineRetentionJob, type Transaction, type World } from "../../../foundation/kernel/index.ts";

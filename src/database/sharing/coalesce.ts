@@ -5,9 +5,9 @@
  * hundreds per second that is most of the database's capacity. So items that arrive while a batch runs form
  * the next batch. In this process, each key has one batch, and one connection, at a time.
  */
-import { currentOwner } from "../fair-queue.ts";
-import { NoAnswerError } from "../outage.ts";
-import { sqlState } from "../pool/index.ts";
+
+import { NoAnswerError, sqlState } from "../outage.ts";
+import { currentOwner } from "./fair-queue.ts";
 
 interface PendingItem<Item, Result> {
   readonly item: Item;

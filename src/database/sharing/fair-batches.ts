@@ -5,7 +5,7 @@
  * of a batch are taken round-robin by organization, so that many items of one organization delay an item of
  * another organization by at most one batch.
  */
-import { runFor } from "../fair-queue.ts";
+import { runFor } from "./fair-queue.ts";
 
 interface WaitingItem<Item, Result> {
   readonly item: Item;
