@@ -5,7 +5,7 @@
  * of a batch are taken round-robin by organization, so that many items of one organization delay an item of
  * another organization by at most one batch.
  */
-import { runFor } from "./fair-queue.ts";
+import { batchesOwner, runFor } from "./fair-queue.ts";
 
 interface WaitingItem<Item, Result> {
   readonly item: Item;
@@ -15,9 +15,6 @@ interface WaitingItem<Item, Result> {
 
 /** `runBatch` returns one result for each item, in the same order. */
 type BatchRunner<Item, Result> = (items: readonly Item[]) => Promise<readonly Result[]>;
-
-/** Names the queue in which batches wait for a database connection. */
-const batches = "batches";
 
 export class FairBatches<Item, Result> {
   readonly #runBatch: BatchRunner<Item, Result>;
@@ -44,7 +41,7 @@ export class FairBatches<Item, Result> {
       if (!this.#isRunning) {
         this.#isRunning = true;
         // Items that are added in the same tick join the first batch.
-        queueMicrotask(() => void runFor(batches, () => this.#runAll()));
+        queueMicrotask(() => void runFor(batchesOwner, () => this.#runAll()));
       }
     });
   }
