@@ -247,6 +247,12 @@ export const inboxErrors = {
     "The channel's provider does not respond or is busy.",
     "Try again in a minute.",
   ),
+  address_not_supported: errorEntry(
+    "business_rule",
+    422,
+    "The inbox's channel has no addresses like {value}.",
+    "Send an address of the kind that the channel has, or name another inbox in inbox_id.",
+  ),
   no_inbox: errorEntry(
     "business_rule",
     422,

@@ -12,7 +12,7 @@ import type { MessageRow } from "../progress.ts";
 
 interface BulkMessage {
   readonly contact_id: string;
-  /** A number in E.164 form, or a business-scoped id. */
+  /** The contact's address. */
   readonly to: string;
   readonly template: SentTemplate;
   /** Held by the broadcast. */

@@ -5,9 +5,10 @@ import type { Queries } from "../../../../database/database.ts";
 import { ofOrganization, onlyRow } from "../../../../database/query/index.ts";
 import type { Tables } from "../../../../database/schema/index.ts";
 import { together } from "../../../../database/transaction.ts";
-import { phoneKey } from "../../../account/phone/index.ts";
-import type { Change, Transaction } from "../../../foundation/kernel/index.ts";
-import { createContact, type Identity, isBsuid } from "../../contacts/index.ts";
+import type { ChannelAddress } from "../../../../ports/channel/address.ts";
+import { channelsWithKind, isOpenKind, requireKind } from "../../../account/inboxes/index.ts";
+import type { Change } from "../../../foundation/kernel/index.ts";
+import { createContact, idOfOwner, storedIdentity } from "../../contacts/index.ts";
 import { findOrCreateConversation, type OutboundConversation } from "../../conversations/index.ts";
 
 type Inbox = Pick<Selectable<Tables["inboxes"]>, "id" | "channel" | "phone_number" | "settings" | "health">;
@@ -27,9 +28,11 @@ export interface Recipient {
 
 interface Address {
   readonly organization: string;
-  /** A number in E.164 form, or a business-scoped id. */
-  readonly to: string;
-  /** By default the inbox of the contact's latest conversation, or else the first one. */
+  readonly to: ChannelAddress;
+  /**
+   * By default the inbox of the contact's latest conversation, or else the first one; of those whose channel
+   * can write to the address.
+   */
   readonly inbox_id: string | undefined;
 }
 
@@ -41,10 +44,15 @@ interface FoundRows {
 
 /** What exists, read by one statement. The contact and the conversation are locked until the commit. */
 export async function findRecipient(
-  tx: Transaction,
+  { tx, world }: Pick<Change, "tx" | "world">,
   { organization, to, inbox_id }: Address,
 ): Promise<FoundRows> {
   const requested = inbox_id ?? null;
+  const channels = channelsWithKind(world, to);
+  const isUsable = channels ? sql`channel = any(${channels}::text[])` : sql`true`;
+  const isInUsableInbox =
+    channels &&
+    sql`and inbox_id in (select id from inboxes where organization_id = ${organization} and ${isUsable})`;
   const { rows } = await sql<FoundRow>`
     select contact.id as contact_id, contact.name, contact.opted_out, contact.blocked_at,
       inbox.id as inbox_id, inbox.channel, inbox.phone_number, inbox.settings, inbox.health,
@@ -61,7 +69,7 @@ export async function findRecipient(
     left join lateral (
       select * from conversations
       where organization_id = ${organization} and contact_id = contact.id
-        and (${requested}::text is null or inbox_id = ${requested})
+        and (${requested}::text is null or inbox_id = ${requested}) ${isInUsableInbox ?? sql``}
       -- Not by the column itself: the index of its order covers every conversation of the organization.
       order by coalesce(last_message_at, '-infinity') desc, inbox_id
       limit 1
@@ -70,7 +78,7 @@ export async function findRecipient(
     left join inboxes as inbox on inbox.organization_id = ${organization} and inbox.id = coalesce(
       conversation.inbox_id,
       ${requested},
-      (select min(id) from inboxes where organization_id = ${organization})
+      (select min(id) from inboxes where organization_id = ${organization} and ${isUsable})
     )
   `.execute(tx);
   const { contact_id, name, opted_out, blocked_at, inbox_id: id, conversation_id, ...row } = onlyRow(rows);
@@ -94,9 +102,10 @@ interface FoundRow
 }
 
 /**
- * Creates what was not found: any phone number may be a recipient, but a business-scoped id, which the
- * channel assigns, must be a contact's.
- * @throws Failure `contact_blocked`, `contact_not_found`, `no_inbox`, `inbox_not_found`.
+ * Creates what was not found: any phone number may be a recipient, but an id that the channel assigns must be
+ * a contact's.
+ * @throws Failure `contact_blocked`, `contact_not_found`, `no_inbox`, `inbox_not_found`,
+ * `address_not_supported`.
  */
 export async function createRecipient(
   change: Change,
@@ -106,12 +115,13 @@ export async function createRecipient(
   if (contact && contact.blocked_at !== null) {
     throw failField("to", "contact_blocked", { contact_id: contact.id });
   }
-  if (!contact && isBsuid(to)) {
+  if (!contact && !isOpenKind(change.world, to)) {
     throw failField("to", "contact_not_found");
   }
   if (!inbox) {
     throw inbox_id === undefined ? fail("no_inbox") : fail("inbox_not_found", { param: "inbox_id" });
   }
+  requireKind(change.world, inbox.channel, to);
   const { now } = change;
   const created = { organization, inbox_id: inbox.id, now };
   if (contact) {
@@ -119,10 +129,11 @@ export async function createRecipient(
     const known = conversation ?? (await findOrCreateConversation(change, { ...created, contact_id: id }));
     return { contact, inbox, conversation: known, addressee: { id, name, created: false } };
   }
-  const identity = identityOf(to);
+  const identity = storedIdentity(to);
+  const identities = { [to.kind]: to.value };
   // Another transaction may create the contact at the same time: the identity tells whose conversation it is.
   const [newContact, added] = await together(
-    createContact(change, { organization, phone_number: to, now }, identity),
+    createContact(change, { organization, identities, now }, identity),
     findOrCreateConversation(change, { ...created, contact_id: idOfOwner(organization, identity) }),
   );
   const { id, name } = newContact ?? (await readContact(change.tx, added));
@@ -141,19 +152,7 @@ async function readContact(
     .executeTakeFirstOrThrow();
 }
 
-/** The id of the contact with this number or business-scoped id, as part of a statement. */
-export function contactIdOf(organization: string, to: string) {
-  return idOfOwner(organization, identityOf(to));
-}
-
-/** The id of the contact that has this identity, as part of a statement. */
-function idOfOwner(organization: string, { kind, value }: Identity) {
-  return sql<string>`(
-    select contact_id from contact_identities
-    where organization_id = ${organization} and kind = ${kind} and value = ${value}
-  )`;
-}
-
-function identityOf(to: string): Identity {
-  return isBsuid(to) ? { kind: "bsuid", value: to } : { kind: "phone", value: phoneKey(to) };
+/** The id of the contact with this address, as part of a statement. */
+export function contactIdOf(organization: string, to: ChannelAddress) {
+  return idOfOwner(organization, storedIdentity(to));
 }

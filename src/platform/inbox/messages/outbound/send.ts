@@ -32,13 +32,13 @@ type Input = z.output<typeof contract.send_message.input>;
 export async function sendMessage(input: Input, context: OrganizationChange) {
   const { tx, organization } = context;
   const { reply_to } = input;
-  const { to, inbox_id } = await readAddress(tx, organization, input);
+  const { to, inbox_id } = await readAddress({ ...context, db: tx }, input);
   const address = { organization, to, inbox_id };
   const [, contentFor, found, estimate] = await together(
     keepPlans(tx),
     readContent({ ...context, db: tx }, input),
-    findRecipient(tx, address),
-    readEstimate(tx, organization, to),
+    findRecipient(context, address),
+    readEstimate(tx, organization, to.value),
   );
   const { contact, inbox, conversation, addressee } = await createRecipient(context, found, address);
   if (reply_to !== undefined) {
@@ -48,7 +48,8 @@ export async function sendMessage(input: Input, context: OrganizationChange) {
   const sending = { ...context, db: tx };
   const checked = await requireSendable(sending, { contact, inbox, conversation, content, estimate });
   const { isFree, charge, isLimited } = checked;
-  const outgoing = { inbox, conversation, to, type: input.type, content, charge, isLimited, reply_to };
+  const { type } = input;
+  const outgoing = { inbox, conversation, to: to.value, type, content, charge, isLimited, reply_to };
   const message = await enqueueMessage(context, outgoing);
   const warnings = [...(isFree ? [] : ["outside_service_window"]), ...warnOfHealth(inbox.health)];
   return {
