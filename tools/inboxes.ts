@@ -226,13 +226,13 @@ export const inboxErrors = {
   credentials_rejected: errorEntry(
     "business_rule",
     422,
-    "WhatsApp does not accept these credentials: {reason}",
-    "Compare them with the app's dashboard at Meta, correct the field in param, and send them again.",
+    "The channel does not accept these credentials: {reason}",
+    "Compare them with the dashboard of the channel's provider, correct the field in param, and send them again.",
   ),
   credentials_not_used: errorEntry(
     "business_rule",
     422,
-    "An inbox of the simulated channel has no credentials.",
+    "An inbox of this channel has no credentials.",
     "Create an inbox with the channel whatsapp (POST /v1/inboxes).",
   ),
   channel_in_sandbox: errorEntry(

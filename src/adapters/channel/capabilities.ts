@@ -29,7 +29,7 @@ export const mediaLimits = {
 } as const satisfies MediaLimits;
 
 /** The numbers, and the ids of persons who hide their numbers: business-scoped user ids. */
-export const addressKinds = [
+export const whatsAppAddresses = [
   { kind: "phone", pattern: /^\+[1-9]\d{6,14}$/, isOpen: true },
   { kind: "bsuid", pattern: /^[A-Z]{2}\.(?:ENT\.)?[A-Za-z0-9]{1,128}$/, isOpen: false },
 ] as const satisfies readonly AddressKind[];
@@ -46,7 +46,7 @@ export type WhatsAppIdentities = {
 export const whatsAppCapabilities: ChannelCapabilities = {
   platform: "whatsapp",
   isSimulated: false,
-  addresses: addressKinds,
+  addresses: whatsAppAddresses,
   hasWindow: true,
   hasReceipts: true,
   changes: ["reaction", "edit", "edit_caption", "delete"],

@@ -8,8 +8,8 @@ export interface ChannelCapabilities {
   /** Whether its messages reach no real person: simulated money pays for them. */
   readonly isSimulated: boolean;
   /**
-   * How persons can be written to. Of several addresses of a person, the one of the first kind is used. An
-   * inbox's own address is of one of these kinds too.
+   * How persons can be written to. Of several addresses of a person, the one of the first kind is used.
+   * An inbox's own address is of one of these kinds too.
    */
   readonly addresses: readonly AddressKind[];
   /** Whether it accepts free text only for 24 hours after the person's latest message. */

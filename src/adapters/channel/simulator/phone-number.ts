@@ -1,8 +1,8 @@
 /** Schemas for the phone numbers and user ids that the simulator's controls take. */
 import { z } from "zod";
-import { addressKinds } from "../capabilities.ts";
+import { whatsAppAddresses } from "../capabilities.ts";
 
-const [, userIds] = addressKinds;
+const [, userIds] = whatsAppAddresses;
 
 /**
  * Digits with or without `+`, normalized to E.164. In a path the `+` may arrive as `%2B`, encoded twice, or

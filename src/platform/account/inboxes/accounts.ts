@@ -2,7 +2,7 @@
  * The accounts of inboxes on a channel with accounts. Their credentials are stored sealed, and only
  * the channel gets them.
  *
- * Only this file knows the stored form, whose names are WhatsApp's words for the ids of an account. An
+ * Only this file knows the stored form, whose names are one provider's words for the ids of an account. An
  * earlier version, which may run beside this one, takes the ids from their columns and seals the other
  * credentials. This version writes the same form, and also reads credentials that are sealed whole, as a
  * later version can write them.

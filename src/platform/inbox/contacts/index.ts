@@ -35,8 +35,8 @@ export { findContactIds } from "./find-many.ts";
 export {
   addressAmong,
   findAddress,
+  hasAddress,
   type Identity,
-  isReachable,
   noIdentities,
   requireAddress,
   type StoredSender,

@@ -78,6 +78,6 @@ export function selectAddress(kinds: readonly AddressKind[]): RawBuilder<string 
 }
 
 /** Whether a row of `contacts` has an address on any channel, as part of a statement. */
-export function isReachable(world: Pick<World, "channels">): RawBuilder<boolean> {
+export function hasAddress(world: Pick<World, "channels">): RawBuilder<boolean> {
   return sql`(${selectAddress(addressKinds(world))}) is not null`;
 }

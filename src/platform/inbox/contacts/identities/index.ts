@@ -1,5 +1,5 @@
 /** The identities of contacts: how they are stored, shown, reported and written to. */
-export { addressAmong, findAddress, isReachable, requireAddress, selectAddress } from "./addresses.ts";
+export { addressAmong, findAddress, hasAddress, requireAddress, selectAddress } from "./addresses.ts";
 export {
   type Identity,
   identitiesOf,

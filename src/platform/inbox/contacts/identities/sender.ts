@@ -6,8 +6,8 @@ import { identitiesOf } from "./kinds.ts";
 const identity = z.string().nullish();
 
 /**
- * Members of a payload. A number stands apart from the other identities, because a previous version, which may
- * run beside this one, writes and reads this form.
+ * Members of a payload. A number stands apart from the other identities, because a previous version, which
+ * may run beside this one, writes and reads this form.
  */
 export const senderFields = {
   from: z.string().nullable(),

@@ -6,7 +6,7 @@
  * changes nothing.
  */
 import { z } from "zod";
-import { refersTo } from "../../../../database/query/index.ts";
+import { columnsOf, rowsOf } from "../../../../database/query/index.ts";
 import { newJob } from "../../../../jobs/job.ts";
 import type { UpdatePage } from "../../../../ports/channel/channel.ts";
 import { withDeadline } from "../../../../time/deadline.ts";
@@ -65,21 +65,13 @@ export const startPollingJob = defineScheduledJob({
       return;
     }
     await world.database.transaction(async (tx) => {
-      const inboxes = await tx
-        .selectFrom("inbox_accounts")
-        .innerJoin("inboxes", (join) => join.on(refersTo("inbox_accounts.inbox_id", "inboxes")))
-        .select(["inbox_accounts.organization_id", "inbox_id"])
-        .where("inboxes.channel", "in", polled)
-        .where(({ not, exists, selectFrom, val, fn }) =>
-          not(
-            exists(
-              selectFrom("jobs")
-                .select("id")
-                .whereRef("jobs.key", "=", fn<string>("concat", [val(keyPrefix), "inbox_accounts.inbox_id"])),
-            ),
-          ),
-        )
-        .execute();
+      const { rows: inboxes } = await rowsOf(columnsOf("inbox_accounts", "organization_id", "inbox_id"))`
+        select account.organization_id, account.inbox_id
+        from inbox_accounts as account
+        join inboxes on inboxes.organization_id = account.organization_id and inboxes.id = account.inbox_id
+        where inboxes.channel = any(${polled}::text[])
+          and not exists (select from jobs where jobs.key = ${keyPrefix}::text || account.inbox_id)
+      `.execute(tx);
       await tx.enqueue(
         inboxes.map((inbox) => newJob(pollInboxJob, inbox, { key: `${keyPrefix}${inbox.inbox_id}` })),
       );

@@ -1,6 +1,6 @@
 /**
- * Receives what a channel's provider reports of accounts. An app may report all its accounts together, so each
- * part goes to the inbox of its account, within the organization.
+ * Receives what a channel's provider reports of accounts. An app may report all its accounts together, so
+ * each part goes to the inbox of its account, within the organization.
  */
 import type { AccountIds } from "../../../../ports/channel/account.ts";
 import type { ChannelUpdates } from "../../../../ports/channel/channel.ts";
