@@ -94,6 +94,9 @@ test("an inbox is connected with its account, and is not called by the provider"
   });
   const { data: listed } = await app.call(inboxes.list_inboxes, {});
   expect(listed.map(({ id }) => id)).toContain(inbox.id);
+  const path = `/webhooks/${channelName}/${inbox.organization_id}/${inbox.id}`;
+  const answer = await app.fetch(path, { method: "POST", key: null, json: {} });
+  expect(await answer.json()).toMatchObject({ error: { code: "webhook_not_signed" } });
 });
 
 test.each<[string, Partial<InputOf<typeof createInbox>>, string, string]>([

@@ -15,8 +15,8 @@ export interface ChannelCapabilities {
   /** Whether it accepts free text only for 24 hours after the person's latest message. */
   readonly hasWindow: boolean;
   /**
-   * Whether it reports the delivery of messages. Without receipts, `sent` is the last status of a message, and it
-   * is charged when it is accepted.
+   * Whether it reports the delivery of messages. Without receipts, `sent` is the last status of a message,
+   * and the message is charged when it is accepted.
    */
   readonly hasReceipts: boolean;
   /** What it reports that persons do with earlier messages. */

@@ -220,7 +220,10 @@ export interface FileContent {
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-/** What a provider reports at once. The account of each part is one of the same app, not always the address's own. */
+/**
+ * What a provider reports at once. The account of each part is one of the same app, not always the account
+ * whose address is called.
+ */
 export interface ChannelUpdates {
   readonly messages: readonly AccountMessage[];
   readonly receipts: readonly (Omit<Receipt, "organization_id"> & { readonly account_id: string })[];
