@@ -130,7 +130,7 @@ async function measure(database: Database): Promise<void> {
         organization_id: caller.organization_id,
         channel: "simulator",
         channel_message_id: `bench-${from}`,
-        from,
+        from: { phone: from },
         to: null,
         name: null,
         content: { type: "text", text: { body: "hello" } },

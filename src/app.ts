@@ -41,6 +41,7 @@ import {
 } from "./platform/index.ts";
 import { type BootstrapResult, bootstrap } from "./platform/operations/bootstrap.ts";
 import { openClock } from "./platform/operations/clock.ts";
+import type { Channel } from "./ports/channel/channel.ts";
 import type { TemplateAuthority } from "./ports/channel/template-authority.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { Log } from "./ports/telemetry/log.ts";
@@ -61,6 +62,8 @@ export interface AppOptions extends Pick<DatabaseOptions, "onFailure"> {
   readonly enabledModules?: Modules;
   /** Returns the authority to use in place of the simulated authority. */
   replaceAuthority?(simulated: TemplateAuthority): TemplateAuthority;
+  /** By their names, beside the channels of this service. */
+  readonly otherChannels?: Readonly<Record<string, Channel>>;
   /** Called once, when the first organization is created. */
   onFirstStart?(created: BootstrapResult): void;
   /** Whether due jobs run automatically; a test with its own clock runs them itself. */
@@ -218,7 +221,7 @@ function openPorts(
   callbacks: Callbacks,
   enqueue: Enqueuer,
 ) {
-  const { config, replaceAuthority } = options;
+  const { config, replaceAuthority, otherChannels } = options;
   const { channels, routes, jobs } = openChannels({
     database,
     enqueue,
@@ -236,7 +239,7 @@ function openPorts(
     now,
   });
   return {
-    channels,
+    channels: { ...channels, ...otherChannels },
     payments: processor.payments,
     routes: [...routes, ...processor.routes],
     jobs,

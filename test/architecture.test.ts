@@ -98,6 +98,23 @@ describe("modules", async () => {
     expect(main?.text).not.toContain('from "./emulator/whatsapp-emulator.ts"');
   });
 
+  test("of the platform name no vendor of a channel, except in stored and public names", () => {
+    const vendor = /whatsapp|\bMeta\b|waba|bsuid|to_kind/i;
+    // The word meta alone is the member of a response with a list.
+    const withoutMeta = (text: string) => text.replaceAll(/\bmeta\b|META-INF/g, "");
+    const naming = sources
+      .filter(({ path, text }) => path.startsWith("src/platform/") && vendor.test(withoutMeta(text)))
+      .map(({ path }) => path);
+    expect(naming.sort()).toEqual([
+      // The names of columns.
+      "src/platform/account/inboxes/accounts.ts",
+      "src/platform/inbox/contacts/find.ts",
+      "src/platform/inbox/contacts/identities/kinds.ts",
+      // The source of the bundled prices.
+      "src/platform/money/prices/bundled.ts",
+    ]);
+  });
+
   test("of the ports import types alone, of other ports and of the catalogue", () => {
     const ports = sources.filter(({ path }) => path.startsWith("src/ports/"));
     const statements = ports.flatMap(({ text }) => text.match(/^import [^;]*;/gm) ?? []);

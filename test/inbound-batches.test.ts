@@ -33,7 +33,7 @@ function receiveTogether(...texts: readonly string[]) {
         organization_id,
         channel: "simulator",
         channel_message_id: `in.${last}`,
-        from: `+1415${last}`,
+        from: { phone: `+1415${last}` },
         to: null,
         name: null,
         occurred_at: app.now().toISOString(),

@@ -124,7 +124,7 @@ describe("the ledger", { tags: "both" }, () => {
     const { channel, controls } = simulate(enqueueNow, "2026-03-01T10:00:01.000Z");
     const message = {
       organization_id: "org_1",
-      from: phone,
+      from: { phone },
       content: { type: "text", text: { body: "Hi" } },
       channel_message_id: "an id that sorts first",
     } as const;

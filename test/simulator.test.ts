@@ -33,7 +33,7 @@ describe("an accepted message", () => {
     const media = { url: "https://example.com/a.png", caption: "A", file_name: null };
     await send({ token: "file", content: { type: "image", media } });
     await send({ token: "choice", content: { type: "interactive", interactive: { body: "Which?" } } });
-    await send({ token: "elsewhere", to: "+14155550124" });
+    await send({ token: "elsewhere", to: { kind: "phone", value: "+14155550124" } });
     await advanceTime(200);
     const { messages, total } = await controls.listMessages(org, phone, { limit: 1 });
     expect(total).toBe(2);
@@ -199,7 +199,9 @@ describe("a fault", () => {
     const { send, controls } = createMemorySimulator();
     await controls.replaceFaults(org, { failures: [{ code: 131051, to: "14155550123" }] });
     expect(await send()).toMatchObject({ outcome: "refused" });
-    expect(await send({ to: "+14155550124" })).toMatchObject({ outcome: "accepted" });
+    expect(await send({ to: { kind: "phone", value: "+14155550124" } })).toMatchObject({
+      outcome: "accepted",
+    });
     expect(await send({ organization_id: "org_2" })).toMatchObject({ outcome: "accepted" });
   });
 
@@ -222,13 +224,18 @@ describe("an inbound message", () => {
 
   test("is passed on and listed on the phone", async () => {
     const { controls, inbound } = createMemorySimulator();
-    const result = await controls.receiveInbound({ organization_id: org, from: phone, name: "Ana", content });
+    const result = await controls.receiveInbound({
+      organization_id: org,
+      from: { phone },
+      name: "Ana",
+      content,
+    });
     expect(result).toMatchObject({
       message_id: `msg_${result.channel_message_id}`,
       conversation_id: "conv_1",
     });
     expect(inbound).toMatchObject([
-      { from: phone, to: null, name: "Ana", occurred_at: "2026-03-01T10:00:00.000Z", content },
+      { from: { phone }, to: null, name: "Ana", occurred_at: "2026-03-01T10:00:00.000Z", content },
     ]);
     expect((await controls.listMessages(org, phone)).messages).toMatchObject([
       { direction: "inbound", status: "received" },
@@ -237,13 +244,13 @@ describe("an inbound message", () => {
 
   test("received twice is stored once, with its first timestamp", async () => {
     const { controls, inbound, advanceTime } = createMemorySimulator();
-    const message = { organization_id: org, from: phone, content, channel_message_id: "wamid.1" };
+    const message = { organization_id: org, from: { phone }, content, channel_message_id: "wamid.1" };
     const first = await controls.receiveInbound(message);
     await advanceTime(1_000);
     expect(await controls.receiveInbound(message)).toEqual(first);
     expect(inbound[1]).toEqual(inbound[0]);
     expect((await controls.listMessages(org, phone)).total).toBe(1);
-    const other = { ...message, from: "+14155550124" };
+    const other = { ...message, from: { phone: "+14155550124" } };
     await expect(controls.receiveInbound(other)).rejects.toMatchObject({ field: "channel_message_id" });
   });
 });

@@ -38,7 +38,7 @@ const inboundChannel = implement(
             organization_id: organization,
             channel: "simulator",
             channel_message_id: `in_${organization}`,
-            from: "+14155550123",
+            from: { phone: "+14155550123" },
             to: null,
             name: null,
             occurred_at: world.now().toISOString(),

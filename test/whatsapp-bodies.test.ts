@@ -111,7 +111,7 @@ const message = {
 };
 
 function write(content: MessageContent, { to = "{{Recipient-Phone-Number}}", id = "" } = {}) {
-  const body = toBody({ ...message, to, to_kind: "phone", content }, new Map([[file.key, id]]));
+  const body = toBody({ ...message, to: { kind: "phone", value: to }, content }, new Map([[file.key, id]]));
   return JSON.parse(JSON.stringify(body));
 }
 
@@ -177,7 +177,10 @@ test("a message for which there is no connection was certainly not sent, and is 
   const settings = { baseUrl: "http://127.0.0.1:1", version: "v26.0", mediaHosts: [] };
   const send = createSend(settings, () => new Date());
   const content = contents["Send Text Message"] ?? template({});
-  const result = await send({ ...message, content, to: "+14155550123", to_kind: "phone" }, sendOptions);
+  const result = await send(
+    { ...message, content, to: { kind: "phone", value: "+14155550123" } },
+    sendOptions,
+  );
   expect(result).toMatchObject({ outcome: "busy", retryAfterMs: 10_000 });
 });
 

@@ -226,13 +226,13 @@ export const inboxErrors = {
   credentials_rejected: errorEntry(
     "business_rule",
     422,
-    "WhatsApp does not accept these credentials: {reason}",
-    "Compare them with the app's dashboard at Meta, correct the field in param, and send them again.",
+    "The channel does not accept these credentials: {reason}",
+    "Compare them with the dashboard of the channel's provider, correct the field in param, and send them again.",
   ),
   credentials_not_used: errorEntry(
     "business_rule",
     422,
-    "An inbox of the simulated channel has no credentials.",
+    "An inbox of this channel has no credentials.",
     "Create an inbox with the channel whatsapp (POST /v1/inboxes).",
   ),
   channel_in_sandbox: errorEntry(
@@ -246,6 +246,12 @@ export const inboxErrors = {
     503,
     "The channel's provider does not respond or is busy.",
     "Try again in a minute.",
+  ),
+  address_not_supported: errorEntry(
+    "business_rule",
+    422,
+    "The inbox's channel has no addresses like {value}.",
+    "Send an address of the kind that the channel has, or name another inbox in inbox_id.",
   ),
   no_inbox: errorEntry(
     "business_rule",

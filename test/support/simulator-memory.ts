@@ -73,8 +73,7 @@ export function outboundMessage(message: Partial<OutboundMessage> = {}): Outboun
   return {
     organization_id: "org_1",
     from: "+15550000001",
-    to: "+14155550123",
-    to_kind: "phone",
+    to: { kind: "phone", value: "+14155550123" },
     is_bulk: false,
     refusals: 0,
     token: "msg_1",

@@ -65,7 +65,7 @@ export const flowErrors = {
   contact_unreachable: errorEntry(
     "business_rule",
     422,
-    "The contact has neither a phone number nor a bsuid.",
+    "The contact has no address on the channel of this inbox.",
     "Wait until the contact writes.",
   ),
   attributes_too_large: errorEntry(

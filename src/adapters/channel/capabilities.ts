@@ -1,4 +1,5 @@
 /** What WhatsApp can do, and the simulated channel, which imitates it. */
+import type { AddressKind } from "../../ports/channel/address.ts";
 import type { ChannelCapabilities, MediaLimits } from "../../ports/channel/capabilities.ts";
 
 const megabyte = 1024 * 1024;
@@ -27,9 +28,25 @@ export const mediaLimits = {
   },
 } as const satisfies MediaLimits;
 
+/** The numbers, and the ids of persons who hide their numbers: business-scoped user ids. */
+export const whatsAppAddresses = [
+  { kind: "phone", pattern: /^\+[1-9]\d{6,14}$/, isOpen: true },
+  { kind: "bsuid", pattern: /^[A-Z]{2}\.(?:ENT\.)?[A-Za-z0-9]{1,128}$/, isOpen: false },
+] as const satisfies readonly AddressKind[];
+
+/** How persons are recognized, apart from their numbers. */
+export type WhatsAppIdentities = {
+  /** The number as WhatsApp writes it, digits only. */
+  readonly wa_id?: string | null | undefined;
+  /** WhatsApp's id of this person for this business, for example US.13491208655302741918. */
+  readonly bsuid?: string | null | undefined;
+  readonly username?: string | null | undefined;
+};
+
 export const whatsAppCapabilities: ChannelCapabilities = {
   platform: "whatsapp",
   isSimulated: false,
+  addresses: whatsAppAddresses,
   hasWindow: true,
   hasReceipts: true,
   changes: ["reaction", "edit", "edit_caption", "delete"],

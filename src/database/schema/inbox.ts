@@ -79,9 +79,6 @@ export interface InboxColumns {
     /** When `opted_out` was set last. */
     consent_at: string;
   };
-  contact_identities: {
-    kind: "phone" | "wa_id" | "bsuid" | "username";
-  };
   conversations: {
     status: "open" | "pending" | "closed" | "snoozed" | "spam";
     /**

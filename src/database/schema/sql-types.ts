@@ -392,6 +392,7 @@ export const sqlTypes: SqlTypes = {
     app_id: "text",
     secrets: "text",
     updated_at: "timestamptz",
+    poll_cursor: "text",
   },
   inboxes: {
     organization_id: "text",
@@ -894,4 +895,4 @@ export const sqlTypes: SqlTypes = {
 };
 
 /** Of the migrations and the declarations that this file was made from. */
-export const digest = "1bf6797fff4c8a71";
+export const digest = "dc6bf5785c5feff5";

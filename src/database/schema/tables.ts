@@ -206,7 +206,7 @@ export interface Tables {
   };
   contact_identities: {
     organization_id: string;
-    kind: "phone" | "wa_id" | "bsuid" | "username";
+    kind: string;
     value: string;
     contact_id: string;
     created_at: string;
@@ -443,6 +443,7 @@ export interface Tables {
     /** The access token, the app's secret and the verify token, as JSON. */
     secrets: SealedText;
     updated_at: string;
+    poll_cursor: string | null;
   };
   inboxes: {
     organization_id: string;

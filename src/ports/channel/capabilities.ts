@@ -1,4 +1,5 @@
 /** What a channel can do. The platform asks this record, and never which channel it is. */
+import type { AddressKind } from "./address.ts";
 import type { MediaType } from "./message-content.ts";
 
 export interface ChannelCapabilities {
@@ -6,10 +7,16 @@ export interface ChannelCapabilities {
   readonly platform: string;
   /** Whether its messages reach no real person: simulated money pays for them. */
   readonly isSimulated: boolean;
+  /**
+   * How persons can be written to. Of several addresses of a person, the one of the first kind is used.
+   * An inbox's own address is of one of these kinds too.
+   */
+  readonly addresses: readonly AddressKind[];
   /** Whether it accepts free text only for 24 hours after the person's latest message. */
   readonly hasWindow: boolean;
   /**
-   * Whether it reports the delivery of messages. Without receipts, an accepted message counts as delivered.
+   * Whether it reports the delivery of messages. Without receipts, `sent` is the last status of a message,
+   * and the message is charged when it is accepted.
    */
   readonly hasReceipts: boolean;
   /** What it reports that persons do with earlier messages. */

@@ -1,19 +1,17 @@
 /** The port to a messaging channel. Called outside any transaction. */
 import type { AccountIds, AccountReading, ChannelAccount } from "./account.ts";
+import type { ChannelAddress, Identities, IdentityMove } from "./address.ts";
 import type { ChannelCapabilities } from "./capabilities.ts";
 import type { MessageContent, ReceivedContent } from "./message-content.ts";
 import type { TemplateAuthority } from "./template-authority.ts";
 
 export interface OutboundMessage {
   readonly organization_id: string;
-  /** The inbox's phone number, E.164. */
+  /** The inbox's own address. */
   readonly from: string;
   /** The account that it is sent from; the simulated channel has none. */
   readonly account?: ChannelAccount | undefined;
-  /** The recipient: a phone number in E.164 form, or the business-scoped user id of a person who hides it. */
-  readonly to: string;
-  /** Selects the field for `to`: WhatsApp silently drops a message with an id in the field for numbers. */
-  readonly to_kind: "phone" | "bsuid";
+  readonly to: ChannelAddress;
   /** Set by this service; the channel repeats it in receipts and, if it can, finds the message by it. */
   readonly token: string;
   /** How many results of earlier attempts had `isRefusal`. */
@@ -124,6 +122,7 @@ export interface FirstInbox {
   readonly name: string;
   readonly channel: string;
   readonly platform: string;
+  /** The inbox's own address. */
   readonly phone_number: string;
 }
 
@@ -157,15 +156,30 @@ export interface ChannelProvider {
   /** Reads credentials, as a caller sent them or as they are stored. Other members are ignored. */
   readAccount(credentials: unknown): AccountReading;
   /**
-   * Checks that an account works and has this number (E.164), and subscribes to what it
-   * receives. Safe to repeat.
+   * Checks that an account works and has this address, and subscribes to what it receives. Safe to repeat.
    */
   connect(
-    request: { readonly account: ChannelAccount; readonly phone_number: string },
+    request: { readonly account: ChannelAccount; readonly address: string },
     signal: AbortSignal,
   ): Promise<ConnectResult>;
   /** Undefined if the provider does not allow it. */
   readLimits(account: ChannelAccount, signal: AbortSignal): Promise<NumberLimits | undefined>;
+  /** Of a provider that reports what its accounts receive. */
+  readonly webhook?: ChannelWebhook;
+  /** Of a provider that does not report it, and is asked for it. */
+  readonly polling?: ChannelPolling;
+  /**
+   * Passes a received file to `read` while it arrives; undefined if the provider does not have it any more.
+   */
+  fetchFile<Value>(
+    account: ChannelAccount,
+    file: WantedFile,
+    read: (content: FileContent) => Promise<Value>,
+  ): Promise<Value | undefined>;
+}
+
+/** The address of an inbox to which the provider reports. */
+export interface ChannelWebhook {
   /** The answer to the provider's check of the address; undefined if its token is not the account's. */
   answerHandshake(
     account: ChannelAccount,
@@ -176,14 +190,23 @@ export interface ChannelProvider {
     account: ChannelAccount,
     request: ChannelRequest,
   ): ChannelUpdates | "forged" | "too_many" | "unreadable";
+}
+
+export interface ChannelPolling {
+  /** From one request to the next, unless there are more updates already. */
+  readonly intervalMs: number;
   /**
-   * Passes a received file to `read` while it arrives; undefined if the provider does not have it any more.
+   * What the account has received after `cursor`, oldest first; null: from the first request on. A page may
+   * be requested again, until its own cursor has been stored.
    */
-  fetchFile<Value>(
-    account: ChannelAccount,
-    file: WantedFile,
-    read: (content: FileContent) => Promise<Value>,
-  ): Promise<Value | undefined>;
+  readUpdates(account: ChannelAccount, cursor: string | null, signal: AbortSignal): Promise<UpdatePage>;
+}
+
+export interface UpdatePage {
+  readonly updates: Partial<ChannelUpdates>;
+  /** Where the next page begins. */
+  readonly cursor: string;
+  readonly hasMore: boolean;
 }
 
 /** A file of a received message, by the provider's id. */
@@ -197,7 +220,10 @@ export interface FileContent {
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-/** What a request reports. The account of each part is one of the same app, not always the address's own. */
+/**
+ * What a provider reports at once. The account of each part is one of the same app, not always the account
+ * whose address is called.
+ */
 export interface ChannelUpdates {
   readonly messages: readonly AccountMessage[];
   readonly receipts: readonly (Omit<Receipt, "organization_id"> & { readonly account_id: string })[];
@@ -233,19 +259,10 @@ export interface AccountMessage extends Omit<InboundMessage, "organization_id" |
   readonly original: Readonly<Record<string, unknown>>;
 }
 
-/** A person's identities before and after a change. */
-export interface IdentityMove {
-  readonly occurred_at: string;
-  readonly from: { readonly phone_number: string | null; readonly bsuid: string | null };
-  readonly to: { readonly phone_number: string | null; readonly bsuid: string | null };
-}
-
 /** A person allowed or stopped marketing by the channel's own means. */
 export interface ConsentChange {
   readonly occurred_at: string;
-  /** E.164; null if the person hides it. */
-  readonly from: string | null;
-  readonly identities?: Identities | undefined;
+  readonly from: Identities;
   readonly opted_out: boolean;
 }
 
@@ -256,8 +273,7 @@ export interface MessageChange {
   readonly channel_message_id: string;
   /** The channel's id of the change; a repeated report has the same one. */
   readonly change_id: string;
-  readonly from: string | null;
-  readonly identities?: Identities | undefined;
+  readonly from: Identities;
   readonly occurred_at: string;
   readonly change: /** Null: the person removes the reaction. */
     | { readonly type: "reaction"; readonly emoji: string | null }
@@ -290,29 +306,14 @@ export interface Receipt {
   readonly pricing?: Pricing | null | undefined;
 }
 
-/** A person's identities on a channel, apart from the phone number. */
-export interface Identities {
-  /** The phone number as the channel writes it, digits only. */
-  readonly wa_id?: string | null | undefined;
-  /**
-   * The business-scoped user id: the channel's id of this person for this business, for example
-   * US.13491208655302741918.
-   */
-  readonly bsuid?: string | null | undefined;
-  /** Chosen by the person, who can change it; another person may then take it. */
-  readonly username?: string | null | undefined;
-}
-
 /** A message from a contact. */
 export interface InboundMessage {
   readonly organization_id: string;
   /** The name of the channel, which is the inbox's too. */
   readonly channel: string;
   readonly channel_message_id: string;
-  /** The sender's number, E.164; null if the person hides it, with an identity instead. */
-  readonly from: string | null;
-  readonly identities?: Identities | undefined;
-  /** The inbox's number; null for the organization's first inbox of the channel. */
+  readonly from: Identities;
+  /** The inbox's own address; null for the organization's first inbox of the channel. */
   readonly to: string | null;
   readonly name: string | null;
   readonly occurred_at: string;

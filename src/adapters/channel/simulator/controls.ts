@@ -1,22 +1,25 @@
 /** Controls of the simulated channel: send inbound messages, tap buttons, read messages, inject faults. */
 import type { z } from "zod";
-import type { ChannelCallbacks, Identities, MessageChange } from "../../../ports/channel/channel.ts";
+import type { ChannelCallbacks, MessageChange } from "../../../ports/channel/channel.ts";
 import type { ReceivedContent } from "../../../ports/channel/message-content.ts";
 import type { Clock } from "../../../ports/clock.ts";
+import type { WhatsAppIdentities } from "../capabilities.ts";
 import { findChoice, type ReplyChoice } from "./choices.ts";
 import { Faults } from "./faults.ts";
 import { ControlInputError } from "./input-error.ts";
 import { scheduleReadReceipts } from "./receipts.ts";
 import type { LedgerMessage, SimulatorStore } from "./store.ts";
 
+/** E.164, as `phone`, and the other identities. */
+export type SimulatedPerson = WhatsAppIdentities & { readonly phone?: string | null | undefined };
+
 /** A message from a contact. */
 export interface ContactMessage {
   readonly organization_id: string;
-  /** The contact's number, E.164; null if the contact hides it and has a bsuid. */
-  readonly from: string | null;
+  /** The contact has a number, an id or both. */
+  readonly from: SimulatedPerson;
   /** The inbox's number, E.164; by default the organization's first inbox. */
   readonly to?: string | undefined;
-  readonly identities?: Identities | undefined;
   readonly name?: string | null | undefined;
   readonly content: ReceivedContent;
   /** The channel's id of the message that it quotes. */
@@ -112,8 +115,8 @@ async function receiveInbound(
   { store, callbacks, now }: ControlOptions,
   message: ContactMessage,
 ): Promise<InboundResult> {
-  const { organization_id, from, identities, to = null, name = null, content, reply_to } = message;
-  const phone_number = from ?? identities?.bsuid;
+  const { organization_id, from, to = null, name = null, content, reply_to } = message;
+  const phone_number = from.phone ?? from.bsuid;
   if (!phone_number) {
     throw new ControlInputError("from", "Send from, user_id or both.");
   }
@@ -140,7 +143,6 @@ async function receiveInbound(
     channel: "simulator",
     channel_message_id: id,
     from,
-    identities,
     to,
     name,
     occurred_at: stored.created_at,

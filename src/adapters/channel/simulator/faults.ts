@@ -77,7 +77,7 @@ export function findInjectedFailure(
   now: Date,
 ): InjectedFailure | null {
   const triggered = faults.failures.find((entry) => {
-    const isRecipient = entry.to === undefined || entry.to === to;
+    const isRecipient = entry.to === undefined || entry.to === to.value;
     return isRecipient && isTriggered(entry.share, token, hashPurpose(entry.code, now));
   });
   if (!triggered) {

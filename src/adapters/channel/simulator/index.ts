@@ -168,7 +168,7 @@ function toLedgerMessage(message: OutboundMessage, id: string, at: Date): Ledger
     organization_id: message.organization_id,
     id,
     token: message.token,
-    phone_number: message.to,
+    phone_number: message.to.value,
     direction: "outbound",
     content: { ...withoutFile(message.content), ...(message.reply_to ? { reply_to: message.reply_to } : {}) },
     status: "accepted",

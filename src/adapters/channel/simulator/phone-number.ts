@@ -1,5 +1,8 @@
 /** Schemas for the phone numbers and user ids that the simulator's controls take. */
 import { z } from "zod";
+import { whatsAppAddresses } from "../capabilities.ts";
+
+const [, userIds] = whatsAppAddresses;
 
 /**
  * Digits with or without `+`, normalized to E.164. In a path the `+` may arrive as `%2B`, encoded twice, or
@@ -21,7 +24,7 @@ export const phoneNumber = z.string().transform((value, context) => {
 export const channelUserId = z
   .string()
   .trim()
-  .regex(/^[A-Z]{2}\.(?:ENT\.)?[A-Za-z0-9]{1,128}$/, "Send an id like US.13491208655302741918.");
+  .regex(userIds.pattern, "Send an id like US.13491208655302741918.");
 
 /** Identifies a phone: its number or, if that is hidden, the contact's id. */
 export const phoneIdentifier = z.union(

@@ -30,19 +30,18 @@ const PhoneParams = z.object({ number: phoneIdentifier });
 
 const postInbound: RouteHandler = async (controls, { organization_id, body }) => {
   const message = parseControlInput(InboundBody, body);
-  const { from = null, to, user_id, username, wa_id, name, channel_message_id, reply_to } = message;
-  const identities = { bsuid: user_id, username, wa_id };
+  const { from, to, user_id, username, wa_id, name, channel_message_id, reply_to } = message;
+  const identities = { phone: from, bsuid: user_id, username, wa_id };
   const change = toChange(message);
   if (change) {
-    const by = { organization_id, from, identities, change_id: channel_message_id };
+    const by = { organization_id, from: identities, change_id: channel_message_id };
     return { status: 201, body: { data: await controls.receiveChange({ ...by, ...change }) } };
   }
   const content = await toInboundContent(message, organization_id, controls);
   const received = await controls.receiveInbound({
     organization_id,
-    from,
+    from: identities,
     to,
-    identities,
     name,
     channel_message_id,
     reply_to,

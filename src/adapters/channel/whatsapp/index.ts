@@ -26,11 +26,13 @@ export function openWhatsApp(address: WhatsAppAddress, now: Clock): Channel {
     find: async () => ({ outcome: "unknown" }),
     provider: {
       readAccount: readWhatsAppAccount,
-      connect: ({ account, phone_number }, signal) =>
+      connect: ({ account, address: phone_number }, signal) =>
         connect(settings, { account: toWhatsAppAccount(account), phone_number }, signal),
       readLimits: (account, signal) => readLimits(settings, toWhatsAppAccount(account), signal),
-      answerHandshake: (account, query) => answerHandshake(toWhatsAppAccount(account), query),
-      readRequest: (account, request) => readRequest(toWhatsAppAccount(account), request),
+      webhook: {
+        answerHandshake: (account, query) => answerHandshake(toWhatsAppAccount(account), query),
+        readRequest: (account, request) => readRequest(toWhatsAppAccount(account), request),
+      },
       fetchFile: (account, file, read) => fetchFile(toWhatsAppAccount(account), file, read),
     },
     templates: createWhatsAppAuthority(settings),

@@ -2,7 +2,7 @@
  * The accounts of inboxes on a channel with accounts. Their credentials are stored sealed, and only
  * the channel gets them.
  *
- * Only this file knows the stored form, whose names are WhatsApp's words for the ids of an account. An
+ * Only this file knows the stored form, whose names are one provider's words for the ids of an account. An
  * earlier version, which may run beside this one, takes the ids from their columns and seals the other
  * credentials. This version writes the same form, and also reads credentials that are sealed whole, as a
  * later version can write them.
@@ -89,7 +89,7 @@ export interface InboxName {
 /** The stored account of an inbox with the inbox's channel; undefined if the inbox has no account. */
 export async function findAccount(db: Queries, { organization_id, inbox_id }: InboxName) {
   return selectAccounts(db)
-    .select(["phone_number_id", "waba_id", "app_id", "secrets"])
+    .select(["phone_number_id", "waba_id", "app_id", "secrets", "poll_cursor"])
     .where("account.organization_id", "=", organization_id)
     .where("inbox_id", "=", inbox_id)
     .executeTakeFirst();
@@ -98,6 +98,8 @@ export async function findAccount(db: Queries, { organization_id, inbox_id }: In
 export interface InboxAccount {
   readonly channel: string;
   readonly account: ChannelAccount;
+  /** Where the next page of updates begins, on a channel that is asked for them; null before the first. */
+  readonly cursor: string | null;
 }
 
 /** The account of an inbox, with the inbox's channel; undefined if it has none. */
@@ -110,9 +112,9 @@ export async function readAccount(
   if (!row) {
     return undefined;
   }
-  const { channel } = row;
-  const account = openAccount(world, channel, row);
-  return account && { channel, account };
+  const { channel, poll_cursor: cursor, ...stored } = row;
+  const account = openAccount(world, channel, stored);
+  return account && { channel, account, cursor };
 }
 
 /**
@@ -160,9 +162,33 @@ export async function storeAccount(
   { account, now }: { readonly account: StoredAccount; readonly now: Date },
 ): Promise<void> {
   const row = { ...account, updated_at: now.toISOString() };
+  // A cursor means something only to the account that gave it.
+  const poll_cursor = sql<string | null>`
+    case when inbox_accounts.phone_number_id = excluded.phone_number_id then inbox_accounts.poll_cursor end`;
   await tx
     .insertInto("inbox_accounts")
     .values({ ...name, ...row })
-    .onConflict((conflict) => conflict.columns(["organization_id", "inbox_id"]).doUpdateSet(row))
+    .onConflict((conflict) =>
+      conflict.columns(["organization_id", "inbox_id"]).doUpdateSet({ ...row, poll_cursor }),
+    )
+    .execute();
+}
+
+/** Does nothing if the account has been replaced, or another process has read the page too. */
+export async function storeCursor(
+  tx: Transaction,
+  { organization_id, inbox_id }: InboxName,
+  {
+    account_id,
+    from,
+    to,
+  }: { readonly account_id: string; readonly from: string | null; readonly to: string },
+): Promise<void> {
+  await ofOrganization(tx, organization_id)
+    .updateTable("inbox_accounts")
+    .set({ poll_cursor: to })
+    .where("inbox_id", "=", inbox_id)
+    .where("phone_number_id", "=", account_id)
+    .where(sql<boolean>`poll_cursor is not distinct from ${from}`)
     .execute();
 }

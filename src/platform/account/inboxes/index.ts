@@ -18,8 +18,17 @@ export {
   providerOf,
   readAccount,
   type StoredAccount,
+  storeCursor,
   storedAccount,
 } from "./accounts.ts";
+export {
+  addressKinds,
+  channelsWithKind,
+  isOpenKind,
+  readChannelAddress,
+  requireKind,
+  storedAddress,
+} from "./addresses.ts";
 export {
   capabilitiesOf,
   channelOf,

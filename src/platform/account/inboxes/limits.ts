@@ -23,7 +23,7 @@ const timeoutMs = 10_000;
 /** Undefined if the provider does not say. */
 export async function fetchLimits(
   world: World,
-  { channel, account }: InboxAccount,
+  { channel, account }: Pick<InboxAccount, "channel" | "account">,
 ): Promise<InboxNumberLimits | undefined> {
   return providerOf(world, channel)?.readLimits(account, AbortSignal.timeout(timeoutMs));
 }

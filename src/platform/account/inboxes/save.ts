@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { fail, failField } from "../../../../tools/errors.ts";
-import { type ChannelName, channels, InboxSettings } from "../../../../tools/inboxes.ts";
+import { InboxSettings } from "../../../../tools/inboxes.ts";
 import { ofOrganization } from "../../../database/query/index.ts";
 import type { InboxNumberLimits } from "../../../database/schema/index.ts";
 import {
@@ -17,18 +17,18 @@ import {
 import { requireBelowQuota } from "../organization/index.ts";
 import { requireCountry } from "../phone/index.ts";
 import { openAccount, providerOf, StoredAccount, sealAccount, storeAccount } from "./accounts.ts";
+import { readOwnAddress } from "./addresses.ts";
 import { capabilitiesOf } from "./channel.ts";
 import { getInbox, insertInbox } from "./find.ts";
 import { changeHealth } from "./health.ts";
 import { fetchLimits, setInboxPace } from "./limits.ts";
-import { normalizePhone } from "./phone-region.ts";
 import { serializeInbox } from "./serialize.ts";
 
 const connectTimeoutMs = 15_000;
 
 const Target = z.object({
   id: z.string(),
-  channel: z.enum(channels),
+  channel: z.string(),
   phone_number: z.string(),
   /** Null: the inbox has no account, or keeps its account. */
   account: StoredAccount.nullable(),
@@ -43,7 +43,7 @@ type UpdateIntent = z.infer<typeof UpdateIntent>;
 interface NewInbox {
   readonly name: string;
   readonly phone_number: string;
-  readonly channel: ChannelName;
+  readonly channel: string;
   readonly settings: InboxSettings;
   readonly credentials?: Credentials | undefined;
 }
@@ -62,8 +62,8 @@ export const createInbox = outward({
     }
     await requireBelowQuota(context, "inboxes", tx.selectFrom("inboxes"));
     requireCountry(settings.default_country, "settings.default_country");
-    const number = { text: input.phone_number, field: "phone_number", country: settings.default_country };
-    const phone_number = await normalizePhone(tx, organization, number);
+    const own = { organization, channel, text: input.phone_number, country: settings.default_country };
+    const phone_number = await readOwnAddress(tx, world, own);
     await requireNewNumber(tx, organization, phone_number);
     const account = credentials ? sealCredentials(world, channel, credentials) : null;
     return { id: freshId(context, "inb"), name, channel, phone_number, settings, account };
@@ -114,7 +114,7 @@ export const updateInbox = outward({
     if (!inbox) {
       throw fail("inbox_not_found");
     }
-    const { channel, phone_number } = Target.pick({ channel: true, phone_number: true }).parse(inbox);
+    const { channel, phone_number } = inbox;
     const account = credentials ? sealCredentials(world, channel, credentials) : null;
     return { id, channel, phone_number, account, name, settings };
   },
@@ -174,7 +174,7 @@ interface ConnectedNumber {
 
 /** @throws Failure `credentials_rejected`, `channel_unreachable`. */
 async function connect(
-  { account: stored, channel, phone_number }: Target,
+  { account: stored, channel, phone_number: address }: Target,
   { world }: OutwardContext,
 ): Promise<ConnectedNumber> {
   const provider = providerOf(world, channel);
@@ -188,7 +188,7 @@ async function connect(
   }
   const signal = AbortSignal.timeout(connectTimeoutMs);
   const result = await provider
-    .connect({ account, phone_number }, signal)
+    .connect({ account, address }, signal)
     .catch((error: unknown) => Promise.reject(fail("channel_unreachable", {}, error)));
   if (result.outcome === "unavailable") {
     throw fail("channel_unreachable");

@@ -71,7 +71,8 @@ function split(text: string) {
   const number = text
     .normalize("NFKC")
     .trim()
-    .replace(/^(?:tel:|whatsapp:)/i, "");
+    // A scheme, such as tel: in a link.
+    .replace(/^[a-z]+:/i, "");
   const [prefix] = /^[\s(]*(?:\+|00)/.exec(number) ?? [];
   return { isInternational: prefix !== undefined, rest: number.slice(prefix?.length ?? 0) };
 }
@@ -111,7 +112,7 @@ interface Variant {
 }
 
 /**
- * Countries in which mobile numbers have two forms in use; WhatsApp often uses the old form. Each rule
+ * Countries in which mobile numbers have two forms in use; channels often use the old form. Each rule
  * matches whole numbers of one exact length, so that it never changes a landline or a number of another plan.
  */
 const variants: readonly Variant[] = [

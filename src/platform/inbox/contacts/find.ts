@@ -9,35 +9,34 @@ import { type Selectable, sql } from "kysely";
 import { newId } from "../../../database/id.ts";
 import { allColumnsOf, ofOrganization, refersTo, rowsOf } from "../../../database/query/index.ts";
 import type { Tables } from "../../../database/schema/index.ts";
-import type { Identities } from "../../../ports/channel/channel.ts";
-import { countryOf, phoneKey } from "../../account/phone/index.ts";
+import type { Identities } from "../../../ports/channel/address.ts";
+import { countryOf } from "../../account/phone/index.ts";
 import { type Change, isListenedTo, type Transaction } from "../../foundation/kernel/index.ts";
+import {
+  type Identity,
+  identitiesOf,
+  isFormerOwner,
+  noIdentities,
+  shownIdentities,
+} from "./identities/index.ts";
 import { normalizedAtAfterChange, normalizedColumn } from "./normalized.ts";
 import { searchTextOf } from "./search.ts";
 
 export type ContactRow = Selectable<Tables["contacts"]>;
-type IdentityKind = Tables["contact_identities"]["kind"];
 
 export interface ContactLookup {
   readonly organization: string;
-  /** In E.164 form; null when the person hides it. */
-  readonly phone_number: string | null;
-  readonly identities?: Identities | undefined;
+  readonly identities: Identities;
   readonly name?: string | null | undefined;
   readonly metadata?: Record<string, unknown> | undefined;
   readonly now: Date;
-}
-
-export interface Identity {
-  readonly kind: IdentityKind;
-  readonly value: string;
 }
 
 interface FoundContact {
   readonly contact: ContactRow;
   readonly created: boolean;
   /** The given identities that belong to another contact. */
-  readonly conflicting: readonly IdentityKind[];
+  readonly conflicting: readonly string[];
 }
 
 /**
@@ -46,14 +45,14 @@ interface FoundContact {
  */
 export async function findOrCreateContact(change: Change, lookup: ContactLookup): Promise<FoundContact> {
   const { tx } = change;
-  const identities = identitiesOf(lookup);
+  const identities = identitiesOf(lookup.identities);
   const [first, ...others] = identities;
   if (!first) {
     throw new Error("A contact needs a phone number or another identity.");
   }
   for (;;) {
     const owners = await findOwners(tx, lookup.organization, identities);
-    const contact = chooseOwner(owners, identities, lookup);
+    const contact = chooseOwner(owners, identities);
     if (contact) {
       const known = new Set(owners.map(({ kind }) => kind));
       const added = identities.filter(({ kind }) => !known.has(kind));
@@ -70,9 +69,9 @@ export async function findOrCreateContact(change: Change, lookup: ContactLookup)
 
 /** The contact that `findOrCreateContact` would find. */
 export async function findContact(tx: Transaction, lookup: ContactLookup): Promise<ContactRow | undefined> {
-  const identities = identitiesOf(lookup);
+  const identities = identitiesOf(lookup.identities);
   const owners = identities.length > 0 ? await findOwners(tx, lookup.organization, identities) : [];
-  return chooseOwner(owners, identities, lookup);
+  return chooseOwner(owners, identities);
 }
 
 /** The id of the contact that has this identity, as part of a statement. */
@@ -83,30 +82,18 @@ export function idOfOwner(organization: string, { kind, value }: Identity) {
   )`;
 }
 
-/**
- * The most reliable first, and always in this order, so that concurrent transactions don't deadlock. The
- * channel's own id is on every message of a person and never reassigned; a username can be given up and
- * taken by another person.
- */
-function identitiesOf({ phone_number, identities = {} }: ContactLookup): Identity[] {
-  const { bsuid, wa_id, username } = identities;
-  const candidates: readonly (readonly [IdentityKind, string | null | undefined])[] = [
-    ["bsuid", bsuid],
-    ["wa_id", wa_id],
-    ["phone", phone_number && phoneKey(phone_number)],
-    ["username", username?.toLowerCase()],
-  ];
-  return candidates.flatMap(([kind, value]) => (value ? [{ kind, value }] : []));
-}
+type Owner = ContactRow & { readonly kind: string; readonly is_former_owner: boolean };
 
-type Owner = ContactRow & { readonly kind: IdentityKind };
-
-async function findOwners(tx: Transaction, organization: string, identities: readonly Identity[]) {
+async function findOwners(
+  tx: Transaction,
+  organization: string,
+  identities: readonly Identity[],
+): Promise<readonly Owner[]> {
   return ofOrganization(tx, organization)
     .selectFrom("contact_identities")
     .innerJoin("contacts", (join) => join.on(refersTo("contact_identities.contact_id", "contacts")))
     .selectAll("contacts")
-    .select("contact_identities.kind")
+    .select(["contact_identities.kind", isFormerOwner(identities).as("is_former_owner")])
     .where((rows) => rows.or(identities.map(({ kind, value }) => rows.and({ kind, value }))))
     .where("contacts.erased_at", "is", null)
     .forKeyShare("contacts")
@@ -114,17 +101,11 @@ async function findOwners(tx: Transaction, organization: string, identities: rea
 }
 
 /** The owner of the first identity that has one, but not the former owner of a username. */
-function chooseOwner(
-  owners: readonly Owner[],
-  identities: readonly Identity[],
-  { identities: { bsuid } = {} }: ContactLookup,
-) {
-  const isFormerOwner = (owner: Owner) =>
-    owner.kind === "username" && Boolean(bsuid) && owner.bsuid !== null && owner.bsuid !== bsuid;
+function chooseOwner(owners: readonly Owner[], identities: readonly Identity[]): ContactRow | undefined {
   for (const { kind } of identities) {
-    const owner = owners.find((candidate) => candidate.kind === kind && !isFormerOwner(candidate));
+    const owner = owners.find((candidate) => candidate.kind === kind && !candidate.is_former_owner);
     if (owner) {
-      const { kind: _, ...contact } = owner;
+      const { kind: _, is_former_owner, ...contact } = owner;
       return contact;
     }
   }
@@ -139,8 +120,11 @@ export async function createContact(
   lookup: ContactLookup,
   { kind, value }: Identity,
 ): Promise<ContactRow | undefined> {
-  const { organization, name, metadata = {}, now } = lookup;
-  const { phone_number = null, bsuid = null, username = null } = identityColumns(new Set([kind]), lookup);
+  const { organization, identities, name, metadata = {}, now } = lookup;
+  const { phone_number, bsuid, username } = {
+    ...noIdentities,
+    ...shownIdentities(identities, new Set([kind])),
+  };
   const created_at = now.toISOString();
   const { rows } = await rowsOf({ ...allColumnsOf("contacts"), is_listened_to: "boolean" })`
     with claimed as (
@@ -170,15 +154,6 @@ export async function createContact(
   return contact;
 }
 
-/** The columns of `contacts` that hold identities of these kinds. */
-function identityColumns(kinds: ReadonlySet<IdentityKind>, { phone_number, identities = {} }: ContactLookup) {
-  return {
-    ...(kinds.has("phone") && phone_number ? { phone_number } : {}),
-    ...(kinds.has("bsuid") && identities.bsuid ? { bsuid: identities.bsuid } : {}),
-    ...(kinds.has("username") && identities.username ? { username: identities.username } : {}),
-  };
-}
-
 /** Adds identities that had no owner when they were read. */
 async function addIdentities(
   tx: Transaction,
@@ -199,7 +174,7 @@ async function addIdentities(
     .returning("kind")
     .execute();
   const kinds = new Set(inserted.map(({ kind }) => kind));
-  const { phone_number, ...columns } = identityColumns(kinds, lookup);
+  const { phone_number, ...columns } = shownIdentities(lookup.identities, kinds);
   // The contact keeps the number that was stored first.
   const number = result.contact.phone_number === null ? phone_number : undefined;
   const contact = await ofOrganization(tx, organization_id)

@@ -14,6 +14,7 @@ import {
 } from "../../foundation/kernel/index.ts";
 import { type ErasedContact, eraseContact, eraseContactJob, erasesContact } from "./erasure.ts";
 import { type ContactLookup, type ContactRow, findOrCreateContact } from "./find.ts";
+import { noIdentities } from "./identities/index.ts";
 import { normalizedAfterChange } from "./normalized.ts";
 import { hasTag, isNumber, readSearchWords, searchTextAfterRename } from "./search.ts";
 import { readSearchPage } from "./search-page.ts";
@@ -21,7 +22,6 @@ import { selectContacts } from "./select.ts";
 import { serializeContact } from "./serialize.ts";
 import { changeTags } from "./tags.ts";
 
-export { isBsuid, requireAddress } from "./address.ts";
 export { changeConsent } from "./consent.ts";
 export { type ErasedContact, erasesContact, reporterSubject } from "./erasure.ts";
 export {
@@ -29,9 +29,24 @@ export {
   createContact,
   findContact,
   findOrCreateContact,
-  type Identity,
+  idOfOwner,
 } from "./find.ts";
 export { findContactIds } from "./find-many.ts";
+export {
+  addressAmong,
+  findAddress,
+  hasAddress,
+  type Identity,
+  noIdentities,
+  requireAddress,
+  type StoredSender,
+  selectAddress,
+  senderFields,
+  senderOf,
+  storedIdentity,
+  withSender,
+  withStoredSender,
+} from "./identities/index.ts";
 export { moveIdentities } from "./move.ts";
 export { normalizeContacts } from "./normalized.ts";
 export { contactSources } from "./query-sources.ts";
@@ -197,11 +212,12 @@ async function findOrCreateByPhone(
   input: Pick<ContactLookup, "name" | "metadata"> & { readonly phone_number: string },
 ) {
   const { tx, organization, now } = context;
-  const phone_number = await normalizePhone(tx, organization, {
+  const { name, metadata } = input;
+  const phone = await normalizePhone(tx, organization, {
     text: input.phone_number,
     field: "phone_number",
   });
-  return findOrCreateContact(context, { ...input, organization, phone_number, now });
+  return findOrCreateContact(context, { organization, identities: { phone }, name, metadata, now });
 }
 
 async function listIdentities(tx: Transaction, organization: string, contact_id: string) {
@@ -221,9 +237,7 @@ async function eraseProfile(
   await ofOrganization(tx, organization_id)
     .updateTable("contacts")
     .set({
-      phone_number: null,
-      bsuid: null,
-      username: null,
+      ...noIdentities,
       name: null,
       search_text: "",
       tags: [],

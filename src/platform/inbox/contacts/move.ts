@@ -1,14 +1,13 @@
 /** Gives a contact the number or the channel's id that the person has from now on. */
 import { sql } from "kysely";
 import { columnsOf, ofOrganization, rowsOf } from "../../../database/query/index.ts";
-import type { IdentityMove } from "../../../ports/channel/channel.ts";
-import { countryOf, phoneKey } from "../../account/phone/index.ts";
+import type { IdentityMove } from "../../../ports/channel/address.ts";
+import { countryOf } from "../../account/phone/index.ts";
 import type { Change } from "../../foundation/kernel/index.ts";
-import { type Identity, idOfOwner } from "./find.ts";
+import { idOfOwner } from "./find.ts";
+import { type Identity, identitiesOf, shownIdentities } from "./identities/index.ts";
 import { normalizedAtAfterChange } from "./normalized.ts";
 import { searchTextOf } from "./search.ts";
-
-type MovedIdentity = IdentityMove["from"];
 
 /**
  * The contact loses its former number and id, and gets the new ones unless another contact has them. Returns
@@ -24,9 +23,9 @@ export async function moveIdentities(
   if (contact_id === undefined || rest.length === 0) {
     return contact_id;
   }
-  const kinds = new Set(rest.map(({ kind }) => kind));
+  const kinds: ReadonlySet<string> = new Set(rest.map(({ kind }) => kind));
   // The channel's own form of the number goes with the number.
-  const lost = kinds.has("phone") ? [...kinds, "wa_id" as const] : [...kinds];
+  const lost = kinds.has("phone") ? [...kinds, "wa_id"] : [...kinds];
   const taken = await rowsOf(columnsOf("contact_identities", "kind", "contact_id"))`
     select kind, contact_id from contact_identities
     where organization_id = ${organization} and contact_id <> ${contact_id}
@@ -53,11 +52,9 @@ export async function moveIdentities(
   await ofOrganization(tx, organization)
     .updateTable("contacts")
     .set({
-      ...(to.bsuid === null ? {} : { bsuid: to.bsuid }),
-      ...(to.phone_number === null
-        ? {}
-        : { phone_number: to.phone_number, country: countryOf(to.phone_number) }),
-      search_text: sql<string>`search_text || ' ' || ${searchTextOf(to.phone_number)}`,
+      ...shownIdentities(to, kinds),
+      ...(to.phone ? { country: countryOf(to.phone) } : {}),
+      search_text: sql<string>`search_text || ' ' || ${searchTextOf(to.phone)}`,
       normalized_at: normalizedAtAfterChange(now),
       updated_at: created_at,
     })
@@ -81,11 +78,4 @@ async function findOwner(tx: Change["tx"], organization: string, identities: rea
     }
   }
   return undefined;
-}
-
-function identitiesOf({ bsuid, phone_number }: MovedIdentity): Identity[] {
-  return [
-    ...(bsuid === null ? [] : [{ kind: "bsuid" as const, value: bsuid }]),
-    ...(phone_number === null ? [] : [{ kind: "phone" as const, value: phoneKey(phone_number) }]),
-  ];
 }

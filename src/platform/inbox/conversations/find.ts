@@ -96,6 +96,8 @@ export async function withConversation(
 export interface Subject {
   readonly contact: ContactRow;
   readonly conversation: ConversationRow;
+  /** The channel of the conversation's inbox. */
+  readonly channel: string;
 }
 
 /**
@@ -107,17 +109,27 @@ export async function lockSubject(
   ids: { readonly organization_id: string; readonly contact_id: string; readonly conversation_id: string },
 ): Promise<{ readonly [Part in keyof Subject]: Subject[Part] | undefined }> {
   const { organization_id, contact_id, conversation_id } = ids;
-  const [contact, conversation] = await together(
+  const channelOfConversation = sql<string>`(
+    select inboxes.channel from conversations
+    join inboxes on inboxes.organization_id = conversations.organization_id and inboxes.id = conversations.inbox_id
+    where conversations.organization_id = ${organization_id} and conversations.id = ${conversation_id}
+  )`;
+  const [found, conversation] = await together(
     ofOrganization(tx, organization_id)
       .selectFrom("contacts")
       .selectAll()
+      .select(channelOfConversation.as("channel"))
       .where("id", "=", contact_id)
       .where("erased_at", "is", null)
       .forNoKeyUpdate()
       .executeTakeFirst(),
     findConversation(tx, organization_id, conversation_id, { locks: true }),
   );
-  return { contact, conversation };
+  if (!found) {
+    return { contact: undefined, conversation, channel: undefined };
+  }
+  const { channel, ...contact } = found;
+  return { contact, conversation, channel };
 }
 
 /** The same, by the conversation alone; undefined if there is none, or its contact was erased. */
@@ -131,8 +143,9 @@ export async function lockConversationSubject(
     return undefined;
   }
   const { contact_id } = found;
-  const { contact, conversation } = await lockSubject(tx, { organization_id, contact_id, conversation_id });
-  return contact && conversation ? { contact, conversation } : undefined;
+  const subject = await lockSubject(tx, { organization_id, contact_id, conversation_id });
+  const { contact, conversation, channel } = subject;
+  return contact && conversation && channel ? { contact, conversation, channel } : undefined;
 }
 
 /** The conversations that are not erased, locked until the commit in the order of their ids. */

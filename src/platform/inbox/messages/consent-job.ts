@@ -5,24 +5,23 @@
 import { z } from "zod";
 import { ofOrganization } from "../../../database/query/index.ts";
 import { type NewJob, newJob } from "../../../jobs/job.ts";
-import type { ConsentChange } from "../../../ports/channel/channel.ts";
 import { type Change, defineJob, system } from "../../foundation/kernel/index.ts";
-import { changeConsent, findContact, findOrCreateContact } from "../contacts/index.ts";
-
-const text = z.string().nullish();
+import {
+  changeConsent,
+  findContact,
+  findOrCreateContact,
+  type StoredSender,
+  senderFields,
+  withSender,
+} from "../contacts/index.ts";
+import { type DeliveryError, internalFailures } from "./failures.ts";
 
 const Payload = z.object({
   organization_id: z.string(),
   opted_out: z.boolean(),
   occurred_at: z.string(),
   /** The contact of a conversation, or a person by number and ids. */
-  contact: z.union([
-    z.object({ conversation_id: z.string() }),
-    z.object({
-      from: z.string().nullable(),
-      identities: z.object({ wa_id: text, bsuid: text, username: text }).optional(),
-    }),
-  ]),
+  contact: z.union([z.object({ conversation_id: z.string() }), z.object(senderFields)]),
 });
 type Payload = z.infer<typeof Payload>;
 
@@ -48,7 +47,7 @@ interface FailedMessage {
   readonly message_id: string;
   readonly type: string;
   readonly at: string;
-  readonly error?: { readonly code: string; readonly channel_code: number | null } | undefined;
+  readonly error?: DeliveryError | undefined;
 }
 
 /** Of the messages that the channel refused because their recipients opted out. */
@@ -58,8 +57,8 @@ export function newOptOuts(
 ): readonly NewJob[] {
   return updates.flatMap(({ message_id, type, at: occurred_at, error }) => {
     const message = messages.get(message_id);
-    // An error of the service itself has no code of the channel: the contact is opted out here already.
-    const isReported = error?.code === "marketing_opt_out" && error.channel_code !== null;
+    // After the service's own error, the contact is opted out here already.
+    const isReported = error?.code === "marketing_opt_out" && error !== internalFailures.opted_out;
     if (!message || type !== "failed" || !isReported) {
       return [];
     }
@@ -84,13 +83,11 @@ async function findPerson(change: Change, { organization_id: organization, ...pa
     : findContact(change.tx, lookupOf(change, organization, contact));
 }
 
-type Person = Pick<ConsentChange, "from" | "identities">;
-
 /** An opt-out of a person who is not known yet is kept: an import may add the person. */
-async function createPerson(change: Change, organization: string, person: Person) {
+async function createPerson(change: Change, organization: string, person: StoredSender) {
   return (await findOrCreateContact(change, lookupOf(change, organization, person))).contact;
 }
 
-function lookupOf({ now }: Change, organization: string, { from: phone_number, identities }: Person) {
-  return { organization, phone_number, identities, now };
+function lookupOf({ now }: Change, organization: string, person: StoredSender) {
+  return { organization, identities: withSender(person).from, now };
 }

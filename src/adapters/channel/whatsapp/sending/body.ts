@@ -19,12 +19,15 @@ type Body =
   | contract.InteractiveMessage
   | contract.TemplateMessage;
 
-export function toBody({ to, to_kind, token, reply_to, content }: OutboundMessage, ids: MediaIds): Body {
+export function toBody(
+  { to: { kind, value: to }, token, reply_to, content }: OutboundMessage,
+  ids: MediaIds,
+): Body {
   const base: contract.BaseMessageProperties = {
     messaging_product: "whatsapp",
     recipient_type: "individual",
     // A business-scoped id in `to` is accepted and silently lost.
-    ...(to_kind === "bsuid" ? { recipient: to } : { to }),
+    ...(kind === "bsuid" ? { recipient: to } : { to }),
     ...(reply_to === undefined ? {} : { context: { message_id: reply_to } }),
     type: content.type,
     biz_opaque_callback_data: token,

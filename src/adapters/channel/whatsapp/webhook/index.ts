@@ -3,7 +3,7 @@
  * signs its own way of escaping characters.
  */
 import { z } from "zod";
-import type { ChannelProvider, ChannelRequest, ChannelUpdates } from "../../../../ports/channel/channel.ts";
+import type { ChannelRequest, ChannelUpdates, ChannelWebhook } from "../../../../ports/channel/channel.ts";
 import type { WhatsAppAccount } from "../account.ts";
 import { toFailure } from "../error-codes.ts";
 import { type AccountChange, changesOf, Envelope } from "./envelope.ts";
@@ -16,7 +16,7 @@ const maxUpdates = 1_000;
 export function readRequest(
   { app_secret }: WhatsAppAccount,
   { headers, body }: ChannelRequest,
-): ReturnType<ChannelProvider["readRequest"]> {
+): ReturnType<ChannelWebhook["readRequest"]> {
   if (!isSigned(app_secret, body, headers["x-hub-signature-256"] ?? "")) {
     return "forged";
   }

@@ -1,11 +1,7 @@
 /** The changes of the field `messages`: messages, receipts, and persons who have another number or id. */
 import { z } from "zod";
-import type {
-  AccountMessage,
-  ChannelUpdates,
-  Identities,
-  ReceiptType,
-} from "../../../../ports/channel/channel.ts";
+import type { AccountMessage, ChannelUpdates, ReceiptType } from "../../../../ports/channel/channel.ts";
+import type { WhatsAppIdentities } from "../../capabilities.ts";
 import { reactionTo, toFailure } from "../error-codes.ts";
 import { readAll } from "../read-all.ts";
 import { changeOf } from "./changes.ts";
@@ -82,8 +78,8 @@ function senderOf(message: WebhookMessage, contacts: readonly WebhookContact[]) 
   return wa_id === null && bsuid === null ? [] : [toSender({ wa_id, bsuid, username })];
 }
 
-function toSender({ wa_id, ...ids }: Identities & { readonly wa_id: string | null }) {
-  return { from: wa_id === null ? null : `+${wa_id}`, identities: { wa_id, ...ids } };
+function toSender({ wa_id, ...ids }: WhatsAppIdentities & { readonly wa_id: string | null }) {
+  return { from: { phone: wa_id === null ? null : `+${wa_id}`, wa_id, ...ids } };
 }
 
 /** The field `user_preferences`: persons stopped or resumed marketing in their app. */
@@ -125,10 +121,10 @@ function toMove(message: WebhookMessage, account_id: string): ChannelUpdates["mo
       account_id,
       occurred_at: message.timestamp,
       from: {
-        phone_number: number(message.from),
+        phone: number(message.from),
         bsuid: previous_user_id ?? message.from_user_id ?? mentioned,
       },
-      to: { phone_number: number(wa_id), bsuid: user_id ?? null },
+      to: { phone: number(wa_id), bsuid: user_id ?? null },
     },
   ];
 }
@@ -148,8 +144,8 @@ export function readIdUpdates(value: Readonly<Record<string, unknown>>): Pick<Ch
     moves: updates.map(({ wa_id, user_id: { previous, current }, timestamp }) => ({
       account_id,
       occurred_at: timestamp,
-      from: { phone_number: wa_id ? `+${wa_id}` : null, bsuid: previous },
-      to: { phone_number: null, bsuid: current },
+      from: { phone: wa_id ? `+${wa_id}` : null, bsuid: previous },
+      to: { phone: null, bsuid: current },
     })),
   };
 }

@@ -4,7 +4,7 @@ import type { ExclusionReason } from "../../../../../tools/broadcasts/index.ts";
 import { InboxSettings } from "../../../../../tools/inboxes.ts";
 import { fromMicros } from "../../../../../tools/money.ts";
 import { columnsOf, nullable, type RowOf, rowsOf, typed } from "../../../../database/query/index.ts";
-import { getOrDefaultInbox } from "../../../account/inboxes/index.ts";
+import { capabilitiesOf, getOrDefaultInbox } from "../../../account/inboxes/index.ts";
 import type { Transaction, World } from "../../../foundation/kernel/index.ts";
 import type { Rates } from "../../../money/prices/index.ts";
 import { paymentOf, readAvailable } from "../../../money/wallet/index.ts";
@@ -33,7 +33,7 @@ export async function estimateBroadcast(context: EstimateContext, broadcast: Bro
   const inbox = await getOrDefaultInbox(tx, organization, prepared.template.inbox_id);
   const payment = paymentOf(world, inbox);
   const rates = await readBroadcastRates(tx, organization, payment);
-  const groups = await groupCandidates(context, broadcast, { prepared, rates });
+  const groups = await groupCandidates(context, broadcast, { prepared, inbox, rates });
   const included = groups.filter(({ reason }) => reason === null);
   const recipient_count = included.reduce((total, { count }) => total + count, 0);
   const { simulated } = payment;
@@ -58,20 +58,22 @@ export async function estimateBroadcast(context: EstimateContext, broadcast: Bro
 
 interface Basis {
   readonly prepared: PreparedContent;
+  readonly inbox: { readonly channel: string };
   readonly rates: Rates;
 }
 
 /** Counts the candidates by country and reason of exclusion. */
 async function groupCandidates(
-  { tx, now }: EstimateContext,
+  { tx, world, now }: EstimateContext,
   { organization_id: organization, cohort_id }: BroadcastRow,
-  { prepared: { template, mapping }, rates }: Basis,
+  { prepared: { template, mapping }, inbox, rates }: Basis,
 ): Promise<readonly Group[]> {
   const cohort = await requireReadyCohort(tx, organization, cohort_id);
   const { category } = template.version;
+  const { addresses } = capabilitiesOf(world, inbox);
   const { rows } = await rowsOf(groupColumns)`
     select reason, country, count(*) as count, sum(price)::bigint as cost
-    from (${selectCandidates({ organization, cohort, mapping, rates, category, now })}) as candidate
+    from (${selectCandidates({ organization, cohort, mapping, addresses, rates, category, now })}) as candidate
     group by reason, country order by cost desc nulls last, country
   `.execute(tx);
   return rows;

@@ -14,11 +14,11 @@ export async function sendTest(
   { id, to }: { readonly id: string; readonly to: string },
   context: WriteContext,
 ): Promise<{ readonly message_id: string; readonly conversation_id: string }> {
-  const { tx, organization } = context;
+  const { tx, world, organization } = context;
   const broadcast = await getBroadcast(tx, organization, id);
   const { template, mapping } = await prepareContent(context, organization, broadcastContent(broadcast));
   const { inbox_id } = template;
-  const address = await readAddress(tx, organization, { to, inbox_id });
+  const address = await readAddress({ db: tx, world, organization }, { to, inbox_id });
   const { rows } = await rowsOf({
     variables: typed<Readonly<Record<string, string | null>>>("jsonb"),
   })`
@@ -33,7 +33,7 @@ export async function sendTest(
   const { header_media_url } = broadcast;
   const message = await sendMessage(
     {
-      to: address.to,
+      to: address.to.value,
       type: "template",
       inbox_id,
       template: { name, language, variables, ...(header_media_url === null ? {} : { header_media_url }) },

@@ -4,6 +4,8 @@
  */
 import { type RawBuilder, sql } from "kysely";
 import type { ExclusionReason, VariableMapping } from "../../../../../tools/broadcasts/index.ts";
+import type { AddressKind } from "../../../../ports/channel/address.ts";
+import { selectAddress } from "../../../inbox/contacts/index.ts";
 import { priceOf, type Rates } from "../../../money/prices/index.ts";
 import { type Cohort, isMember } from "../../cohorts/index.ts";
 
@@ -23,6 +25,8 @@ interface Selection {
   readonly organization: string;
   readonly cohort: Cohort;
   readonly mapping: VariableMapping;
+  /** How the channel of the inbox addresses persons. */
+  readonly addresses: readonly AddressKind[];
   readonly rates: Rates;
   readonly category: string;
   readonly now: Date;
@@ -30,7 +34,7 @@ interface Selection {
 
 /** One statement, so that all candidates are read at the same moment. Call `normalizeContacts` before. */
 export function selectCandidates(selection: Selection): RawBuilder<RecipientCandidate> {
-  const { organization, cohort, mapping, now } = selection;
+  const { organization, cohort, mapping, addresses, now } = selection;
   const names = Object.keys(mapping);
   const values = Object.values(mapping).map(valueFor);
   return sql<RecipientCandidate>`
@@ -44,7 +48,7 @@ export function selectCandidates(selection: Selection): RawBuilder<RecipientCand
         when exists (select from unnest("values") as value where value ~ ${unsendable}) then 'invalid_value'
       end as reason
     from (
-      select contacts.id as contact_id, coalesce(contacts.phone_number, contacts.bsuid) as "to", contacts.country,
+      select contacts.id as contact_id, ${selectAddress(addresses)} as "to", contacts.country,
         contacts.blocked_at, contacts.opted_out, array[${sql.join(values)}]::text[] as "values"
       from contacts
       where contacts.organization_id = ${organization} and contacts.erased_at is null
@@ -52,7 +56,7 @@ export function selectCandidates(selection: Selection): RawBuilder<RecipientCand
     ) as candidate`;
 }
 
-/** Line breaks, tabs and many spaces, which WhatsApp rejects in the value of a variable. */
+/** Line breaks, tabs and many spaces, which no value of a variable may have. */
 const unsendable = "[\\n\\v\\f\\r\\t\\u2028\\u2029]| {5}";
 
 /** The values of the variables for a row of `contacts`, as an object; null where the contact has none. */

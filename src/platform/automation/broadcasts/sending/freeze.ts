@@ -6,7 +6,7 @@ import { sql } from "kysely";
 import type { ExclusionReason } from "../../../../../tools/broadcasts/index.ts";
 import { fail } from "../../../../../tools/errors.ts";
 import { nullable, rowsOf, typed } from "../../../../database/query/index.ts";
-import { getOrDefaultInbox } from "../../../account/inboxes/index.ts";
+import { capabilitiesOf, getOrDefaultInbox } from "../../../account/inboxes/index.ts";
 import type { Transaction, World } from "../../../foundation/kernel/index.ts";
 import { allCountries, type Rates, readRates } from "../../../money/prices/index.ts";
 import {
@@ -51,7 +51,9 @@ export async function freezeRecipients(
   const { tx, now, broadcast } = context;
   const { organization_id: organization, id } = broadcast;
   const cohort = await requireReadyCohort(tx, organization, broadcast.cohort_id);
-  const payment = await paymentOfBroadcast(context);
+  const inbox = await inboxOfBroadcast(context);
+  const { addresses } = capabilitiesOf(context.world, inbox);
+  const payment = paymentOf(context.world, inbox);
   const rates = await readBroadcastRates(tx, organization, payment);
   const { category } = template.version;
   await sql`
@@ -59,7 +61,7 @@ export async function freezeRecipients(
       (organization_id, broadcast_id, contact_id, "to", status, reason, country, price, variables)
     select ${organization}, ${id}, contact_id, "to", case when reason is null then 'pending' else 'excluded' end, reason,
       country, price, case when reason is null then variables end
-    from (${selectCandidates({ organization, cohort, mapping, rates, category, now })}) as candidate
+    from (${selectCandidates({ organization, cohort, mapping, addresses, rates, category, now })}) as candidate
   `.execute(tx);
   const counted = await countRecipients(tx, broadcast);
   await recordCount(tx, cohort, counted.members);
@@ -96,8 +98,12 @@ export async function readBroadcastRates(
 }
 
 /** How the messages of a broadcast are paid. */
-export async function paymentOfBroadcast({ tx, world, broadcast }: FreezeContext): Promise<Payment> {
-  return paymentOf(world, await getOrDefaultInbox(tx, broadcast.organization_id, broadcast.inbox_id));
+export async function paymentOfBroadcast(context: FreezeContext): Promise<Payment> {
+  return paymentOf(context.world, await inboxOfBroadcast(context));
+}
+
+function inboxOfBroadcast({ tx, broadcast }: FreezeContext) {
+  return getOrDefaultInbox(tx, broadcast.organization_id, broadcast.inbox_id);
 }
 
 /** Holds the cost of a run, once per run. Returns false if the wallet has to pay and can't. */

@@ -154,11 +154,12 @@ async function apply(tx: Transaction, world: World, { payload, decision }: Appli
 /** Returns the message's id. @throws Failure of `sendMessage`, or `contact_unreachable`. */
 async function send(
   change: OrganizationChange,
-  { contact, conversation }: Subject,
+  { contact, conversation, channel }: Subject,
   text: string,
 ): Promise<string> {
-  const to = requireAddress(contact);
+  const { tx, world } = change;
   const { inbox_id } = conversation;
+  const { value: to } = await requireAddress(tx, world, { contact, channel });
   const message = NewMessage.parse({ type: "text", text: { body: text }, to, inbox_id });
   return (await sendMessage(message, change)).id;
 }

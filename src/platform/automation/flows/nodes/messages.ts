@@ -6,7 +6,7 @@ import { answerOf, choicesOf, chosen } from "../graph/index.ts";
 import { readAnswer } from "./answers.ts";
 import { done, type NodeContext, type NodeHandlers, type NodeOutcome, type OutgoingMessage } from "./node.ts";
 
-/** WhatsApp allows replies without a template for this long. The waiting node has no timeout of its own. */
+/** Channels with a window allow replies without a template this long. The node has no timeout of its own. */
 const buttonTimeout = "24h";
 
 /** The longest text that a message can have. */

@@ -1,7 +1,7 @@
 /** The actions of a rehearsal: they apply the rules of the real actions, and record what would change. */
 import type { Interactive } from "../../../../../tools/messages/index.ts";
 import { getOrganization } from "../../../account/organization/index.ts";
-import { changeTags } from "../../../inbox/contacts/index.ts";
+import { changeTags, requireAddress } from "../../../inbox/contacts/index.ts";
 import { changedState, requireSettable } from "../../../inbox/conversations/index.ts";
 import { composeMessage } from "../../../inbox/messages/index.ts";
 import { failInsufficient, readAvailable } from "../../../money/wallet/index.ts";
@@ -13,13 +13,15 @@ import type { Actions, OutgoingMessage } from "../nodes/index.ts";
 import { addressMessage, changeAttribute, nameTemplate, requireStartable } from "../run/index.ts";
 import { rehearseAssignment } from "./assign.ts";
 import { record, type Stage, show, type Transcript } from "./stage.ts";
+import { sampleId } from "./subject.ts";
 
 export function createRehearsalActions(stage: Stage): Actions {
   const { db, world, organization, inbox } = stage;
 
   async function send(message: OutgoingMessage): Promise<string> {
     const { contact, conversation, held, choices } = stage.scene;
-    const input = addressMessage(message, { contact, conversation });
+    const { inbox_id } = conversation;
+    const input = addressMessage(message, { to: await addressOf(stage), inbox_id });
     const composed = await composeMessage(input, stage, { contact, inbox, conversation });
     const required = held + composed.held;
     const { simulated } = composed;
@@ -140,4 +142,11 @@ function describeContent({ text, interactive, template, media }: Content): Shown
 
 function lines(...texts: readonly (string | null | undefined)[]): string {
   return texts.filter(Boolean).join("\n");
+}
+
+/** Sample values reach every channel. @throws Failure `contact_unreachable`. */
+async function addressOf({ db, world, inbox, scene: { contact } }: Stage): Promise<string> {
+  return contact.id === sampleId
+    ? (contact.phone_number ?? "")
+    : (await requireAddress(db, world, { contact, channel: inbox.channel })).value;
 }

@@ -8,10 +8,13 @@ import type { flows as contract } from "../../../../../tools/flows/index.ts";
 import { ofOrganization } from "../../../../database/query/index.ts";
 import { getOrDefaultInbox, normalizePhone } from "../../../account/inboxes/index.ts";
 import { type ReadContext, requireScope } from "../../../foundation/kernel/index.ts";
-import type { ContactRow } from "../../../inbox/contacts/index.ts";
+import { type ContactRow, noIdentities } from "../../../inbox/contacts/index.ts";
 import type { ConversationRow } from "../../../inbox/conversations/index.ts";
 
 type Input = z.output<typeof contract.rehearse_flow.input>;
+
+/** The id of a sample contact, which is stored nowhere. */
+export const sampleId = "rehearsal";
 
 /** The number of a sample contact if the caller gives none. */
 const samplePhone = "+12025550100";
@@ -67,7 +70,8 @@ async function sampleContact(
   const at = start.toISOString();
   return {
     organization_id: organization,
-    id: "rehearsal",
+    id: sampleId,
+    ...noIdentities,
     phone_number,
     name: name ?? null,
     metadata,
@@ -76,8 +80,6 @@ async function sampleContact(
     opted_out: false,
     blocked_at: null,
     blocked_reason: null,
-    bsuid: null,
-    username: null,
     created_at: at,
     updated_at: at,
     erased_at: null,

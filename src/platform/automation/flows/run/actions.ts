@@ -32,15 +32,16 @@ import { findOpenQuestion } from "./subject.ts";
 /** `startFlow` is passed in, because starting runs depends on this file. */
 export function createActions(
   change: OrganizationChange,
-  { run, contact, conversation }: Subject & { readonly run: RunRow },
+  { run, contact, conversation, channel }: Subject & { readonly run: RunRow },
   startFlow: Actions["startFlow"],
 ): Actions {
-  const { tx, organization, now } = change;
-  const { id } = conversation;
+  const { tx, world, organization, now } = change;
+  const { id, inbox_id } = conversation;
   const update = { id, add_tags: [], remove_tags: [] };
 
   async function send(message: OutgoingMessage): Promise<string> {
-    return (await sendMessage(addressMessage(message, { contact, conversation }), change)).id;
+    const { value: to } = await requireAddress(tx, world, { contact, channel });
+    return (await sendMessage(addressMessage(message, { to, inbox_id }), change)).id;
   }
 
   return {
@@ -101,11 +102,13 @@ export function createActions(
   };
 }
 
-/** A message of a flow to its contact. @throws Failure `contact_unreachable`, `flow_message_invalid`. */
-export function addressMessage(message: OutgoingMessage, { contact, conversation }: Subject) {
-  const to = requireAddress(contact);
+/** A message of a flow to its contact. @throws Failure `flow_message_invalid`. */
+export function addressMessage(
+  message: OutgoingMessage,
+  target: { readonly to: string; readonly inbox_id: string },
+) {
   // Filled-in placeholders may have made a text blank or too long.
-  const parsed = NewMessage.safeParse({ ...message, to, inbox_id: conversation.inbox_id });
+  const parsed = NewMessage.safeParse({ ...message, ...target });
   if (!parsed.success) {
     throw fail("flow_message_invalid");
   }

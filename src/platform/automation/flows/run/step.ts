@@ -104,7 +104,7 @@ interface BegunStep extends Subject {
  * the run waits or has ended. A run that may not continue is cancelled.
  */
 async function begin(tx: Transaction, world: World, key: RunKey): Promise<BegunStep | undefined> {
-  const [{ contact, conversation }, run] = await together(lockSubject(tx, key), lockRun(tx, key));
+  const [{ contact, conversation, channel }, run] = await together(lockSubject(tx, key), lockRun(tx, key));
   if (run?.status !== "running") {
     return undefined;
   }
@@ -124,7 +124,7 @@ async function begin(tx: Transaction, world: World, key: RunKey): Promise<BegunS
   if (isUnauthorized) {
     await tx.enqueue([createSwitchOffJob(run)]);
   }
-  if (!contact || !conversation) {
+  if (!contact || !conversation || !channel) {
     return cancel("contact_erased");
   }
   if (!version) {
@@ -141,21 +141,21 @@ async function begin(tx: Transaction, world: World, key: RunKey): Promise<BegunS
   const scopes = new Set(heldScopes(version));
   const actor = { type: "flow", id: flow_id, name: version.name, scopes } as const;
   const change = { tx, world, now, actor, organization };
-  return { run, version, message, change, contact, conversation };
+  return { run, version, message, change, contact, conversation, channel };
 }
 
 /** Reads the contact and the conversation again. They are locked since `begin`, so they still exist. */
 async function rereadSubject(tx: Transaction, key: RunKey): Promise<Subject> {
-  const { contact, conversation } = await lockSubject(tx, key);
-  if (!contact || !conversation) {
+  const { contact, conversation, channel } = await lockSubject(tx, key);
+  if (!contact || !conversation || !channel) {
     throw new Error(`The contact or the conversation of the run ${key.run_id} vanished while it was locked.`);
   }
-  return { contact, conversation };
+  return { contact, conversation, channel };
 }
 
 /** Runs the next node, or the end action. @throws StepFailure */
 async function runStep(
-  { run, version, message, change, contact, conversation }: BegunStep,
+  { run, version, message, change, contact, conversation, channel }: BegunStep,
   state: RunState,
   { graph, verdicts, failure }: Pick<StepsOptions, "verdicts" | "failure"> & { readonly graph: Graph },
 ) {
@@ -169,7 +169,7 @@ async function runStep(
       now: change.now,
       endAction: version,
       failureCode: failure?.code ?? null,
-      actions: createActions(change, { contact, conversation, run: current }, startFlow),
+      actions: createActions(change, { contact, conversation, channel, run: current }, startFlow),
       graph,
       verdicts,
       sources: { contact, conversation, message },

@@ -11,7 +11,7 @@ import {
 import { countryOf } from "../../../account/phone/index.ts";
 import type { OrganizationChange, Transaction } from "../../../foundation/kernel/index.ts";
 import { readFact } from "../../../foundation/query/index.ts";
-import type { ContactRow } from "../../../inbox/contacts/index.ts";
+import { type ContactRow, hasAddress } from "../../../inbox/contacts/index.ts";
 import type { ConversationRow } from "../../../inbox/conversations/index.ts";
 import { factsOf } from "../../../inbox/routing/index.ts";
 import { creatorRole } from "../definitions/find.ts";
@@ -21,7 +21,7 @@ import type { RunRow } from "./rows.ts";
 
 /** Locks the contacts in the order of their ids, and returns the contacts to which messages may be sent. */
 export async function lockReachable(
-  tx: Transaction,
+  { tx, world }: Pick<OrganizationChange, "tx" | "world">,
   organization: string,
   ids: readonly string[],
   { isConsentNeeded = false } = {},
@@ -33,7 +33,7 @@ export async function lockReachable(
     .where(sql<boolean>`id = any(${[...new Set(ids)]}::text[])`)
     .where("blocked_at", "is", null)
     .$if(isConsentNeeded, (rows) => rows.where("opted_out", "=", false))
-    .where(({ or, eb }) => or([eb("phone_number", "is not", null), eb("bsuid", "is not", null)]))
+    .where(hasAddress(world))
     .orderBy("id")
     .forNoKeyUpdate()
     .execute();

@@ -7,7 +7,7 @@
  */
 import { ofOrganization } from "../../../../database/query/index.ts";
 import { getOrDefaultInbox } from "../../../account/inboxes/index.ts";
-import type { Transaction } from "../../../foundation/kernel/index.ts";
+import type { Change } from "../../../foundation/kernel/index.ts";
 import {
   type ConversationRow,
   lockConversations,
@@ -30,9 +30,7 @@ export interface AudienceBatch {
   readonly last: string | undefined;
 }
 
-interface AudienceContext {
-  readonly tx: Transaction;
-  readonly now: Date;
+interface AudienceContext extends Pick<Change, "tx" | "world" | "now"> {
   readonly flow: FlowRow;
 }
 
@@ -52,7 +50,7 @@ export async function readAudience(
     return undefined;
   }
   const ids = await listMemberIds(tx, { organization, audience: cohort, now }, { after, limit: size });
-  const contact_ids = await lockReachable(tx, organization, ids, { isConsentNeeded: true });
+  const contact_ids = await lockReachable(context, organization, ids, { isConsentNeeded: true });
   const inbox = await getOrDefaultInbox(tx, organization, flow.inbox_id ?? undefined);
   const conversations = await lockOrCreateConversations(tx, {
     organization,
@@ -64,11 +62,9 @@ export async function readAudience(
   return { targets: targets.filter(isNotSpam), last: lastOf(ids, size) };
 }
 
-async function readOpen(
-  { tx, flow: { organization_id: organization, inbox_id } }: AudienceContext,
-  after: string,
-  size: number,
-): Promise<AudienceBatch> {
+async function readOpen(context: AudienceContext, after: string, size: number): Promise<AudienceBatch> {
+  const { tx, flow } = context;
+  const { organization_id: organization, inbox_id } = flow;
   const found = await ofOrganization(tx, organization)
     .selectFrom("conversations")
     .select(["id", "contact_id"])
@@ -81,7 +77,7 @@ async function readOpen(
     .execute();
   const ids = found.map(({ id }) => id);
   const contacts = await lockReachable(
-    tx,
+    context,
     organization,
     found.map(({ contact_id }) => contact_id),
   );

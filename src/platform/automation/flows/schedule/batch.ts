@@ -82,7 +82,7 @@ async function startBatch(tx: Transaction, world: World, batch: Batch): Promise<
     flow &&
     isScheduled(flow) &&
     !isLost &&
-    (await readAudience({ tx, now, flow }, batch.after_id, batchSize));
+    (await readAudience({ tx, world, now, flow }, batch.after_id, batchSize));
   if (!audience) {
     world.log.warn(batch, "A scheduled flow was stopped before it had started for all");
     await endFiring(tx, firing, { status: "stopped", now });

@@ -44,7 +44,7 @@ async function react(
   { event_id, contact_id, ...occurrence }: Payload,
 ): Promise<void> {
   const { tx, organization } = change;
-  if (!(await lockReachable(tx, organization, [contact_id])).has(contact_id)) {
+  if (!(await lockReachable(change, organization, [contact_id])).has(contact_id)) {
     return;
   }
   const flows = await findEnabled(tx, organization);

@@ -1,4 +1,4 @@
-/** Reads the values of a template from components in the form of the WhatsApp Cloud API. */
+/** Reads the values of a template from `components`: a list of parts, each with its parameters. */
 import { z } from "zod";
 import { failInput, fileAddress, inputMessages } from "../../../../../tools/contract/index.ts";
 import { type VariableText, variableTextsOf } from "../placeholders.ts";

@@ -16,7 +16,7 @@ import { removeAccents } from "../../../foundation/query/index.ts";
 import { stopPhrases } from "./stop-phrases.ts";
 import { fillers, linkingWords, negations, stopVerbs } from "./stop-verbs.ts";
 
-/** WhatsApp's limit of a text; of a longer one the rest is not looked at. */
+/** The longest text that this service sends; of a longer one the rest is not looked at. */
 const maxLength = 4096;
 
 export function asksToStop(text: string): boolean {

@@ -1,7 +1,7 @@
 /**
  * The default words by which a contact opts out of marketing and in again; an inbox may replace them.
  *
- * First the words that carriers and WhatsApp senders support everywhere, then common ones of each language.
+ * First the words that carriers and other senders support everywhere, then common ones of each language.
  * Words that are also ordinary replies, such as "basta" or "cancelar", are left out: an inbox may add them.
  */
 

@@ -2,10 +2,9 @@
 import type { SentTemplate } from "../../../../database/schema/index.ts";
 import type { OutboundMessage } from "../../../../ports/channel/channel.ts";
 import type { MessageContent, TemplateMessage } from "../../../../ports/channel/message-content.ts";
-import { capabilitiesOf } from "../../../account/inboxes/index.ts";
+import { capabilitiesOf, storedAddress } from "../../../account/inboxes/index.ts";
 import { type MediaTarget, toChannelMedia } from "../../../content/media.ts";
 import type { World } from "../../../foundation/kernel/index.ts";
-import { isBsuid } from "../../contacts/index.ts";
 import type { ClaimedMessage } from "./claim.ts";
 
 export async function toOutboundMessage(
@@ -14,7 +13,6 @@ export async function toOutboundMessage(
 ): Promise<OutboundMessage> {
   const { fetchesFiles } = capabilitiesOf(world, { channel });
   const target = { organization: message.organization_id, fetchesFiles };
-  const to = message.to ?? "";
   const { media, template } = message.content;
   const content = {
     type: message.type,
@@ -26,8 +24,7 @@ export async function toOutboundMessage(
     organization_id: message.organization_id,
     from,
     account,
-    to,
-    to_kind: isBsuid(to) ? "bsuid" : "phone",
+    to: storedAddress(world, channel, message.to ?? ""),
     token: message.id,
     refusals: message.refusals,
     is_bulk: message.broadcast_id !== null,

@@ -1,8 +1,8 @@
 /** Applies what a person did with an earlier message, once that message is known. */
 import { z } from "zod";
 import { defineJob } from "../../../foundation/kernel/index.ts";
+import { senderFields, withSender } from "../../contacts/index.ts";
 import { applyChange } from "./changes.ts";
-import { senderFields } from "./sender.ts";
 
 const Change = z.discriminatedUnion("type", [
   z.object({ type: z.literal("reaction"), emoji: z.string().nullable() }),
@@ -34,7 +34,8 @@ export const changeMessageJob = defineJob({
     change: Change,
   }),
 
-  async run({ received_at, ...change }, world) {
+  async run({ received_at, ...stored }, world) {
+    const change = withSender(stored);
     if (await applyChange(world, change)) {
       return undefined;
     }

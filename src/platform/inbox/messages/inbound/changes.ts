@@ -10,8 +10,7 @@ import { columnsOf, ofOrganization, type RowOf, rowsOf } from "../../../../datab
 import type { MessageChange } from "../../../../ports/channel/channel.ts";
 import { withdrawFiles } from "../../../content/uploads/index.ts";
 import type { Transaction, World } from "../../../foundation/kernel/index.ts";
-import { findContact } from "../../contacts/index.ts";
-import { senderOf } from "./sender.ts";
+import { findContact, senderOf } from "../../contacts/index.ts";
 import type { MessageNames } from "./store.ts";
 
 const messageColumns = {
@@ -52,8 +51,8 @@ export async function applyChange(
     if (job_id !== undefined) {
       tx.sendWithCommit(() => world.jobs.remove(tx, [job_id]));
     }
-    const { organization_id: organization, from: phone_number, identities } = report;
-    const sender = await findContact(tx, { organization, phone_number, identities, now: world.now() });
+    const { organization_id: organization, from: identities } = report;
+    const sender = await findContact(tx, { organization, identities, now: world.now() });
     const message = await lockMessage(tx, report);
     const isReaction = report.change.type === "reaction";
     // Without a sender or a recipient, its contact has been erased.
@@ -97,7 +96,7 @@ async function react({ tx, message, report }: ChangeOfMessage): Promise<void> {
   if (isKnown || (former && Date.parse(former.at) > Date.parse(at))) {
     return;
   }
-  const from = senderOf(report);
+  const from = senderOf(report.from);
   const ids = former?.at === at ? [...former.ids, change_id] : [change_id];
   const others = reactions.filter((one) => one !== former);
   await update(tx, message, {
@@ -185,6 +184,13 @@ function emitEdited(
     type: "message.edited",
     organization_id,
     order: conversation_id,
-    data: { message_id, conversation_id, from: senderOf(report), type, ...(text ? { text } : {}), ...times },
+    data: {
+      message_id,
+      conversation_id,
+      from: senderOf(report.from),
+      type,
+      ...(text ? { text } : {}),
+      ...times,
+    },
   });
 }

@@ -10,6 +10,7 @@ import { withDeadline } from "../../../../time/deadline.ts";
 import { providerOf, readAccount } from "../../../account/inboxes/index.ts";
 import { createLink, nameOfType, type ReceivedFile, receiveFile } from "../../../content/uploads/index.ts";
 import type { World } from "../../../foundation/kernel/index.ts";
+import { withSender } from "../../contacts/index.ts";
 import type { ReportedMessage } from "./reported-message.ts";
 import type { MessageToStore } from "./store.ts";
 
@@ -57,9 +58,10 @@ export async function fetchReceivedFile(
 /** The message as it is stored. Without the file that the channel reported, its type is unsupported. */
 export function withFile(
   world: World,
-  { message, ...target }: ReportedMessage,
+  { message: stored, ...target }: ReportedMessage,
   file: ReceivedFile | null,
 ): MessageToStore {
+  const message = withSender(stored);
   const { content } = message;
   if (message.file !== null && file === null) {
     const unsupported = { type: content.type };

@@ -2,6 +2,7 @@
 import { changeMessageJob } from "./change-job.ts";
 import { moveContactJob } from "./move.ts";
 import { deleteOriginalsJob } from "./originals.ts";
+import { pollInboxJob, startPollingJob } from "./poll.ts";
 import { deleteOldReceiptsJob } from "./receipts.ts";
 import { receiveMessageJob } from "./receive.ts";
 
@@ -14,6 +15,8 @@ export const inboundJobs = [
   receiveMessageJob,
   changeMessageJob,
   moveContactJob,
+  pollInboxJob,
+  startPollingJob,
   deleteOriginalsJob,
   deleteOldReceiptsJob,
 ];

@@ -1,12 +1,13 @@
 /** The jobs that receive what a channel has reported of persons. */
 
 import { type NewJob, newJob } from "../../../../jobs/job.ts";
-import type { ChannelUpdates, InboundMessage, MessageChange } from "../../../../ports/channel/channel.ts";
+import type { Identities } from "../../../../ports/channel/address.ts";
+import type { ChannelUpdates, MessageChange } from "../../../../ports/channel/channel.ts";
 import { phoneKey } from "../../../account/phone/index.ts";
-import { reporterSubject } from "../../contacts/index.ts";
+import { reporterSubject, senderOf, withStoredSender } from "../../contacts/index.ts";
 import { changeConsentJob } from "../consent-job.ts";
 import { changeMessageJob } from "./change-job.ts";
-import { keyAfter, moveContactJob, type Person, personKey } from "./move.ts";
+import { keyAfter, moveContactJob, personKey, toStoredMove } from "./move.ts";
 import { receiveMessageJob } from "./receive.ts";
 
 interface Receiver {
@@ -25,10 +26,9 @@ export function newReportJobs(receiver: Receiver, updates: ChannelUpdates): read
   const former = new Set(moves.map(({ from }) => personKey(organization_id, from)));
   const received = updates.messages.flatMap((message) => {
     const inbox_id = ids.get(message.account_id);
-    const options = senderOptions(organization_id, message);
-    return inbox_id === undefined
-      ? []
-      : [newJob(receiveMessageJob, { organization_id, inbox_id, message }, options)];
+    const options = senderOptions(organization_id, message.from);
+    const payload = { organization_id, inbox_id: inbox_id ?? "", message: withStoredSender(message) };
+    return inbox_id === undefined ? [] : [newJob(receiveMessageJob, payload, options)];
   });
   const isFormer = ({ key = "" }: NewJob) => former.has(key);
   return [
@@ -37,7 +37,7 @@ export function newReportJobs(receiver: Receiver, updates: ChannelUpdates): read
       const subject = subjectOf(organization_id, move.from);
       return newJob(
         moveContactJob,
-        { organization_id, ...move },
+        { organization_id, ...toStoredMove(move) },
         { key: keyAfter(organization_id, move), subject },
       );
     }),
@@ -47,29 +47,26 @@ export function newReportJobs(receiver: Receiver, updates: ChannelUpdates): read
       .map(({ account_id: _, ...change }) =>
         newJob(
           changeMessageJob,
-          { organization_id, received_at, ...change },
+          { organization_id, received_at, ...withStoredSender(change) },
           changeOptions(organization_id, change),
         ),
       ),
     // The times of consents order them.
     ...updates.consents
       .filter(isOurs)
-      .map(({ account_id: _, opted_out, occurred_at, ...contact }) =>
+      .map(({ account_id: _, opted_out, occurred_at, from }) =>
         newJob(
           changeConsentJob,
-          { organization_id, opted_out, occurred_at, contact },
-          senderOptions(organization_id, contact),
+          { organization_id, opted_out, occurred_at, contact: withStoredSender({ from }) },
+          senderOptions(organization_id, from),
         ),
       ),
   ];
 }
 
-type Sender = Pick<InboundMessage, "from" | "identities">;
-
 /** Options of the job of a message: the messages of one person are received in order. */
-export function senderOptions(organization_id: string, sender: Sender) {
-  const person = personOf(sender);
-  return { key: personKey(organization_id, person), subject: subjectOf(organization_id, person) };
+export function senderOptions(organization_id: string, sender: Identities) {
+  return { key: personKey(organization_id, sender), subject: subjectOf(organization_id, sender) };
 }
 
 /**
@@ -78,16 +75,13 @@ export function senderOptions(organization_id: string, sender: Sender) {
  */
 export function changeOptions(
   organization_id: string,
-  { channel_message_id, ...sender }: Sender & Pick<MessageChange, "channel_message_id">,
+  { channel_message_id, from }: Pick<MessageChange, "channel_message_id" | "from">,
 ) {
   const key = `message.change:${organization_id}:${channel_message_id}`;
-  return { key, subject: subjectOf(organization_id, personOf(sender)) };
+  return { key, subject: subjectOf(organization_id, from) };
 }
 
-function personOf({ from, identities }: Sender): Person {
-  return { phone_number: from, bsuid: identities?.bsuid ?? null };
-}
-
-function subjectOf(organization_id: string, { phone_number, bsuid }: Person): string {
-  return reporterSubject(organization_id, phone_number === null ? (bsuid ?? "") : phoneKey(phone_number));
+function subjectOf(organization_id: string, person: Identities): string {
+  const { phone } = person;
+  return reporterSubject(organization_id, phone ? phoneKey(phone) : senderOf(person));
 }

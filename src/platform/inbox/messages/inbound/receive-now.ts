@@ -12,12 +12,12 @@ import { type NewJob, newJob } from "../../../../jobs/job.ts";
 import type { InboundMessage, MessageChange } from "../../../../ports/channel/channel.ts";
 import { getInbox } from "../../../account/inboxes/index.ts";
 import type { Transaction, World } from "../../../foundation/kernel/index.ts";
+import { withStoredSender } from "../../contacts/index.ts";
 import { changeMessageJob } from "./change-job.ts";
 import { applyChange } from "./changes.ts";
 import { changeOptions, senderOptions } from "./jobs.ts";
 import { receiveMessageJob } from "./receive.ts";
-import type { ReportedMessage } from "./reported-message.ts";
-import { type MessageNames, storeMessage } from "./store.ts";
+import { type MessageNames, type MessageToStore, storeMessage } from "./store.ts";
 
 /** If storing the report takes longer, a worker stores it too, and one of the two finds it stored. */
 const takeoverMs = 10_000;
@@ -47,7 +47,7 @@ const acceptMessage = coalesce(
   ({ organization_id }) => organization_id,
 );
 
-type AcceptedMessage = ReportedMessage & { readonly file: null; readonly job_id: string };
+type AcceptedMessage = MessageToStore & { readonly job_id: string };
 
 async function findInboxOf(
   tx: Transaction,
@@ -60,16 +60,20 @@ async function findInboxOf(
   return inbox && { organization_id, inbox_id: inbox.id, message, file: null, job_id };
 }
 
-function newMessageJob(world: World, { file: _, job_id: id, ...reported }: AcceptedMessage): NewJob {
-  const options = senderOptions(reported.organization_id, reported.message);
-  return newJob(receiveMessageJob, reported, { ...options, id, runAt: takeoverTime(world) });
+function newMessageJob(
+  world: World,
+  { organization_id, inbox_id, message, job_id: id }: AcceptedMessage,
+): NewJob {
+  const payload = { organization_id, inbox_id, message: withStoredSender(message) };
+  const options = { ...senderOptions(organization_id, message.from), id, runAt: takeoverTime(world) };
+  return newJob(receiveMessageJob, payload, options);
 }
 
 /** Undefined if the message is not known, or if the sender of an edit or a deletion is not. */
 export async function receiveChange(world: World, change: MessageChange): Promise<MessageNames | undefined> {
   const now = world.now();
   const id = newId("job", now);
-  const payload = { ...change, received_at: now.toISOString() };
+  const payload = { ...withStoredSender(change), received_at: now.toISOString() };
   const options = { ...changeOptions(change.organization_id, change), id, runAt: takeoverTime(world) };
   await world.database.transaction((tx) => tx.enqueue([newJob(changeMessageJob, payload, options)]));
   return applyChange(world, change, id);

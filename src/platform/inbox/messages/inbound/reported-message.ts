@@ -1,7 +1,7 @@
 /** A message that a channel has reported, as the payload of its job. */
 import { z } from "zod";
 import { ReceivedContent } from "../../../../../tools/messages/index.ts";
-import { senderFields } from "./sender.ts";
+import { senderFields } from "../../contacts/index.ts";
 
 export const ReportedMessage = z.object({
   organization_id: z.string(),

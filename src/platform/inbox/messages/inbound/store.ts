@@ -9,13 +9,13 @@ import { newId } from "../../../../database/id.ts";
 import { ofOrganization } from "../../../../database/query/index.ts";
 import { coalesce } from "../../../../database/sharing/index.ts";
 import type { AccountMessage, ChannelCallbacks } from "../../../../ports/channel/channel.ts";
+import { capabilitiesOf } from "../../../account/inboxes/index.ts";
 import { commitUpload, type ReceivedFile } from "../../../content/uploads/index.ts";
 import { type Change, system, type Transaction, type World } from "../../../foundation/kernel/index.ts";
-import { changeContact, findOrCreateContact } from "../../contacts/index.ts";
+import { addressAmong, changeContact, findOrCreateContact, senderOf } from "../../contacts/index.ts";
 import { findOrCreateConversation, recordInbound } from "../../conversations/index.ts";
 import { applyConsentWords } from "../consent/index.ts";
 import { getWaiters } from "../waiting/index.ts";
-import { senderOf } from "./sender.ts";
 
 export interface MessageToStore {
   readonly organization_id: string;
@@ -109,7 +109,7 @@ async function storeInTransaction(
   if (message.content.type !== "text") {
     return { names };
   }
-  const to = message.from ?? message.identities?.bsuid ?? null;
+  const to = addressAmong(capabilitiesOf(world, inbox).addresses, message.from)?.value ?? null;
   const text = message.content.text.body;
   const at = message.occurred_at;
   const applyWords = () => applyConsentWords(change, { inbox, contact, conversation, text, to, at });
@@ -169,10 +169,10 @@ async function insertOriginal(
 async function findSender(
   change: Change,
   organization: string,
-  { from: phone_number, identities, name }: MessageToStore["message"],
+  { from: identities, name }: MessageToStore["message"],
 ) {
   const { world, now } = change;
-  const sender = { organization, phone_number, identities, name, now };
+  const sender = { organization, identities, name, now };
   const { contact, conflicting } = await findOrCreateContact(change, sender);
   if (conflicting.length > 0) {
     world.log.warn(
@@ -208,7 +208,7 @@ async function insertMessage(
       direction: "inbound",
       type,
       content: JSON.stringify(content),
-      from: senderOf(message),
+      from: senderOf(message.from),
       to: inbox.phone_number,
       status: "received",
       channel_message_id: message.channel_message_id,
@@ -248,7 +248,7 @@ function emitReceived(
     order: names.conversation_id,
     data: {
       ...names,
-      from: senderOf(message),
+      from: senderOf(message.from),
       type: content.type,
       ...("text" in content ? { text: content.text } : {}),
     },

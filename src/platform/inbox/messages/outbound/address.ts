@@ -1,23 +1,29 @@
-/**
- * Reads whom a message goes to: a phone number, a business-scoped id, or the id of a
- * contact or a conversation.
- */
+/** Reads whom a message goes to: an address, or the id of a contact or a conversation. */
+import { type RawBuilder, sql } from "kysely";
 import { failField } from "../../../../../tools/errors.ts";
 import type { Queries } from "../../../../database/database.ts";
 import { ofOrganization, refersTo } from "../../../../database/query/index.ts";
-import { normalizePhone } from "../../../account/inboxes/index.ts";
-import { isBsuid, requireAddress } from "../../contacts/index.ts";
+import type { ChannelAddress } from "../../../../ports/channel/address.ts";
+import { normalizePhone, readChannelAddress } from "../../../account/inboxes/index.ts";
+import { phoneKind } from "../../../account/phone/index.ts";
+import type { World } from "../../../foundation/kernel/index.ts";
+import { requireAddress } from "../../contacts/index.ts";
 
 interface Addressee {
   readonly to: string;
   readonly inbox_id?: string | undefined;
 }
 
-interface Address {
-  /** A number in E.164 form, or a business-scoped id. */
-  readonly to: string;
+interface ReadAddress {
+  readonly to: ChannelAddress;
   /** The inbox that was named, or else that of the conversation that was. */
   readonly inbox_id: string | undefined;
+}
+
+interface AddressContext {
+  readonly db: Queries;
+  readonly world: Pick<World, "channels">;
+  readonly organization: string;
 }
 
 /**
@@ -25,50 +31,89 @@ interface Address {
  * `contact_unreachable`.
  */
 export async function readAddress(
-  db: Queries,
-  organization: string,
+  context: AddressContext,
   { to, inbox_id }: Addressee,
-): Promise<Address> {
-  if (isBsuid(to)) {
-    return { to, inbox_id };
+): Promise<ReadAddress> {
+  const { db, world, organization } = context;
+  const address = readChannelAddress(world, to);
+  if (address) {
+    return { to: address, inbox_id };
   }
   if (to.startsWith("con_")) {
-    return { to: await readContact(db, organization, to), inbox_id };
+    return { to: await readContact(context, to, inbox_id), inbox_id };
   }
   if (to.startsWith("conv_")) {
-    const conversation = await readConversation(db, organization, to);
-    return { to: conversation.to, inbox_id: inbox_id ?? conversation.inbox_id };
+    return readConversation(context, to, inbox_id);
   }
-  return { to: await normalizePhone(db, organization, { text: to, field: "to", inbox_id }), inbox_id };
+  const value = await normalizePhone(db, organization, { text: to, field: "to", inbox_id });
+  return { to: { kind: phoneKind, value }, inbox_id };
 }
 
-async function readContact(db: Queries, organization: string, id: string): Promise<string> {
+/** The contact's address on the channel of the inbox that will send the message. */
+async function readContact(
+  { db, world, organization }: AddressContext,
+  id: string,
+  inbox_id: string | undefined,
+): Promise<ChannelAddress> {
   const contact = await ofOrganization(db, organization)
     .selectFrom("contacts")
-    .select(["phone_number", "bsuid"])
+    .select(["organization_id", "id", "phone_number", channelFor(inbox_id).as("channel")])
     .where("id", "=", id)
     .where("erased_at", "is", null)
     .executeTakeFirst();
   if (!contact) {
     throw failField("to", "contact_not_found");
   }
-  return requireAddress(contact);
+  const { channel } = contact;
+  // Without an inbox, the caller gets the error for that.
+  return channel === null
+    ? { kind: phoneKind, value: contact.phone_number ?? "" }
+    : requireAddress(db, world, { contact, channel });
+}
+
+/** The channel of the named inbox, of the contact's latest conversation, or of the first inbox. */
+function channelFor(inbox_id: string | undefined): RawBuilder<string | null> {
+  return sql`(
+    select channel from inboxes
+    where inboxes.organization_id = contacts.organization_id and inboxes.id = coalesce(
+      ${inbox_id ?? null}::text,
+      (
+        select conversations.inbox_id from conversations
+        where conversations.organization_id = contacts.organization_id and conversations.contact_id = contacts.id
+        order by coalesce(conversations.last_message_at, '-infinity') desc, conversations.inbox_id limit 1
+      ),
+      (select min(first.id) from inboxes as first where first.organization_id = contacts.organization_id)
+    )
+  )`;
 }
 
 async function readConversation(
-  db: Queries,
-  organization: string,
+  { db, world, organization }: AddressContext,
   id: string,
-): Promise<{ readonly to: string; readonly inbox_id: string }> {
+  inbox_id: string | undefined,
+): Promise<ReadAddress> {
   const conversation = await ofOrganization(db, organization)
     .selectFrom("conversations")
     .innerJoin("contacts", (join) => join.on(refersTo("conversations.contact_id", "contacts")))
-    .select(["conversations.inbox_id", "contacts.phone_number", "contacts.bsuid"])
+    .innerJoin("inboxes", (join) =>
+      join
+        .onRef("inboxes.organization_id", "=", "conversations.organization_id")
+        .on("inboxes.id", "=", sql<string>`coalesce(${inbox_id ?? null}::text, conversations.inbox_id)`),
+    )
+    .select([
+      "conversations.organization_id",
+      "conversations.contact_id as id",
+      "contacts.phone_number",
+      "inboxes.id as inbox_id",
+      "inboxes.channel",
+    ])
     .where("conversations.id", "=", id)
     .where("contacts.erased_at", "is", null)
     .executeTakeFirst();
   if (!conversation) {
     throw failField("to", "conversation_not_found");
   }
-  return { to: requireAddress(conversation), inbox_id: conversation.inbox_id };
+  const { channel } = conversation;
+  const to = await requireAddress(db, world, { contact: conversation, channel });
+  return { to, inbox_id: conversation.inbox_id };
 }

@@ -2,6 +2,7 @@
 import type { z } from "zod";
 import type { messages as contract } from "../../../../../tools/messages/index.ts";
 import { ofOrganization } from "../../../../database/query/index.ts";
+import { capabilitiesOf } from "../../../account/inboxes/index.ts";
 import type { ReadContext } from "../../../foundation/kernel/index.ts";
 import { channelOfMessage, serializeMessage } from "../serialize.ts";
 import { getWaiters } from "../waiting/index.ts";
@@ -34,7 +35,8 @@ export async function awaitDelivery(
       .where("id", "=", sent.id)
       .executeTakeFirstOrThrow();
     const { status, error } = serializeMessage(world, row);
-    if (endStatuses.includes(status) || !waiter || waiter.isEnded || isOver()) {
+    const isFinal = status === "sent" && !capabilitiesOf(world, row).hasReceipts;
+    if (isFinal || endStatuses.includes(status) || !waiter || waiter.isEnded || isOver()) {
       return { ...sent, status, error };
     }
     await waiter.signal.wait(pollMs);

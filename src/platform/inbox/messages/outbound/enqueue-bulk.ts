@@ -11,7 +11,7 @@ import { insertMessages } from "./insert.ts";
 
 interface BulkMessage {
   readonly contact_id: string;
-  /** A number in E.164 form, or a business-scoped id. */
+  /** The contact's address. */
   readonly to: string;
   readonly template: SentTemplate;
   /** Held by the broadcast. */

@@ -5,9 +5,10 @@ import type { Queries } from "../../../../database/database.ts";
 import { ofOrganization, recordset } from "../../../../database/query/index.ts";
 import type { Tables } from "../../../../database/schema/index.ts";
 import { together } from "../../../../database/transaction.ts";
-import { phoneKey } from "../../../account/phone/index.ts";
-import type { Change, Transaction } from "../../../foundation/kernel/index.ts";
-import { createContact, type Identity, isBsuid } from "../../contacts/index.ts";
+import type { ChannelAddress } from "../../../../ports/channel/address.ts";
+import { channelsWithKind, isOpenKind, requireKind } from "../../../account/inboxes/index.ts";
+import type { Change, World } from "../../../foundation/kernel/index.ts";
+import { createContact, type Identity, idOfOwner, storedIdentity } from "../../contacts/index.ts";
 import { findOrCreateConversation, type OutboundConversation } from "../../conversations/index.ts";
 
 type Inbox = Pick<Selectable<Tables["inboxes"]>, "id" | "channel" | "phone_number" | "settings" | "health">;
@@ -20,9 +21,11 @@ interface Addressee extends Pick<Contact, "id" | "name"> {
 
 export interface Address {
   readonly organization: string;
-  /** A number in E.164 form, or a business-scoped id. */
-  readonly to: string;
-  /** By default the inbox of the contact's latest conversation, or else the first one. */
+  readonly to: ChannelAddress;
+  /**
+   * By default the inbox of the contact's latest conversation, or else the first one; of those whose channel
+   * can write to the address.
+   */
   readonly inbox_id: string | undefined;
 }
 
@@ -48,6 +51,8 @@ const addressColumns = {
   kind: "text",
   value: "text",
   inbox_id: "text",
+  /** The channels that can write to the address; null for all. */
+  channels: "text[]",
 } as const;
 
 /**
@@ -57,7 +62,7 @@ const addressColumns = {
  * @returns the function that returns what exists of one of these addresses.
  */
 export async function findRecipients(
-  tx: Transaction,
+  { tx, world }: Pick<Change, "tx" | "world">,
   addresses: readonly Address[],
   { waitsForLocks }: { readonly waitsForLocks: boolean },
 ): Promise<(address: Address) => FoundRecipient> {
@@ -65,8 +70,9 @@ export async function findRecipients(
     .map(({ organization, to, inbox_id }, position) => ({
       position,
       organization,
-      ...identityOf(to),
+      ...storedIdentity(to),
       inbox_id: inbox_id ?? null,
+      channels: channelsWithKind(world, to) ?? null,
     }))
     .sort((one, other) => (lockKey(one) < lockKey(other) ? -1 : 1));
   const found = await sql<FoundRow>`
@@ -89,6 +95,10 @@ export async function findRecipients(
       select id, inbox_id from conversations
       where organization_id = address.organization and contact_id = contact.id
         and (address.inbox_id is null or inbox_id = address.inbox_id)
+        and (address.channels is null or inbox_id in (
+          select id from inboxes
+          where organization_id = address.organization and channel = any(address.channels)
+        ))
       -- Not by the column itself: the index of its order covers every conversation of the organization.
       order by coalesce(last_message_at, '-infinity') desc, inbox_id
       limit 1
@@ -101,7 +111,11 @@ export async function findRecipients(
     left join inboxes as inbox on inbox.organization_id = address.organization and inbox.id = coalesce(
       latest.inbox_id,
       address.inbox_id,
-      (select min(id) from inboxes where organization_id = address.organization)
+      (
+        select min(id) from inboxes
+        where organization_id = address.organization
+          and (address.channels is null or channel = any(address.channels))
+      )
     )
   `.execute(tx);
   const byAddress = new Map(found.rows.map((row) => [addresses[row.position], row]));
@@ -138,23 +152,25 @@ function toRecipient(organization_id: string, row: FoundRow): FoundRecipient {
 }
 
 /**
- * Any phone number may be a recipient, but a business-scoped id, which the channel assigns, must be a
- * contact's.
- * @throws Failure `contact_blocked`, `contact_not_found`, `no_inbox`, `inbox_not_found`.
+ * Any phone number may be a recipient, but an id that the channel assigns must be a contact's.
+ * @throws Failure `contact_blocked`, `contact_not_found`, `no_inbox`, `inbox_not_found`,
+ * `address_not_supported`.
  */
 export function requireRecipient(
+  world: World,
   { contact, inbox, conversation }: FoundRecipient,
   { to, inbox_id }: Address,
 ): Recipient {
   if (contact && contact.blocked_at !== null) {
     throw failField("to", "contact_blocked", { contact_id: contact.id });
   }
-  if (!contact && isBsuid(to)) {
+  if (!contact && !isOpenKind(world, to)) {
     throw failField("to", "contact_not_found");
   }
   if (!inbox) {
     throw inbox_id === undefined ? fail("no_inbox") : fail("inbox_not_found", { param: "inbox_id" });
   }
+  requireKind(world, inbox.channel, to);
   return { contact, inbox, conversation };
 }
 
@@ -171,10 +187,11 @@ export async function createMissing(
     const known = conversation ?? (await findOrCreateConversation(change, { ...created, contact_id: id }));
     return { conversation: known, addressee: { id, name, created: false } };
   }
-  const identity = identityOf(to);
+  const identity = storedIdentity(to);
+  const identities = { [to.kind]: to.value };
   // Another transaction may create the contact at the same time: the identity tells whose conversation it is.
   const [newContact, added] = await together(
-    createContact(change, { organization, phone_number: to, now }, identity),
+    createContact(change, { organization, identities, now }, identity),
     findOrCreateConversation(change, { ...created, contact_id: idOfOwner(organization, identity) }),
   );
   const { id, name } = newContact ?? (await readContact(change.tx, added));
@@ -193,21 +210,9 @@ async function readContact(
     .executeTakeFirstOrThrow();
 }
 
-/** The id of the contact with this number or business-scoped id, as part of a statement. */
-export function contactIdOf(organization: string, to: string) {
-  return idOfOwner(organization, identityOf(to));
-}
-
-/** The id of the contact that has this identity, as part of a statement. */
-function idOfOwner(organization: string, { kind, value }: Identity) {
-  return sql<string>`(
-    select contact_id from contact_identities
-    where organization_id = ${organization} and kind = ${kind} and value = ${value}
-  )`;
-}
-
-function identityOf(to: string): Identity {
-  return isBsuid(to) ? { kind: "bsuid", value: to } : { kind: "phone", value: phoneKey(to) };
+/** The id of the contact with this address, as part of a statement. */
+export function contactIdOf(organization: string, to: ChannelAddress) {
+  return idOfOwner(organization, storedIdentity(to));
 }
 
 function lockKey({ organization, kind, value }: Identity & Pick<Address, "organization">): string {

@@ -107,6 +107,8 @@ async function eachOf<Item extends { readonly sending: Sending }, Added>(
 
 const contextOf = ({ tx, world }: Batch, { context }: Sending) => ({ ...context, tx, db: tx, world });
 
+const pricedOf = ({ organization, to }: Address) => ({ organization, to: to.value });
+
 /** Reads the recipients, prices and contents, in one wait. */
 async function readMessages(
   batch: Batch,
@@ -115,9 +117,10 @@ async function readMessages(
 ) {
   const { tx } = batch;
   const items = sendings.map((sending) => ({ sending }));
-  const addressed = await eachOf(items, outcomes, async ({ sending: { input, context } }) => {
+  const addressed = await eachOf(items, outcomes, async ({ sending }) => {
+    const { input, context } = sending;
     const { organization } = context;
-    const address: Address = { ...(await readAddress(tx, organization, input)), organization };
+    const address: Address = { ...(await readAddress(contextOf(batch, sending), input)), organization };
     return { address };
   });
   const addresses = addressed.map(({ address }) => address);
@@ -125,11 +128,15 @@ async function readMessages(
     eachOf(addressed, outcomes, async ({ sending }) => ({
       contentFor: await readContent(contextOf(batch, sending), sending.input),
     })),
-    findRecipients(tx, addresses, { waitsForLocks }),
-    readEstimates(tx, addresses),
+    findRecipients(batch, addresses, { waitsForLocks }),
+    readEstimates(tx, addresses.map(pricedOf)),
   );
   return readable
-    .map((item) => ({ ...item, found: recipientOf(item.address), estimate: estimateFor(item.address) }))
+    .map((item) => ({
+      ...item,
+      found: recipientOf(item.address),
+      estimate: estimateFor(pricedOf(item.address)),
+    }))
     .filter(({ found }) => waitsForLocks || !found.isLocked);
 }
 
@@ -138,7 +145,7 @@ type ReadMessage = Awaited<ReturnType<typeof readMessages>>[number];
 async function checkMessage(batch: Batch, { sending, address, found, contentFor, estimate }: ReadMessage) {
   const { input, context } = sending;
   const sendingContext = contextOf(batch, sending);
-  const recipient = requireRecipient(found, address);
+  const recipient = requireRecipient(batch.world, found, address);
   if (input.reply_to !== undefined) {
     await requireQuotable(sendingContext, recipient.conversation, input.reply_to);
   }
@@ -189,7 +196,7 @@ async function writeMessages(batch: Batch, checked: readonly CheckedMessage[]) {
         recipient,
         address,
       );
-      return { ...message, inbox: recipient.inbox, to: address.to, conversation, addressee };
+      return { ...message, inbox: recipient.inbox, to: address.to.value, conversation, addressee };
     }),
   );
   const outgoing = complete.map(({ sending: { input, context, traceparent }, ...message }) => {

@@ -9,7 +9,6 @@ import type { ConversationStatus } from "../../../../../tools/conversations.ts";
 import type { Channel } from "../../../../ports/channel/channel.ts";
 import type { WindowRule } from "../../../account/inboxes/index.ts";
 import type { Caller, World } from "../../../foundation/kernel/index.ts";
-import { isBsuid } from "../../contacts/index.ts";
 import { allowedStatuses } from "../../conversations/index.ts";
 
 export interface ActionContext {
@@ -19,11 +18,9 @@ export interface ActionContext {
     readonly is_within_24h_window: boolean;
     readonly window_expires_at: string | null;
   };
-  readonly contact: {
-    readonly phone_number: string | null;
-    readonly bsuid: string | null;
-    readonly blocked_at: string | null;
-  };
+  readonly contact: { readonly blocked_at: string | null };
+  /** Whether the contact has an address on the channel. */
+  readonly isReachable: boolean;
   readonly channel: Channel;
   readonly windowRule: WindowRule;
   readonly tools: World["tools"];
@@ -37,14 +34,13 @@ export const blockedReason =
 
 const always: Rule = () => undefined;
 
-/** A contact who hides the number is addressed by the business-scoped id (bsuid) of the channel. */
-const requiresRecipient: Rule = ({ contact }) => {
+const requiresRecipient: Rule = ({ contact, isReachable }) => {
   if (contact.blocked_at !== null) {
     return blockedReason;
   }
-  return contact.phone_number === null && !isBsuid(contact.bsuid ?? "")
-    ? "The contact has neither a phone number nor a bsuid: wait until they write, with wait_for_message."
-    : undefined;
+  return isReachable
+    ? undefined
+    : "The contact has no address on this channel: wait until they write, with wait_for_message.";
 };
 
 const requiresWindow: Rule = (context) => {

@@ -6,7 +6,7 @@ import type { messages as contract } from "../../../../../tools/messages/index.t
 import { ofOrganization, readWithSnapshot, refersTo } from "../../../../database/query/index.ts";
 import { channelOf, windowRuleOf } from "../../../account/inboxes/index.ts";
 import type { ReadContext } from "../../../foundation/kernel/index.ts";
-import { serializeContact } from "../../contacts/index.ts";
+import { findAddress, serializeContact } from "../../contacts/index.ts";
 import { getConversationDetails } from "../../conversations/index.ts";
 import { readLatestNotes } from "../../notes.ts";
 import { latestAssignment, whyUnassigned } from "../../routing/index.ts";
@@ -35,6 +35,7 @@ export async function readConversationContext({ id, messages: maxMessages }: Inp
   ]);
   const waiting_reason = await whyUnassigned(context.db, conversation);
   const { channel, settings, health, ...contact } = parties;
+  const address = await findAddress(context.db, world, { contact, channel });
   const windowRule = windowRuleOf(world, { channel, settings });
   const { tags: _tags, metadata: _metadata, blocked_reason: _reason, ...summary } = contact;
   const isContactShown = caller.scopes.has("contacts:read");
@@ -52,7 +53,14 @@ export async function readConversationContext({ id, messages: maxMessages }: Inp
     messages: latest.rows.reverse().map((row) => serializeMessage(world, { ...row, channel })),
     notes,
     actions: describeActions(
-      { conversation, contact, channel: channelOf(world, channel), windowRule, tools: world.tools },
+      {
+        conversation,
+        contact,
+        isReachable: address !== undefined,
+        channel: channelOf(world, channel),
+        windowRule,
+        tools: world.tools,
+      },
       caller,
     ),
     warnings: describeWarnings({ contact, conversation, inbox: { settings, health }, windowRule, received }),
