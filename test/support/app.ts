@@ -31,7 +31,7 @@ export interface TestApp extends AsyncDisposable {
 
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
-interface TestAppOptions extends Pick<AppOptions, "replaceAuthority"> {
+interface TestAppOptions extends Pick<AppOptions, "images" | "replaceAuthority"> {
   readonly enabledModules?: Modules;
   readonly env?: Record<string, string>;
   /** Runs jobs in the background too; false by default, so that only the test runs them. */
@@ -107,6 +107,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     now,
     runsJobs: options.runsJobs ?? false,
     ...(options.enabledModules ? { enabledModules: options.enabledModules } : {}),
+    ...(options.images ? { images: options.images } : {}),
     ...(options.replaceAuthority ? { replaceAuthority: options.replaceAuthority } : {}),
   });
   const client = createClient({ baseUrl: app.address, key: ownerKey, retries: 0 });

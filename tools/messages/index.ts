@@ -32,6 +32,7 @@ import {
 import { interactiveFields } from "./interactive.ts";
 import { ListedMessage, Message } from "./message.ts";
 import { mediaTypes } from "./parts.ts";
+import { viewMedia } from "./view-media.ts";
 
 export { NewMessage, type TemplateContent } from "./content.ts";
 export { messageErrors } from "./errors.ts";
@@ -266,4 +267,6 @@ export const messages = {
     }),
     output: one(Message),
   }),
+
+  ...viewMedia,
 };

@@ -15,7 +15,12 @@ import { confirmMessageJob, deliverMessageJob, requireNoneWaiting } from "./deli
 import { eraseMessages, eraseReceivedFiles } from "./erase.ts";
 import { findOriginal, inboundJobs, inboundRoutes } from "./inbound/index.ts";
 import { awaitDelivery, sendMessage } from "./outbound/index.ts";
-import { listConversations, readConversationContext, readLatestMessages } from "./reading/index.ts";
+import {
+  listConversations,
+  readConversationContext,
+  readLatestMessages,
+  viewMedia,
+} from "./reading/index.ts";
 import { channelOfMessage, serializeMessage } from "./serialize.ts";
 import { waitForMessage } from "./waiting/index.ts";
 
@@ -91,6 +96,10 @@ export const messages = implement(
         const { unsupported, ...shown } = serializeMessage(world, message);
         const original = unsupported && (await findOriginal(db, message));
         return { data: { ...shown, unsupported: unsupported && { ...unsupported, original } } };
+      },
+
+      async view_media(input, context) {
+        return { data: await viewMedia(input, context) };
       },
     },
     jobs: [deliverMessageJob, confirmMessageJob, releaseChargesJob, changeConsentJob, ...inboundJobs],

@@ -9,7 +9,7 @@ import { keepPlans, together } from "../../../../database/transaction.ts";
 import type { ChannelCapabilities } from "../../../../ports/channel/capabilities.ts";
 import type { MediaType } from "../../../../ports/channel/message-content.ts";
 import { capabilitiesOf, warnOfHealth, windowRuleOf } from "../../../account/inboxes/index.ts";
-import { readMedia } from "../../../content/media.ts";
+import { readMedia } from "../../../content/media/index.ts";
 import {
   composeTemplate,
   findTemplates,
