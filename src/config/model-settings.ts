@@ -1,7 +1,9 @@
 /** The settings of the language model, the embedding model and the transcription model. */
 import { z } from "zod";
-import { transcriptionSeconds } from "../../tools/messages/view-media.ts";
 import { serviceKey, serviceUrl, wholeNumber } from "./fields.ts";
+
+/** A caller waits for it, by the declaration of `view_media`. */
+const maxTranscriptionSeconds = 45;
 
 export const ModelEnvironment = z.object({
   TIDINGS_LLM_URL: serviceUrl
@@ -44,8 +46,8 @@ export const ModelEnvironment = z.object({
     .string()
     .optional()
     .describe("Name of the transcription model at its service. Default: `whisper-1`"),
-  TIDINGS_TRANSCRIPTION_TIMEOUT: wholeNumber(1, transcriptionSeconds)
-    .default(transcriptionSeconds)
+  TIDINGS_TRANSCRIPTION_TIMEOUT: wholeNumber(1, maxTranscriptionSeconds)
+    .default(maxTranscriptionSeconds)
     .describe("Seconds that a transcript may take, retries included"),
 });
 type ModelEnvironment = z.output<typeof ModelEnvironment>;

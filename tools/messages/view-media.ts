@@ -2,9 +2,6 @@
 import { z } from "zod";
 import { type ErrorEntry, errorEntry, id, one, operation, untrusted, yes } from "../contract/index.ts";
 
-/** Below the time after which MCP clients give up, 60 seconds. */
-export const transcriptionSeconds = 45;
-
 export const mediaViews = ["image", "document", "recording"] as const;
 
 /** The scopes of messages and of uploads; which one counts depends on what is viewed. */
@@ -12,7 +9,7 @@ const scope = {
   any: ["inbox:read", "inbox:write", "contacts:write", "templates:create", "broadcasts:create"],
 } as const;
 
-export const viewMedia = {
+export const mediaOperations = {
   view_media: operation({
     method: "GET",
     path: "/v1/media",
@@ -41,7 +38,7 @@ export const viewMedia = {
         kind: z.enum(mediaViews),
         /** Of the stored file. */
         content_type: z.string(),
-        file_name: z.string().nullable(),
+        file_name: untrusted(z.string()).nullable(),
         file_size: z.int(),
         /** Null unless the file is an image. */
         image: untrusted(
@@ -63,7 +60,8 @@ export const viewMedia = {
       }),
     ),
     image: "image",
-    waitSeconds: transcriptionSeconds,
+    // For the transcription service. MCP clients give up after 60 seconds.
+    waitSeconds: 45,
     hints: { openWorld: yes("It may send a recording to the transcription service, or fetch the file.") },
   }),
 };

@@ -8,7 +8,7 @@ export interface Recording {
   readonly extension: string;
 }
 
-export interface Transcript {
+export interface Transcription {
   readonly outcome: "transcribed";
   /** Trimmed; empty if nothing is said. Untrusted text: the speaker chose the words. */
   readonly text: string;
@@ -23,5 +23,5 @@ export interface Transcriber {
   transcribe(
     recording: Recording,
     options: { readonly signal: AbortSignal },
-  ): Promise<Transcript | ModelFailure>;
+  ): Promise<Transcription | ModelFailure>;
 }

@@ -4,7 +4,7 @@
  * Scaling, reading and transcribing run in other threads or at another service, each within a limit of time.
  */
 import { fail } from "../../../../tools/errors.ts";
-import type { mediaViews } from "../../../../tools/messages/view-media.ts";
+import type { mediaViews } from "../../../../tools/messages/index.ts";
 import type { UnscaledReason } from "../../../ports/files/image-scaler.ts";
 import { withDeadline } from "../../../time/deadline.ts";
 import type { World } from "../../foundation/kernel/index.ts";

@@ -1,7 +1,7 @@
 /** Shows the file of a message or an upload to a model. */
 import type { z } from "zod";
 import { failField } from "../../../../../tools/errors.ts";
-import type { viewMedia as contract } from "../../../../../tools/messages/view-media.ts";
+import type { messages as contract } from "../../../../../tools/messages/index.ts";
 import { ofOrganization } from "../../../../database/query/index.ts";
 import type { StoredContent } from "../../../../database/schema/index.ts";
 import { findMessageFile, type StoredFile, uploadedFile, viewFile } from "../../../content/media/index.ts";
