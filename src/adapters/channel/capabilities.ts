@@ -27,7 +27,7 @@ export const mediaLimits = {
   },
 } as const satisfies MediaLimits;
 
-export const whatsAppCapabilities: ChannelCapabilities = {
+const common: ChannelCapabilities = {
   platform: "whatsapp",
   isSimulated: false,
   hasWindow: true,
@@ -42,8 +42,10 @@ export const whatsAppCapabilities: ChannelCapabilities = {
   isPriced: true,
 };
 
+export const whatsAppCapabilities: ChannelCapabilities = { ...common, readMarks: "typing" };
+
 export const simulatorCapabilities: ChannelCapabilities = {
-  ...whatsAppCapabilities,
+  ...common,
   isSimulated: true,
   fetchesFiles: true,
   rate: { messagesPerSecond: null, perPerson: null },

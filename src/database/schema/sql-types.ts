@@ -654,6 +654,11 @@ export const sqlTypes: SqlTypes = {
     created_at: "timestamptz",
     updated_at: "timestamptz",
   },
+  read_marks: {
+    organization_id: "text",
+    conversation_id: "text",
+    message_id: "text",
+  },
   refresh_tokens: {
     organization_id: "text",
     id: "text",
@@ -894,4 +899,4 @@ export const sqlTypes: SqlTypes = {
 };
 
 /** Of the migrations and the declarations that this file was made from. */
-export const digest = "1bf6797fff4c8a71";
+export const digest = "7c4e612ff3922403";

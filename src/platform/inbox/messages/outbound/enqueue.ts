@@ -3,15 +3,15 @@ import { type RawBuilder, sql } from "kysely";
 import { onlyRow, rowsOf } from "../../../../database/query/index.ts";
 import { together } from "../../../../database/transaction.ts";
 import { newJob } from "../../../../jobs/job.ts";
-import { laneOf } from "../../../account/inboxes/index.ts";
-import { type Change, freshId, recordOf } from "../../../foundation/kernel/index.ts";
+import { type InboxOfChannel, laneOf } from "../../../account/inboxes/index.ts";
+import { type Change, freshId, isPerson, recordOf } from "../../../foundation/kernel/index.ts";
 import { failInsufficient, holdInsertion, lockWallet } from "../../../money/wallet/index.ts";
 import { type OutboundConversation, recordOutbound } from "../../conversations/index.ts";
-import { deliverMessageJob } from "../delivery/index.ts";
+import { deliverMessageJob, newReadMarks } from "../delivery/index.ts";
 import type { MessageRow } from "../progress.ts";
 
 interface OutgoingMessage {
-  readonly inbox: { readonly id: string; readonly phone_number: string };
+  readonly inbox: InboxOfChannel & { readonly id: string; readonly phone_number: string };
   readonly conversation: OutboundConversation;
   readonly to: string;
   readonly type: MessageRow["type"];
@@ -73,8 +73,10 @@ export async function enqueueMessage(change: Change, outgoing: OutgoingMessage) 
     { organization_id, message_id: id },
     { lane: laneOf(inbox.id), key: conversation.id, subject: conversation.id },
   );
+  const read = { inbox, organization_id, conversation_id: conversation.id, now, isUnanswered: false };
+  const marks = isPerson(actor) ? newReadMarks(world, read) : [];
   const [jobInsertion, conversationUpdate] = await together(
-    world.jobs.insertion(tx, [job]),
+    world.jobs.insertion(tx, [job, ...marks]),
     recordOutbound(change, conversation, { at: created_at, isTemplate: type === "template" }),
   );
   const { isLimited } = outgoing;
