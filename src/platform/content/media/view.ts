@@ -26,8 +26,8 @@ const maxOriginalBytes = 1_000_000;
 /** Every model takes these types. */
 const originalTypes = ["image/jpeg", "image/png", "image/webp", "image/gif"];
 
-/** For a PDF; most take less than a second. */
-const readingTimeoutMs = 20_000;
+/** For a PDF, with the wait for its turn; most take less than a second. Below the wait of the caller. */
+const readingTimeoutMs = 40_000;
 
 type MediaView = (typeof mediaViews)[number];
 
