@@ -13,6 +13,7 @@ import { sql } from "kysely";
 import { inject } from "vitest";
 import { openDatabase } from "../../src/database/connect.ts";
 import type { Database } from "../../src/database/database.ts";
+import { withoutStatementLimit } from "../../src/database/outage.ts";
 import { emptyDatabase, readShape } from "./empty-database.ts";
 import { runOnServer, serverUrl, withDatabase } from "./postgres.ts";
 
@@ -110,8 +111,11 @@ async function open(): Promise<KeptDatabase> {
   return { database, env, shape: await readShape(queryOf(database)) };
 }
 
-/** Statements without values on an open database. */
+/**
+ * Statements without values on an open database. They have no time limit: to delete many rows takes long on
+ * the embedded engine.
+ */
 export const queryOf =
   ({ queries }: Database) =>
-  async (text: string) =>
-    (await sql.raw<Record<string, unknown>>(text).execute(queries)).rows;
+  (text: string) =>
+    withoutStatementLimit(async () => (await sql.raw<Record<string, unknown>>(text).execute(queries)).rows);

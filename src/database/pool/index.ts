@@ -11,7 +11,8 @@ import pg from "pg";
 import type { Log } from "../../ports/telemetry/log.ts";
 import type { PoolUsage } from "../../ports/telemetry/telemetry.ts";
 import { FairQueue } from "../fair-queue.ts";
-import { answerMarginMs, NoAnswerError, NoConnectionError, statementLimitMs } from "../outage.ts";
+import { NoAnswerError, NoConnectionError, statementLimitMs } from "../outage.ts";
+import { createAnswerTimer } from "./answer-timer.ts";
 import { recordResultFields } from "./result-fields.ts";
 
 export { type ResultField, resultFieldsOf } from "./result-fields.ts";
@@ -262,32 +263,6 @@ function createSender(client: pg.PoolClient, counts: Counts, canReconnect: boole
         answers.restart();
       }
     }
-  };
-}
-
-/** Fails all waiting statements if none of them was answered within the limit of the last one. */
-function createAnswerTimer(onTimeout: (error: NoAnswerError) => void) {
-  const waiting = new Set<(error: NoAnswerError) => void>();
-  let timer: NodeJS.Timeout | undefined;
-  const fail = () => {
-    const error = new NoAnswerError("The database did not answer in time.");
-    onTimeout(error);
-    for (const reject of waiting) {
-      reject(error);
-    }
-  };
-  return {
-    restart() {
-      clearTimeout(timer);
-      const limitMs = statementLimitMs();
-      timer = limitMs === 0 ? undefined : setTimeout(fail, limitMs + answerMarginMs);
-    },
-    stop: () => clearTimeout(timer),
-    within: <Result>(answer: Promise<Result>) =>
-      new Promise<Result>((resolve, reject) => {
-        waiting.add(reject);
-        answer.then(resolve, reject).finally(() => waiting.delete(reject));
-      }),
   };
 }
 
