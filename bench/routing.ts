@@ -15,6 +15,7 @@ import { z } from "zod";
 import { firstInbox } from "../src/adapters/channel/index.ts";
 import { openCountries } from "../src/adapters/countries/index.ts";
 import { openDocumentReader } from "../src/adapters/documents/index.ts";
+import { openImageScaler } from "../src/adapters/images/index.ts";
 import { openModels } from "../src/adapters/models/index.ts";
 import { openPatternMatcher } from "../src/adapters/patterns/index.ts";
 import { createDiskStorage } from "../src/adapters/storage/disk.ts";
@@ -114,6 +115,7 @@ async function measure(database: Database): Promise<void> {
     countries: await openCountries(config.countries),
     ...openModels(config.models),
     documents: openDocumentReader(),
+    images: openImageScaler(),
     patterns: openPatternMatcher(),
     openChannels: () => ({ channels: {}, payments: unreachablePayments, jobs: [] }),
   });

@@ -3,10 +3,10 @@
  *
  * `tidings.js` and its chunks contain everything for a forwarding MCP server, packages included, so that Node
  * reads few files before the first answer. The service is separate. It contains its packages too, except
- * packages that `external` lists. The worker threads of the database, of the reader of documents and of the
- * matcher of regular expressions are separate files, and so is the archive of an empty database, from which
- * new databases are made. The table of countries by IP address and the word vectors of the built-in embedder
- * are copied with their licences.
+ * packages that `external` lists. The worker threads of the database, of the reader of documents, of the
+ * scaler of images and of the matcher of regular expressions are separate files, and so is the archive of an
+ * empty database, from which new databases are made. The table of countries by IP address and the word
+ * vectors of the built-in embedder are copied with their licences.
  *
  * Only white space and comments are removed, and there are no source maps: stack traces have the function
  * names of the source. The emulator of the WhatsApp Cloud API is a program of its own.
@@ -28,6 +28,7 @@ const service = [
   "src/cli/data-folder/instance.ts",
   "src/database/embedded/embedded-worker.ts",
   "src/adapters/documents/reader-worker.ts",
+  "src/adapters/images/scaler-worker.ts",
   "src/adapters/patterns/matcher-worker.ts",
 ];
 

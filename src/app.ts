@@ -11,6 +11,7 @@ import { firstInbox, openChannels } from "./adapters/channel/index.ts";
 import type { ControlRoute } from "./adapters/channel/simulator/index.ts";
 import { openCountries } from "./adapters/countries/index.ts";
 import { openDocumentReader } from "./adapters/documents/index.ts";
+import { openImageScaler } from "./adapters/images/index.ts";
 import { openModels } from "./adapters/models/index.ts";
 import { openPatternMatcher } from "./adapters/patterns/index.ts";
 import { openPayments } from "./adapters/payments/index.ts";
@@ -44,6 +45,7 @@ import { openClock } from "./platform/operations/clock.ts";
 import type { Channel } from "./ports/channel/channel.ts";
 import type { TemplateAuthority } from "./ports/channel/template-authority.ts";
 import type { Clock } from "./ports/clock.ts";
+import type { ImageScaler } from "./ports/files/image-scaler.ts";
 import type { Log } from "./ports/telemetry/log.ts";
 
 export interface AppOptions extends Pick<DatabaseOptions, "onFailure"> {
@@ -60,6 +62,8 @@ export interface AppOptions extends Pick<DatabaseOptions, "onFailure"> {
   readonly localKey?: string;
   readonly now?: Clock;
   readonly enabledModules?: Modules;
+  /** By default the package sharp, if it is installed. */
+  readonly images?: ImageScaler;
   /** Returns the authority to use in place of the simulated authority. */
   replaceAuthority?(simulated: TemplateAuthority): TemplateAuthority;
   /** By their names, beside the channels of this service. */
@@ -174,7 +178,7 @@ function prepareDatabase({ config, log, localKey, onFirstStart }: AppOptions, da
  */
 async function openPlatform(base: Base) {
   const { options, database, clock, secrets, telemetry, webs, filters, stopping, listening } = base;
-  const { config, log, enabledModules = modules } = options;
+  const { config, log, images = openImageScaler(), enabledModules = modules } = options;
   const { now, sandbox, sharedClock } = clock;
   const instruments = createInstruments(telemetry, now);
   let controls: readonly ControlRoute[] = [];
@@ -196,6 +200,7 @@ async function openPlatform(base: Base) {
     countries: await openCountries(config.countries),
     storage: openStorage(config),
     documents: openDocumentReader(),
+    images,
     patterns: openPatternMatcher(),
     quotas: config.quotas,
     retention: config.retention,

@@ -1,6 +1,7 @@
 /** The settings of the models: their addresses, and which settings need others. */
 import { expect, test } from "vitest";
 import { appSecrets, ConfigError, readConfig } from "../src/config/index.ts";
+import { messages } from "../tools/messages/index.ts";
 
 const secret = "a secret that must never be shown";
 
@@ -16,6 +17,10 @@ test("every setting of the models is read, and the keys are secrets", () => {
     TIDINGS_EMBEDDINGS_MODEL: "text-embedding-3-small",
     TIDINGS_EMBEDDINGS_DIMENSIONS: "512",
     TIDINGS_EMBEDDINGS_TIMEOUT: "29",
+    TIDINGS_TRANSCRIPTION_URL: "https://speech.example.com/v1",
+    TIDINGS_TRANSCRIPTION_KEY: "sk-speech",
+    TIDINGS_TRANSCRIPTION_MODEL: "large-v3",
+    TIDINGS_TRANSCRIPTION_TIMEOUT: "27",
   });
   expect(config.models).toEqual({
     chat: {
@@ -32,8 +37,24 @@ test("every setting of the models is read, and the keys are secrets", () => {
       dimensions: 512,
       timeoutMs: 29_000,
     },
+    transcription: {
+      url: "https://speech.example.com/v1",
+      key: "sk-speech",
+      model: "large-v3",
+      timeoutMs: 27_000,
+    },
   });
-  expect(appSecrets(config)).toEqual(["sk-chat", "sk-embeddings"]);
+  expect(appSecrets(config)).toEqual(["sk-chat", "sk-embeddings", "sk-speech"]);
+});
+
+test("a transcript may take as long as the operation waits for it", () => {
+  const { config } = readConfig({ TIDINGS_TRANSCRIPTION_URL: "http://localhost:1/v1" });
+  expect(config.models.transcription).toEqual({
+    url: "http://localhost:1/v1",
+    key: undefined,
+    model: "whisper-1",
+    timeoutMs: (messages.view_media.waitSeconds ?? 0) * 1000,
+  });
 });
 
 test("without a key, dimensions and time limits the models have the defaults", () => {
@@ -47,6 +68,7 @@ test("without a key, dimensions and time limits the models have the defaults", (
   expect(config.models).toEqual({
     chat: { ...service, key: undefined, timeoutMs: 30_000, monthlyTokens: undefined },
     embeddings: { ...service, key: undefined, dimensions: undefined, timeoutMs: 60_000 },
+    transcription: undefined,
   });
 });
 
@@ -57,6 +79,7 @@ test.each([
   ["TIDINGS_EMBEDDINGS_KEY", "two words", "a key without spaces"],
   ["TIDINGS_EMBEDDINGS_DIMENSIONS", "5000", "a whole number from 8 to 4096"],
   ["TIDINGS_EMBEDDINGS_TIMEOUT", "301", "a whole number from 1 to 300"],
+  ["TIDINGS_TRANSCRIPTION_TIMEOUT", "46", "a whole number from 1 to 45"],
 ])("an invalid %s (%s) is rejected", (name, value, takes) => {
   expect(() => readConfig({ [name]: value })).toThrow(new ConfigError(`${name} takes ${takes}.`));
 });
@@ -67,7 +90,7 @@ test.each([
   `https://me:${secret}@api.example.com`,
   "http://localhost/v1?version=1",
 ])("%s is no address of a model's service", (value) => {
-  for (const name of ["TIDINGS_LLM_URL", "TIDINGS_EMBEDDINGS_URL"]) {
+  for (const name of ["TIDINGS_LLM_URL", "TIDINGS_EMBEDDINGS_URL", "TIDINGS_TRANSCRIPTION_URL"]) {
     expect(() => readConfig({ [name]: value })).toThrow(
       new ConfigError(
         `${name} takes an address, http:// or https://, without a user name and without a query.`,
@@ -90,6 +113,11 @@ test.each([
     "TIDINGS_EMBEDDINGS_DIMENSIONS",
     "512",
     "TIDINGS_EMBEDDINGS_URL takes a value when TIDINGS_EMBEDDINGS_DIMENSIONS is set.",
+  ],
+  [
+    "TIDINGS_TRANSCRIPTION_MODEL",
+    "whisper-1",
+    "TIDINGS_TRANSCRIPTION_URL takes a value when TIDINGS_TRANSCRIPTION_MODEL is set.",
   ],
 ])("%s alone is rejected", (name, value, message) => {
   expect(() => readConfig({ [name]: value })).toThrow(message);

@@ -51,6 +51,12 @@ export const InboxSettings = z.object({
     .describe(
       "Messages of broadcasts that may be sent in any 24 hours; the others wait. By default any number; WhatsApp's messaging limit counts too",
     ),
+  read_marks: z
+    .enum(["off", "read", "typing"])
+    .optional()
+    .describe(
+      "WhatsApp: what the contact sees when a conversation is marked as read or answered; read, or also typing until the answer comes. By default off",
+    ),
   chatbot: z.boolean().optional().describe("The chatbot answers"),
   default_country: country
     .optional()
@@ -240,6 +246,12 @@ export const inboxErrors = {
     409,
     "The clock of this service can be moved, so it has simulated channels alone.",
     "Leave out channel, or use a service without TIDINGS_SANDBOX_CLOCK.",
+  ),
+  read_marks_not_supported: errorEntry(
+    "invalid_request",
+    400,
+    "The channel of this inbox has no read marks of the kind {value}.",
+    "Leave out settings.read_marks, or set it to off.",
   ),
   channel_unreachable: errorEntry(
     "channel",

@@ -18,6 +18,7 @@ const chosen: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   create_flow: { trigger_keyword: "hi" },
   rehearse_flow: { flow_id: "flow_1" },
   add_document: { source_type: "markdown" },
+  view_media: { message_id: "msg_1" },
   upload_file: { url: "https://example.com/menu.pdf" },
 };
 

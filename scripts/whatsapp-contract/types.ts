@@ -34,6 +34,7 @@ const entries = [
   "AudioMessage",
   "InteractiveMessage",
   "TemplateMessage",
+  "MarkMessageRequestPayload",
   "HeaderComponent",
   "BodyComponent",
   "ButtonComponent",

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { toMicros } from "../../tools/money.ts";
 import { Environment } from "./environment.ts";
 import { isLoopback, isTrue } from "./fields.ts";
-import { readChatSettings, readEmbeddingsSettings } from "./model-settings.ts";
+import { readChatSettings, readEmbeddingsSettings, readTranscriptionSettings } from "./model-settings.ts";
 import { findMisspelt, warnAboutUnknown } from "./unknown-settings.ts";
 
 /** Settings that must be set together. */
@@ -21,6 +21,7 @@ const real = [
   "TIDINGS_RAZORPAY_KEY_ID",
   "TIDINGS_LLM_URL",
   "TIDINGS_EMBEDDINGS_URL",
+  "TIDINGS_TRANSCRIPTION_URL",
 ] as const;
 
 /**
@@ -31,6 +32,8 @@ const dependent = [
   ["TIDINGS_LLM_KEY", "TIDINGS_LLM_URL"],
   ["TIDINGS_EMBEDDINGS_KEY", "TIDINGS_EMBEDDINGS_URL"],
   ["TIDINGS_EMBEDDINGS_DIMENSIONS", "TIDINGS_EMBEDDINGS_URL"],
+  ["TIDINGS_TRANSCRIPTION_KEY", "TIDINGS_TRANSCRIPTION_URL"],
+  ["TIDINGS_TRANSCRIPTION_MODEL", "TIDINGS_TRANSCRIPTION_URL"],
 ] as const;
 
 const Settings = Environment.superRefine((env, context) => {
@@ -179,7 +182,11 @@ function toConfig(env: z.output<typeof Environment>) {
       baseUrl: env.TIDINGS_WHATSAPP_BASE_URL.replace(/\/+$/, ""),
       version: env.TIDINGS_WHATSAPP_VERSION,
     },
-    models: { chat: readChatSettings(env), embeddings: readEmbeddingsSettings(env) },
+    models: {
+      chat: readChatSettings(env),
+      embeddings: readEmbeddingsSettings(env),
+      transcription: readTranscriptionSettings(env),
+    },
     publicUrl: env.TIDINGS_PUBLIC_URL?.replace(/\/+$/, ""),
     cdnUrl: env.TIDINGS_CDN_URL?.replace(/\/+$/, ""),
     uploadRoot: env.TIDINGS_UPLOAD_ROOT,
@@ -245,7 +252,7 @@ export function appSecrets(config: Config): string[] {
   const chosen = [secret, previousSecret, owner.password, owner.key, operatorKey];
   const own = [...chosen, telemetry.token, s3?.secretAccessKey];
   const payment = [razorpay?.keySecret, razorpay?.webhookSecret];
-  const modelKeys = [models.chat?.key, models.embeddings?.key];
+  const modelKeys = [models.chat?.key, models.embeddings?.key, models.transcription?.key];
   const values = [upstream?.key, ...own, ...payment, ...modelKeys, ...passwords];
   return values.flatMap((value) => value || []);
 }

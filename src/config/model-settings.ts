@@ -1,6 +1,9 @@
-/** The settings of the language model and the embedding model. */
+/** The settings of the language model, the embedding model and the transcription model. */
 import { z } from "zod";
 import { serviceKey, serviceUrl, wholeNumber } from "./fields.ts";
+
+/** A caller waits for it, by the declaration of `view_media`. */
+const maxTranscriptionSeconds = 45;
 
 export const ModelEnvironment = z.object({
   TIDINGS_LLM_URL: serviceUrl
@@ -31,6 +34,21 @@ export const ModelEnvironment = z.object({
   TIDINGS_EMBEDDINGS_TIMEOUT: wholeNumber(1, 300)
     .default(60)
     .describe("Seconds that the embedding of 32 texts may take, retries included"),
+  TIDINGS_TRANSCRIPTION_URL: serviceUrl
+    .optional()
+    .describe(
+      "Base URL of an OpenAI-compatible transcription service, which `view_media` uses for voice notes. Default: none, and `view_media` says so",
+    ),
+  TIDINGS_TRANSCRIPTION_KEY: serviceKey
+    .optional()
+    .describe("API key of the transcription service, if it needs one"),
+  TIDINGS_TRANSCRIPTION_MODEL: z
+    .string()
+    .optional()
+    .describe("Name of the transcription model at its service. Default: `whisper-1`"),
+  TIDINGS_TRANSCRIPTION_TIMEOUT: wholeNumber(1, maxTranscriptionSeconds)
+    .default(maxTranscriptionSeconds)
+    .describe("Seconds that a transcript may take, retries included"),
 });
 type ModelEnvironment = z.output<typeof ModelEnvironment>;
 
@@ -48,4 +66,12 @@ export function readEmbeddingsSettings(env: ModelEnvironment) {
   const { TIDINGS_EMBEDDINGS_KEY: key, TIDINGS_EMBEDDINGS_DIMENSIONS: dimensions } = env;
   const timeoutMs = env.TIDINGS_EMBEDDINGS_TIMEOUT * 1000;
   return url !== undefined && model !== undefined ? { url, key, model, dimensions, timeoutMs } : undefined;
+}
+
+/** Returns undefined if there is no transcription service. */
+export function readTranscriptionSettings(env: ModelEnvironment) {
+  const { TIDINGS_TRANSCRIPTION_URL: url, TIDINGS_TRANSCRIPTION_KEY: key } = env;
+  const { TIDINGS_TRANSCRIPTION_MODEL: model = "whisper-1" } = env;
+  const timeoutMs = env.TIDINGS_TRANSCRIPTION_TIMEOUT * 1000;
+  return url === undefined ? undefined : { url, key, model, timeoutMs };
 }

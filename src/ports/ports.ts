@@ -3,9 +3,11 @@ import type { Channel, FirstInbox } from "./channel/channel.ts";
 import type { Clock, Sandbox } from "./clock.ts";
 import type { Countries } from "./countries.ts";
 import type { DocumentReader } from "./files/document-reader.ts";
+import type { ImageScaler } from "./files/image-scaler.ts";
 import type { Storage } from "./files/storage.ts";
 import type { Embedder } from "./models/embedder.ts";
 import type { LanguageModel } from "./models/language-model.ts";
+import type { Transcriber } from "./models/transcriber.ts";
 import type { PatternMatcher } from "./patterns.ts";
 import type { PaymentProcessor } from "./payments.ts";
 import type { Log } from "./telemetry/log.ts";
@@ -33,7 +35,10 @@ export interface Ports {
   readonly embedder: Embedder;
   /** Undefined: there is none, and answers are quoted from the knowledge base. */
   readonly languageModel: LanguageModel | undefined;
+  /** Undefined: there is none, and recordings are not transcribed. */
+  readonly transcriber: Transcriber | undefined;
   readonly documents: DocumentReader;
+  readonly images: ImageScaler;
   /** Called outside any transaction. */
   readonly patterns: PatternMatcher;
 }

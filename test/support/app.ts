@@ -31,7 +31,7 @@ export interface TestApp extends AsyncDisposable {
 
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
-interface TestAppOptions extends Pick<AppOptions, "replaceAuthority" | "otherChannels"> {
+interface TestAppOptions extends Pick<AppOptions, "images" | "otherChannels" | "replaceAuthority"> {
   readonly enabledModules?: Modules;
   readonly env?: Record<string, string>;
   /** Runs jobs in the background too; false by default, so that only the test runs them. */
@@ -108,6 +108,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     runsJobs: options.runsJobs ?? false,
     ...(options.enabledModules ? { enabledModules: options.enabledModules } : {}),
     ...(options.otherChannels ? { otherChannels: options.otherChannels } : {}),
+    ...(options.images ? { images: options.images } : {}),
     ...(options.replaceAuthority ? { replaceAuthority: options.replaceAuthority } : {}),
   });
   const client = createClient({ baseUrl: app.address, key: ownerKey, retries: 0 });

@@ -12,6 +12,8 @@ export interface RecordedRequest {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Record<string, unknown>;
+  /** A body that is a form, as it was sent. */
+  readonly form: string;
 }
 
 export interface ScriptedAnswer {
@@ -33,10 +35,12 @@ export async function startModelService() {
       chunks.push(chunk);
     }
     const text = Buffer.concat(chunks).toString();
+    const isForm = request.headers["content-type"]?.startsWith("multipart/") ?? false;
     const recorded = {
       path: request.url ?? "",
       headers: request.headers,
-      body: text === "" ? {} : JSON.parse(text),
+      body: text === "" || isForm ? {} : JSON.parse(text),
+      form: isForm ? text : "",
     };
     requests.push(recorded);
     respond(response, script.shift() ?? { body: answerTo(recorded) });
@@ -79,6 +83,9 @@ function answerTo({ path, body }: RecordedRequest): unknown {
     const texts = [body.input].flat().map(String);
     const data = texts.map((text, index) => ({ object: "embedding", index, embedding: spell(text) }));
     return { object: "list", data: data.reverse(), model: body.model };
+  }
+  if (path.endsWith("/transcriptions")) {
+    return { text: " The scripted transcript.\n" };
   }
   return chatAnswer("The scripted answer.");
 }

@@ -16,12 +16,17 @@ import type { Json } from "./whatsapp-emulator.ts";
 
 const { phone_number_id, waba_id, app_id, app_secret, access_token, verify_token, phone_number } = defaults;
 
-export async function startWhatsAppChannel(): Promise<ChannelControls> {
+/** An app with an inbox on the emulator. */
+export async function startEmulatedWhatsApp(env: Readonly<Record<string, string>> = {}) {
   const startsAt = new Date("2026-11-22T12:00:00.000Z");
   const emulator = await startEmulator({ clock: createClock(startsAt.getTime()) });
   const app = await startTestApp({
     startsAt,
-    env: { TIDINGS_WHATSAPP_BASE_URL: emulator.url, TIDINGS_PUBLIC_URL: "https://tidings.example" },
+    env: {
+      TIDINGS_WHATSAPP_BASE_URL: emulator.url,
+      TIDINGS_PUBLIC_URL: "https://tidings.example",
+      ...env,
+    },
   });
   const credentials = { phone_number_id, waba_id, app_id, app_secret, access_token, verify_token };
   const inbox = await createWhatsAppInbox(app, { phone_number: `+${phone_number}`, credentials });
@@ -29,6 +34,11 @@ export async function startWhatsAppChannel(): Promise<ChannelControls> {
   const { pathname } = new URL(inbox.callback_url ?? "");
   await control("POST", `/apps/${app_id}`, { callback_url: app.address + pathname });
   const advance = (ms: number) => advanceBoth(app, emulator, ms);
+  return { app, emulator, inbox, control, advance };
+}
+
+export async function startWhatsAppChannel(): Promise<ChannelControls> {
+  const { app, emulator, inbox, control, advance } = await startEmulatedWhatsApp();
   return {
     app,
     inbox_id: inbox.id,

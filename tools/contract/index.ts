@@ -62,6 +62,7 @@ export {
   type Effect,
   type InputOf,
   type Operation,
+  type OperationImage,
   type OtherPath,
   type OutputOf,
   operation,

@@ -47,6 +47,13 @@ export interface ProgressFields<Field extends string = string> {
  */
 export type ToolTier = "lean" | "core" | "extended";
 
+/** An image in the `data` of a response. */
+export interface OperationImage {
+  /** The media type of the bytes. */
+  readonly content_type: string;
+  readonly base64: string;
+}
+
 /** A second path of the same operation (the specification has two path families). */
 export interface OtherPath {
   readonly path: string;
@@ -127,6 +134,11 @@ export interface Operation<
    * that its settings hide.
    */
   readonly hides: string | undefined;
+  /**
+   * The member of `data` that has an image: its `content_type` and its bytes as `base64`, or null. MCP sends
+   * it as an image, and the answer without its bytes.
+   */
+  readonly image: string | undefined;
   /** The encoding of the request body; multipart also carries a file. */
   readonly encoding: Encoding;
   /** Headers that are sent over HTTP with a successful response. */
@@ -179,6 +191,11 @@ type ListIn<Data> = {
   [Key in keyof Data & string]: Data[Key] extends readonly unknown[] ? Key : never;
 }[keyof Data & string];
 
+/** The members of a response's `data` that hold an image. */
+type ImageIn<Data> = {
+  [Key in keyof Data & string]: NonNullable<Data[Key]> extends OperationImage ? Key : never;
+}[keyof Data & string];
+
 /** The counts in the `data` of a response that has a member for the timeout of its wait. */
 type CountIn<Data> = Data extends { readonly is_timed_out: boolean }
   ? { [Key in keyof Data & string]: Data[Key] extends number ? Key : never }[keyof Data & string]
@@ -223,6 +240,7 @@ interface Declaration<
   readonly sensitive?: boolean;
   readonly offers?: z.output<Output> extends { data: infer Data } ? ListIn<Data> : never;
   readonly hides?: z.output<Output> extends { data: infer Data } ? ListIn<Data> : never;
+  readonly image?: z.output<Output> extends { data: infer Data } ? ImageIn<Data> : never;
   readonly encoding?: Encoding;
   readonly responseHeaders?: Readonly<Record<string, string>>;
   readonly tools?: {
@@ -257,6 +275,7 @@ export function operation<
     sensitive: false,
     offers: undefined,
     hides: undefined,
+    image: undefined,
     encoding: "json",
     responseHeaders: {},
     ...declaration,

@@ -1,7 +1,9 @@
 /** The errors of messages. */
 import { type ErrorEntry, errorEntry } from "../contract/index.ts";
+import { viewMediaErrors } from "./view-media.ts";
 
 export const messageErrors = {
+  ...viewMediaErrors,
   message_not_found: errorEntry(
     "not_found",
     404,

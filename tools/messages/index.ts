@@ -32,6 +32,7 @@ import {
 import { interactiveFields } from "./interactive.ts";
 import { ListedMessage, Message } from "./message.ts";
 import { mediaTypes } from "./parts.ts";
+import { mediaOperations } from "./view-media.ts";
 
 export { NewMessage, type TemplateContent } from "./content.ts";
 export { messageErrors } from "./errors.ts";
@@ -39,6 +40,7 @@ export { messageEvents } from "./events.ts";
 export { Interactive } from "./interactive.ts";
 export { MessageError, messageStatuses, messageTypes, storedTypes } from "./message.ts";
 export { type MediaPart, mediaTypes, ReceivedContent, type TextPart } from "./parts.ts";
+export { mediaViews } from "./view-media.ts";
 
 /** A tool call that a conversation may allow. */
 const Action = z.object({
@@ -266,4 +268,6 @@ export const messages = {
     }),
     output: one(Message),
   }),
+
+  ...mediaOperations,
 };

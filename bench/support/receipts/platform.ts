@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { firstInbox } from "../../../src/adapters/channel/index.ts";
 import { openCountries } from "../../../src/adapters/countries/index.ts";
 import { openDocumentReader } from "../../../src/adapters/documents/index.ts";
+import { openImageScaler } from "../../../src/adapters/images/index.ts";
 import { openModels } from "../../../src/adapters/models/index.ts";
 import { openPatternMatcher } from "../../../src/adapters/patterns/index.ts";
 import { openStorage } from "../../../src/adapters/storage/index.ts";
@@ -74,6 +75,7 @@ export async function startPlatform(
     countries: await openCountries(config.countries),
     ...openModels(config.models),
     documents: openDocumentReader(),
+    images: openImageScaler(),
     patterns: openPatternMatcher(),
     storage: openStorage(config),
     firstInbox,

@@ -43,7 +43,7 @@ export type WhatsAppIdentities = {
   readonly username?: string | null | undefined;
 };
 
-export const whatsAppCapabilities: ChannelCapabilities = {
+const common: ChannelCapabilities = {
   platform: "whatsapp",
   isSimulated: false,
   addresses: whatsAppAddresses,
@@ -59,8 +59,10 @@ export const whatsAppCapabilities: ChannelCapabilities = {
   isPriced: true,
 };
 
+export const whatsAppCapabilities: ChannelCapabilities = { ...common, readMarks: "typing" };
+
 export const simulatorCapabilities: ChannelCapabilities = {
-  ...whatsAppCapabilities,
+  ...common,
   isSimulated: true,
   fetchesFiles: true,
   rate: { messagesPerSecond: null, perPerson: null },

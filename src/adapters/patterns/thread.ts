@@ -3,7 +3,7 @@
  */
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
-import { workerModule } from "../worker-module.ts";
+import { workerModule } from "../threads/worker-module.ts";
 import type { PatternTask } from "./matcher-worker.ts";
 
 export interface PatternLimits {

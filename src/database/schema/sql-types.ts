@@ -655,6 +655,11 @@ export const sqlTypes: SqlTypes = {
     created_at: "timestamptz",
     updated_at: "timestamptz",
   },
+  read_marks: {
+    organization_id: "text",
+    conversation_id: "text",
+    message_id: "text",
+  },
   refresh_tokens: {
     organization_id: "text",
     id: "text",
@@ -895,4 +900,4 @@ export const sqlTypes: SqlTypes = {
 };
 
 /** Of the migrations and the declarations that this file was made from. */
-export const digest = "dc6bf5785c5feff5";
+export const digest = "85d1766fbb0de6f9";

@@ -763,6 +763,11 @@ export interface Tables {
     created_at: string;
     updated_at: string;
   };
+  read_marks: {
+    organization_id: string;
+    conversation_id: string;
+    message_id: string;
+  };
   refresh_tokens: {
     organization_id: string;
     id: string;

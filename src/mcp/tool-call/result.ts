@@ -1,12 +1,13 @@
 /**
- * Formats a service's answer for a model: the object, the same as compact JSON, and a note that names the
- * fields that customers wrote.
+ * Formats a service's answer for a model: the object, the same as compact JSON, its image if it has one, and
+ * a note that names the fields that customers wrote.
  *
  * An answer over the limit is truncated: a list after an item, anything else by shortening its long texts.
  * Its member `left_out` says so, and how to get the rest.
  */
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { ListedTool } from "../tool-list/index.ts";
+import { takeImage } from "./take-image.ts";
 
 /** In characters: about 20,000 tokens, below the 25,000 at which clients truncate. */
 export const defaultResultLimit = 80_000;
@@ -20,10 +21,15 @@ export function createToolResult(
   answer: object,
   limit: number,
 ): Pick<CallToolResult, "content" | "structuredContent"> {
-  const { shown, text } = limitSize(tool, input, answer, limit);
+  const { rest, images } = takeImage(answer, tool.image);
+  const { shown, text } = limitSize(tool, input, rest, limit);
   const note = describeUntrusted(tool.untrusted, shown);
   return {
-    content: [{ type: "text", text }, ...(note === undefined ? [] : [{ type: "text" as const, text: note }])],
+    content: [
+      { type: "text", text },
+      ...images,
+      ...(note === undefined ? [] : [{ type: "text" as const, text: note }]),
+    ],
     structuredContent: { ...shown },
   };
 }

@@ -37,6 +37,8 @@ export interface ListedTool {
   readonly offers?: string;
   /** The member of the response's `data` that lists hidden tools. */
   readonly hides?: string;
+  /** The member of the response's `data` that has an image. */
+  readonly image?: string;
   /** What a client receives. */
   readonly definition: WireTool;
   /** The definition if local files may be named; missing if there is no difference. */
@@ -83,6 +85,7 @@ function toListed({ name, operation, scope, tier, title, description, hints, ...
     untrusted: declared ? untrustedPaths(declared.output) : [],
     ...(declared?.offers === undefined ? {} : { offers: declared.offers }),
     ...(declared?.hides === undefined ? {} : { hides: declared.hides }),
+    ...(declared?.image === undefined ? {} : { image: declared.image }),
     definition: wire,
     ...(mapping?.local ? { localDefinition: withInput(wire, withLocalField(mapping).input) } : {}),
   };

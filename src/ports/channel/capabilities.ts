@@ -19,6 +19,8 @@ export interface ChannelCapabilities {
    * and the message is charged when it is accepted.
    */
   readonly hasReceipts: boolean;
+  /** Whether it shows persons that their messages were read, and that an answer is being written. */
+  readonly readMarks?: "read" | "typing";
   /** What it reports that persons do with earlier messages. */
   readonly changes: readonly ChangeType[];
   /** The files that it accepts. It can't send a type that is left out. */

@@ -111,10 +111,20 @@ export interface Channel {
   readonly capabilities: ChannelCapabilities;
   send(message: OutboundMessage, options: SendOptions): Promise<SendResult>;
   find(token: string, organization_id: string): Promise<FindResult>;
+  /** Only of a channel with read marks. @throws Error if another attempt may succeed. */
+  readonly markRead?: (mark: ReadMark, options: { readonly signal: AbortSignal }) => Promise<void>;
   /** Only of a channel with accounts. */
   readonly provider?: ChannelProvider;
   /** Reviews the templates of a channel that has templates. */
   readonly templates?: TemplateAuthority;
+}
+
+/** Tells a person that a message, and all before it, was read. Safe to repeat. */
+export interface ReadMark {
+  readonly account: ChannelAccount;
+  readonly channel_message_id: string;
+  /** Whether to show that an answer is being written. */
+  readonly isTyping: boolean;
 }
 
 /** The inbox that each new organization has, so that it can send and receive at once. */

@@ -49,6 +49,13 @@ export type TemplateMessage = BaseMessageProperties & {
   readonly template: TemplateObject;
 };
 
+export type MarkMessageRequestPayload = {
+  readonly message_id: string;
+  readonly messaging_product: "whatsapp";
+  readonly status: "read";
+  readonly typing_indicator?: { readonly type: "text" };
+};
+
 export type HeaderComponent = TemplateComponent & {
   readonly type?: "header";
   readonly parameters?: readonly (TextParameter | ImageParameter | VideoParameter | DocumentParameter)[];

@@ -7,7 +7,7 @@ import { connect } from "./connect.ts";
 import { createFetchFile } from "./files.ts";
 import type { WhatsAppSettings } from "./http.ts";
 import { readLimits } from "./number-limits.ts";
-import { createSend } from "./sending/index.ts";
+import { createSend, sendReadMark } from "./sending/index.ts";
 import { createWhatsAppAuthority } from "./templates/index.ts";
 import { answerHandshake, readRequest } from "./webhook/index.ts";
 
@@ -22,6 +22,7 @@ export function openWhatsApp(address: WhatsAppAddress, now: Clock): Channel {
   return {
     capabilities: whatsAppCapabilities,
     send: createSend(settings, now),
+    markRead: (mark, { signal }) => sendReadMark(settings, mark, signal),
     // The API has no look-up of messages.
     find: async () => ({ outcome: "unknown" }),
     provider: {

@@ -9,7 +9,7 @@ import type { ModelFailure, ModelFailureReason } from "../../../ports/models/lan
 import { type JsonAnswer, readRetryAfter } from "../../http-client/index.ts";
 
 /** The beginning of the names of a service's settings. */
-export type SettingsPrefix = "TIDINGS_LLM" | "TIDINGS_EMBEDDINGS";
+export type SettingsPrefix = "TIDINGS_LLM" | "TIDINGS_EMBEDDINGS" | "TIDINGS_TRANSCRIPTION";
 
 /** An error in the form of the OpenAI API. */
 export type Refusal = z.infer<typeof ErrorAnswer>["error"];

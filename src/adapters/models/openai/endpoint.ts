@@ -10,6 +10,7 @@ import type { ModelFailure } from "../../../ports/models/language-model.ts";
 import { type Deadline, withDeadline } from "../../../time/deadline.ts";
 import { fetchJson, waitAfter } from "../../http-client/index.ts";
 import { type Refusal, readModelAnswer, type SettingsPrefix, unreachable, unreadable } from "./answers.ts";
+import { type UploadedFile, writeForm } from "./form.ts";
 
 export interface EndpointSettings {
   /** The base URL without a trailing slash, for example `https://api.openai.com/v1`. */
@@ -33,6 +34,8 @@ export interface EndpointRequest {
   /** The path after the base URL. */
   readonly path: string;
   readonly body: Readonly<Record<string, unknown>>;
+  /** With a file, the body is sent as a form. */
+  readonly file?: UploadedFile;
   readonly maxAnswerBytes: number;
   readonly signal: AbortSignal;
 }
@@ -100,7 +103,7 @@ async function attemptOnce(
 
 async function exchange(
   { prefix, url, key, model }: Endpoint,
-  { path, body, maxAnswerBytes: maxBytes }: EndpointRequest,
+  { path, body, file, maxAnswerBytes: maxBytes }: EndpointRequest,
   deadline: Deadline,
 ): Promise<Attempt> {
   const headers = {
@@ -108,9 +111,15 @@ async function exchange(
     "accept-encoding": "identity",
     "user-agent": "tidings",
   };
-  const json = { model, ...body };
-  const request = { method: "POST", url: `${url}${path}`, headers, json, maxBytes } as const;
-  const answer = await fetchJson(request, deadline);
+  const fields = { model, ...body };
+  const request = { method: "POST", url: `${url}${path}`, maxBytes } as const;
+  const form = file && writeForm(fields, file);
+  const answer = await fetchJson(
+    form
+      ? { ...request, headers: { ...headers, "content-type": form.contentType }, body: form.body }
+      : { ...request, headers, json: fields },
+    deadline,
+  );
   return answer.isTooLong
     ? { failure: unreadable("is too large"), isTransient: false }
     : readModelAnswer(prefix, answer);

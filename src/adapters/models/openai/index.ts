@@ -2,3 +2,4 @@
 export { createEmbedder, type EmbedderSettings } from "./embedder.ts";
 export type { Delay, EndpointSettings } from "./endpoint.ts";
 export { createLanguageModel } from "./language-model.ts";
+export { createTranscriber } from "./transcriber.ts";

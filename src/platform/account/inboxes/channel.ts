@@ -1,5 +1,6 @@
 /** The channel of an inbox: what it can do, and what the settings of the inbox make of that. */
 import { fail } from "../../../../tools/errors.ts";
+import { InboxSettings } from "../../../../tools/inboxes.ts";
 import type { ChannelCapabilities } from "../../../ports/channel/capabilities.ts";
 import type { Channel } from "../../../ports/channel/channel.ts";
 import type { World } from "../../foundation/kernel/index.ts";
@@ -31,6 +32,16 @@ export function channelsThat(
   can: (capabilities: ChannelCapabilities) => boolean,
 ): string[] {
   return Object.entries(channels).flatMap(([name, { capabilities }]) => (can(capabilities) ? [name] : []));
+}
+
+/** What contacts see of an inbox's reading: nothing by default, and on a channel without read marks. */
+export function readMarksOf(
+  { channels }: Channels,
+  { channel, settings }: InboxOfChannel,
+): "off" | "read" | "typing" {
+  const { read_marks = "off" } = InboxSettings.pick({ read_marks: true }).parse(settings);
+  const possible = channels[channel]?.capabilities.readMarks;
+  return possible === "typing" || read_marks !== "typing" ? (possible ? read_marks : "off") : "off";
 }
 
 /**

@@ -34,6 +34,7 @@ export {
   channelOf,
   channelsThat,
   type InboxOfChannel,
+  readMarksOf,
   type WindowRule,
   windowRuleOf,
 } from "./channel.ts";

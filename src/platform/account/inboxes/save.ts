@@ -18,7 +18,7 @@ import { requireBelowQuota } from "../organization/index.ts";
 import { requireCountry } from "../phone/index.ts";
 import { openAccount, providerOf, StoredAccount, sealAccount, storeAccount } from "./accounts.ts";
 import { readOwnAddress } from "./addresses.ts";
-import { capabilitiesOf } from "./channel.ts";
+import { capabilitiesOf, readMarksOf } from "./channel.ts";
 import { getInbox, insertInbox } from "./find.ts";
 import { changeHealth } from "./health.ts";
 import { fetchLimits, setInboxPace } from "./limits.ts";
@@ -61,6 +61,7 @@ export const createInbox = outward({
       throw failField("channel", "channel_in_sandbox");
     }
     await requireBelowQuota(context, "inboxes", tx.selectFrom("inboxes"));
+    requireReadMarks(world, { channel, settings });
     requireCountry(settings.default_country, "settings.default_country");
     const own = { organization, channel, text: input.phone_number, country: settings.default_country };
     const phone_number = await readOwnAddress(tx, world, own);
@@ -115,6 +116,7 @@ export const updateInbox = outward({
       throw fail("inbox_not_found");
     }
     const { channel, phone_number } = inbox;
+    requireReadMarks(world, { channel, settings });
     const account = credentials ? sealCredentials(world, channel, credentials) : null;
     return { id, channel, phone_number, account, name, settings };
   },
@@ -146,6 +148,17 @@ export const updateInbox = outward({
     return { data: serializeInbox(world, changed) };
   },
 });
+
+/** @throws Failure `read_marks_not_supported`. */
+function requireReadMarks(
+  world: World,
+  { channel, settings = {} }: { readonly channel: string; readonly settings?: InboxSettings | undefined },
+): void {
+  const { read_marks: value = "off" } = settings;
+  if (readMarksOf(world, { channel, settings }) !== value) {
+    throw failField("settings.read_marks", "read_marks_not_supported", { value });
+  }
+}
 
 /** @throws Failure `inbox_exists`. */
 async function requireNewNumber(tx: Transaction, organization: string, phone_number: string): Promise<void> {

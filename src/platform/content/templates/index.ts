@@ -6,7 +6,7 @@ import { containsText, ofOrganization, readPage } from "../../../database/query/
 import { capabilitiesOf, getOrDefaultInbox } from "../../account/inboxes/index.ts";
 import { getOrganization, lockOrganization, requireBelowQuota } from "../../account/organization/index.ts";
 import { freshId, implement, type WriteContext } from "../../foundation/kernel/index.ts";
-import { toMediaContent } from "../media.ts";
+import { toMediaContent } from "../media/index.ts";
 import { getAccessibleUploadAt } from "../uploads/index.ts";
 import {
   getTemplate,

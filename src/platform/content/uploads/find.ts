@@ -34,13 +34,15 @@ export async function findUploadAt(db: Queries, organization: string, url: strin
     return undefined;
   }
   const upload =
-    file.organization === organization
-      ? await selectUploads(db, organization).where("key", "=", file.key).executeTakeFirst()
-      : undefined;
+    file.organization === organization ? await findUploadByKey(db, organization, file.key) : undefined;
   if (!upload) {
     throw failField(field, "upload_not_found");
   }
   return upload;
+}
+
+export async function findUploadByKey(db: Queries, organization: string, key: string) {
+  return selectUploads(db, organization).where("key", "=", key).executeTakeFirst();
 }
 
 /** The organization's complete files. */
@@ -50,9 +52,7 @@ export function selectUploads(db: Queries, organization: string) {
 
 /** A file for a channel that takes files. It has no content if the upload has been deleted. */
 export async function findChannelFile(world: World, organization: string, key: string): Promise<ChannelFile> {
-  const upload = await selectUploads(world.database.queries, organization)
-    .where("key", "=", key)
-    .executeTakeFirst();
+  const upload = await findUploadByKey(world.database.queries, organization, key);
   return {
     key,
     content_type: upload?.content_type ?? "",

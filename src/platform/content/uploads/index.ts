@@ -18,8 +18,15 @@ import {
 import { deleteUnfinishedUploadsJob, deleteUpload, removeFileJob } from "./remove.ts";
 
 export { getAccessibleUpload, getAccessibleUploadAt } from "./access.ts";
-export { findChannelFile, findUpload, findUploadAt, getUpload, type UploadRow } from "./find.ts";
-export { nameOfType } from "./kinds.ts";
+export {
+  findChannelFile,
+  findUpload,
+  findUploadAt,
+  findUploadByKey,
+  getUpload,
+  type UploadRow,
+} from "./find.ts";
+export { extensionOfType, nameOfType } from "./kinds.ts";
 export { createChannelLink, createLink, removeSignature } from "./links.ts";
 export { commitUpload, discardFile, fetchFile, type ReceivedFile, receiveFile } from "./receive.ts";
 export { removeUpload, withdrawFiles } from "./remove.ts";

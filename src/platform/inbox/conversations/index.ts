@@ -17,7 +17,6 @@ import { getConversationDetails, requireConversation } from "./find.ts";
 import { addMember, serveQueueIfWaiting, serveQueueJob, sweepQueueJob } from "./queue/index.ts";
 import { routeJob } from "./route.ts";
 import { wakeJob } from "./status.ts";
-import { updateConversation } from "./update.ts";
 
 export { assign, assignByPolicy, findTeamOf, requireActive, unassign } from "./assign.ts";
 export {
@@ -46,8 +45,8 @@ export { changedState, openIfPending, requireSettable } from "./status.ts";
 export { updateConversation } from "./update.ts";
 export { windowMs, windowOf } from "./window.ts";
 
-// It shows texts of messages: the module messages implements it.
-const { list_conversations: _, ...own } = contract;
+// The module messages implements them: one shows texts of messages, the other marks messages as read.
+const { list_conversations: _list, update_conversation: _update, ...own } = contract;
 // They need a conversation, which routing does not read.
 const { simulate_routing, list_routing_decisions } = routingContract;
 
@@ -58,10 +57,6 @@ export const conversations = implement(
     operations: {
       async get_conversation({ id }, { db, organization, now }) {
         return { data: await getConversationDetails(db, organization, { id, now }) };
-      },
-
-      async update_conversation(input, context) {
-        return { data: await updateConversation(input, context) };
       },
 
       async assign_conversation(input, context) {

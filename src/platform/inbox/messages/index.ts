@@ -7,15 +7,26 @@ import { ofOrganization, readPage } from "../../../database/query/index.ts";
 import { templateWithdrawn } from "../../content/templates/index.ts";
 import { implement } from "../../foundation/kernel/index.ts";
 import { erasesContact } from "../contacts/index.ts";
-import { requireConversation } from "../conversations/index.ts";
+import { requireConversation, updateConversation } from "../conversations/index.ts";
 import { latestMessages } from "../routing/index.ts";
 import { releaseChargesJob } from "./charge/index.ts";
 import { changeConsentJob } from "./consent-job.ts";
-import { confirmMessageJob, deliverMessageJob, requireNoneWaiting } from "./delivery/index.ts";
+import {
+  confirmMessageJob,
+  deliverMessageJob,
+  markReadJob,
+  newReadMarks,
+  requireNoneWaiting,
+} from "./delivery/index.ts";
 import { eraseMessages, eraseReceivedFiles } from "./erase.ts";
 import { findOriginal, inboundJobs, inboundRoutes } from "./inbound/index.ts";
 import { awaitDelivery, sendAlone, sendTogether } from "./outbound/index.ts";
-import { listConversations, readConversationContext, readLatestMessages } from "./reading/index.ts";
+import {
+  listConversations,
+  readConversationContext,
+  readLatestMessages,
+  viewMedia,
+} from "./reading/index.ts";
 import { channelOfMessage, serializeMessage } from "./serialize.ts";
 import { waitForMessage } from "./waiting/index.ts";
 
@@ -34,12 +45,19 @@ export {
 export { serializeMessage } from "./serialize.ts";
 export { getWaiters, requireLive } from "./waiting/index.ts";
 
-const { list_conversations } = conversationsContract;
+const { list_conversations, update_conversation } = conversationsContract;
 
 export const messages = implement(
-  { ...contract, list_conversations },
+  { ...contract, list_conversations, update_conversation },
   {
-    tables: ["messages", "message_receipts", "parked_receipts", "released_charges", "message_originals"],
+    tables: [
+      "messages",
+      "message_receipts",
+      "parked_receipts",
+      "released_charges",
+      "message_originals",
+      "read_marks",
+    ],
     operations: {
       send_message: {
         async handle(input, context) {
@@ -72,6 +90,21 @@ export const messages = implement(
         return listConversations(input, context);
       },
 
+      async update_conversation(input, context) {
+        const { tx, world, organization, now } = context;
+        const data = await updateConversation(input, context);
+        if (input.is_unread === false) {
+          const inbox = await ofOrganization(tx, organization)
+            .selectFrom("inboxes")
+            .select(["channel", "settings"])
+            .where("id", "=", data.inbox_id)
+            .executeTakeFirstOrThrow();
+          const read = { inbox, organization_id: organization, conversation_id: input.id, now };
+          await tx.enqueue(newReadMarks(world, { ...read, isUnanswered: true }));
+        }
+        return { data };
+      },
+
       async get_conversation_context(input, context) {
         return { data: await readConversationContext(input, context) };
       },
@@ -96,8 +129,19 @@ export const messages = implement(
         const original = unsupported && (await findOriginal(db, message));
         return { data: { ...shown, unsupported: unsupported && { ...unsupported, original } } };
       },
+
+      async view_media(input, context) {
+        return { data: await viewMedia(input, context) };
+      },
     },
-    jobs: [deliverMessageJob, confirmMessageJob, releaseChargesJob, changeConsentJob, ...inboundJobs],
+    jobs: [
+      deliverMessageJob,
+      confirmMessageJob,
+      markReadJob,
+      releaseChargesJob,
+      changeConsentJob,
+      ...inboundJobs,
+    ],
     routes: inboundRoutes,
     hooks: [templateWithdrawn.handledBy(requireNoneWaiting), latestMessages.handledBy(readLatestMessages)],
     erase: erasesContact({ later: [eraseReceivedFiles, eraseMessages] }),

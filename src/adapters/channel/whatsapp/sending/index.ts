@@ -31,6 +31,8 @@ import {
 import { toBody } from "./body.ts";
 import { createUploader, type Uploader } from "./upload.ts";
 
+export { sendReadMark } from "./mark-read.ts";
+
 interface Sender {
   readonly settings: WhatsAppSettings;
   readonly upload: Uploader;

@@ -8,7 +8,7 @@ import type { TemplateContent } from "../../../../../tools/messages/index.ts";
 import type { Queries } from "../../../../database/database.ts";
 import type { SentTemplate } from "../../../../database/schema/index.ts";
 import type { MediaLimits } from "../../../../ports/channel/capabilities.ts";
-import { toMediaContent } from "../../media.ts";
+import { toMediaContent } from "../../media/index.ts";
 import { fillIn, type VariableText, variableTextsOf } from "../placeholders.ts";
 import type { TemplateValues, Version } from "../version.ts";
 import { readValues } from "./values.ts";

@@ -3,7 +3,7 @@ import type { SentTemplate } from "../../../../database/schema/index.ts";
 import type { OutboundMessage } from "../../../../ports/channel/channel.ts";
 import type { MessageContent, TemplateMessage } from "../../../../ports/channel/message-content.ts";
 import { capabilitiesOf, storedAddress } from "../../../account/inboxes/index.ts";
-import { type MediaTarget, toChannelMedia } from "../../../content/media.ts";
+import { type MediaTarget, toChannelMedia } from "../../../content/media/index.ts";
 import type { World } from "../../../foundation/kernel/index.ts";
 import type { ClaimedMessage } from "./claim.ts";
 

@@ -5,7 +5,7 @@ import type { messages as contract } from "../../../../../tools/messages/index.t
 import type { ChannelCapabilities } from "../../../../ports/channel/capabilities.ts";
 import type { MediaType } from "../../../../ports/channel/message-content.ts";
 import { capabilitiesOf } from "../../../account/inboxes/index.ts";
-import { readMedia } from "../../../content/media.ts";
+import { readMedia } from "../../../content/media/index.ts";
 import {
   composeTemplate,
   findTemplates,

@@ -1,17 +1,24 @@
 /** Stores outbound messages, holds their prices, and enqueues their delivery. */
 import { together } from "../../../../database/transaction.ts";
-import { newJob } from "../../../../jobs/job.ts";
-import { laneOf } from "../../../account/inboxes/index.ts";
-import { type Actor, type Change, freshId, recordOf } from "../../../foundation/kernel/index.ts";
+import { type NewJob, newJob } from "../../../../jobs/job.ts";
+import { type InboxOfChannel, laneOf } from "../../../account/inboxes/index.ts";
+import {
+  type Actor,
+  type Change,
+  freshId,
+  isPerson,
+  recordOf,
+  type World,
+} from "../../../foundation/kernel/index.ts";
 import { type Hold, recordHolds } from "../../../money/wallet/index.ts";
 import { type OutboundConversation, recordOutbound } from "../../conversations/index.ts";
-import { deliverMessageJob } from "../delivery/index.ts";
+import { deliverMessageJob, newReadMarks } from "../delivery/index.ts";
 import type { MessageRow } from "../progress.ts";
 import { insertMessages } from "./insert.ts";
 
 export interface AcceptedMessage {
   readonly id: string;
-  readonly inbox: { readonly id: string; readonly phone_number: string };
+  readonly inbox: InboxOfChannel & { readonly id: string; readonly phone_number: string };
   readonly conversation: OutboundConversation;
   readonly to: string;
   readonly type: MessageRow["type"];
@@ -83,7 +90,7 @@ export async function enqueueMessages(
     recordHolds(tx, holds, first.now),
     recordOutbound({ tx, world }, sent),
     insertMessages(tx, messages),
-    tx.enqueue(outgoing.map(toJob)),
+    tx.enqueue([...outgoing.map(toJob), ...outgoing.flatMap((message) => toReadMarks(world, message))]),
   );
   tx.afterCommit(() => {
     for (const _ of messages) {
@@ -122,4 +129,11 @@ function toJob({ id: message_id, inbox, conversation, traceparent }: AcceptedMes
     { lane: laneOf(inbox.id), key: subject, subject },
   );
   return { ...job, traceparent };
+}
+
+/** A person who answers has read what the contact wrote. */
+function toReadMarks(world: World, { inbox, conversation, actor, now }: AcceptedMessage): readonly NewJob[] {
+  const { organization_id, id: conversation_id } = conversation;
+  const read = { inbox, organization_id, conversation_id, now, isUnanswered: false };
+  return isPerson(actor) ? newReadMarks(world, read) : [];
 }

@@ -6,3 +6,4 @@ export { blockedReason } from "./actions.ts";
 export { readConversationContext } from "./context.ts";
 export { readLatestMessages } from "./latest.ts";
 export { listConversations } from "./list-conversations.ts";
+export { viewMedia } from "./view-media.ts";

@@ -2,13 +2,13 @@
  * Media of messages and templates. The address of an upload stands for its file, which must meet the
  * channel's limits.
  */
-import { fail } from "../../../tools/errors.ts";
-import type { Queries } from "../../database/database.ts";
-import type { StoredContent } from "../../database/schema/index.ts";
-import type { MediaLimit, MediaLimits } from "../../ports/channel/capabilities.ts";
-import type { MediaType } from "../../ports/channel/message-content.ts";
-import type { World } from "../foundation/kernel/index.ts";
-import { createChannelLink, findChannelFile, findUploadAt } from "./uploads/index.ts";
+import { fail } from "../../../../tools/errors.ts";
+import type { Queries } from "../../../database/database.ts";
+import type { StoredContent } from "../../../database/schema/index.ts";
+import type { MediaLimit, MediaLimits } from "../../../ports/channel/capabilities.ts";
+import type { MediaType } from "../../../ports/channel/message-content.ts";
+import type { World } from "../../foundation/kernel/index.ts";
+import { createChannelLink, findChannelFile, findUploadAt } from "../uploads/index.ts";
 
 interface MediaInput {
   readonly organization: string;
