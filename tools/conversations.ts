@@ -116,7 +116,7 @@ export const conversations = {
     tier: "lean",
     title: "List conversations",
     description:
-      "List conversations with their latest message and note, and whether free text may be sent (is_within_24h_window). get_conversation_context has everything about one.",
+      "List conversations with their latest message and note, and whether free text may be sent (is_within_24h_window).",
     input: z.object({
       inbox_id: z.string().max(64).optional().describe("Inbox id, from whoami"),
       contact_id: z.string().max(64).optional().describe("Contact id, from list_contacts"),
@@ -158,7 +158,7 @@ export const conversations = {
     path: "/v1/conversations/{id}",
     scope: "inbox:read",
     title: "Get conversation",
-    description: "Get one conversation: its contact, status, agent, and the end of its 24-hour window.",
+    description: "Get one conversation: contact, status, agent, end of its 24-hour window.",
     input: z.object({ id: conversationId }),
     output: one(Conversation),
   }),

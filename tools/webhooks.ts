@@ -93,7 +93,7 @@ export const webhooks = {
     scope: "tokens:create",
     title: "Create webhook",
     description:
-      "Send events to an HTTPS address. signing_secret, for verifying signatures, is returned only in this response. Needs the scope that reads each event. Try it with test_webhook.",
+      "Send events to an HTTPS address. signing_secret is returned only in this response. Needs the scope that reads each event. Try it with test_webhook.",
     input: z.object({ url, events: subscribedEvents, description: description.optional() }),
     output: one(Webhook.extend({ signing_secret: z.string() })),
     status: 201,
@@ -119,7 +119,7 @@ export const webhooks = {
     waitSeconds: webhookTimeoutSeconds,
     title: "Test webhook",
     description:
-      "Send a signed test event to a webhook. Returns its status code or why it failed, and how to verify the signature.",
+      "Send a signed test event to a webhook. Get its status code or why it failed, and how to verify the signature.",
     input: z.object({ id: webhookId }),
     output: one(
       z.object({
@@ -151,7 +151,7 @@ export const webhooks = {
     path: "/v1/webhook-subscriptions/{id}",
     scope: "tokens:create",
     title: "Delete webhook",
-    description: "Delete a webhook subscription. Events stop immediately.",
+    description: "Delete a webhook. Events stop immediately.",
     input: z.object({ id: webhookId }),
     output: one(DeletionResult),
   }),

@@ -259,7 +259,7 @@ export const messages = {
     tier: "lean",
     title: "Get message",
     description:
-      "Get one message: its content, its status (queued, sent, delivered, read, failed) with times, the error, and why it is delayed.",
+      "Get one message: its content, its status with times, the error, and why it is delayed.",
     input: z.object({
       conversation_id: id("Conversation", "list_conversations"),
       message_id: id("Message", "list_messages"),
