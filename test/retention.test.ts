@@ -38,6 +38,7 @@ const kept: Readonly<Record<string, readonly string[]>> = {
     "knowledge_bases",
     "knowledge_documents",
     "knowledge_qa_pairs",
+    "message_searches",
   ],
   "what the operator has set up": ["message_rate_tables"],
   "until they are erased": [
@@ -46,6 +47,7 @@ const kept: Readonly<Record<string, readonly string[]>> = {
     "conversations",
     "conversation_notes",
     "messages",
+    "message_words",
     "uploads",
   ],
   "for ever: the ledger": ["ledger_entries", "wallet_adjustments", "payments", "payment_orders"],

@@ -60,6 +60,8 @@ export const Conversation = z.object({
   is_expired: z.boolean(),
   is_favorite: z.boolean(),
   is_unread: z.boolean(),
+  /** The contact's messages since the conversation was last read; 0 if it is read. */
+  unread_count: z.int(),
   /**
    * Since when the contact has been waiting for an answer. Templates, broadcasts and messages of flows are no
    * answers.
@@ -146,6 +148,7 @@ export const conversations = {
         team_id: true,
         tags: true,
         is_unread: true,
+        unread_count: true,
         waiting_since: true,
         created_at: true,
         updated_at: true,

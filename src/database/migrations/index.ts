@@ -44,6 +44,7 @@ import * as messageDelays from "./0039-message-delays.ts";
 import * as downwardReads from "./0040-downward-reads.ts";
 import * as automatedConversations from "./0041-automated-conversations.ts";
 import * as notes from "./0042-notes.ts";
+import * as messageWords from "./0044-message-words.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
@@ -87,4 +88,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0040-downward-reads": downwardReads,
   "0041-automated-conversations": automatedConversations,
   "0042-notes": notes,
+  "0044-message-words": messageWords,
 };

@@ -239,6 +239,7 @@ export const sqlTypes: SqlTypes = {
     policy_id: "text",
     opens_on_answer: "boolean",
     may_be_automated: "boolean",
+    unread_count: "integer",
   },
   dead_jobs: {
     id: "text",
@@ -530,6 +531,16 @@ export const sqlTypes: SqlTypes = {
     type: "text",
     occurred_at: "timestamptz",
     error: "jsonb",
+  },
+  message_searches: {
+    organization_id: "text",
+    newest: "text",
+    oldest: "text",
+  },
+  message_words: {
+    organization_id: "text",
+    message_id: "text",
+    words: "tsvector",
   },
   messages: {
     organization_id: "text",
@@ -894,4 +905,4 @@ export const sqlTypes: SqlTypes = {
 };
 
 /** Of the migrations and the declarations that this file was made from. */
-export const digest = "1bf6797fff4c8a71";
+export const digest = "a9b56be42f739926";

@@ -15,7 +15,14 @@ import { confirmMessageJob, deliverMessageJob, requireNoneWaiting } from "./deli
 import { eraseMessages, eraseReceivedFiles } from "./erase.ts";
 import { findOriginal, inboundJobs, inboundRoutes } from "./inbound/index.ts";
 import { awaitDelivery, sendMessage } from "./outbound/index.ts";
-import { listConversations, readConversationContext, readLatestMessages } from "./reading/index.ts";
+import {
+  indexMessagesJob,
+  listConversations,
+  readConversationContext,
+  readInboxReport,
+  readLatestMessages,
+  searchMessages,
+} from "./reading/index.ts";
 import { channelOfMessage, serializeMessage } from "./serialize.ts";
 import { waitForMessage } from "./waiting/index.ts";
 
@@ -39,7 +46,15 @@ const { list_conversations } = conversationsContract;
 export const messages = implement(
   { ...contract, list_conversations },
   {
-    tables: ["messages", "message_receipts", "parked_receipts", "released_charges", "message_originals"],
+    tables: [
+      "messages",
+      "message_receipts",
+      "parked_receipts",
+      "released_charges",
+      "message_originals",
+      "message_words",
+      "message_searches",
+    ],
     operations: {
       send_message: {
         async handle(input, context) {
@@ -72,6 +87,14 @@ export const messages = implement(
         return { data: await readConversationContext(input, context) };
       },
 
+      async search_messages(input, context) {
+        return { data: await searchMessages(input, context) };
+      },
+
+      async get_inbox_report(input, context) {
+        return { data: await readInboxReport(input, context) };
+      },
+
       async wait_for_message(input, context) {
         return { data: await waitForMessage(input, context) };
       },
@@ -93,7 +116,14 @@ export const messages = implement(
         return { data: { ...shown, unsupported: unsupported && { ...unsupported, original } } };
       },
     },
-    jobs: [deliverMessageJob, confirmMessageJob, releaseChargesJob, changeConsentJob, ...inboundJobs],
+    jobs: [
+      deliverMessageJob,
+      confirmMessageJob,
+      releaseChargesJob,
+      changeConsentJob,
+      indexMessagesJob,
+      ...inboundJobs,
+    ],
     routes: inboundRoutes,
     hooks: [templateWithdrawn.handledBy(requireNoneWaiting), latestMessages.handledBy(readLatestMessages)],
     erase: erasesContact({ later: [eraseReceivedFiles, eraseMessages] }),

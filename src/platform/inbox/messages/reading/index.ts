@@ -6,3 +6,5 @@ export { blockedReason } from "./actions.ts";
 export { readConversationContext } from "./context.ts";
 export { readLatestMessages } from "./latest.ts";
 export { listConversations } from "./list-conversations.ts";
+export { readInboxReport } from "./report.ts";
+export { indexMessagesJob, replaceWords, searchMessages } from "./search/index.ts";
