@@ -1,6 +1,9 @@
 /** Events by polling: from a cursor, from a time, and from now on. */
 import { expect, test } from "vitest";
+import { apiKeys } from "../tools/api-keys.ts";
+import { publicEvents } from "../tools/events.ts";
 import { messages } from "../tools/messages/index.ts";
+import { notes } from "../tools/notes.ts";
 import { webhooks } from "../tools/webhooks.ts";
 import { useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
@@ -9,7 +12,7 @@ const startsAt = new Date("2027-06-01T09:00:00Z");
 const app = useTestApp({ startsAt });
 const hour = 3_600_000;
 
-const list = async (start: { after?: string; since?: string } = {}) =>
+const list = async (start: { after?: string; since?: string; types?: string } = {}) =>
   (await app.call(webhooks.list_events, start)).data;
 const send = async (body: string) => {
   await app.call(messages.send_message, { to: "+14155550100", type: "text", text: { body } });
@@ -87,4 +90,38 @@ test("every tool's input schema names what is required, if it is nothing", async
     expect(input_schema).toMatchObject({ type: "object", properties: {}, required: expect.any(Array) });
   }
   expect(data.some(({ input_schema }) => input_schema.required.length === 0)).toBe(true);
+});
+
+test("without types only the five events of messages are listed, and each other type needs its own scope", async () => {
+  const { cursor } = await list();
+  const { data: sent } = await app.call(messages.send_message, {
+    to: "+14155550107",
+    type: "text",
+    text: { body: "hi" },
+  });
+  await app.call(notes.add_note, { conversation_id: sent.conversation_id, text: "Note" });
+  await app.runDueJobs();
+  const types = new Set((await list({ after: cursor })).events.map(({ type }) => type));
+  expect([...types].sort()).toEqual(["message.delivered", "message.sent"]);
+  const noted = await list({ after: cursor, types: "note.created, message.sent" });
+  expect(noted.events.map(({ type }) => type)).toEqual(["note.created", "message.sent"]);
+  const { data: key } = await app.call(apiKeys.create_api_key, {
+    name: "Reader",
+    scopes: ["tokens:read", "inbox:read"],
+  });
+  const as = { key: key.secret_key };
+  expect(
+    (await app.call(webhooks.list_events, { after: cursor, types: "note.created" }, as)).data.events,
+  ).toHaveLength(1);
+  for (const [type, required_scope] of Object.entries({
+    "wallet.low_balance": publicEvents["wallet.low_balance"].scope,
+    "flow.disabled": publicEvents["flow.disabled"].scope,
+  })) {
+    const failure = await expectFailure(app.call(webhooks.list_events, { after: cursor, types: type }, as));
+    expect(failure).toMatchObject({ status: 403, error: { required_scope } });
+  }
+  expect(await expectFailure(list({ types: "message.sent,nothing" }))).toMatchObject({
+    status: 400,
+    error: { param: "types" },
+  });
 });

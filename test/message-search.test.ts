@@ -15,11 +15,16 @@ const startsAt = new Date("2026-06-01T10:00:00Z");
 const app = useTestApp({ startsAt });
 
 let numbers = 100;
-const newPhone = () => openPhone(app, `+1415555${String((numbers += 1)).padStart(4, "0")}`);
+const numberOf = (index: number) => `+1415555${String(index).padStart(4, "0")}`;
+
+function newPhone() {
+  numbers += 1;
+  return openPhone(app, numberOf(numbers));
+}
+
 const search = async (query: string, options: object = {}) =>
   (await app.call(messages.search_messages, { query, ...options })).data;
-const textsOf = async (query: string) =>
-  (await search(query)).conversations.map(({ match }) => match.text);
+const textsOf = async (query: string) => (await search(query)).conversations.map(({ match }) => match.text);
 
 test("a search finds all words in any order, without case and accents, and the beginnings of words", async () => {
   await newPhone().write("Où est ma crème brûlée, s'il vous plaît?", { name: "Zoë" });
@@ -29,7 +34,7 @@ test("a search finds all words in any order, without case and accents, and the b
       id: expect.stringMatching(/^conv_/),
       contact_id: expect.stringMatching(/^con_/),
       contact_name: "Zoë",
-      phone_number: `+1415555${String(numbers).padStart(4, "0")}`,
+      phone_number: numberOf(numbers),
       status: "open",
       match: {
         message_id: expect.stringMatching(/^msg_/),
@@ -67,7 +72,11 @@ test("the passage is cut around the match, between words", async () => {
 
 test("outbound messages are found as soon as they are accepted", async () => {
   const { conversation_id } = await newPhone().write("hi");
-  await app.call(messages.send_message, { to: conversation_id, type: "text", text: { body: "Your platypus is ready" } });
+  await app.call(messages.send_message, {
+    to: conversation_id,
+    type: "text",
+    text: { body: "Your platypus is ready" },
+  });
   expect((await search("platypus")).conversations[0]).toMatchObject({
     id: conversation_id,
     match: { direction: "outbound", text: "Your platypus is ready" },
@@ -140,9 +149,15 @@ test("an erased contact is not found, before and after the job has run", async (
 test.each([
   [{ query: "?!" }, { param: "query" }],
   [{ query: "a b c d e f g h i" }, { param: "query", code: "too_many_words" }],
-  [{ query: "hi", after: "bm90aGluZw" }, { param: "after", code: "invalid_cursor" }],
+  [
+    { query: "hi", after: "bm90aGluZw" },
+    { param: "after", code: "invalid_cursor" },
+  ],
 ])("%j is rejected", async (input, error) => {
-  expect(await expectFailure(app.call(messages.search_messages, input))).toMatchObject({ status: 400, error });
+  expect(await expectFailure(app.call(messages.search_messages, input))).toMatchObject({
+    status: 400,
+    error,
+  });
 });
 
 test("a conversation counts the messages that are unread", async () => {
@@ -175,8 +190,18 @@ test("the report says in one answer what needs attention, in few bytes a row", a
   await app.advanceTime(60_000);
   const { data } = await app.call(messages.get_inbox_report, {}, as);
   const [ann, ben] = [
-    { conversation_id: waiting.conversation_id, contact_name: "Ann", text: "Where is my order?", unread_count: 1 },
-    { conversation_id: urgent.conversation_id, contact_name: "Ben", text: "This is URGENT, please call", unread_count: 1 },
+    {
+      conversation_id: waiting.conversation_id,
+      contact_name: "Ann",
+      text: "Where is my order?",
+      unread_count: 1,
+    },
+    {
+      conversation_id: urgent.conversation_id,
+      contact_name: "Ben",
+      text: "This is URGENT, please call",
+      unread_count: 1,
+    },
   ];
   expect(data).toMatchObject({
     at: app.now().toISOString(),
@@ -197,7 +222,11 @@ test("the report says in one answer what needs attention, in few bytes a row", a
 test("the report has the messages that failed since a time", async () => {
   const { conversation_id } = await newPhone().write("hello");
   await setFaults(app, { failures: [{ code: 131026, share: 1 }] });
-  const { data: sent } = await app.call(messages.send_message, { to: conversation_id, type: "text", text: { body: "x" } });
+  const { data: sent } = await app.call(messages.send_message, {
+    to: conversation_id,
+    type: "text",
+    text: { body: "x" },
+  });
   await app.advanceTime(10_000);
   await setFaults(app, {});
   const { data } = await app.call(messages.get_inbox_report, {});

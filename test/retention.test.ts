@@ -38,7 +38,6 @@ const kept: Readonly<Record<string, readonly string[]>> = {
     "knowledge_bases",
     "knowledge_documents",
     "knowledge_qa_pairs",
-    "message_searches",
   ],
   "what the operator has set up": ["message_rate_tables"],
   "until they are erased": [
@@ -47,7 +46,6 @@ const kept: Readonly<Record<string, readonly string[]>> = {
     "conversations",
     "conversation_notes",
     "messages",
-    "message_words",
     "uploads",
   ],
   "for ever: the ledger": ["ledger_entries", "wallet_adjustments", "payments", "payment_orders"],

@@ -11,15 +11,25 @@ import {
   operation,
   paged,
   paging,
-  type Scope,
   timestamp,
   untrusted,
   yes,
 } from "./contract/index.ts";
-import { publicEvents, scopesOfEvents } from "./events.ts";
+import { publicEvents } from "./events.ts";
 
 /** The events of subscriptions, in the specification's order: the keys of a literal. */
 export const webhookEvents = Object.keys(publicEvents) as (keyof typeof publicEvents)[];
+
+/** The events of the specification, which list_events returns by default. */
+const specifiedEvents: readonly WebhookEvent[] = [
+  "message.received",
+  "message.sent",
+  "message.delivered",
+  "message.read",
+  "message.failed",
+];
+
+type WebhookEvent = (typeof webhookEvents)[number];
 
 /** The limit for the whole exchange, from the specification. */
 export const webhookTimeoutSeconds = 30;
@@ -251,19 +261,31 @@ export const webhooks = {
   list_events: operation({
     method: "GET",
     path: "/v1/events",
-    scope: { all: [...new Set<Scope>(["tokens:read", ...scopesOfEvents(webhookEvents)])] },
+    scope: { all: ["tokens:read", "inbox:read"] },
     tier: "extended",
     title: "List events",
     description:
-      "List message events as webhooks receive them, oldest first, at most 100. Pass the returned cursor as after in the next call to miss none.",
+      "List events as webhooks receive them, oldest first, at most 100. Pass the returned cursor as after in the next call to miss none.",
     input: z
       .object({
         after: z.string().max(4096).optional().describe("cursor of the previous response. Default: from now"),
         since: inputTimestamp
           .optional()
           .describe("Instead of after: events from this time on, at most 30 days ago"),
+        types: z
+          .string()
+          .max(2048)
+          .default(specifiedEvents.join(","))
+          .describe(
+            "Comma-separated, like message.failed,flow.disabled; each needs the scope that reads it. Default: the messages' sent, delivered, read, failed and received",
+          ),
       })
-      .superRefine(({ after, since }, context) => {
+      .superRefine(({ after, since, types }, context) => {
+        const unknown = types.split(",").find((type) => !isWebhookEvent(type.trim()));
+        if (unknown !== undefined) {
+          const message = `${unknown.trim().slice(0, 64)} is no event. Send some of ${webhookEvents.join(", ")}.`;
+          context.addIssue({ code: "custom", path: ["types"], message });
+        }
         if (after !== undefined && since !== undefined) {
           context.addIssue({ code: "custom", path: ["since"], message: "Send either after or since." });
         }
@@ -284,6 +306,18 @@ export const webhooks = {
     ),
   }),
 };
+
+function isWebhookEvent(type: string): type is WebhookEvent {
+  return webhookEvents.some((name) => name === type);
+}
+
+/** The types of a list that the input's schema has checked. */
+export function readEventTypes(types: string): readonly WebhookEvent[] {
+  return types
+    .split(",")
+    .map((type) => type.trim())
+    .filter(isWebhookEvent);
+}
 
 export const webhookErrors = {
   webhook_not_found: errorEntry(

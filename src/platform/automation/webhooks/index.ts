@@ -2,7 +2,7 @@
 
 import { fail, failField } from "../../../../tools/errors.ts";
 import { scopesOfEvents } from "../../../../tools/events.ts";
-import { webhooks as contract } from "../../../../tools/webhooks.ts";
+import { webhooks as contract, readEventTypes } from "../../../../tools/webhooks.ts";
 import { ofOrganization, readPage } from "../../../database/query/index.ts";
 import type { SealedText } from "../../../database/schema/index.ts";
 import { newJob } from "../../../jobs/job.ts";
@@ -149,8 +149,10 @@ export const webhooks = implement(contract, {
       return { data: { recovering: await countMissed(tx, recovery, now) } };
     },
 
-    async list_events(start, { db, organization }) {
-      return { data: await readEvents(db, organization, start) };
+    async list_events({ types: listed, ...start }, { db, organization, caller }) {
+      const types = readEventTypes(listed);
+      requireScope(caller, { all: scopesOfEvents(types) });
+      return { data: await readEvents(db, organization, { ...start, types }) };
     },
   },
   jobs: [deliverWebhookJob, recoverDeliveriesJob, deleteOldEventsJob],

@@ -14,7 +14,7 @@ import {
   withTimeLimit,
 } from "../../../../database/query/index.ts";
 import type { ReadContext } from "../../../foundation/kernel/index.ts";
-import { findMatches, indexMessages, wordsOf } from "./search/index.ts";
+import { findMatches, indexMessages, searchWordsOf } from "./search/index.ts";
 import { messageText } from "./text.ts";
 
 type Input = z.output<typeof contract.get_inbox_report.input>;
@@ -42,7 +42,7 @@ export async function readInboxReport({ since, urgent_words }: Input, context: R
       waiting: await readConversations(db, organization, longestWaiting),
       unread: await readConversations(db, organization, latestUnread),
       failed: failures.messages,
-      urgent: await findUrgent(db, { organization, words: wordsOf(urgent_words), start }),
+      urgent: await findUrgent(db, { organization, words: searchWordsOf(urgent_words), start }),
     };
   });
 }

@@ -59,23 +59,23 @@ export async function findMatches(
 }
 
 function newestOf(search: Search) {
-  return sql`(
+  return sql`
     select message_id, words from message_words
     where organization_id = ${search.organization} and ${isInRange(search)}
-    order by message_id desc limit ${newestCompared})`;
+    order by message_id desc limit ${newestCompared}`;
 }
 
 function allOf(search: Search) {
-  return sql`(
+  return sql`
     select message_id, words from message_words
-    where organization_id = ${search.organization} and words @@ ${tsQueryOf(search)} and ${isInRange(search)})`;
+    where organization_id = ${search.organization} and words @@ ${tsQueryOf(search)} and ${isInRange(search)}`;
 }
 
 async function findIn(db: Queries, search: Search, candidates: RawBuilder<unknown>) {
   const { organization, isInbound = false, limit } = search;
   const { rows } = await rowsOf(columns)`
-    with matching as materialized (
-      select message_id from ${candidates} as candidate where words @@ ${tsQueryOf(search)}
+    with candidate as (${candidates}), matching as materialized (
+      select message_id from candidate where words @@ ${tsQueryOf(search)}
     ), latest as (
       select messages.conversation_id, max(messages.id) as id
       from matching

@@ -2,8 +2,8 @@
  * Stores the words of messages, for the search. A message costs nothing when it is accepted or received: its
  * words are stored by the first search after it, or by a job for organizations that have searched before.
  *
- * All messages from `oldest` to `newest` have their words. First the newer messages are added, without which a
- * search would be wrong, then older ones, as far as the time allows. Each step may be repeated, and several
+ * All messages from `oldest` to `newest` have their words. First the newer messages are added, without which
+ * a search would be wrong, then older ones, as far as the time allows. Each step may be repeated, and several
  * processes may run at once.
  */
 import { type RawBuilder, sql } from "kysely";
@@ -19,7 +19,7 @@ import {
 } from "../../../../../database/query/index.ts";
 import { defineScheduledJob, type World } from "../../../../foundation/kernel/index.ts";
 import { messageText } from "../text.ts";
-import { wordsOf } from "./words.ts";
+import { searchWordsOf } from "./words.ts";
 
 const batchSize = 1_000;
 
@@ -66,7 +66,7 @@ export async function indexMessages(
   return addOlder(indexing, range);
 }
 
-/** Keeps the words up to date where somebody searches, so that a search has little to add. */
+/** Adds words for the organizations that have searched, so that a search has little to add. */
 export const indexMessagesJob = defineScheduledJob({
   name: "messages.index_words",
   schedule: "* * * * *",
@@ -175,7 +175,7 @@ async function removeErased({ db, organization }: Indexing, isInRange: RawBuilde
 
 /**
  * Replaces the words of a message whose text has changed. Also stored if the message has none yet, so that
- * nobody stores the former text afterwards.
+ * the words of the former text are not stored afterwards.
  */
 export async function replaceWords(
   db: Queries,
@@ -193,5 +193,5 @@ export async function replaceWords(
 }
 
 function joinWords(organization: string, text: string): string {
-  return [organization, ...wordsOf(text)].join(" ");
+  return [organization, ...searchWordsOf(text)].join(" ");
 }

@@ -10,7 +10,7 @@ import { readQueryWords } from "./words.ts";
 
 export { findMatches } from "./find.ts";
 export { indexMessages, indexMessagesJob, replaceWords } from "./index-words.ts";
-export { type WordQuery, wordsOf } from "./words.ts";
+export { searchWordsOf, type WordQuery } from "./words.ts";
 
 type Input = z.output<typeof contract.search_messages.input>;
 

@@ -35,13 +35,13 @@ function* readWords(text: string): Generator<Word> {
 }
 
 /** The different words of a text. */
-export function wordsOf(text: string): readonly string[] {
+export function searchWordsOf(text: string): readonly string[] {
   return [...new Set([...readWords(text)].map((word) => word.text))];
 }
 
 /** The different words of a query. @throws Failure `too_many_words`. */
 export function readQueryWords(query: string): readonly string[] {
-  const words = wordsOf(query);
+  const words = searchWordsOf(query);
   if (words.length > maxQueryWords) {
     throw failField("query", "too_many_words", { limit: maxQueryWords, count: words.length });
   }
