@@ -15,21 +15,10 @@ import {
   untrusted,
   yes,
 } from "./contract/index.ts";
-import { publicEvents } from "./events.ts";
+import { isPublicEvent, publicEvents, specifiedEvents } from "./events.ts";
 
 /** The events of subscriptions, in the specification's order: the keys of a literal. */
 export const webhookEvents = Object.keys(publicEvents) as (keyof typeof publicEvents)[];
-
-/** The events of the specification, which list_events returns by default. */
-const specifiedEvents: readonly WebhookEvent[] = [
-  "message.received",
-  "message.sent",
-  "message.delivered",
-  "message.read",
-  "message.failed",
-];
-
-type WebhookEvent = (typeof webhookEvents)[number];
 
 /** The limit for the whole exchange, from the specification. */
 export const webhookTimeoutSeconds = 30;
@@ -281,7 +270,7 @@ export const webhooks = {
           ),
       })
       .superRefine(({ after, since, types }, context) => {
-        const unknown = types.split(",").find((type) => !isWebhookEvent(type.trim()));
+        const unknown = types.split(",").find((type) => !isPublicEvent(type.trim()));
         if (unknown !== undefined) {
           const message = `${unknown.trim().slice(0, 64)} is no event. Send some of ${webhookEvents.join(", ")}.`;
           context.addIssue({ code: "custom", path: ["types"], message });
@@ -306,18 +295,6 @@ export const webhooks = {
     ),
   }),
 };
-
-function isWebhookEvent(type: string): type is WebhookEvent {
-  return webhookEvents.some((name) => name === type);
-}
-
-/** The types of a list that the input's schema has checked. */
-export function readEventTypes(types: string): readonly WebhookEvent[] {
-  return types
-    .split(",")
-    .map((type) => type.trim())
-    .filter(isWebhookEvent);
-}
 
 export const webhookErrors = {
   webhook_not_found: errorEntry(

@@ -1,8 +1,8 @@
 /** Webhooks: subscriptions to message events, their deliveries, and the list of recorded events. */
 
 import { fail, failField } from "../../../../tools/errors.ts";
-import { scopesOfEvents } from "../../../../tools/events.ts";
-import { webhooks as contract, readEventTypes } from "../../../../tools/webhooks.ts";
+import { readEventTypes, scopesOfEvents } from "../../../../tools/events.ts";
+import { webhooks as contract } from "../../../../tools/webhooks.ts";
 import { ofOrganization, readPage } from "../../../database/query/index.ts";
 import type { SealedText } from "../../../database/schema/index.ts";
 import { newJob } from "../../../jobs/job.ts";

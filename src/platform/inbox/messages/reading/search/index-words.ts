@@ -99,7 +99,7 @@ async function readRange({ db, organization, settled }: Indexing): Promise<Index
 async function addNewer(indexing: Indexing, { newest }: IndexedRange): Promise<void> {
   let after = newest;
   for (;;) {
-    const last = await addBatch(indexing, sql`id > ${after}`, "asc");
+    const last = await addBatch(indexing, sql`id > ${after}`, sql`id`);
     await removeErased(indexing, sql`message_id > ${after}`);
     const reached = last !== undefined && last < indexing.settled ? last : indexing.settled;
     await sql`
@@ -119,7 +119,7 @@ async function addOlder(indexing: Indexing, range: IndexedRange): Promise<string
   let { oldest } = range;
   while (oldest !== null && !indexing.isOver()) {
     const before: string = oldest;
-    oldest = (await addBatch(indexing, sql`id < ${before}`, "desc")) ?? null;
+    oldest = (await addBatch(indexing, sql`id < ${before}`, sql`id desc`)) ?? null;
     const from = oldest ?? "";
     await removeErased(indexing, sql`message_id >= ${from} and message_id < ${before}`);
     await sql`
@@ -134,7 +134,7 @@ async function addOlder(indexing: Indexing, range: IndexedRange): Promise<string
 async function addBatch(
   { db, organization }: Indexing,
   isInRange: RawBuilder<unknown>,
-  order: "asc" | "desc",
+  order: RawBuilder<unknown>,
 ): Promise<string | undefined> {
   const { rows } = await rowsOf({ id: "text", text: "text" })`
     select id, ${messageText} as text from messages
@@ -142,7 +142,7 @@ async function addBatch(
       and not exists (
         select from message_words
         where message_words.organization_id = messages.organization_id and message_words.message_id = messages.id)
-    order by id ${sql.raw(order)} limit ${batchSize}
+    order by ${order} limit ${batchSize}
   `.execute(db);
   const words = rows.map(({ id: message_id, text }) => ({
     message_id,
