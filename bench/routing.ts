@@ -99,6 +99,7 @@ async function measure(database: Database): Promise<void> {
     now,
     sandbox: undefined,
     log,
+    traceparent: () => undefined,
     metrics: noMetrics,
     stopping,
     web: createClosedWeb(),

@@ -23,6 +23,7 @@ import { addressesOf, type Config } from "./config/index.ts";
 import { type DatabaseOptions, openDatabase } from "./database/connect.ts";
 import type { Database } from "./database/database.ts";
 import { migrate } from "./database/migrate.ts";
+import { startStatistics } from "./database/statistics.ts";
 import { createServer } from "./http/server.ts";
 import { gaugeSources } from "./jobs/gauges.ts";
 import type { Enqueuer } from "./jobs/job.ts";
@@ -103,6 +104,7 @@ async function start(options: AppOptions, database: Database): Promise<App> {
   if (runsJobs) {
     platform.jobs.start();
   }
+  const statistics = runsJobs ? startStatistics(database.queries, options.log) : undefined;
   return {
     address,
     jobs: platform.jobs,
@@ -112,7 +114,7 @@ async function start(options: AppOptions, database: Database): Promise<App> {
       base.stopping.abort();
       // The jobs stop in the same tick: a new job would be aborted at once and claimed again.
       await Promise.all([platform.jobs.stop(shutdownMs), mcp.close().then(() => server.close(shutdownMs))]);
-      await Promise.all([base.telemetry.close(), base.webs.closeWebs()]);
+      await Promise.all([base.telemetry.close(), base.webs.closeWebs(), statistics?.[Symbol.asyncDispose]()]);
       await database[Symbol.asyncDispose]();
     },
   };
@@ -185,6 +187,7 @@ async function openPlatform(base: Base) {
     concurrency,
     instruments,
     metrics: telemetry.metrics,
+    traceparent: () => telemetry.tracer.traceparent(),
     web: webs.web,
     receivers: webs.receivers,
     countries: await openCountries(config.countries),

@@ -4,8 +4,8 @@
  */
 import { expect, test, vi } from "vitest";
 import { z } from "zod";
-import { FairQueue, NoFreePlaceError, runFor } from "../src/database/fair-queue.ts";
 import { ReadTimeoutError } from "../src/database/query/index.ts";
+import { FairQueue, NoFreePlaceError, runFor } from "../src/database/sharing/fair-queue.ts";
 import { createAuthenticator } from "../src/http/admission/index.ts";
 import { hashPassword } from "../src/platform/account/identity/index.ts";
 import { implement } from "../src/platform/foundation/kernel/module.ts";

@@ -1,7 +1,7 @@
 /** Routes that are not operations: credentials, bodies in and out, limits, and errors. */
 import { createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { NoFreePlaceError } from "../src/database/fair-queue.ts";
+import { NoFreePlaceError } from "../src/database/sharing/fair-queue.ts";
 import { implement, type ModuleRoute } from "../src/platform/foundation/kernel/module.ts";
 import { modules } from "../src/platform/index.ts";
 import { fail } from "../tools/errors.ts";

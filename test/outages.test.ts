@@ -7,9 +7,9 @@
 
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { coalesce } from "../src/database/coalesce.ts";
 import { openDatabase } from "../src/database/connect.ts";
 import { isOutage, NoAnswerError, NoConnectionError } from "../src/database/outage.ts";
+import { coalesce } from "../src/database/sharing/coalesce.ts";
 import { contacts } from "../tools/contacts.ts";
 import { silentLog, startTestApp, type TestApp } from "./support/app.ts";
 import { createTestDatabase, type TestDatabase } from "./support/database.ts";

@@ -4,7 +4,7 @@ import { createSimulator } from "../src/adapters/channel/simulator/index.ts";
 import { createSimulatorStore } from "../src/adapters/channel/simulator/ledger.ts";
 import type { DueReceipt } from "../src/adapters/channel/simulator/store.ts";
 import type { Database, DatabaseTransaction } from "../src/database/database.ts";
-import { jobInsertion } from "../src/jobs/enqueue.ts";
+import { insertJobs } from "../src/jobs/enqueue.ts";
 import type { NewJob } from "../src/jobs/job.ts";
 import type { Receipt } from "../src/ports/channel/channel.ts";
 import { lendTestDatabase, queryOf, type TestDatabase } from "./support/database.ts";
@@ -161,7 +161,7 @@ function simulate(enqueue = enqueueNow, at = now().toISOString()) {
 }
 
 async function enqueueNow(tx: DatabaseTransaction, jobs: readonly NewJob[]): Promise<void> {
-  await jobInsertion(jobs, now()).execute(tx);
+  await insertJobs(tx, jobs, now());
 }
 
 async function dueJobs() {

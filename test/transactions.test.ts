@@ -6,9 +6,9 @@
 import { sql } from "kysely";
 import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { coalesce } from "../src/database/coalesce.ts";
 import { openDatabase } from "../src/database/connect.ts";
 import type { Database, DatabaseTransaction } from "../src/database/database.ts";
+import { coalesce } from "../src/database/sharing/coalesce.ts";
 import { keepPlans, together } from "../src/database/transaction.ts";
 import { silentLog } from "./support/app.ts";
 import { createTestDatabase, type TestDatabase } from "./support/database.ts";

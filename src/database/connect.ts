@@ -13,9 +13,9 @@ import {
 import type { Log } from "../ports/telemetry/log.ts";
 import { type Database, DatabaseTransaction, type Queries, type TransactionWork } from "./database.ts";
 import { startEmbedded, startMaintenance } from "./embedded/index.ts";
-import { isOutage, NoConnectionError } from "./outage.ts";
+import { isOutage, NoConnectionError, sqlState } from "./outage.ts";
 import type { Ownership } from "./ownership/index.ts";
-import { createPool, sqlState } from "./pool/index.ts";
+import { createPool } from "./pool/index.ts";
 import { connectionError, postgresSettings, requireVersion } from "./postgres.ts";
 import type { Tables } from "./schema/index.ts";
 import { runTransaction, type TransactionOpening } from "./transaction.ts";

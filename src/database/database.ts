@@ -59,6 +59,11 @@ export type TransactionWork<Result, Tx extends DatabaseTransaction = DatabaseTra
 export interface TransactionOptions {
   /** Like `keepPlans`, for all statements of the transaction. */
   readonly keepsPlans?: boolean;
+  /**
+   * How long a statement may wait for a lock that another transaction holds; then it fails with an error that
+   * `isLockTimeout` recognizes. Default: as long as a statement may take. Needs `keepsPlans`.
+   */
+  readonly lockTimeoutMs?: number;
 }
 
 /** `Tx` is the class of the transactions. */

@@ -6,8 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Kysely, type Migration, Migrator, sql } from "kysely";
 import type { Database } from "./database.ts";
 import { migrations } from "./migrations/index.ts";
-import { withoutStatementLimit } from "./outage.ts";
-import { sqlState } from "./pool/index.ts";
+import { sqlState, withoutStatementLimit } from "./outage.ts";
 import { nullable, rowsOf } from "./query/index.ts";
 
 /**

@@ -74,3 +74,8 @@ export function isOutage(error: unknown): boolean {
   const isConnection = error instanceof Error && "code" in error && connectionCodes.has(error.code);
   return isConnection || (error instanceof Error && lostConnection.test(error.message));
 }
+
+/** The SQLSTATE of an error, such as `23505`. Undefined if the error is not from the database. */
+export function sqlState(error: unknown): string | undefined {
+  return error instanceof pg.DatabaseError ? error.code : undefined;
+}

@@ -8,7 +8,7 @@
  */
 import { CompiledQuery, type KyselyProps, sql } from "kysely";
 import type { DatabaseTransaction, TransactionOptions, TransactionWork } from "./database.ts";
-import { sqlState } from "./pool/index.ts";
+import { sqlState } from "./outage.ts";
 
 const begin = CompiledQuery.raw("begin");
 const commit = CompiledQuery.raw("commit");
@@ -23,7 +23,7 @@ export interface TransactionOpening<Tx extends DatabaseTransaction> {
 
 /** Runs `work` in a transaction, once. */
 export async function runTransaction<Tx extends DatabaseTransaction, Result>(
-  { props, create, options: { keepsPlans = false } }: TransactionOpening<Tx>,
+  { props, create, options: { keepsPlans = false, lockTimeoutMs } }: TransactionOpening<Tx>,
   work: TransactionWork<Result, Tx>,
 ): Promise<{ readonly tx: Tx; readonly result: Result }> {
   return props.executor.provideConnection(async (connection) => {
@@ -37,7 +37,7 @@ export async function runTransaction<Tx extends DatabaseTransaction, Result>(
       },
     });
     const tx = create({ ...props, executor });
-    const begun = together(connection.executeQuery(begin), keepsPlans && keepPlans(tx));
+    const begun = together(connection.executeQuery(begin), keepsPlans && keepPlans(tx, lockTimeoutMs));
     // If BEGIN fails, every later statement fails too, and the error is reported with the COMMIT at the
     // latest.
     begun.catch(() => undefined);
@@ -55,6 +55,9 @@ export async function runTransaction<Tx extends DatabaseTransaction, Result>(
     }
   });
 }
+
+/** Whether a statement waited too long for a lock (`lockTimeoutMs`). */
+export const isLockTimeout = (error: unknown) => sqlState(error) === "55P03";
 
 /** Whether a statement was rejected because an earlier statement of its transaction had failed. */
 const isAborted = (error: unknown) => sqlState(error) === "25P02";
@@ -80,10 +83,11 @@ export async function together<Work extends readonly unknown[]>(
  * size of the tables. Only for reads by key. Planning every execution would take as long as running such a
  * statement, and compiling, which PostgreSQL may do for a large table, a hundred times as long.
  */
-export async function keepPlans(tx: DatabaseTransaction): Promise<void> {
-  await sql
-    .raw(
-      "select set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)",
-    )
-    .execute(tx);
+export async function keepPlans(tx: DatabaseTransaction, lockTimeoutMs?: number): Promise<void> {
+  const lockTimeout =
+    lockTimeoutMs === undefined ? sql`` : sql`, set_config('lock_timeout', ${`${lockTimeoutMs}ms`}, true)`;
+  await sql`
+    select set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true),
+      set_config('jit', 'off', true)${lockTimeout}
+  `.execute(tx);
 }

@@ -1,13 +1,13 @@
 /** Adds jobs to the table. */
-import { type RawBuilder, sql } from "kysely";
+import { sql } from "kysely";
 import type { DatabaseTransaction } from "../database/database.ts";
 import { newId } from "../database/id.ts";
 import { columnsOf, matchesKey, recordset, rowsOf } from "../database/query/index.ts";
 import type { NewJob } from "./job.ts";
 import { storedLane } from "./priority.ts";
 
-/** The statement that inserts any number of jobs. */
-export function jobInsertion(jobs: readonly NewJob[], now: Date): RawBuilder<unknown> {
+/** Inserts any number of jobs with one statement. */
+export async function insertJobs(tx: DatabaseTransaction, jobs: readonly NewJob[], now: Date): Promise<void> {
   const rows = jobs.map(({ id, name, lane, key, organization_id, payload, runAt = now, ...rest }) => ({
     id: id ?? newId("job", now),
     lane: storedLane(lane || defaultLane(name, organization_id), rest.priority ?? "normal"),
@@ -20,11 +20,11 @@ export function jobInsertion(jobs: readonly NewJob[], now: Date): RawBuilder<unk
     traceparent: rest.traceparent,
   }));
   // A JSON null arrives as an SQL null.
-  return sql`
+  await sql`
     insert into jobs (id, name, lane, key, organization_id, payload, run_at, subject, traceparent, created_at)
     select id, name, lane, key, organization_id, coalesce(payload, 'null'), run_at, subject, traceparent, ${now.toISOString()}::timestamptz
     from ${recordset("row", newColumns, rows)}
-  `;
+  `.execute(tx);
 }
 
 const newColumns = columnsOf(

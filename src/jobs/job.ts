@@ -1,5 +1,4 @@
 /** The types of jobs: durable work that is enqueued in a transaction and done after its commit. */
-import type { RawBuilder } from "kysely";
 import type { DatabaseTransaction } from "../database/database.ts";
 
 /** A kind of job: its name and the form of its payload. */
@@ -169,11 +168,6 @@ export interface Jobs {
   whenIdle(): Promise<Date | undefined>;
   /** Adds jobs in the caller's transaction, in order, in one statement; the worker is woken by the commit. */
   enqueue: Enqueuer;
-  /**
-   * The statement that adds jobs, to be made part of another statement of `tx`. The worker is woken by the
-   * commit. None of the jobs may be deduplicated.
-   */
-  insertion(tx: DatabaseTransaction, jobs: readonly NewJob[]): Promise<RawBuilder<unknown>>;
   /** Deletes jobs whose work `tx` does itself. A job that is already running runs to its end. */
   remove(tx: DatabaseTransaction, ids: readonly string[]): Promise<void>;
   /**

@@ -18,7 +18,7 @@ import type { Database } from "../database/database.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/telemetry/log.ts";
 import { findDue, findUnknownNames, nextDueAt, setPace } from "./claim/index.ts";
-import { jobInsertion, withoutDuplicates } from "./enqueue.ts";
+import { insertJobs, withoutDuplicates } from "./enqueue.ts";
 import type { Enqueuer, JobDefinition, Jobs, Priority } from "./job.ts";
 import { storedLanes } from "./priority.ts";
 import type { Processes } from "./processes/index.ts";
@@ -42,8 +42,8 @@ export interface JobsOptions {
   readonly concurrency?: number;
   /** The longest wait between polls, and so the delay of jobs that another process added. Default 1 s. */
   readonly pollMs?: number;
-  /** Wraps the creation of the statement that adds jobs with telemetry. */
-  instrument?(insertion: Jobs["insertion"]): Jobs["insertion"];
+  /** Wraps the statement that adds jobs with telemetry. */
+  instrument?(insert: Enqueuer): Enqueuer;
 }
 
 export interface RunningJobs extends Jobs, AsyncDisposable {
@@ -65,7 +65,7 @@ const leaveMs = 1_000;
 
 export function createJobs(options: JobsOptions): RunningJobs {
   const { database, now, definitions, log, concurrency = 16, pollMs = 1_000 } = options;
-  const { instrument = (insertion) => insertion, processes } = options;
+  const { instrument = (insert) => insert, processes } = options;
   const known = byName(definitions, now());
   const prepare = once(() => prepareTable(options, known));
   const delay = (ms: number, signal: AbortSignal) => setTimeout(ms, undefined, { signal });
@@ -80,7 +80,7 @@ export function createJobs(options: JobsOptions): RunningJobs {
   };
   processes?.onRelease(wakeBoth);
 
-  const insertion = instrument(async (tx, jobs) => {
+  const insert = instrument(async (tx, jobs) => {
     const unknown = jobs.find(({ name }) => !known.has(name));
     if (unknown) {
       throw new Error(`No definition has the name "${unknown.name}".`);
@@ -91,14 +91,13 @@ export function createJobs(options: JobsOptions): RunningJobs {
         workers[priority].wake();
       }
     });
-    return jobInsertion(jobs, now());
+    await insertJobs(tx, jobs, now());
   });
 
   const enqueue: Enqueuer = async (tx, jobs) => {
     const added = await withoutDuplicates(tx, jobs, now());
     if (added.length > 0) {
-      const statement = await insertion(tx, added);
-      await statement.execute(tx);
+      await insert(tx, added);
     }
   };
 
@@ -110,7 +109,6 @@ export function createJobs(options: JobsOptions): RunningJobs {
   };
 
   return {
-    insertion,
     enqueue,
     remove: deleteJobs,
     async pace(tx, lane, ratePerSecond) {

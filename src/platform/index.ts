@@ -5,7 +5,7 @@ import { fail } from "../../tools/errors.ts";
 import { catalogue } from "../../tools/index.ts";
 import type { Database } from "../database/database.ts";
 import { NoAnswerError } from "../database/outage.ts";
-import type { Enqueuer, JobDefinition, Jobs } from "../jobs/job.ts";
+import type { Enqueuer, JobDefinition } from "../jobs/job.ts";
 import { createJobs, type RunningJobs } from "../jobs/jobs.ts";
 import { Processes, type SharedUse } from "../jobs/processes/index.ts";
 import type { ChannelCallbacks } from "../ports/channel/channel.ts";
@@ -157,7 +157,7 @@ export type Callbacks = ChannelCallbacks & TemplateAuthorityCallbacks & PaymentC
 /** Wraps calls and jobs with telemetry. */
 export interface Instruments {
   call(call: Call): Call;
-  insertion(insertion: Jobs["insertion"]): Jobs["insertion"];
+  enqueuer(insert: Enqueuer): Enqueuer;
   job(job: JobDefinition): JobDefinition;
 }
 
@@ -204,7 +204,7 @@ export function createPlatform(parts: PlatformParts): Platform {
     definitions,
     log,
     processes,
-    instrument: instruments.insertion,
+    instrument: instruments.enqueuer,
     ...(concurrency && { concurrency }),
   });
   const transactionParts = { jobs, now, recorders: recordersOf(enabledModules) };
@@ -253,7 +253,7 @@ async function requireAnswer(query: Promise<unknown>): Promise<void> {
 
 const noInstruments: Instruments = {
   call: (call) => call,
-  insertion: (insertion) => insertion,
+  enqueuer: (insert) => insert,
   job: (job) => job,
 };
 

@@ -64,6 +64,7 @@ export async function startPlatform(
     web,
     receivers,
     concurrency,
+    traceparent: () => undefined,
     metrics: noMetrics,
     ...secrets,
     stopping: new AbortController().signal,

@@ -19,9 +19,8 @@ export function createInstruments(telemetry: Instruments, now: Clock) {
     call: <Request extends { readonly operation: string }, Answer>(
       call: (request: Request) => Promise<Answer>,
     ) => instrumentCall(call, telemetry.tracer),
-    insertion: <Tx, Job extends EnqueuedJob, Statement>(
-      insertion: (tx: Tx, jobs: readonly Job[]) => Promise<Statement>,
-    ) => instrumentInsertion(insertion, telemetry.tracer),
+    enqueuer: <Tx, Job extends EnqueuedJob>(insert: (tx: Tx, jobs: readonly Job[]) => Promise<void>) =>
+      instrumentEnqueuer(insert, telemetry.tracer),
     job: <Job extends RunnableJob>(job: Job) => instrumentJob(job, telemetry, now),
     ports: ({ channels, payments }: Ports) => ({
       channels: Object.fromEntries(
@@ -55,17 +54,17 @@ interface EnqueuedJob {
   readonly traceparent?: string | undefined;
 }
 
-/** A span for each statement that adds jobs. The jobs continue its trace. */
-function instrumentInsertion<Tx, Job extends EnqueuedJob, Statement>(
-  insertion: (tx: Tx, jobs: readonly Job[]) => Promise<Statement>,
+/** A span for each statement that adds jobs. A job without a trace of its own continues its trace. */
+function instrumentEnqueuer<Tx, Job extends EnqueuedJob>(
+  insert: (tx: Tx, jobs: readonly Job[]) => Promise<void>,
   tracer: Tracer,
-): (tx: Tx, jobs: readonly Job[]) => Promise<Statement> {
+): (tx: Tx, jobs: readonly Job[]) => Promise<void> {
   return (tx, jobs) =>
     tracer.withSpan({ name: `enqueue ${jobs[0]?.name ?? "nothing"}`, kind: "producer" }, () => {
       const traceparent = tracer.traceparent();
-      return insertion(
+      return insert(
         tx,
-        jobs.map((job) => ({ ...job, traceparent })),
+        jobs.map((job) => ({ ...job, traceparent: job.traceparent ?? traceparent })),
       );
     });
 }

@@ -5,40 +5,28 @@
  * before its table was analyzed, and 0.25 ms after. Tables are selected by the thresholds of autovacuum and
  * processed one by one, so that other queries can use the only connection in between.
  */
-import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
 import type { Log } from "../../ports/telemetry/log.ts";
 import type { Queries } from "../database.ts";
-import { withoutStatementLimit } from "../outage.ts";
 import { rowsOf } from "../query/index.ts";
+import { repeat } from "../statistics.ts";
 
 /** The default of autovacuum_naptime. */
 const intervalMs = 60_000;
 
 /** Runs until it is disposed. */
 export function startMaintenance(queries: Queries, log: Log): AsyncDisposable {
-  const stopped = new AbortController();
-  const done = withoutStatementLimit(() => run(queries, log, stopped.signal));
-  return {
-    async [Symbol.asyncDispose]() {
-      stopped.abort();
-      await done;
-    },
-  };
-}
-
-async function run(queries: Queries, log: Log, signal: AbortSignal): Promise<void> {
   let maintainedAt = "";
-  while (await elapsed(intervalMs, signal)) {
-    try {
-      if ((await walPosition(queries)) !== maintainedAt) {
-        await vacuumChanged(queries, signal);
-        maintainedAt = await walPosition(queries);
-      }
-    } catch (error) {
-      log.warn({ error: String(error) }, "Maintenance of the embedded database failed and will be retried");
+  const maintain = async (signal: AbortSignal) => {
+    if ((await walPosition(queries)) !== maintainedAt) {
+      await vacuumChanged(queries, signal);
+      maintainedAt = await walPosition(queries);
     }
-  }
+  };
+  return repeat(intervalMs, maintain, {
+    log,
+    failure: "Maintenance of the embedded database failed and will be retried",
+  });
 }
 
 /** Vacuums the tables that changed enough, then writes a checkpoint, which keeps the next start short. */
@@ -77,14 +65,4 @@ async function walPosition(queries: Queries): Promise<string> {
     queries,
   );
   return rows[0]?.at ?? "";
-}
-
-/** Returns false if the signal aborted. */
-async function elapsed(ms: number, signal: AbortSignal): Promise<boolean> {
-  try {
-    await sleep(ms, undefined, { ref: false, signal });
-    return true;
-  } catch {
-    return false;
-  }
 }

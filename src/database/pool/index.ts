@@ -10,8 +10,8 @@ import type { PostgresPool, PostgresPoolClient } from "kysely";
 import pg from "pg";
 import type { Log } from "../../ports/telemetry/log.ts";
 import type { PoolUsage } from "../../ports/telemetry/telemetry.ts";
-import { FairQueue } from "../fair-queue.ts";
-import { NoAnswerError, NoConnectionError, statementLimitMs } from "../outage.ts";
+import { NoAnswerError, NoConnectionError, sqlState, statementLimitMs } from "../outage.ts";
+import { FairQueue } from "../sharing/index.ts";
 import { createAnswerTimer } from "./answer-timer.ts";
 import { recordResultFields } from "./result-fields.ts";
 
@@ -281,9 +281,4 @@ function statement(
   }
   names.add(id);
   return { ...query, name: id };
-}
-
-/** The SQLSTATE of an error, such as `23505`. Undefined if the error is not from the database. */
-export function sqlState(error: unknown): string | undefined {
-  return error instanceof pg.DatabaseError ? error.code : undefined;
 }

@@ -9,7 +9,7 @@ export { ofOrganization } from "./of-organization.ts";
 export { onlyRow } from "./only-row.ts";
 export { estimateTotal, isDeepPage, readPage } from "./page.ts";
 export { byWholeKey, countedRecordset, matchesKey } from "./planner.ts";
-export { columnOf, columnsOf, recordset } from "./recordset.ts";
+export { columnOf, columnsOf, type InputRow, recordset } from "./recordset.ts";
 export { allColumnsOf, nullable, type RowOf, rowsOf, typed } from "./rows-of.ts";
 export { readSnapshot, readWithSnapshot } from "./snapshot.ts";
 export { ReadTimeoutError, withTimeLimit } from "./time-limit.ts";

@@ -1,8 +1,8 @@
 /** Limits the time of reads whose cost depends on the caller's input. */
 import { sql } from "kysely";
 import type { Database, Queries } from "../database.ts";
-import { FairQueue } from "../fair-queue.ts";
-import { sqlState } from "../pool/index.ts";
+import { sqlState } from "../outage.ts";
+import { FairQueue } from "../sharing/index.ts";
 
 const limitMs = 3_000;
 

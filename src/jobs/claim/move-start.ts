@@ -6,8 +6,9 @@
  * start would no longer count when the job's request reaches the destination, together with jobs that were
  * claimed later.
  */
-import { coalesce } from "../../database/coalesce.ts";
+
 import type { Database } from "../../database/database.ts";
+import { coalesce } from "../../database/sharing/index.ts";
 import { laneOfStored } from "../priority.ts";
 import { maxAheadMs, rateWindowMs } from "./pace.ts";
 

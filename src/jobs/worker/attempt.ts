@@ -5,7 +5,7 @@
  * or left until its lease ends.
  */
 import type { Database } from "../../database/database.ts";
-import { runFor } from "../../database/fair-queue.ts";
+import { runFor } from "../../database/sharing/index.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/telemetry/log.ts";
 import { type ClaimedJob, moveStart } from "../claim/index.ts";

@@ -1,6 +1,5 @@
 /** Stores the messages and faults of the simulated channel in the database. */
 import { type Selectable, sql } from "kysely";
-import { coalesce } from "../../../database/coalesce.ts";
 import type { Database, DatabaseTransaction, Queries } from "../../../database/database.ts";
 import { newId } from "../../../database/id.ts";
 import {
@@ -11,6 +10,7 @@ import {
   recordset,
 } from "../../../database/query/index.ts";
 import type { Tables } from "../../../database/schema/index.ts";
+import { coalesce } from "../../../database/sharing/index.ts";
 import { together } from "../../../database/transaction.ts";
 import { type Enqueuer, newJob } from "../../../jobs/job.ts";
 import {
@@ -79,7 +79,8 @@ const accept = coalesce(
     );
     return accepted.map(() => undefined);
   },
-  ({ message }) => message.organization_id,
+  undefined,
+  { mixesOrganizations: true },
 );
 
 async function receive(queries: Queries, message: LedgerMessage): Promise<Message> {
@@ -107,22 +108,34 @@ interface Advance {
   readonly from: readonly LedgerStatus[];
 }
 
-const stepColumns = { ...columnsOf("simulator_messages", "id", "status"), from: "jsonb" } as const;
+const stepColumns = {
+  ...columnsOf("simulator_messages", "organization_id", "id", "status"),
+  from: "jsonb",
+} as const;
 
 const advance = coalesce(
   async (queries: Queries, steps: readonly Advance[]): Promise<readonly undefined[]> => {
     // Of several steps of one message, the one that reaches it from the most statuses is the last.
     const ordered = steps.toSorted((one, other) => one.from.length - other.from.length);
-    const last = new Map(ordered.map(({ to: { id, status }, from }) => [id, { id, status, from }]));
+    const last = new Map(
+      ordered.map(({ to: { organization_id, id, status }, from }) => [
+        `${organization_id} ${id}`,
+        { organization_id, id, status, from },
+      ]),
+    );
+    const rows = [...last.values()];
+    const organizations = rows.map(({ organization_id }) => organization_id);
+    const ids = rows.map(({ id }) => id);
     await sql`
       update simulator_messages as message set status = step.status
-      from ${recordset("step", stepColumns, [...last.values()])}
-      where message.organization_id = ${steps[0]?.to.organization_id}
-        and ${matchesKey("message.id", "step.id", [...last.keys()])} and step."from" ? message.status
+      from ${recordset("step", stepColumns, rows)}
+      where ${matchesKey("message.organization_id", "step.organization_id", organizations)}
+        and ${matchesKey("message.id", "step.id", ids)} and step."from" ? message.status
     `.execute(queries);
     return steps.map(() => undefined);
   },
-  ({ to }) => to.organization_id,
+  undefined,
+  { mixesOrganizations: true },
 );
 
 /** Of two concurrent calls, only one marks and returns each message. */
@@ -180,13 +193,16 @@ async function list(queries: Queries, { organization_id, phone_number, limit }: 
 /** Calls that arrive together share one read. */
 const readFaults = coalesce(
   async (queries: Queries, organizations: readonly string[]): Promise<readonly unknown[]> => {
-    const row = await ofOrganization(queries, organizations[0] ?? "")
+    const rows = await queries
       .selectFrom("simulator_faults")
-      .select("faults")
-      .executeTakeFirst();
-    return organizations.map(() => row?.faults ?? null);
+      .select(["organization_id", "faults"])
+      .where((row) => row("organization_id", "=", row.fn.any(row.val([...new Set(organizations)]))))
+      .execute();
+    const faults = new Map(rows.map((row) => [row.organization_id, row.faults]));
+    return organizations.map((organization_id) => faults.get(organization_id) ?? null);
   },
-  (organization_id) => organization_id,
+  undefined,
+  { mixesOrganizations: true },
 );
 
 async function replaceFaults(

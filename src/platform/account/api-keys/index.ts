@@ -10,10 +10,10 @@ import {
   toDottedScope,
 } from "../../../../tools/contract/index.ts";
 import { fail, failField } from "../../../../tools/errors.ts";
-import { coalesce } from "../../../database/coalesce.ts";
 import type { DatabaseTransaction, Queries } from "../../../database/database.ts";
 import { newId } from "../../../database/id.ts";
 import { ofOrganization } from "../../../database/query/index.ts";
+import { coalesce } from "../../../database/sharing/index.ts";
 import {
   type Caller,
   implement,

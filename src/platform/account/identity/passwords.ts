@@ -7,7 +7,7 @@
 import { randomBytes } from "node:crypto";
 import { hash, verify } from "@node-rs/argon2";
 import { fail } from "../../../../tools/errors.ts";
-import { FairQueue, NoFreePlaceError } from "../../../database/fair-queue.ts";
+import { FairQueue, NoFreePlaceError } from "../../../database/sharing/index.ts";
 
 /** 19 MiB and two passes: OWASP's minimum for argon2id, about 20 ms here. */
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };

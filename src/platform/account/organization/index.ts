@@ -9,7 +9,7 @@ import { defineHook, implement, type Transaction, type World } from "../../found
 import { requireCountry } from "../phone/index.ts";
 
 export { countLocked, failQuota, limitOf, requireBelowQuota } from "./limits.ts";
-export { lockOrganization } from "./lock.ts";
+export { lockOrganization, lockOrganizations } from "./lock.ts";
 
 /**
  * Whether a module keeps amounts in the organization's currency. Not an event: the change depends on the

@@ -13,3 +13,14 @@ export async function lockOrganization(tx: Transaction, organization: string) {
     .forNoKeyUpdate()
     .executeTakeFirstOrThrow();
 }
+
+/** Takes the locks of several organizations, in the order of their ids. */
+export async function lockOrganizations(tx: Transaction, ids: readonly string[]): Promise<void> {
+  await tx
+    .selectFrom("organizations")
+    .select("id")
+    .where((row) => row("id", "=", row.fn.any(row.val([...new Set(ids)]))))
+    .orderBy("id")
+    .forNoKeyUpdate()
+    .execute();
+}

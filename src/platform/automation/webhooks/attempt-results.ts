@@ -1,7 +1,8 @@
 /** Saves the results of delivery attempts, a batch in one statement, and enqueues the retries. */
-import { coalesce } from "../../../database/coalesce.ts";
+
 import type { Queries } from "../../../database/database.ts";
 import { columnsOf, countedRecordset, ofOrganization, rowsOf } from "../../../database/query/index.ts";
+import { coalesce } from "../../../database/sharing/index.ts";
 import type { NewJob } from "../../../jobs/job.ts";
 import type { Transaction, World } from "../../foundation/kernel/index.ts";
 import { createDeliveryJob, type DeliveryPayload, deliveryKey } from "./job.ts";

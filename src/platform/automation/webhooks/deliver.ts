@@ -6,8 +6,8 @@
  * id: at-least-once delivery.
  */
 import { webhookTimeoutSeconds } from "../../../../tools/webhooks.ts";
-import { coalesce } from "../../../database/coalesce.ts";
 import { byWholeKey, columnsOf, recordset, rowsOf } from "../../../database/query/index.ts";
+import { coalesce } from "../../../database/sharing/index.ts";
 import type { WebResponse } from "../../../ports/web.ts";
 import { defineJob, type World } from "../../foundation/kernel/index.ts";
 import { type AttemptResult, holdDelivery, saveAttemptResult } from "./attempt-results.ts";

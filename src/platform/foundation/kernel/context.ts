@@ -42,6 +42,8 @@ export interface World extends Ports, OperatorLimits {
   hiddenBy(tool: string): string | undefined;
   /** Aborted when the app begins to stop; waiting calls then return at once. */
   readonly stopping: AbortSignal;
+  /** The W3C trace context of the present call or job; undefined without tracing. */
+  traceparent(): string | undefined;
 }
 
 /** The part of the context that every handler has. */

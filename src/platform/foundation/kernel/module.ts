@@ -113,6 +113,30 @@ export interface FollowedHandler<Op extends Operation> {
   ): Promise<z.input<Op["output"]> | undefined>;
 }
 
+/** One of several calls that share a transaction. */
+export interface BatchedCall<Input> {
+  readonly input: Input;
+  readonly context: ReadContext;
+  /** The W3C trace context of the call. */
+  readonly traceparent: string | undefined;
+}
+
+/**
+ * A handler of a write whose calls can share a transaction, also calls of several organizations. The calls
+ * that arrive while a transaction runs share the next one.
+ */
+export interface BatchedHandler<Op extends Operation> extends FollowedHandler<Op> {
+  /**
+   * Handles those calls that it can handle without waiting, so that no call delays another.
+   * @returns the responses, in the order of the calls; undefined for a call for which nothing was written.
+   * Such a call is then handled alone, by `handle`.
+   */
+  handleTogether(
+    batch: Pick<WriteContext, "tx" | "world">,
+    calls: readonly BatchedCall<z.output<Op["input"]>>[],
+  ): Promise<readonly (z.input<Op["output"]> | undefined)[]>;
+}
+
 /** A public route of a module that is not an operation. Its handler also takes the world. */
 export type ModuleRoute = HttpRoute<[world: World]>;
 
@@ -123,6 +147,7 @@ type AnyHandler =
   | {
       handle(input: never, context: never): Promise<unknown>;
       afterCommit(response: never, input: never, context: never): Promise<unknown>;
+      handleTogether?(batch: never, calls: never): Promise<readonly unknown[]>;
     }
   | AnyOutwardHandler;
 
@@ -146,7 +171,8 @@ export function implement<Contract extends Readonly<Record<string, Operation>>>(
       readonly [Name in keyof Contract]:
         | Handler<Contract[Name]>
         | PreparedHandler<Contract[Name]>
-        | FollowedHandler<Contract[Name]>;
+        | FollowedHandler<Contract[Name]>
+        | BatchedHandler<Contract[Name]>;
     };
     /** The tables that only this module writes. */
     readonly tables?: readonly (keyof Tables)[];

@@ -2,8 +2,8 @@
 
 import { z } from "zod";
 import { routingTriggers } from "../../../../tools/routing.ts";
-import { coalesce } from "../../../database/coalesce.ts";
 import { ofOrganization } from "../../../database/query/index.ts";
+import { coalesce } from "../../../database/sharing/index.ts";
 import { newJob } from "../../../jobs/job.ts";
 import { capacityFreed } from "../../account/users.ts";
 import { type Change, defineJob, system, type World } from "../../foundation/kernel/index.ts";

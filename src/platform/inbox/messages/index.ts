@@ -14,7 +14,7 @@ import { changeConsentJob } from "./consent-job.ts";
 import { confirmMessageJob, deliverMessageJob, requireNoneWaiting } from "./delivery/index.ts";
 import { eraseMessages, eraseReceivedFiles } from "./erase.ts";
 import { findOriginal, inboundJobs, inboundRoutes } from "./inbound/index.ts";
-import { awaitDelivery, sendMessage } from "./outbound/index.ts";
+import { awaitDelivery, sendAlone, sendTogether } from "./outbound/index.ts";
 import {
   indexMessagesJob,
   listConversations,
@@ -58,7 +58,11 @@ export const messages = implement(
     operations: {
       send_message: {
         async handle(input, context) {
-          return { data: serializeMessage(context.world, await sendMessage(input, context)) };
+          return { data: serializeMessage(context.world, await sendAlone(input, context)) };
+        },
+        async handleTogether(batch, calls) {
+          const sent = await sendTogether(batch, calls);
+          return sent.map((message) => message && { data: serializeMessage(batch.world, message) });
         },
         async afterCommit({ data, ...response }, { wait_seconds = 0 }, context) {
           return wait_seconds === 0

@@ -5,7 +5,7 @@ import { deleteTable, findTable, listTables, replaceTable } from "./tables.ts";
 
 export { allCountries, marketOf } from "./market.ts";
 export type { CategoryRates, RateTable } from "./rate-table.ts";
-export { priceOf, type Rates, readRates } from "./read.ts";
+export { priceOf, type Rates, readRates, readRatesOf } from "./read.ts";
 
 export const prices = implement(contract, {
   tables: ["message_rate_tables", "message_rates"],

@@ -1,9 +1,9 @@
 /** Reads the prices of an organization's messages. */
 import { otherCountries, priceCategories } from "../../../../tools/prices.ts";
 import type { Queries } from "../../../database/database.ts";
-import { columnOf, columnsOf, nullable, onlyRow, rowsOf } from "../../../database/query/index.ts";
+import { columnOf, columnsOf, nullable, rowsOf } from "../../../database/query/index.ts";
 import { bundledTables } from "./bundled.ts";
-import { type RateTable, ratesOf } from "./rate-table.ts";
+import { type CategoryRates, type RateTable, ratesOf } from "./rate-table.ts";
 
 /** What messages of an organization cost. */
 export interface Rates {
@@ -16,32 +16,55 @@ export interface Rates {
   readonly table: RateTable | null;
 }
 
-/**
- * The rates for recipients in these countries, by one statement, however many countries there are. The
- * operator's table for the organization's currency replaces the bundled table as soon as it is committed.
- */
+/** The rates for recipients in these countries. @throws Error if there is no such organization. */
 export async function readRates(
   db: Queries,
   organization: string,
   countries: readonly (string | null)[],
 ): Promise<Rates> {
-  const keys = [...new Set([...countries.filter((country) => country !== null), otherCountries])];
-  const { rows } = await rowsOf(rateColumns)`
-    select organizations.currency, country, marketing, utility, authentication, service
-    from organizations
-      left join message_rates on message_rates.currency = organizations.currency and country = any(${keys})
-    where organizations.id = ${organization}
-  `.execute(db);
-  const { currency } = onlyRow(rows);
-  // Each table of the operator has a row for `otherCountries`, so without any row there is no such table.
-  const own = rows.flatMap(({ currency: _, country, ...rates }) =>
-    country === null ? [] : [[country, rates] as const],
-  );
-  return { currency, table: own.length > 0 ? new Map(own) : (bundledTables.get(currency)?.table ?? null) };
+  const rates = (await readRatesOf(db, [organization], countries)).get(organization);
+  if (!rates) {
+    throw new Error(`There is no organization ${organization}`);
+  }
+  return rates;
 }
 
-/** If the operator has no row, all columns except the currency are null. */
+/**
+ * The rates of several organizations, by one statement, however many organizations and countries there are.
+ * The operator's table for an organization's currency replaces the bundled table as soon as it is committed.
+ */
+export async function readRatesOf(
+  db: Queries,
+  organizations: readonly string[],
+  countries: readonly (string | null)[],
+): Promise<ReadonlyMap<string, Rates>> {
+  const keys = [...new Set([...countries.filter((country) => country !== null), otherCountries])];
+  const { rows } = await rowsOf(rateColumns)`
+    select organizations.id as organization, organizations.currency, country, marketing, utility, authentication, service
+    from organizations
+      left join message_rates on message_rates.currency = organizations.currency and country = any(${keys}::text[])
+    where organizations.id = any(${[...new Set(organizations)]}::text[])
+  `.execute(db);
+  const currencies = new Map(rows.map(({ organization, currency }) => [organization, currency]));
+  const tables = new Map<string, [string, CategoryRates][]>();
+  for (const { organization, currency: _, country, ...rates } of rows) {
+    if (country !== null) {
+      tables.set(organization, [...(tables.get(organization) ?? []), [country, rates]]);
+    }
+  }
+  // Each table of the operator has a row for `otherCountries`, so without any row there is no such table.
+  return new Map(
+    [...currencies].map(([organization, currency]) => {
+      const own = tables.get(organization);
+      const table = own ? new Map(own) : (bundledTables.get(currency)?.table ?? null);
+      return [organization, { currency, table }];
+    }),
+  );
+}
+
+/** If the operator has no row, all columns except the organization and the currency are null. */
 const rateColumns = {
+  organization: columnOf("organizations", "id"),
   ...columnsOf("organizations", "currency"),
   country: nullable(columnOf("message_rates", "country")),
   ...columnsOf("message_rates", "marketing", "utility", "authentication", "service"),

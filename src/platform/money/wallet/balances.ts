@@ -4,7 +4,14 @@ import type { z } from "zod";
 import { fromMicros } from "../../../../tools/money.ts";
 import { type LedgerAccount, ledgerAccounts, type Wallet } from "../../../../tools/wallet.ts";
 import type { Queries } from "../../../database/database.ts";
-import { columnsOf, onlyRow, type RowOf, rowsOf, typed } from "../../../database/query/index.ts";
+import {
+  columnsOf,
+  matchesKey,
+  type RowOf,
+  recordset,
+  rowsOf,
+  typed,
+} from "../../../database/query/index.ts";
 import type { World } from "../../foundation/kernel/index.ts";
 
 /**
@@ -86,12 +93,38 @@ function describe(
 
 /** What the real or the simulated money of an organization can pay, in millionths of the currency's unit. */
 export async function readAvailable(db: Queries, world: WalletWorld, account: MoneyAccount): Promise<number> {
-  const { rows } = await rowsOf({ available: "bigint" })`
-    select total.wallet + ${creditLimit(world)} as available
-    from organizations cross join (${totals(account)}) as total
-    where organizations.id = ${account.organization}
+  const available = await readAvailableOf(db, world, [account]);
+  const amount = available.get(accountKey(account));
+  if (amount === undefined) {
+    throw new Error(`There is no organization ${account.organization}`);
+  }
+  return amount;
+}
+
+/** Identifies an account in a map. */
+export const accountKey = ({ organization, simulated }: MoneyAccount) => `${organization} ${simulated}`;
+
+/** The same for any number of accounts, by `accountKey`. */
+export async function readAvailableOf(
+  db: Queries,
+  world: WalletWorld,
+  accounts: readonly MoneyAccount[],
+): Promise<Map<string, number>> {
+  const wanted = [...new Map(accounts.map((account) => [accountKey(account), account])).values()];
+  const { rows } = await rowsOf({ organization: "text", simulated: "boolean", available: "bigint" })`
+    select account.organization, account.simulated, total.wallet + ${creditLimit(world)} as available
+    from ${recordset("account", { organization: "text", simulated: "boolean" }, wanted)}
+    join organizations on ${matchesKey(
+      "organizations.id",
+      "account.organization",
+      wanted.map(({ organization }) => organization),
+    )}
+    cross join lateral (
+      select coalesce(sum(wallet), 0)::bigint as wallet from ledger_balances
+      where organization_id = account.organization and simulated = account.simulated
+    ) as total
   `.execute(db);
-  return onlyRow(rows).available;
+  return new Map(rows.map(({ available, ...account }) => [accountKey(account), available]));
 }
 
 /** The organizations that hold money. */

@@ -1,17 +1,16 @@
 /**
  * Holds money for messages before they are sent. If the wallet has to pay, no hold takes it below its limit.
  */
-import { type RawBuilder, sql } from "kysely";
 import type { Failure } from "../../../../tools/contract/index.ts";
 import { fail } from "../../../../tools/errors.ts";
 import { fromMicros } from "../../../../tools/money.ts";
 import type { Queries } from "../../../database/database.ts";
-import { rowsOf } from "../../../database/query/index.ts";
+import { together } from "../../../database/transaction.ts";
 import { capabilitiesOf, type InboxOfChannel } from "../../account/inboxes/index.ts";
-import { lockOrganization } from "../../account/organization/index.ts";
+import { lockOrganization, lockOrganizations } from "../../account/organization/index.ts";
 import type { Transaction, World } from "../../foundation/kernel/index.ts";
-import { creditLimit, type MoneyAccount, readAvailable, readWallet } from "./balances.ts";
-import { type Transfer, transferInsertion } from "./transfers.ts";
+import { accountKey, type MoneyAccount, readAvailable, readAvailableOf, readWallet } from "./balances.ts";
+import { recordTransfers, type Transfer } from "./transfers.ts";
 
 type WalletWorld = Pick<World, "wallet">;
 
@@ -32,58 +31,77 @@ export function paymentOf(world: Pick<World, "wallet" | "channels">, inbox: Inbo
   return { simulated, isPriced, isLimited: isPriced && isRequired && world.wallet.mode !== "off" };
 }
 
-export type Hold = Pick<
-  Transfer,
-  "organization_id" | "reference" | "amount" | "currency" | "message_id" | "simulated"
->;
-
-interface HoldOptions {
-  readonly now: Date;
+export interface Hold
+  extends Pick<
+    Transfer,
+    "organization_id" | "reference" | "amount" | "currency" | "message_id" | "simulated"
+  > {
+  /** Whether the amount is held only if the wallet covers it. */
   readonly isLimited: boolean;
 }
 
 /**
  * Takes the lock under which the balance is compared with its limit: of two concurrent holds, the second sees
- * the first. Call this function before the hold; the lock lasts until the commit.
+ * the first. The lock lasts until the commit.
  */
 export async function lockWallet(tx: Transaction, organization: string): Promise<void> {
   await lockOrganization(tx, organization);
 }
 
 /**
- * Holds an amount. With `isLimited`, call `lockWallet` before; nothing is held if less than the amount is
- * available.
- * @returns whether the amount is held.
+ * Selects the holds that can be recorded: every hold without a limit, and the limited holds that the wallet
+ * covers after the holds before them. The wallets of limited holds stay locked until the commit. Without a
+ * limited hold no statement is sent.
  */
+export async function selectCovered<One extends Hold>(
+  tx: Transaction,
+  world: WalletWorld,
+  holds: readonly One[],
+): Promise<readonly One[]> {
+  const limited = holds.filter(({ isLimited }) => isLimited);
+  if (limited.length === 0) {
+    return holds;
+  }
+  const organizations = limited.map(({ organization_id }) => organization_id);
+  const accounts = limited.map(({ organization_id: organization, simulated }) => ({
+    organization,
+    simulated,
+  }));
+  const [, available] = await together(
+    lockOrganizations(tx, organizations),
+    // A statement of its own, which sees the holds of the transactions for which the lock waited.
+    readAvailableOf(tx, world, accounts),
+  );
+  return holds.filter((hold) => {
+    const key = accountKey({ organization: hold.organization_id, simulated: hold.simulated });
+    const left = (available.get(key) ?? 0) - hold.amount;
+    if (hold.isLimited && left < 0) {
+      return false;
+    }
+    available.set(key, left);
+    return true;
+  });
+}
+
+/** Records holds. A hold whose reference exists is not recorded again. */
+export async function recordHolds(tx: Transaction, holds: readonly Hold[], now: Date): Promise<void> {
+  const transfers = holds.map(
+    ({ isLimited: _, ...hold }) =>
+      ({ ...hold, type: "hold", from_account: "wallet", to_account: "held" }) as const,
+  );
+  await recordTransfers(tx, transfers, now);
+}
+
+/** Holds an amount. @returns whether the amount is held. */
 export async function holdAmount(
   tx: Transaction,
   world: WalletWorld,
   hold: Hold,
-  options: HoldOptions,
+  now: Date,
 ): Promise<boolean> {
-  const { rows } = await rowsOf({ reference: "text" })`
-    ${holdInsertion(world, hold, options)} returning reference
-  `.execute(tx);
-  return rows.length > 0;
-}
-
-/**
- * The statement that holds an amount. With `isLimited` it inserts nothing if less than the amount is
- * available.
- */
-export function holdInsertion(
-  world: WalletWorld,
-  hold: Hold,
-  { now, isLimited }: HoldOptions,
-): RawBuilder<unknown> {
-  const { organization_id, amount, simulated } = hold;
-  const isCovered = sql<boolean>`
-    ${amount}::bigint <= (
-      select coalesce(sum(wallet), 0) from ledger_balances
-      where organization_id = ${organization_id} and simulated = ${simulated}
-    ) + (select ${creditLimit(world)} from organizations where id = ${organization_id})`;
-  const transfer = { ...hold, type: "hold", from_account: "wallet", to_account: "held" } as const;
-  return transferInsertion([transfer], now, isLimited ? isCovered : undefined);
+  const covered = await selectCovered(tx, world, [hold]);
+  await recordHolds(tx, covered, now);
+  return covered.length > 0;
 }
 
 export async function failInsufficient(

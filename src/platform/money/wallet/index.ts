@@ -10,7 +10,16 @@ import { watchBalancesJob } from "./low-balance.ts";
 export { adjustWallet, listAdjustments } from "./adjustments.ts";
 export { holdingOrganizations, type MoneyAccount, readAvailable, readWallet } from "./balances.ts";
 export { walletCredited } from "./credited.ts";
-export { failInsufficient, holdAmount, holdInsertion, lockWallet, type Payment, paymentOf } from "./hold.ts";
+export {
+  failInsufficient,
+  type Hold,
+  holdAmount,
+  lockWallet,
+  type Payment,
+  paymentOf,
+  recordHolds,
+  selectCovered,
+} from "./hold.ts";
 export { recordTransfers, type Transfer } from "./transfers.ts";
 
 export const wallet = implement(contract, {

@@ -7,7 +7,7 @@
  * Entries are never changed or deleted, and references are unique: the same cause can't count twice. A
  * trigger adds each entry to the balances in the same statement (`add_to_ledger_balances` of migration 0035).
  */
-import { type RawBuilder, sql } from "kysely";
+import { sql } from "kysely";
 import type { LedgerAccount, LedgerEntryType } from "../../../../tools/wallet.ts";
 import { newId } from "../../../database/id.ts";
 import { columnsOf, recordset } from "../../../database/query/index.ts";
@@ -43,32 +43,22 @@ const transferColumns = columnsOf(
   "simulated",
 );
 
-/**
- * The statement that writes any number of transfers. A transfer whose reference exists is not written again.
- */
-export function transferInsertion(
-  transfers: readonly Transfer[],
-  now: Date,
-  isAllowed: RawBuilder<boolean> = sql`true`,
-): RawBuilder<unknown> {
-  const rows = transfers.map((transfer) => ({ id: newId("txn", now), ...transfer }));
-  return sql`
-    insert into ledger_entries (organization_id, id, reference, type, from_account, to_account, amount, currency,
-      message_id, simulated, created_at)
-    select organization_id, id, reference, type, from_account, to_account, amount, currency, message_id, simulated,
-      ${now.toISOString()}::timestamptz
-    from ${recordset("transfer", transferColumns, rows)}
-    where ${isAllowed}
-    on conflict (organization_id, reference) do nothing
-  `;
-}
-
+/** Writes transfers with one statement. A transfer whose reference exists is not written again. */
 export async function recordTransfers(
   tx: Transaction,
   transfers: readonly Transfer[],
   now: Date,
 ): Promise<void> {
-  if (transfers.length > 0) {
-    await transferInsertion(transfers, now).execute(tx);
+  if (transfers.length === 0) {
+    return;
   }
+  const rows = transfers.map((transfer) => ({ id: newId("txn", now), ...transfer }));
+  await sql`
+    insert into ledger_entries (organization_id, id, reference, type, from_account, to_account, amount, currency,
+      message_id, simulated, created_at)
+    select organization_id, id, reference, type, from_account, to_account, amount, currency, message_id, simulated,
+      ${now.toISOString()}::timestamptz
+    from ${recordset("transfer", transferColumns, rows)}
+    on conflict (organization_id, reference) do nothing
+  `.execute(tx);
 }

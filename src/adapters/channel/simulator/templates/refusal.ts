@@ -1,8 +1,8 @@
 /** Refuses messages with templates that the authority has not approved, as WhatsApp does. */
 
-import { coalesce } from "../../../../database/coalesce.ts";
 import type { Queries } from "../../../../database/database.ts";
 import { columnsOf, rowsOf } from "../../../../database/query/index.ts";
+import { coalesce } from "../../../../database/sharing/index.ts";
 import type { ChannelFailure, OutboundMessage } from "../../../../ports/channel/channel.ts";
 import { reasonOf } from "../../failure-reasons.ts";
 

@@ -12,7 +12,6 @@ import { allCountries, type Rates, readRates } from "../../../money/prices/index
 import {
   failInsufficient,
   holdAmount,
-  lockWallet,
   type Payment,
   paymentOf,
   readAvailable,
@@ -112,12 +111,9 @@ export async function holdCost(
     return true;
   }
   const { organization_id, id, runs } = broadcast;
-  if (isLimited) {
-    await lockWallet(tx, organization_id);
-  }
   const reference = `${id}:hold:${runs + 1}`;
-  const hold = { organization_id, reference, amount, currency, message_id: null, simulated };
-  return holdAmount(tx, world, hold, { now, isLimited });
+  const hold = { organization_id, reference, amount, currency, message_id: null, simulated, isLimited };
+  return holdAmount(tx, world, hold, now);
 }
 
 /** Excludes recipients, last contact id first, until the wallet can pay for the remaining ones. */

@@ -5,7 +5,7 @@
  * again when the verdicts are known. So no database connection is held while expressions are matched.
  */
 
-import { FairQueue, NoFreePlaceError } from "../../../../database/fair-queue.ts";
+import { FairQueue, NoFreePlaceError } from "../../../../database/sharing/index.ts";
 import type { PatternVerdict } from "../../../../ports/patterns.ts";
 import type { Transaction, World } from "../../../foundation/kernel/index.ts";
 

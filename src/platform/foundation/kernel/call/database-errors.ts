@@ -1,8 +1,8 @@
 /** Converts errors of a database that was too slow or not available to failures. */
 import { fail } from "../../../../../tools/errors.ts";
-import { NoFreePlaceError } from "../../../../database/fair-queue.ts";
 import { isOutage } from "../../../../database/outage.ts";
 import { ReadTimeoutError } from "../../../../database/query/index.ts";
+import { NoFreePlaceError } from "../../../../database/sharing/index.ts";
 
 /** Throws the failure for an error of a call. Rethrows any other error unchanged. */
 export function throwDatabaseFailure(error: unknown): never {

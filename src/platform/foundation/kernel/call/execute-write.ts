@@ -2,6 +2,7 @@
 
 import { ErrorBody, type Operation } from "../../../../../tools/contract/index.ts";
 import { restoreFailure } from "../../../../../tools/errors.ts";
+import type { TransactionOptions } from "../../../../database/database.ts";
 import type { Caller, KeyOwner } from "../actor.ts";
 import type { World, WriteContext } from "../context.ts";
 import {
@@ -28,13 +29,14 @@ export async function executeWrite(
   call: OperationCall,
   content: Content,
   effect: (context: WriteContext) => Promise<unknown>,
+  options?: TransactionOptions,
 ): Promise<CallResponse> {
   const response = await call.context.world.database.transaction(async (tx) => {
     const respond = async () =>
       createResponse(call.operation, await effect(createTenantContext(call, { db: tx, tx })));
     const request = toIdempotentRequest(call, ownerOf(call.caller), content);
     return request ? runOnce(tx, request, respond) : respond();
-  });
+  }, options);
   return throwIfFailed(response);
 }
 

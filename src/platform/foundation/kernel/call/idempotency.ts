@@ -17,33 +17,16 @@ import { type SealedColumn, type SealingSecrets, seal, sealSecretsOf, unseal } f
 import type { IdempotencyKey } from "../actor.ts";
 import { defineRetentionJob } from "../retention.ts";
 import type { Transaction } from "../transaction.ts";
+import {
+  type CallResponse,
+  claimKeys,
+  type IdempotentRequest,
+  type ResponseCodec,
+  retentionDays,
+  storeResponses,
+} from "./idempotency-claims.ts";
 
-const retentionDays = 1;
-
-export interface CallResponse {
-  readonly status: number;
-  readonly body: unknown;
-  /** Whether an earlier call with the same key stored the response. */
-  readonly isReplay: boolean;
-}
-
-/** A request that may be repeated. */
-export interface IdempotentRequest {
-  readonly idempotencyKey: IdempotencyKey;
-  /**
-   * From `hashRequest`. The first hash is stored. If the stored hash equals any of them, the request is the
-   * same.
-   */
-  readonly hashes: readonly string[];
-  readonly codec: ResponseCodec;
-  readonly now: Date;
-}
-
-/** How a response's body is stored. */
-export interface ResponseCodec {
-  encode(body: unknown): string;
-  decode(stored: unknown): unknown;
-}
+export type { CallResponse, IdempotentRequest, ResponseCodec } from "./idempotency-claims.ts";
 
 export const plainCodec: ResponseCodec = {
   encode: (body) => JSON.stringify(body),
@@ -95,83 +78,26 @@ export async function runOnce(
   request: IdempotentRequest,
   effect: () => Promise<CallResponse>,
 ): Promise<CallResponse> {
-  const { idempotencyKey, hashes, codec, now } = request;
-  const claim = { request_hash: hashes[0] ?? "", status: null, body: null, created_at: now.toISOString() };
-  const { numInsertedOrUpdatedRows } = await tx
-    .insertInto("idempotency")
-    .values({ ...idempotencyKey, ...claim })
-    .onConflict((conflict) =>
-      conflict
-        .columns(["organization_id", "credential_id", "route", "key"])
-        // Lets a key be used again before the job deletes its expired response.
-        .doUpdateSet({ ...claim, subjects: sql`default` })
-        .where("idempotency.created_at", "<", retainedSince(now)),
-    )
-    .executeTakeFirst();
-  if (!numInsertedOrUpdatedRows) {
-    return toReplay(await selectStored(tx, idempotencyKey).executeTakeFirstOrThrow(), request);
+  const claimed = await claimKeys(tx, [request]);
+  if (claimed.size === 0) {
+    return toReplay(await selectStored(tx, request.idempotencyKey).executeTakeFirstOrThrow(), request);
   }
   const response = await runInSavepoint(tx, effect);
-  tx.sendWithCommit(() =>
-    tx
-      .updateTable("idempotency")
-      .where(hasKey(idempotencyKey))
-      .set({
-        status: response.status,
-        body: codec.encode(response.body),
-        subjects: remainingSubjects(idempotencyKey, response.body),
-      })
-      .execute(),
-  );
+  tx.sendWithCommit(() => storeResponses(tx, [{ request, response }]));
   return response;
 }
 
-/** Stores the response of a call that has claimed its key elsewhere. */
+/** Stores the response of a request whose key no other request has claimed. */
 export async function storeResponse(
   tx: Transaction,
   request: IdempotentRequest,
-  { status, body }: CallResponse,
+  response: CallResponse,
 ): Promise<void> {
-  const { idempotencyKey, hashes, codec, now } = request;
-  await deleteExpiredResponse(tx, request);
-  await tx
-    .insertInto("idempotency")
-    .values({
-      ...idempotencyKey,
-      request_hash: hashes[0] ?? "",
-      status,
-      body: codec.encode(body),
-      subjects: remainingSubjects(idempotencyKey, body),
-      created_at: now.toISOString(),
-    })
-    .execute();
-}
-
-/**
- * The contacts and conversations that a body names, except contacts and conversations that are being erased:
- * the response to the erasure itself stays as it is.
- */
-function remainingSubjects({ organization_id }: IdempotencyKey, body: unknown) {
-  const ids = JSON.stringify(body).match(/(?<=")(?:con|conv)_[0-9a-z]{26}(?=")/g) ?? [];
-  return sql<string[]>`array(
-    select named.subject from unnest(${[...new Set(ids)]}::text[]) as named (subject)
-    where not exists (
-      select from erasures
-      where erasures.organization_id = ${organization_id} and erasures.subject = named.subject
-    )
-  )`;
-}
-
-/** Deletes an expired response before the job does, so that its key can be used again. */
-async function deleteExpiredResponse(
-  tx: Transaction,
-  { idempotencyKey, now }: IdempotentRequest,
-): Promise<void> {
-  await tx
-    .deleteFrom("idempotency")
-    .where(hasKey(idempotencyKey))
-    .where("created_at", "<", retainedSince(now))
-    .execute();
+  const claimed = await claimKeys(tx, [request]);
+  if (claimed.size === 0) {
+    throw new Error("The idempotency key of a call was used again while the call ran.");
+  }
+  await storeResponses(tx, [{ request, response }]);
 }
 
 export async function deleteStoredResponse(tx: Transaction, key: IdempotencyKey): Promise<void> {

@@ -8,7 +8,7 @@
 
 import type { Effect, Operation } from "../../../../../tools/contract/index.ts";
 import { fail } from "../../../../../tools/errors.ts";
-import { runFor } from "../../../../database/fair-queue.ts";
+import { runFor } from "../../../../database/sharing/index.ts";
 import type { Form } from "../../../../ports/transport/form.ts";
 import { actorOf, system } from "../actor.ts";
 import type { World } from "../context.ts";
@@ -20,6 +20,7 @@ import type { CallResponse } from "./idempotency.ts";
 import { addNotFoundParam } from "./not-found-param.ts";
 import {
   type BoundOperation,
+  batchHandlerOf,
   bindHandlers,
   createTenantContext,
   followUp,
@@ -27,16 +28,17 @@ import {
   prepareHandler,
   runHandler,
 } from "./operation-call.ts";
+import { runOutward } from "./outward/index.ts";
 import { parseInput } from "./parse-input.ts";
+import { createBatchedRunner } from "./run-batched.ts";
 import { createDelegatedRunner } from "./run-delegated.ts";
-import { runOutward } from "./run-outward.ts";
 import { runPublic } from "./run-public.ts";
 import { runStreamed } from "./run-streamed.ts";
 
 export { requireScope } from "./authorize.ts";
 export { throwDatabaseFailure } from "./database-errors.ts";
 export { deleteExpiredResponsesJob, sealedResponses } from "./idempotency.ts";
-export { createResolveJob } from "./resolve-job.ts";
+export { createResolveJob } from "./outward/index.ts";
 
 /** One request, in the form in which a transport passes it. */
 export interface CallRequest extends Requester {
@@ -72,9 +74,11 @@ export function createCall(
 ): Call {
   const boundOperations = new Map(modules.flatMap(bindHandlers));
 
+  const runBatched = createBatchedRunner(world);
+  const runBatchedWrite: Runner = async (call) => followUp(call, await runBatched(call));
   const runners: Readonly<Record<Effect, Runner>> = {
     read: runRead,
-    write: runWrite,
+    write: (call) => (batchHandlerOf(call.handler) ? runBatchedWrite(call) : runWrite(call)),
     outward: runOutward,
     streamed: runStreamed,
     delegated: createDelegatedRunner(catalogue, world, (request) => call(request)),

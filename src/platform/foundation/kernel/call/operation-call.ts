@@ -6,8 +6,8 @@
 import type { Operation } from "../../../../../tools/contract/index.ts";
 import type { Form } from "../../../../ports/transport/form.ts";
 import type { Caller } from "../actor.ts";
-import type { PrepareContext, PublicContext } from "../context.ts";
-import type { AnyOutwardHandler, Module } from "../module.ts";
+import type { PrepareContext, PublicContext, WriteContext } from "../context.ts";
+import type { AnyOutwardHandler, BatchedCall, Module } from "../module.ts";
 import type { CallResponse } from "./idempotency.ts";
 
 /** `Who` is null if the requested path takes no credential of an organization. */
@@ -35,6 +35,11 @@ type PreparedEffect = (context: PublicContext) => Promise<unknown>;
 interface FollowedHandler {
   handle(input: unknown, context: PublicContext): Promise<unknown>;
   afterCommit(response: unknown, input: unknown, context: PublicContext): Promise<unknown>;
+  /** Handles several calls in one transaction. */
+  handleTogether?(
+    batch: Pick<WriteContext, "tx" | "world">,
+    calls: readonly BatchedCall<unknown>[],
+  ): Promise<readonly unknown[]>;
 }
 
 /**
@@ -63,6 +68,11 @@ export function bindHandlers({ contract, operations }: Module): [string, BoundOp
 /** The steps of an outward operation; undefined for every other handler. */
 export function outwardStepsOf(handler: BoundHandler): AnyOutwardHandler | undefined {
   return "begin" in handler ? handler : undefined;
+}
+
+/** How a handler handles several calls in one transaction; undefined if it can't. */
+export function batchHandlerOf(handler: BoundHandler): FollowedHandler["handleTogether"] {
+  return "handleTogether" in handler ? handler.handleTogether : undefined;
 }
 
 /** Does a handler's slow work, which needs no transaction, and returns the second step of the handler. */

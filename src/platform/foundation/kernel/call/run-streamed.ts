@@ -17,10 +17,9 @@ import {
   toIdempotentRequest,
 } from "./execute-write.ts";
 import type { CallResponse } from "./idempotency.ts";
-import { closeIntent, keepRunning, type OwnIntent, openIntent } from "./intents.ts";
 import { createTenantContext, type OperationCall, prepareHandler } from "./operation-call.ts";
+import { closeIntent, keepRunning, type OwnIntent, openIntent, resolveAbandoned } from "./outward/index.ts";
 import { parseInput } from "./parse-input.ts";
-import { resolveAbandoned } from "./run-outward.ts";
 
 export async function runStreamed(call: OperationCall): Promise<CallResponse> {
   const { form, context } = call;

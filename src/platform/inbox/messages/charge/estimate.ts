@@ -2,7 +2,7 @@
 
 import type { Queries } from "../../../../database/database.ts";
 import type { MessageCharge } from "../../../../database/schema/index.ts";
-import { marketOf, priceOf, readRates } from "../../../money/prices/index.ts";
+import { marketOf, priceOf, type Rates, readRatesOf } from "../../../money/prices/index.ts";
 import type { Payment } from "../../../money/wallet/index.ts";
 
 /** The category of every message that is not a template. */
@@ -17,10 +17,33 @@ export interface PriceEstimate {
   ): MessageCharge | null;
 }
 
-/** Reads the prices with one statement. `to` is a number in E.164 form, or an id that tells no country. */
-export async function readEstimate(db: Queries, organization: string, to: string): Promise<PriceEstimate> {
-  const country = marketOf(to);
-  const rates = await readRates(db, organization, [country]);
+export interface PricedRecipient {
+  readonly organization: string;
+  /** A number in E.164 form, or an id that tells no country. */
+  readonly to: string;
+}
+
+/**
+ * Reads the prices for recipients with one statement.
+ * @returns the function that estimates the price for one of them.
+ */
+export async function readEstimates(
+  db: Queries,
+  recipients: readonly PricedRecipient[],
+): Promise<(recipient: PricedRecipient) => PriceEstimate> {
+  const countries = recipients.map(({ to }) => marketOf(to));
+  const organizations = recipients.map(({ organization }) => organization);
+  const rates = await readRatesOf(db, organizations, countries);
+  return ({ organization, to }) => {
+    const known = rates.get(organization);
+    if (!known) {
+      throw new Error(`There is no organization ${organization}`);
+    }
+    return toEstimate(known, marketOf(to));
+  };
+}
+
+function toEstimate(rates: Rates, country: string | null): PriceEstimate {
   const { currency } = rates;
   return {
     currency,

@@ -12,8 +12,8 @@ import type { Change } from "../../../foundation/kernel/index.ts";
 import { removeAccents } from "../../../foundation/query/index.ts";
 import { paymentOf } from "../../../money/wallet/index.ts";
 import { changeConsent } from "../../contacts/index.ts";
-import { readEstimate } from "../charge/index.ts";
-import { enqueueMessage } from "../outbound/index.ts";
+import { readEstimates } from "../charge/index.ts";
+import { enqueueMessages, newMessageId } from "../outbound/index.ts";
 import { startWords, stopWords } from "./words.ts";
 
 interface InboundText {
@@ -43,18 +43,14 @@ export async function applyConsentWords(change: Change, inbound: InboundText): P
   if (body.trim() === "" || to === null || !isConfirmed) {
     return;
   }
-  const estimate = await readEstimate(tx, contact.organization_id, to);
+  const recipient = { organization: contact.organization_id, to };
+  const estimateFor = await readEstimates(tx, [recipient]);
   // The law requires the confirmation, so it is sent whatever the wallet holds.
-  const charge = estimate.chargeOf(undefined, paymentOf(change.world, inbox));
-  await enqueueMessage(change, {
-    inbox,
-    conversation,
-    to,
-    type: "text",
-    content: { text: { body } },
-    charge,
-    isLimited: false,
-  });
+  const charge = estimateFor(recipient).chargeOf(undefined, paymentOf(change.world, inbox));
+  const { actor, now } = change;
+  const text = { type: "text", content: { text: { body } } } as const;
+  const message = { id: newMessageId(now), inbox, conversation, to, ...text, charge, actor, now };
+  await enqueueMessages(change, [message]);
 }
 
 /** True for a stop word, false for a start word, undefined for anything else. */

@@ -1,18 +1,17 @@
 /**
- * Claims queued messages for sending, the messages of one organization together, and stores the outcome of
- * each.
+ * Claims queued messages for sending, many together, and stores the outcome of each.
  *
  * A claim is committed, with its time, before the channel is called. Together with the channel's look-up it
  * makes the delivery at-most-once.
  */
 import { sql } from "kysely";
-import { coalesce } from "../../../../database/coalesce.ts";
 import { columnOf, columnsOf, matchesKey, recordset } from "../../../../database/query/index.ts";
 import type { ReportedFailure, SealedText } from "../../../../database/schema/index.ts";
+import { coalesce } from "../../../../database/sharing/index.ts";
 import { together } from "../../../../database/transaction.ts";
 import type { ChannelAccount } from "../../../../ports/channel/account.ts";
 import { openAccount, pausedUntil, windowRuleOf } from "../../../account/inboxes/index.ts";
-import type { Transaction, World } from "../../../foundation/kernel/index.ts";
+import { shareTransactions, type Transaction, type World } from "../../../foundation/kernel/index.ts";
 import { windowOf } from "../../conversations/index.ts";
 import { type DeliveryError, internalFailures } from "../failures.ts";
 import {
@@ -97,12 +96,9 @@ const organizationOf = ({ organization_id }: MessageName) => organization_id;
  * claimed for this attempt. Undefined if the message is no longer to be sent, because this claim failed it,
  * or an earlier attempt ended it.
  */
-export const claimMessage = coalesce(
-  (world: World, requests: readonly ClaimRequest[]): Promise<readonly (MessageClaim | undefined)[]> =>
-    world.database.transaction((tx) => claimMessages(tx, world, requests), { keepsPlans: true }),
-  organizationOf,
-);
+export const claimMessage = shareTransactions(claimMessages);
 
+/** The requests are of one organization. */
 async function claimMessages(
   tx: Transaction,
   world: World,
@@ -265,19 +261,19 @@ async function failMessages(
 export type SendOutcome = MessageName & Omit<StatusUpdate, "message_id">;
 
 /** Stores an outcome, and applies the receipts that arrived before the message had its channel id. */
-export const storeOutcome = coalesce(
-  async (world: World, outcomes: readonly SendOutcome[]): Promise<readonly undefined[]> => {
-    await world.database.transaction((tx) => storeOutcomes(tx, world, outcomes), { keepsPlans: true });
-    return outcomes.map(() => undefined);
-  },
-  organizationOf,
-);
+export const storeOutcome = shareTransactions(storeOutcomes);
 
 /**
+ * The outcomes are of one organization.
+ *
  * Unlike `returnToQueue`, this does not check the claim: an outcome is about the message, whichever attempt
  * reports it, and a status never goes back.
  */
-async function storeOutcomes(tx: Transaction, world: World, outcomes: readonly SendOutcome[]): Promise<void> {
+async function storeOutcomes(
+  tx: Transaction,
+  world: World,
+  outcomes: readonly SendOutcome[],
+): Promise<readonly undefined[]> {
   const organization = outcomes[0]?.organization_id ?? "";
   const byChannelId = new Map(
     outcomes.map(({ channel_message_id, message_id }) => [channel_message_id, message_id]),
@@ -294,6 +290,7 @@ async function storeOutcomes(tx: Transaction, world: World, outcomes: readonly S
     return id === undefined ? [] : [toStatusUpdate(id, { ...receipt, failure })];
   });
   await applyUpdates(tx, world, { messages, updates: [...outcomes, ...receipts] });
+  return outcomes.map(() => undefined);
 }
 
 /** A claimed message that the channel certainly did not accept. */

@@ -1,8 +1,8 @@
 /** Records why a queued message has not been sent yet. */
 import { sql } from "kysely";
-import { coalesce } from "../../../../database/coalesce.ts";
 import { columnsOf, matchesKey, recordset } from "../../../../database/query/index.ts";
 import type { ReportedFailure } from "../../../../database/schema/index.ts";
+import { coalesce } from "../../../../database/sharing/index.ts";
 import type { World } from "../../../foundation/kernel/index.ts";
 import { toDeliveryError } from "../failures.ts";
 import type { MessageName } from "./unsent.ts";

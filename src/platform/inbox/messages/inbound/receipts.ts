@@ -2,13 +2,17 @@
  * Receives receipts from a channel. Safe to repeat.
  *
  * A receipt may arrive before its message is known by its channel id. It is then parked until the message is
- * known. Receipts of one organization that arrive together are applied together.
+ * known. Receipts that arrive together are applied together.
  */
 import { sql } from "kysely";
-import { coalesce } from "../../../../database/coalesce.ts";
 import { together } from "../../../../database/transaction.ts";
 import type { Receipt } from "../../../../ports/channel/channel.ts";
-import { defineRetentionJob, type Transaction, type World } from "../../../foundation/kernel/index.ts";
+import {
+  defineRetentionJob,
+  shareTransactions,
+  type Transaction,
+  type World,
+} from "../../../foundation/kernel/index.ts";
 import {
   applyUpdates,
   lockChannelIds,
@@ -22,45 +26,43 @@ export async function receiveReceipts(world: World, receipts: readonly Receipt[]
   await Promise.all(receipts.map((receipt) => receiveReceipt(world, receipt)));
 }
 
-const receiveReceipt = coalesce(
-  async (world: World, receipts: readonly Receipt[]): Promise<readonly undefined[]> => {
-    const parked = await world.database.transaction((tx) => applyReceipts(tx, world, receipts), {
-      keepsPlans: true,
-    });
-    if (parked.length > 0) {
-      await world.database.transaction((tx) => applyParkedReceipts(tx, world, parked));
-    }
-    return receipts.map(() => undefined);
-  },
-  ({ organization_id }) => organization_id,
-);
+async function receiveReceipt(world: World, receipt: Receipt): Promise<void> {
+  const { isParked } = await applyReceipt(world, receipt);
+  if (isParked) {
+    await applyParkedReceipt(world, receipt);
+  }
+}
 
-/** Parks and returns the receipts of messages that are not known yet. */
+const applyReceipt = shareTransactions(applyReceipts);
+
+/** Applies receipts of one organization. Parks the receipts of messages that are not known yet. */
 async function applyReceipts(
   tx: Transaction,
   world: World,
   receipts: readonly Receipt[],
-): Promise<readonly Receipt[]> {
+): Promise<readonly { readonly isParked: boolean }[]> {
   const messages = await lockMessagesOf(tx, receipts);
   const idOf = createLookup(messages);
-  const parked = receipts.filter((receipt) => idOf(receipt) === undefined);
-  await park(tx, parked, world.now());
+  const isParked = (receipt: Receipt) => idOf(receipt) === undefined;
+  await park(tx, receipts.filter(isParked), world.now());
   const updates = receipts.flatMap((receipt) => {
     const id = idOf(receipt);
     return id === undefined ? [] : [toStatusUpdate(id, receipt)];
   });
   await applyUpdates(tx, world, { messages, updates });
-  return parked;
+  return receipts.map((receipt) => ({ isParked: isParked(receipt) }));
 }
 
 /**
  * A message may have been stored while its receipt was being parked: nothing else would apply this receipt.
  */
+const applyParkedReceipt = shareTransactions(applyParkedReceipts);
+
 async function applyParkedReceipts(
   tx: Transaction,
   world: World,
   receipts: readonly Receipt[],
-): Promise<void> {
+): Promise<readonly undefined[]> {
   const organization = organizationOf(receipts);
   const messages = await lockMessagesOf(tx, receipts);
   const idOf = createLookup(messages);
@@ -73,6 +75,7 @@ async function applyParkedReceipts(
     return id === undefined ? [] : [toStatusUpdate(id, { ...receipt, failure })];
   });
   await applyUpdates(tx, world, { messages, updates });
+  return receipts.map(() => undefined);
 }
 
 function lockMessagesOf(tx: Transaction, receipts: readonly Receipt[]): Promise<Messages> {

@@ -6,8 +6,8 @@
  * the transaction fails, a worker runs the job.
  */
 import { fail } from "../../../../../tools/errors.ts";
-import { coalesce } from "../../../../database/coalesce.ts";
 import { newId } from "../../../../database/id.ts";
+import { coalesce } from "../../../../database/sharing/index.ts";
 import { type NewJob, newJob } from "../../../../jobs/job.ts";
 import type { InboundMessage, MessageChange } from "../../../../ports/channel/channel.ts";
 import { getInbox } from "../../../account/inboxes/index.ts";

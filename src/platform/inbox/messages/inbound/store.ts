@@ -5,9 +5,9 @@
  */
 
 import { fail } from "../../../../../tools/errors.ts";
-import { coalesce } from "../../../../database/coalesce.ts";
 import { newId } from "../../../../database/id.ts";
 import { ofOrganization } from "../../../../database/query/index.ts";
+import { coalesce } from "../../../../database/sharing/index.ts";
 import type { AccountMessage, ChannelCallbacks } from "../../../../ports/channel/channel.ts";
 import { commitUpload, type ReceivedFile } from "../../../content/uploads/index.ts";
 import { type Change, system, type Transaction, type World } from "../../../foundation/kernel/index.ts";

@@ -1,6 +1,4 @@
 /** Stores many messages of a broadcast and enqueues their delivery, with as many statements as for one. */
-import { sql } from "kysely";
-import { columnsOf, recordset } from "../../../../database/query/index.ts";
 import type { MessageCharge, SentTemplate } from "../../../../database/schema/index.ts";
 import { together } from "../../../../database/transaction.ts";
 import { newJob } from "../../../../jobs/job.ts";
@@ -9,6 +7,7 @@ import { freshId, type Transaction, type World } from "../../../foundation/kerne
 import { recordBulkOutbound } from "../../conversations/index.ts";
 import { deliverMessageJob } from "../delivery/index.ts";
 import type { MessageRow } from "../progress.ts";
+import { insertMessages } from "./insert.ts";
 
 interface BulkMessage {
   readonly contact_id: string;
@@ -48,16 +47,20 @@ export async function enqueueBulkMessages(
       { lane: laneOf(inbox.id), subject, priority: "bulk" },
     ),
   );
-  const created_at = now.toISOString();
+  const common = {
+    organization_id: organization,
+    type: "template",
+    from: inbox.phone_number,
+    sent_by,
+    broadcast_id,
+    created_at: now.toISOString(),
+  } as const;
   await together(
     tx.enqueue(jobs),
-    sql`
-      insert into messages (organization_id, id, conversation_id, direction, type, content, "from", "to", status, sent_by,
-        charge, broadcast_id, created_at)
-      select ${organization}, id, conversation_id, 'outbound', 'template', content, ${inbox.phone_number}, "to", 'queued',
-        ${JSON.stringify(sent_by)}::jsonb, charge, ${broadcast_id}, ${created_at}::timestamptz
-      from ${recordset("message", columnsOf("messages", "id", "conversation_id", "to", "content", "charge"), rows)}
-    `.execute(tx),
+    insertMessages(
+      tx,
+      rows.map(({ contact_id: _, ...row }) => ({ ...row, ...common })),
+    ),
   );
   tx.afterCommit(() => {
     for (const _ of rows) {

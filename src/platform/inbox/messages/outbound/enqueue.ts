@@ -1,26 +1,28 @@
-/** Stores an outbound message, holds its price, and enqueues its delivery. */
-import { type RawBuilder, sql } from "kysely";
-import { onlyRow, rowsOf } from "../../../../database/query/index.ts";
+/** Stores outbound messages, holds their prices, and enqueues their delivery. */
 import { together } from "../../../../database/transaction.ts";
 import { newJob } from "../../../../jobs/job.ts";
 import { laneOf } from "../../../account/inboxes/index.ts";
-import { type Change, freshId, recordOf } from "../../../foundation/kernel/index.ts";
-import { failInsufficient, holdInsertion, lockWallet } from "../../../money/wallet/index.ts";
+import { type Actor, type Change, freshId, recordOf } from "../../../foundation/kernel/index.ts";
+import { type Hold, recordHolds } from "../../../money/wallet/index.ts";
 import { type OutboundConversation, recordOutbound } from "../../conversations/index.ts";
 import { deliverMessageJob } from "../delivery/index.ts";
 import type { MessageRow } from "../progress.ts";
+import { insertMessages } from "./insert.ts";
 
-interface OutgoingMessage {
+export interface AcceptedMessage {
+  readonly id: string;
   readonly inbox: { readonly id: string; readonly phone_number: string };
   readonly conversation: OutboundConversation;
   readonly to: string;
   readonly type: MessageRow["type"];
   readonly content: MessageRow["content"];
   readonly charge: MessageRow["charge"];
-  /** Whether the message is rejected if less than its price is available. */
-  readonly isLimited: boolean;
   /** The id of the message that it quotes. */
   readonly reply_to?: string | undefined;
+  readonly actor: Actor;
+  readonly now: Date;
+  /** The W3C trace context that its delivery continues. Default: the current one. */
+  readonly traceparent?: string | undefined;
 }
 
 const notSent = {
@@ -39,85 +41,85 @@ const notSent = {
   deleted_at: null,
 };
 
+export const newMessageId = (now: Date) => freshId({ now }, "msg");
+
+interface PricedMessage extends Pick<AcceptedMessage, "id" | "charge"> {
+  readonly organization_id: string;
+  /** Whether the message may not be sent if the wallet does not cover its price. */
+  readonly isLimited: boolean;
+}
+
+/** The hold of a message's price; undefined if nothing is charged. */
+export function holdOf({ organization_id, id, charge, isLimited }: PricedMessage): Hold | undefined {
+  if (!charge || charge.held === 0) {
+    return undefined;
+  }
+  const { held: amount, currency, simulated = false } = charge;
+  const reference = `${id}:hold`;
+  return { organization_id, reference, amount, currency, message_id: id, simulated, isLimited };
+}
+
 /**
- * Stores a message of the change's actor, holds its price, and enqueues its delivery, after earlier messages
- * of the conversation.
- * @throws Failure `insufficient_funds`.
+ * Stores messages, holds their prices, and enqueues their delivery, after earlier messages of their
+ * conversations. The wallets cover the prices, and the conversations are locked.
+ * @returns the messages, in the same order.
  */
-export async function enqueueMessage(change: Change, outgoing: OutgoingMessage) {
-  const { tx, world, now, actor } = change;
-  const { inbox, conversation, to, type, content, charge, reply_to = null } = outgoing;
-  const { organization_id } = conversation;
-  const id = freshId({ now }, "msg");
-  const created_at = now.toISOString();
-  const sent_by = recordOf(actor);
-  const message: NewMessage = {
-    organization_id,
+export async function enqueueMessages(
+  { tx, world }: Pick<Change, "tx" | "world">,
+  outgoing: readonly AcceptedMessage[],
+) {
+  const [first] = outgoing;
+  if (!first) {
+    return [];
+  }
+  const messages = outgoing.map(toMessage);
+  const holds = outgoing.flatMap(({ id, charge, conversation: { organization_id } }) => {
+    return holdOf({ organization_id, id, charge, isLimited: false }) ?? [];
+  });
+  const sent = outgoing.map(({ conversation, actor, now, type }) => {
+    return { conversation, actor, now, isTemplate: type === "template" };
+  });
+  await together(
+    recordHolds(tx, holds, first.now),
+    recordOutbound({ tx, world }, sent),
+    insertMessages(tx, messages),
+    tx.enqueue(outgoing.map(toJob)),
+  );
+  tx.afterCommit(() => {
+    for (const _ of messages) {
+      world.metrics.message("queued");
+    }
+  });
+  return messages;
+}
+
+function toMessage({ id, inbox, conversation, to, type, content, charge, ...rest }: AcceptedMessage) {
+  const { actor, now, reply_to = null } = rest;
+  return {
+    organization_id: conversation.organization_id,
     id,
     conversation_id: conversation.id,
     type,
     content,
-    direction: "outbound",
-    status: "queued",
+    direction: "outbound" as const,
+    status: "queued" as const,
     from: inbox.phone_number,
     to,
-    sent_by,
+    sent_by: recordOf(actor),
     charge,
     broadcast_id: null,
-    created_at,
+    created_at: now.toISOString(),
     ...notSent,
     reply_to,
   };
+}
+
+function toJob({ id: message_id, inbox, conversation, traceparent }: AcceptedMessage) {
+  const { organization_id, id: subject } = conversation;
   const job = newJob(
     deliverMessageJob,
-    { organization_id, message_id: id },
-    { lane: laneOf(inbox.id), key: conversation.id, subject: conversation.id },
+    { organization_id, message_id },
+    { lane: laneOf(inbox.id), key: subject, subject },
   );
-  const [jobInsertion, conversationUpdate] = await together(
-    world.jobs.insertion(tx, [job]),
-    recordOutbound(change, conversation, { at: created_at, isTemplate: type === "template" }),
-  );
-  const { isLimited } = outgoing;
-  await insertMessage(change, message, { jobInsertion, conversationUpdate, isLimited });
-  tx.afterCommit(() => world.metrics.message("queued"));
-  return { ...message, sent_by };
-}
-
-type NewMessage = Omit<MessageRow, "transaction_id">;
-
-interface AccompanyingStatements {
-  readonly jobInsertion: RawBuilder<unknown>;
-  readonly conversationUpdate: RawBuilder<unknown>;
-  /** Whether the message is rejected if less than its price is available. */
-  readonly isLimited: boolean;
-}
-
-/** Inserts the message, its job, the hold of its price and the conversation's update with one statement. */
-async function insertMessage(
-  change: Change,
-  message: NewMessage,
-  { jobInsertion, conversationUpdate, isLimited }: AccompanyingStatements,
-): Promise<void> {
-  const { tx, world, now } = change;
-  const { organization_id, id, charge } = message;
-  const { held: amount = 0, currency = "", simulated = false } = charge ?? {};
-  const reference = `${id}:hold`;
-  const hold = { organization_id, reference, amount, currency, message_id: id, simulated };
-  const holding =
-    amount > 0 ? sql`${holdInsertion(world, hold, { now, isLimited })} returning 1` : sql`select 1`;
-  const [, { rows }] = await together(
-    isLimited && lockWallet(tx, organization_id),
-    rowsOf({ is_held: "boolean" })`
-      with job as (${jobInsertion}), conversation as (${conversationUpdate}), hold as (${holding})
-      insert into messages (organization_id, id, conversation_id, direction, type, content, "from", "to", status, sent_by,
-        charge, created_at, reply_to)
-      values (${organization_id}, ${id}, ${message.conversation_id}, ${message.direction}, ${message.type},
-        ${JSON.stringify(message.content)}::jsonb, ${message.from}, ${message.to}, ${message.status},
-        ${JSON.stringify(message.sent_by)}::jsonb, ${charge && JSON.stringify(charge)}::jsonb, ${message.created_at}, ${message.reply_to})
-      returning exists (select from hold) as is_held
-    `.execute(tx),
-  );
-  if (!onlyRow(rows).is_held) {
-    throw await failInsufficient(tx, world, { organization: organization_id, simulated, required: amount });
-  }
+  return { ...job, traceparent };
 }

@@ -1,8 +1,8 @@
-/** Finds whom a message goes to: the contact, the inbox that sends it, and their conversation. */
+/** Finds whom messages go to: the contact, the inbox that sends a message, and their conversation. */
 import { type Selectable, sql } from "kysely";
 import { fail, failField } from "../../../../../tools/errors.ts";
 import type { Queries } from "../../../../database/database.ts";
-import { ofOrganization, onlyRow } from "../../../../database/query/index.ts";
+import { ofOrganization, recordset } from "../../../../database/query/index.ts";
 import type { Tables } from "../../../../database/schema/index.ts";
 import { together } from "../../../../database/transaction.ts";
 import { phoneKey } from "../../../account/phone/index.ts";
@@ -18,14 +18,7 @@ interface Addressee extends Pick<Contact, "id" | "name"> {
   readonly created: boolean;
 }
 
-export interface Recipient {
-  /** Null if the contact is new. */
-  readonly contact: Pick<Contact, "opted_out"> | null;
-  readonly inbox: Inbox;
-  readonly conversation: OutboundConversation;
-}
-
-interface Address {
+export interface Address {
   readonly organization: string;
   /** A number in E.164 form, or a business-scoped id. */
   readonly to: string;
@@ -33,53 +26,91 @@ interface Address {
   readonly inbox_id: string | undefined;
 }
 
-interface FoundRows {
+/** What exists of a recipient. */
+export interface FoundRecipient {
+  /** Null if the contact is new. */
   readonly contact: Contact | null;
   readonly inbox: Inbox | null;
   readonly conversation: OutboundConversation | null;
+  /** Whether another transaction has locked the conversation; then `conversation` is null. */
+  readonly isLocked: boolean;
 }
 
-/** What exists, read by one statement. The contact and the conversation are locked until the commit. */
-export async function findRecipient(
+/** A recipient that a message may be sent to. The conversation is null if it does not exist yet. */
+export interface Recipient extends Pick<FoundRecipient, "conversation"> {
+  readonly contact: Pick<Contact, "id" | "name" | "opted_out"> | null;
+  readonly inbox: Inbox;
+}
+
+const addressColumns = {
+  position: "integer",
+  organization: "text",
+  kind: "text",
+  value: "text",
+  inbox_id: "text",
+} as const;
+
+/**
+ * What exists of recipients, read by one statement. The contacts and the conversations are locked until the
+ * commit, in one order, so that two such statements do not deadlock. `waitsForLocks` waits for conversations
+ * that other transactions have locked.
+ * @returns the function that returns what exists of one of these addresses.
+ */
+export async function findRecipients(
   tx: Transaction,
-  { organization, to, inbox_id }: Address,
-): Promise<FoundRows> {
-  const requested = inbox_id ?? null;
-  const { rows } = await sql<FoundRow>`
-    select contact.id as contact_id, contact.name, contact.opted_out, contact.blocked_at,
+  addresses: readonly Address[],
+  { waitsForLocks }: { readonly waitsForLocks: boolean },
+): Promise<(address: Address) => FoundRecipient> {
+  const rows = addresses
+    .map(({ organization, to, inbox_id }, position) => ({
+      position,
+      organization,
+      ...identityOf(to),
+      inbox_id: inbox_id ?? null,
+    }))
+    .sort((one, other) => (lockKey(one) < lockKey(other) ? -1 : 1));
+  const found = await sql<FoundRow>`
+    select address.position, contact.id as contact_id, contact.name, contact.opted_out, contact.blocked_at,
       inbox.id as inbox_id, inbox.channel, inbox.phone_number, inbox.settings, inbox.health,
       conversation.id as conversation_id,
       conversation.status, conversation.snoozed_until, conversation.opens_on_answer, conversation.last_user_message_at,
-      conversation.may_be_automated
-    from (select 1) as request
+      conversation.may_be_automated, latest.id is not null and conversation.id is null as is_locked
+    from ${recordset("address", addressColumns, rows)}
     left join lateral (
       select id, name, opted_out, blocked_at from contacts
-      where organization_id = ${organization} and erased_at is null
-        and id = ${contactIdOf(organization, to)}
+      where organization_id = address.organization and erased_at is null
+        and id = (
+          select contact_id from contact_identities
+          where organization_id = address.organization and kind = address.kind and value = address.value
+        )
       for key share
     ) as contact on true
     left join lateral (
-      select * from conversations
-      where organization_id = ${organization} and contact_id = contact.id
-        and (${requested}::text is null or inbox_id = ${requested})
+      select id, inbox_id from conversations
+      where organization_id = address.organization and contact_id = contact.id
+        and (address.inbox_id is null or inbox_id = address.inbox_id)
       -- Not by the column itself: the index of its order covers every conversation of the organization.
       order by coalesce(last_message_at, '-infinity') desc, inbox_id
       limit 1
-      for no key update
+    ) as latest on true
+    left join lateral (
+      select * from conversations
+      where organization_id = address.organization and id = latest.id
+      for no key update ${waitsForLocks ? sql`` : sql`skip locked`}
     ) as conversation on true
-    left join inboxes as inbox on inbox.organization_id = ${organization} and inbox.id = coalesce(
-      conversation.inbox_id,
-      ${requested},
-      (select min(id) from inboxes where organization_id = ${organization})
+    left join inboxes as inbox on inbox.organization_id = address.organization and inbox.id = coalesce(
+      latest.inbox_id,
+      address.inbox_id,
+      (select min(id) from inboxes where organization_id = address.organization)
     )
   `.execute(tx);
-  const { contact_id, name, opted_out, blocked_at, inbox_id: id, conversation_id, ...row } = onlyRow(rows);
-  const { channel, phone_number, settings, health, ...state } = row;
-  return {
-    contact: contact_id === null ? null : { id: contact_id, name, opted_out, blocked_at },
-    inbox: id === null ? null : { id, channel, phone_number, settings, health },
-    conversation:
-      conversation_id === null ? null : { organization_id: organization, id: conversation_id, ...state },
+  const byAddress = new Map(found.rows.map((row) => [addresses[row.position], row]));
+  return (address) => {
+    const row = byAddress.get(address);
+    if (!row) {
+      throw new Error("The recipient was not read.");
+    }
+    return toRecipient(address.organization, row);
   };
 }
 
@@ -88,21 +119,33 @@ interface FoundRow
   extends Omit<Contact, "id">,
     Omit<Inbox, "id">,
     Omit<OutboundConversation, "organization_id" | "id"> {
+  readonly position: number;
   readonly contact_id: string | null;
   readonly inbox_id: string | null;
   readonly conversation_id: string | null;
+  readonly is_locked: boolean;
+}
+
+function toRecipient(organization_id: string, row: FoundRow): FoundRecipient {
+  const { contact_id, name, opted_out, blocked_at, inbox_id, conversation_id, is_locked, ...others } = row;
+  const { position: _, channel, phone_number, settings, health, ...state } = others;
+  return {
+    contact: contact_id === null ? null : { id: contact_id, name, opted_out, blocked_at },
+    inbox: inbox_id === null ? null : { id: inbox_id, channel, phone_number, settings, health },
+    conversation: conversation_id === null ? null : { organization_id, id: conversation_id, ...state },
+    isLocked: is_locked,
+  };
 }
 
 /**
- * Creates what was not found: any phone number may be a recipient, but a business-scoped id, which the
- * channel assigns, must be a contact's.
+ * Any phone number may be a recipient, but a business-scoped id, which the channel assigns, must be a
+ * contact's.
  * @throws Failure `contact_blocked`, `contact_not_found`, `no_inbox`, `inbox_not_found`.
  */
-export async function createRecipient(
-  change: Change,
-  { contact, inbox, conversation }: FoundRows,
-  { organization, to, inbox_id }: Address,
-): Promise<Recipient & { readonly addressee: Addressee }> {
+export function requireRecipient(
+  { contact, inbox, conversation }: FoundRecipient,
+  { to, inbox_id }: Address,
+): Recipient {
   if (contact && contact.blocked_at !== null) {
     throw failField("to", "contact_blocked", { contact_id: contact.id });
   }
@@ -112,12 +155,21 @@ export async function createRecipient(
   if (!inbox) {
     throw inbox_id === undefined ? fail("no_inbox") : fail("inbox_not_found", { param: "inbox_id" });
   }
+  return { contact, inbox, conversation };
+}
+
+/** The conversation of a recipient, and whom the message goes to. What does not exist yet is created. */
+export async function createMissing(
+  change: Change,
+  { contact, inbox, conversation }: Recipient,
+  { organization, to }: Pick<Address, "organization" | "to">,
+): Promise<{ readonly conversation: OutboundConversation; readonly addressee: Addressee }> {
   const { now } = change;
   const created = { organization, inbox_id: inbox.id, now };
   if (contact) {
     const { id, name } = contact;
     const known = conversation ?? (await findOrCreateConversation(change, { ...created, contact_id: id }));
-    return { contact, inbox, conversation: known, addressee: { id, name, created: false } };
+    return { conversation: known, addressee: { id, name, created: false } };
   }
   const identity = identityOf(to);
   // Another transaction may create the contact at the same time: the identity tells whose conversation it is.
@@ -126,7 +178,7 @@ export async function createRecipient(
     findOrCreateConversation(change, { ...created, contact_id: idOfOwner(organization, identity) }),
   );
   const { id, name } = newContact ?? (await readContact(change.tx, added));
-  return { contact, inbox, conversation: added, addressee: { id, name, created: newContact !== undefined } };
+  return { conversation: added, addressee: { id, name, created: newContact !== undefined } };
 }
 
 /** The contact that another transaction has created. */
@@ -156,4 +208,8 @@ function idOfOwner(organization: string, { kind, value }: Identity) {
 
 function identityOf(to: string): Identity {
   return isBsuid(to) ? { kind: "bsuid", value: to } : { kind: "phone", value: phoneKey(to) };
+}
+
+function lockKey({ organization, kind, value }: Identity & Pick<Address, "organization">): string {
+  return `${organization} ${kind} ${value}`;
 }

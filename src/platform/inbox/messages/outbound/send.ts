@@ -1,197 +1,209 @@
-/** Sends a message: finds or creates its contact and conversation, stores it, and enqueues its delivery. */
-import type { z } from "zod";
-import { type Failure, permits } from "../../../../../tools/contract/index.ts";
-import { fail, failField } from "../../../../../tools/errors.ts";
-import type { messages as contract } from "../../../../../tools/messages/index.ts";
-import type { Queries } from "../../../../database/database.ts";
-import { ofOrganization } from "../../../../database/query/index.ts";
+/**
+ * Sends messages: finds or creates their contacts and conversations, stores the messages, and enqueues their
+ * delivery.
+ *
+ * Messages of any organizations are sent in one transaction. All of them are read and checked before the
+ * first is written, so a message that may not be sent changes nothing, and does not affect the others. The
+ * number of statements does not depend on the number of messages; only templates, files, and contacts and
+ * conversations that do not exist yet cost statements of their own.
+ */
+import { Failure } from "../../../../../tools/contract/index.ts";
 import { keepPlans, together } from "../../../../database/transaction.ts";
-import type { ChannelCapabilities } from "../../../../ports/channel/capabilities.ts";
-import type { MediaType } from "../../../../ports/channel/message-content.ts";
-import { capabilitiesOf, warnOfHealth, windowRuleOf } from "../../../account/inboxes/index.ts";
-import { readMedia } from "../../../content/media.ts";
-import {
-  composeTemplate,
-  findTemplates,
-  requireApproved,
-  requireTemplates,
-  suggestTemplates,
-} from "../../../content/templates/index.ts";
+import { warnOfHealth } from "../../../account/inboxes/index.ts";
 import type { OrganizationChange } from "../../../foundation/kernel/index.ts";
-import { paymentOf } from "../../../money/wallet/index.ts";
-import { windowOf } from "../../conversations/index.ts";
-import { type PriceEstimate, readEstimate } from "../charge/index.ts";
-import type { MessageRow } from "../progress.ts";
+import { failInsufficient, selectCovered } from "../../../money/wallet/index.ts";
+import { readEstimates } from "../charge/index.ts";
 import { readAddress } from "./address.ts";
-import { enqueueMessage } from "./enqueue.ts";
-import { createRecipient, findRecipient, type Recipient } from "./recipient.ts";
+import { requireQuotable, requireSendable } from "./check.ts";
+import { type MessageInput, readContent } from "./content.ts";
+import { enqueueMessages, holdOf, newMessageId } from "./enqueue.ts";
+import { type Address, createMissing, findRecipients, requireRecipient } from "./recipient.ts";
 
-type Input = z.output<typeof contract.send_message.input>;
+/** A message to send, and its sender. */
+export interface Sending {
+  readonly input: MessageInput;
+  readonly context: Pick<OrganizationChange, "organization" | "actor" | "now">;
+  /** The W3C trace context that its delivery continues. Default: the current one. */
+  readonly traceparent?: string | undefined;
+}
 
-/** The actor may be one without a caller, such as a flow. */
-export async function sendMessage(input: Input, context: OrganizationChange) {
-  const { tx, organization } = context;
-  const { reply_to } = input;
-  const { to, inbox_id } = await readAddress(tx, organization, input);
-  const address = { organization, to, inbox_id };
-  const [, contentFor, found, estimate] = await together(
-    keepPlans(tx),
-    readContent({ ...context, db: tx }, input),
-    findRecipient(tx, address),
-    readEstimate(tx, organization, to),
-  );
-  const { contact, inbox, conversation, addressee } = await createRecipient(context, found, address);
-  if (reply_to !== undefined) {
-    await requireQuotable(tx, conversation, reply_to);
+type Sent = Awaited<ReturnType<typeof writeMessages>>[number]["sent"];
+
+type Batch = Pick<OrganizationChange, "tx" | "world">;
+
+/** Sends a message in the caller's transaction. The actor may be one without a caller, such as a flow. */
+export async function sendMessage(input: MessageInput, context: OrganizationChange): Promise<Sent> {
+  const [, sent] = await together(keepPlans(context.tx), sendAlone(input, context));
+  return sent;
+}
+
+/**
+ * Sends a message in a transaction that keeps its plans. Waits while other transactions lock its
+ * conversation.
+ */
+export async function sendAlone(input: MessageInput, context: OrganizationChange): Promise<Sent> {
+  const [outcome] = await sendAll(context, [{ input, context }], { waitsForLocks: true });
+  if (outcome?.sent === undefined) {
+    throw (await outcome?.failure?.()) ?? new Error("The message was neither sent nor rejected.");
   }
-  const content = await contentFor(inbox);
-  const sending = { ...context, db: tx };
-  const checked = await requireSendable(sending, { contact, inbox, conversation, content, estimate });
-  const { isFree, charge, isLimited } = checked;
-  const outgoing = { inbox, conversation, to, type: input.type, content, charge, isLimited, reply_to };
-  const message = await enqueueMessage(context, outgoing);
-  const warnings = [...(isFree ? [] : ["outside_service_window"]), ...warnOfHealth(inbox.health)];
+  return outcome.sent;
+}
+
+/**
+ * Sends those messages that can be sent now, in a transaction that keeps its plans.
+ * @returns the sent messages, in the order of `sendings`; undefined for a message that may not be sent, and
+ * for a message whose conversation another transaction has locked. Nothing was written for those.
+ */
+export async function sendTogether(
+  batch: Batch,
+  sendings: readonly Sending[],
+): Promise<readonly (Sent | undefined)[]> {
+  const outcomes = await sendAll(batch, sendings, { waitsForLocks: false });
+  return outcomes.map(({ sent }) => sent);
+}
+
+interface Outcome {
+  readonly sent?: Sent;
+  /** Why the message may not be sent. */
+  readonly failure?: () => Promise<Failure>;
+}
+
+async function sendAll(
+  batch: Batch,
+  sendings: readonly Sending[],
+  { waitsForLocks }: { readonly waitsForLocks: boolean },
+): Promise<readonly Outcome[]> {
+  const outcomes = new Map<Sending, Outcome>();
+  const read = await readMessages(batch, sendings, { outcomes, waitsForLocks });
+  const checked = await eachOf(read, outcomes, (message) => checkMessage(batch, message));
+  const paid = await requireCovered(batch, checked, outcomes);
+  for (const { sending, sent } of await writeMessages(batch, paid)) {
+    outcomes.set(sending, { sent });
+  }
+  return sendings.map((sending) => outcomes.get(sending) ?? {});
+}
+
+type Outcomes = Map<Sending, Outcome>;
+
+/** Adds the result of a step to each item. An item whose step throws a Failure ends with it. */
+async function eachOf<Item extends { readonly sending: Sending }, Added>(
+  items: readonly Item[],
+  outcomes: Outcomes,
+  step: (item: Item) => Promise<Added>,
+): Promise<(Item & Added)[]> {
+  const attempts = items.map(async (item) => {
+    try {
+      return [{ ...item, ...(await step(item)) }];
+    } catch (error) {
+      if (!(error instanceof Failure)) {
+        throw error;
+      }
+      outcomes.set(item.sending, { failure: async () => error });
+      return [];
+    }
+  });
+  return (await together(...attempts)).flat();
+}
+
+const contextOf = ({ tx, world }: Batch, { context }: Sending) => ({ ...context, tx, db: tx, world });
+
+/** Reads the recipients, prices and contents, in one wait. */
+async function readMessages(
+  batch: Batch,
+  sendings: readonly Sending[],
+  { outcomes, waitsForLocks }: { readonly outcomes: Outcomes; readonly waitsForLocks: boolean },
+) {
+  const { tx } = batch;
+  const items = sendings.map((sending) => ({ sending }));
+  const addressed = await eachOf(items, outcomes, async ({ sending: { input, context } }) => {
+    const { organization } = context;
+    const address: Address = { ...(await readAddress(tx, organization, input)), organization };
+    return { address };
+  });
+  const addresses = addressed.map(({ address }) => address);
+  const [readable, recipientOf, estimateFor] = await together(
+    eachOf(addressed, outcomes, async ({ sending }) => ({
+      contentFor: await readContent(contextOf(batch, sending), sending.input),
+    })),
+    findRecipients(tx, addresses, { waitsForLocks }),
+    readEstimates(tx, addresses),
+  );
+  return readable
+    .map((item) => ({ ...item, found: recipientOf(item.address), estimate: estimateFor(item.address) }))
+    .filter(({ found }) => waitsForLocks || !found.isLocked);
+}
+
+type ReadMessage = Awaited<ReturnType<typeof readMessages>>[number];
+
+async function checkMessage(batch: Batch, { sending, address, found, contentFor, estimate }: ReadMessage) {
+  const { input, context } = sending;
+  const sendingContext = contextOf(batch, sending);
+  const recipient = requireRecipient(found, address);
+  if (input.reply_to !== undefined) {
+    await requireQuotable(sendingContext, recipient.conversation, input.reply_to);
+  }
+  const content = await contentFor(recipient.inbox);
+  const { isFree, charge, isLimited } = await requireSendable(sendingContext, {
+    ...recipient,
+    content,
+    estimate,
+  });
+  const id = newMessageId(context.now);
+  const { organization: organization_id } = context;
   return {
-    ...message,
-    channel: inbox.channel,
-    contact: addressee,
-    ...(warnings.length === 0 ? {} : { warnings }),
+    id,
+    recipient,
+    content,
+    charge,
+    hold: holdOf({ organization_id, id, charge, isLimited }),
+    warnings: [...(isFree ? [] : ["outside_service_window"]), ...warnOfHealth(recipient.inbox.health)],
   };
 }
 
-/** @throws Failure `message_not_found`, `message_not_quotable`. */
-async function requireQuotable(
-  db: Queries,
-  { organization_id, id: conversation_id }: Recipient["conversation"],
-  id: string,
-): Promise<void> {
-  const message = await ofOrganization(db, organization_id)
-    .selectFrom("messages")
-    .select("channel_message_id")
-    .where("conversation_id", "=", conversation_id)
-    .where("id", "=", id)
-    .executeTakeFirst();
-  if (!message) {
-    throw failField("reply_to", "message_not_found");
-  }
-  if (message.channel_message_id === null) {
-    throw failField("reply_to", "message_not_quotable");
-  }
+type CheckedMessage = ReadMessage & Awaited<ReturnType<typeof checkMessage>>;
+
+/** The messages whose prices the wallets cover. The others end with `insufficient_funds`. */
+async function requireCovered(
+  { tx, world }: Batch,
+  checked: readonly CheckedMessage[],
+  outcomes: Outcomes,
+): Promise<readonly CheckedMessage[]> {
+  const holds = checked.flatMap(({ hold }) => hold ?? []);
+  const covered = new Set(await selectCovered(tx, world, holds));
+  return checked.filter(({ sending, hold }) => {
+    if (hold === undefined || covered.has(hold)) {
+      return true;
+    }
+    const { organization_id: organization, simulated, amount: required } = hold;
+    const failure = () => failInsufficient(tx, world, { organization, simulated, required });
+    outcomes.set(sending, { failure });
+    return false;
+  });
 }
 
-/** What the rules of sending are evaluated with. */
-type SendingContext = Pick<OrganizationChange, "world" | "organization" | "now" | "actor"> & {
-  readonly db: Queries;
-};
-
-/**
- * Composes a message without sending it, and applies the rules of sending to it; the
- * recipient need not be stored.
- * @returns `held` in millionths of the currency: what must be available of the real or the `simulated` money;
- * 0 if the wallet need not pay.
- * @throws Failure as `sendMessage`, except `insufficient_funds`.
- */
-export async function composeMessage(
-  input: Input,
-  sending: SendingContext,
-  { contact, inbox, conversation }: Recipient,
-): Promise<{ readonly content: MessageRow["content"]; readonly held: number; readonly simulated: boolean }> {
-  const { db, organization } = sending;
-  const contentFor = await readContent(sending, input);
-  const estimate = await readEstimate(db, organization, input.to);
-  const content = await contentFor(inbox);
-  const outgoing = { contact, inbox, conversation, content, estimate };
-  const { charge, isLimited } = await requireSendable(sending, outgoing);
-  const { held = 0, simulated = false } = charge ?? {};
-  return { content, held: isLimited ? held : 0, simulated };
-}
-
-interface CheckedMessage extends Recipient {
-  readonly content: MessageRow["content"];
-  readonly estimate: PriceEstimate;
-}
-
-/** @throws Failure `contact_opted_out`, `outside_service_window`, `price_unknown`. */
-async function requireSendable(
-  sending: SendingContext,
-  { contact, inbox, conversation, content, estimate }: CheckedMessage,
-) {
-  if (contact?.opted_out && content.template?.category === "marketing") {
-    throw fail("contact_opted_out", { param: "template.name" });
-  }
-  const rule = windowRuleOf(sending.world, inbox);
-  const { is_within_24h_window } = windowOf(conversation, sending.now);
-  const isFree = rule === "none" || content.template !== undefined || is_within_24h_window;
-  if (!isFree && rule === "strict") {
-    throw await failOutsideWindow(sending, { inbox, conversation });
-  }
-  const payment = paymentOf(sending.world, inbox);
-  const { isLimited } = payment;
-  const charge = estimate.chargeOf(content.template?.category, payment);
-  if (isLimited && charge === null) {
-    throw fail("price_unknown", { currency: estimate.currency });
-  }
-  return { isFree, charge, isLimited };
-}
-
-/** Names approved templates, which may be sent instead, to an actor that may read them. */
-async function failOutsideWindow(
-  { db, organization, now, actor }: SendingContext,
-  { inbox, conversation }: Pick<Recipient, "inbox" | "conversation">,
-): Promise<Failure> {
-  const suggestions = permits(actor.scopes, "templates:read")
-    ? await suggestTemplates(db, { organization, inbox_id: inbox.id })
-    : [];
-  const { window_expires_at } = windowOf(conversation, now);
-  return fail("outside_service_window", { window_expired_at: window_expires_at, suggestions });
-}
-
-type ContentOf = (inbox: Pick<Recipient["inbox"], "id" | "channel">) => Promise<MessageRow["content"]>;
-
-/**
- * Reads what the content needs. Which template it is, and what its channel accepts, depends on the inbox,
- * which is not known yet.
- * @throws Failure `upload_not_found`; the result throws `templates_not_supported`, `template_not_approved`,
- * `content_not_supported`, `media_not_sendable`.
- */
-async function readContent({ db, world, organization }: SendingContext, input: Input): Promise<ContentOf> {
-  const { type, text, template, interactive, caption, file_name, media_url = "" } = input;
-  if (template) {
-    const { name, language } = template;
-    const candidates = await findTemplates(db, { organization, name, language });
-    return async ({ id: inbox_id, channel }) => {
-      requireTemplates(world, channel);
-      const wanted = { organization, name, language, inbox_id };
-      const approved = await requireApproved(db, candidates, wanted);
-      const { media } = capabilitiesOf(world, { channel });
-      return { template: await composeTemplate(db, { template: approved, media }, template) };
+async function writeMessages(batch: Batch, checked: readonly CheckedMessage[]) {
+  const complete = await together(
+    ...checked.map(async ({ recipient, address, ...message }) => {
+      const { conversation, addressee } = await createMissing(
+        contextOf(batch, message.sending),
+        recipient,
+        address,
+      );
+      return { ...message, inbox: recipient.inbox, to: address.to, conversation, addressee };
+    }),
+  );
+  const outgoing = complete.map(({ sending: { input, context, traceparent }, ...message }) => {
+    const { type, reply_to } = input;
+    return { ...message, type, reply_to, actor: context.actor, now: context.now, traceparent };
+  });
+  const stored = await enqueueMessages(batch, outgoing);
+  return complete.flatMap(({ sending, inbox, addressee, warnings }, index) => {
+    const message = stored[index];
+    const shown = {
+      channel: inbox.channel,
+      contact: addressee,
+      ...(warnings.length === 0 ? {} : { warnings }),
     };
-  }
-  if (interactive) {
-    return async (inbox) => {
-      requireChoices(capabilitiesOf(world, inbox), interactive);
-      return { interactive };
-    };
-  }
-  if (type === "text") {
-    return async () => ({ text });
-  }
-  // `NewMessage` requires the content of each type: what is left are the types of media.
-  const wanted = { organization, type: type as MediaType, media_url, caption, file_name };
-  const mediaFor = await readMedia(db, wanted);
-  return async (inbox) => ({ media: mediaFor(capabilitiesOf(world, inbox).media) });
-}
-
-/** @throws Failure `content_not_supported`. */
-function requireChoices(
-  { interactive: limits }: ChannelCapabilities,
-  { buttons = [], list }: NonNullable<Input["interactive"]>,
-): void {
-  const rows = list?.sections.flatMap((section) => section.rows) ?? [];
-  if (buttons.length > (limits?.buttons ?? 0)) {
-    throw fail("content_not_supported", { content: `${buttons.length} buttons in a message` });
-  }
-  if (rows.length > (limits?.rows ?? 0)) {
-    throw fail("content_not_supported", { content: `a list of ${rows.length} rows` });
-  }
+    return message ? [{ sending, sent: { ...message, ...shown } }] : [];
+  });
 }

@@ -5,9 +5,9 @@
  * hundreds per second that is most of the database's capacity. So items that arrive while a batch runs form
  * the next batch. In this process, each key has one batch, and one connection, at a time.
  */
-import { currentOwner } from "./fair-queue.ts";
-import { NoAnswerError } from "./outage.ts";
-import { sqlState } from "./pool/index.ts";
+
+import { NoAnswerError, sqlState } from "../outage.ts";
+import { batchesOwner, currentOwner, runFor } from "./fair-queue.ts";
 
 interface PendingItem<Item, Result> {
   readonly item: Item;
@@ -25,20 +25,26 @@ interface BatchOptions<Scope, Item> {
    * database rejected a value.
    */
   readonly runsEachAlone?: (scope: Scope, error: unknown, items: readonly Item[]) => boolean;
+  /** Whether items of different organizations may be in the same batch. Default false. */
+  readonly mixesOrganizations?: boolean;
 }
 
 /**
  * `runBatch` returns one result for each item, in the same order, and must be safe to repeat. If it throws,
  * every item of the batch fails, or each item runs again, alone, so that only its own failure counts
  * (`runsEachAlone`). If the database does not answer, the items that wait for the next batch fail too. Items
- * with different keys, or whose queries wait in different queues, are never in the same batch. Do not call
- * the returned function inside a transaction: the batch is not part of it.
+ * with different keys are never in the same batch, nor, by default, items whose queries wait in different
+ * queues. Do not call the returned function inside a transaction: the batch is not part of it.
  * @returns a function with separate batches for each `scope`, the object that it works with.
  */
 export function coalesce<Scope extends object, Item, Result>(
   runBatch: (scope: Scope, items: readonly Item[]) => Promise<readonly Result[]>,
   keyOf: (item: Item) => string = () => "",
-  { maxBatchSize = 128, runsEachAlone = isOfOneRow }: BatchOptions<Scope, Item> = {},
+  {
+    maxBatchSize = 128,
+    runsEachAlone = isOfOneRow,
+    mixesOrganizations = false,
+  }: BatchOptions<Scope, Item> = {},
 ): (scope: Scope, item: Item) => Promise<Result> {
   const queuesByScope = new WeakMap<Scope, Map<string, PendingItem<Item, Result>[]>>();
   return (scope, item) =>
@@ -46,7 +52,8 @@ export function coalesce<Scope extends object, Item, Result>(
       const pending = { item, resolve, reject };
       const queues = queuesByScope.get(scope) ?? new Map<string, PendingItem<Item, Result>[]>();
       queuesByScope.set(scope, queues);
-      const key = `${currentOwner()} ${keyOf(item)}`;
+      const owner = mixesOrganizations ? batchesOwner : currentOwner();
+      const key = `${owner} ${keyOf(item)}`;
       const running = queues.get(key);
       if (running) {
         running.push(pending);
@@ -65,7 +72,7 @@ export function coalesce<Scope extends object, Item, Result>(
         queues.delete(key);
       };
       // Items that are added in the same tick join the first batch.
-      queueMicrotask(() => void drain());
+      queueMicrotask(() => void runFor(owner, drain));
     });
 
   /** Runs a batch. Returns its error if it failed. */

@@ -10,6 +10,9 @@ import { AsyncLocalStorage } from "node:async_hooks";
 
 const owners = new AsyncLocalStorage<string>();
 
+/** The owner of queries of several organizations together. */
+export const batchesOwner = "batches";
+
 /** The owner of queries outside `runFor`, which belong to the service itself and are not limited. */
 const service = "service";
 

@@ -7,13 +7,13 @@
  */
 import { randomUUID } from "node:crypto";
 import type { ExpressionBuilder } from "kysely";
-import { fail } from "../../../../../tools/errors.ts";
-import type { Queries } from "../../../../database/database.ts";
-import type { Tables } from "../../../../database/schema/index.ts";
-import { type Actor, type IdempotencyKey, recordOf } from "../actor.ts";
-import type { World } from "../context.ts";
-import type { Transaction } from "../transaction.ts";
-import { type CallResponse, findStoredResponse, type IdempotentRequest } from "./idempotency.ts";
+import { fail } from "../../../../../../tools/errors.ts";
+import type { Queries } from "../../../../../database/database.ts";
+import type { Tables } from "../../../../../database/schema/index.ts";
+import { type Actor, type IdempotencyKey, recordOf } from "../../actor.ts";
+import type { World } from "../../context.ts";
+import type { Transaction } from "../../transaction.ts";
+import { type CallResponse, findStoredResponse, type IdempotentRequest } from "../idempotency.ts";
 
 /** How long after a crash the call still counts as running. */
 const leaseMs = 10_000;

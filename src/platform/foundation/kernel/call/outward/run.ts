@@ -7,19 +7,25 @@
  * call up; if that is not possible, the response is `outcome_unknown`. The call is never repeated with the
  * same key. Without a key nothing is stored before the call.
  */
-import { Failure, type Operation } from "../../../../../tools/contract/index.ts";
-import { fail } from "../../../../../tools/errors.ts";
-import type { OutwardContext } from "../context.ts";
-import type { AnyOutwardHandler } from "../module.ts";
-import type { Transaction } from "../transaction.ts";
-import { ownerOf, throwIfFailed, toIdempotentRequest } from "./execute-write.ts";
+import { Failure, type Operation } from "../../../../../../tools/contract/index.ts";
+import { fail } from "../../../../../../tools/errors.ts";
+import type { OutwardContext } from "../../context.ts";
+import type { AnyOutwardHandler } from "../../module.ts";
+import type { Transaction } from "../../transaction.ts";
+import { ownerOf, throwIfFailed, toIdempotentRequest } from "../execute-write.ts";
 import {
   type CallResponse,
   findStoredResponse,
   type IdempotentRequest,
   isPermanent,
   storeResponse,
-} from "./idempotency.ts";
+} from "../idempotency.ts";
+import {
+  createResponse,
+  createTenantContext,
+  type OperationCall,
+  outwardStepsOf,
+} from "../operation-call.ts";
 import {
   closeIntent,
   keepRunning,
@@ -28,7 +34,6 @@ import {
   type StoredIntent,
   saveIntent,
 } from "./intents.ts";
-import { createResponse, createTenantContext, type OperationCall, outwardStepsOf } from "./operation-call.ts";
 
 export async function runOutward(call: OperationCall): Promise<CallResponse> {
   const { caller, context, operation } = call;

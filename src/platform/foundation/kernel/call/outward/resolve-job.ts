@@ -1,12 +1,12 @@
 /** The job that ends calls to third parties whose process died, if no request repeats their key. */
-import { system } from "../actor.ts";
-import type { World } from "../context.ts";
-import { defineScheduledJob, type ModuleJob } from "../job.ts";
-import type { Module } from "../module.ts";
-import { codecFor } from "./execute-write.ts";
+import { system } from "../../actor.ts";
+import type { World } from "../../context.ts";
+import { defineScheduledJob, type ModuleJob } from "../../job.ts";
+import type { Module } from "../../module.ts";
+import { codecFor } from "../execute-write.ts";
+import { type BoundOperation, bindHandlers, outwardStepsOf } from "../operation-call.ts";
 import { findAbandoned, takeOver } from "./intents.ts";
-import { type BoundOperation, bindHandlers, outwardStepsOf } from "./operation-call.ts";
-import { type OutwardTask, resolveAbandoned } from "./run-outward.ts";
+import { type OutwardTask, resolveAbandoned } from "./run.ts";
 
 export function createResolveJob(modules: readonly Module[]): ModuleJob {
   const operations = new Map(modules.flatMap(bindHandlers));

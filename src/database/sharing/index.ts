@@ -1,0 +1,4 @@
+/** How pieces of database work share connections, statements and transactions. */
+export { coalesce } from "./coalesce.ts";
+export { FairBatches } from "./fair-batches.ts";
+export { currentOwner, FairQueue, NoFreePlaceError, runFor } from "./fair-queue.ts";

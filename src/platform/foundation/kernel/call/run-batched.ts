@@ -1,0 +1,154 @@
+/**
+ * Runs the calls of an operation whose calls can share a transaction (`BatchedHandler`).
+ *
+ * While a transaction runs, the calls that arrive wait for the next one. A transaction commits the effects
+ * and the responses of all its calls, and waits only briefly for locks. A call that it does not handle, such
+ * as a call that fails, or that repeats an idempotency key, then runs alone, in a transaction of its own: so
+ * failures are handled in one place, and a call that waits delays no other call.
+ */
+
+import { isOutage } from "../../../../database/outage.ts";
+import { FairBatches, NoFreePlaceError } from "../../../../database/sharing/index.ts";
+import { isLockTimeout, together } from "../../../../database/transaction.ts";
+import type { World } from "../context.ts";
+import type { BatchedCall } from "../module.ts";
+import type { Transaction } from "../transaction.ts";
+import { executeWrite, ownerOf, toIdempotentRequest } from "./execute-write.ts";
+import type { CallResponse, IdempotentRequest } from "./idempotency.ts";
+import { claimKeys, formatKey, releaseKeys, storeResponses } from "./idempotency-claims.ts";
+import {
+  batchHandlerOf,
+  createResponse,
+  createTenantContext,
+  type OperationCall,
+  prepareHandler,
+} from "./operation-call.ts";
+
+/** In a larger batch, the first calls would wait too long for the last ones. */
+const maxBatchSize = 64;
+/** Longer than other transactions usually take, but not so long that it is noticed as a delay. */
+const lockTimeoutMs = 100;
+
+interface PendingCall {
+  readonly call: OperationCall;
+  readonly traceparent: string | undefined;
+}
+
+/** The response; undefined if the call has to run alone. */
+type Outcome = CallResponse | undefined;
+
+/** Returns the function that runs the calls. Each operation has its own batches. */
+export function createBatchedRunner(world: World): (call: OperationCall) => Promise<CallResponse> {
+  const batchesOf = new Map<string, FairBatches<PendingCall, Outcome>>();
+  const createBatches = () =>
+    new FairBatches<PendingCall, Outcome>((calls) => runBatch(world, calls), maxBatchSize);
+  return async (call) => {
+    const batches = batchesOf.get(call.name) ?? createBatches();
+    batchesOf.set(call.name, batches);
+    const pending = { call, traceparent: world.traceparent() };
+    return (await batches.add(call.caller.organization_id, pending)) ?? runAlone(call);
+  };
+}
+
+async function runBatch(world: World, calls: readonly PendingCall[]): Promise<readonly Outcome[]> {
+  const [first] = calls;
+  try {
+    return calls.length === 1 && first
+      ? [await runAlone(first.call, { lockTimeoutMs })]
+      : await runTogether(world, calls);
+  } catch (error) {
+    // Alone, a call would meet the same outage, or the error of its own transaction.
+    const concernsAll = isOutage(error) || error instanceof NoFreePlaceError || calls.length === 1;
+    if (concernsAll && !isLockTimeout(error)) {
+      throw error;
+    }
+    return calls.map(() => undefined);
+  }
+}
+
+async function runAlone(
+  call: OperationCall,
+  options: { readonly lockTimeoutMs?: number } = {},
+): Promise<CallResponse> {
+  const handle = await prepareHandler(call, call.input);
+  return executeWrite(call, [call.input], handle, { keepsPlans: true, ...options });
+}
+
+async function runTogether(world: World, calls: readonly PendingCall[]): Promise<readonly Outcome[]> {
+  const requests = requestsOf(calls);
+  return world.database.transaction(
+    async (tx) => {
+      const running = await claimAll(tx, calls, requests);
+      const responses = await handle(tx, world, running);
+      tx.sendWithCommit(() => endClaims(tx, running, { requests, responses }));
+      return calls.map((pending) => responses.get(pending));
+    },
+    { keepsPlans: true, lockTimeoutMs },
+  );
+}
+
+type Requests = ReadonlyMap<PendingCall, IdempotentRequest>;
+
+/** The requests of the calls that have an idempotency key. */
+function requestsOf(calls: readonly PendingCall[]): Requests {
+  return new Map(
+    calls.flatMap((pending) => {
+      const { call } = pending;
+      const request = toIdempotentRequest(call, ownerOf(call.caller), [call.input]);
+      return request ? [[pending, request] as const] : [];
+    }),
+  );
+}
+
+/** Claims the idempotency keys. Returns the calls without a key, and the first call with each unused key. */
+async function claimAll(
+  tx: Transaction,
+  calls: readonly PendingCall[],
+  requests: Requests,
+): Promise<readonly PendingCall[]> {
+  const unique = new Map([...requests.values()].reverse().map((one) => [formatKey(one.idempotencyKey), one]));
+  const claimed = unique.size === 0 ? new Set() : await claimKeys(tx, [...unique.values()]);
+  return calls.filter((pending) => {
+    const request = requests.get(pending);
+    return request === undefined || claimed.has(request);
+  });
+}
+
+type Responses = ReadonlyMap<PendingCall, CallResponse>;
+
+/** The responses of the calls that were handled. */
+async function handle(tx: Transaction, world: World, calls: readonly PendingCall[]): Promise<Responses> {
+  const [first] = calls;
+  const handleTogether = first && batchHandlerOf(first.call.handler);
+  if (!handleTogether) {
+    return new Map();
+  }
+  const batched = calls.map(({ call, traceparent }): BatchedCall<unknown> => {
+    return { input: call.input, context: createTenantContext(call, { db: tx }), traceparent };
+  });
+  const results = await handleTogether({ tx, world }, batched);
+  return new Map(
+    calls.flatMap((pending, index) => {
+      const result = results[index];
+      return result === undefined ? [] : [[pending, createResponse(pending.call.operation, result)] as const];
+    }),
+  );
+}
+
+/** Stores the responses of the calls with a key, and gives up the keys of calls that were not handled. */
+async function endClaims(
+  tx: Transaction,
+  calls: readonly PendingCall[],
+  { requests, responses }: { readonly requests: Requests; readonly responses: Responses },
+): Promise<void> {
+  const claimed = calls.flatMap((pending) => {
+    const request = requests.get(pending);
+    return request ? [{ request, response: responses.get(pending) }] : [];
+  });
+  const answered = claimed.flatMap(({ request, response }) => (response ? [{ request, response }] : []));
+  const released = claimed.flatMap(({ request, response }) => (response ? [] : [request]));
+  await together(
+    answered.length > 0 && storeResponses(tx, answered),
+    released.length > 0 && releaseKeys(tx, released),
+  );
+}

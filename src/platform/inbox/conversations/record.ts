@@ -1,0 +1,190 @@
+/** Records in conversations that messages were received and sent. */
+import { sql } from "kysely";
+import {
+  columnsOf,
+  type InputRow,
+  matchesKey,
+  ofOrganization,
+  recordset,
+  rowsOf,
+} from "../../../database/query/index.ts";
+import { type Actor, type Change, isPerson, type Transaction } from "../../foundation/kernel/index.ts";
+import { type ConversationRow, type InboxContacts, requireConversation, toNewConversations } from "./find.ts";
+import { conversationsTaken, takesMessage } from "./hooks.ts";
+import { requestRouting } from "./route.ts";
+import { applyEvent, changedState } from "./status.ts";
+
+/**
+ * Records a message from the contact: restarts the service window, reopens the conversation and requests
+ * routing. A blocked contact's message starts nothing, and waits for no answer.
+ */
+export async function recordInbound(
+  change: Change,
+  conversation: ConversationRow,
+  { at, isBlocked }: { readonly at: string; readonly isBlocked: boolean },
+): Promise<void> {
+  const needsAnswer = !isBlocked && conversation.status !== "spam";
+  const updated = await ofOrganization(change.tx, conversation.organization_id)
+    .updateTable("conversations")
+    .set({
+      last_message_at: latest("last_message_at", at),
+      last_user_message_at: latest("last_user_message_at", at),
+      // The contact has waited since the first of several unanswered messages.
+      waiting_since: needsAnswer ? sql`coalesce(waiting_since, ${at}::timestamptz)` : null,
+      is_unread: true,
+      unread_count: sql`case when is_unread then unread_count + 1 else 1 end`,
+    })
+    .where("id", "=", conversation.id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  if (isBlocked) {
+    return;
+  }
+  const isTaken = await isTakenByFlowOrBot(change, updated);
+  const current = await applyEvent(change, updated, { type: "inbound", isTaken });
+  // A change of the status has requested routing already.
+  if (current === updated) {
+    await requestRouting(change, updated, "inbound");
+  }
+}
+
+/** Looked up only where the status depends on it. */
+async function isTakenByFlowOrBot(
+  { tx, world }: Change,
+  { organization_id: organization, id: conversation_id, status, opens_on_answer }: ConversationRow,
+): Promise<boolean> {
+  const isDecisive = status === "closed" || (status === "pending" && opens_on_answer);
+  const takers = isDecisive ? await takesMessage.run(world, tx, { organization, conversation_id }) : [];
+  return takers.includes(true);
+}
+
+/** What a message to the contact needs of its conversation. */
+export type OutboundConversation = Pick<
+  ConversationRow,
+  | "organization_id"
+  | "id"
+  | "status"
+  | "snoozed_until"
+  | "opens_on_answer"
+  | "last_user_message_at"
+  | "may_be_automated"
+>;
+
+/** A message to a contact, as its conversation records it. */
+export interface SentMessage {
+  readonly conversation: OutboundConversation;
+  readonly actor: Actor;
+  readonly now: Date;
+  readonly isTemplate: boolean;
+}
+
+/**
+ * Records messages to contacts; they do not restart the service window. A conversation is open only if a
+ * person replied, and the contact has been answered only by a person's own words: a template is often sent by
+ * a program, and not about what the contact wrote. A person's message ends the flows and the bot of the
+ * conversation. The conversations are locked.
+ */
+export async function recordOutbound(
+  { tx, world }: Pick<Change, "tx" | "world">,
+  sent: readonly SentMessage[],
+): Promise<void> {
+  for (const { conversation, actor, now } of sent) {
+    const change = { tx, world, now, actor };
+    const { organization_id, id, may_be_automated } = conversation;
+    if (isPerson(actor) && changedState(conversation, { type: "reply" })) {
+      const locked = await requireConversation(tx, organization_id, id, { locks: true });
+      await applyEvent(change, locked, { type: "reply" });
+    }
+    if (isPerson(actor) && may_be_automated) {
+      await conversationsTaken.run(world, change, { organization: organization_id, answered: [id] });
+    }
+  }
+  const rows = byConversation(sent);
+  const organizations = rows.map(({ organization_id }) => organization_id);
+  const ids = rows.map(({ id }) => id);
+  await sql`
+    update conversations set
+      last_message_at = greatest(last_message_at, sent.at),
+      last_agent_message_at = greatest(last_agent_message_at, sent.replied_at),
+      is_unread = is_unread and sent.replied_at is null,
+      may_be_automated = may_be_automated and sent.replied_at is null,
+      waiting_since = case when sent.is_answer then null else waiting_since end,
+      updated_at = sent.at
+    from ${recordset("sent", sentColumns, rows)}
+    where ${matchesKey("conversations.organization_id", "sent.organization_id", organizations)}
+      and ${matchesKey("conversations.id", "sent.id", ids)}
+  `.execute(tx);
+}
+
+const sentColumns = {
+  ...columnsOf("conversations", "organization_id", "id"),
+  at: "timestamptz",
+  replied_at: "timestamptz",
+  is_answer: "boolean",
+} as const;
+
+/**
+ * One row for each conversation: when the last message was sent, when a person replied, and whether a person
+ * answered in their own words.
+ */
+function byConversation(sent: readonly SentMessage[]) {
+  const rows = new Map<string, InputRow<typeof sentColumns>>();
+  for (const { conversation, actor, now, isTemplate } of sent) {
+    const { organization_id, id } = conversation;
+    const before = rows.get(id);
+    const at = now.toISOString();
+    rows.set(id, {
+      organization_id,
+      id,
+      at: later(before?.at, at),
+      replied_at: isPerson(actor) ? later(before?.replied_at, at) : before?.replied_at,
+      is_answer: before?.is_answer === true || (isPerson(actor) && !isTemplate),
+    });
+  }
+  return [...rows.values()];
+}
+
+/** Both times are ISO 8601 in UTC. */
+function later(one: string | null | undefined, other: string): string {
+  return one && one > other ? one : other;
+}
+
+/** Records that the bot has answered all that the contact wrote. The conversation is locked. */
+export async function recordAnswer(
+  { tx }: Change,
+  { organization_id, id }: Pick<ConversationRow, "organization_id" | "id">,
+): Promise<void> {
+  await ofOrganization(tx, organization_id)
+    .updateTable("conversations")
+    .set({ waiting_since: null })
+    .where("id", "=", id)
+    .execute();
+}
+
+/**
+ * The conversations of contacts with an inbox, each of which gets a message that starts nothing; by contact.
+ * A new one is pending until the contact answers.
+ */
+export async function recordBulkOutbound(
+  tx: Transaction,
+  inboxContacts: InboxContacts,
+): Promise<ReadonlyMap<string, string>> {
+  const { organization, inbox_id, now } = inboxContacts;
+  const at = now.toISOString();
+  const rows = toNewConversations(inboxContacts);
+  const { rows: recorded } = await rowsOf(columnsOf("conversations", "contact_id", "id"))`
+    insert into conversations (organization_id, id, inbox_id, contact_id, status, opens_on_answer, last_message_at, created_at, updated_at)
+    select ${organization}, id, ${inbox_id}, contact_id, 'pending', true, ${at}::timestamptz, ${at}::timestamptz, ${at}::timestamptz
+    from ${recordset("contact", columnsOf("conversations", "contact_id", "id"), rows)}
+    on conflict (organization_id, contact_id, inbox_id) do update
+    set last_message_at = greatest(conversations.last_message_at, excluded.last_message_at), updated_at = excluded.updated_at
+    returning contact_id, id
+  `.execute(tx);
+  return new Map(recorded.map(({ contact_id, id }) => [contact_id, id]));
+}
+
+type TimeColumn = "last_message_at" | "last_user_message_at" | "last_agent_message_at";
+
+function latest(column: TimeColumn, at: string) {
+  return sql<string>`greatest(${sql.ref(column)}, ${at}::timestamptz)`;
+}

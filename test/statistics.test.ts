@@ -1,0 +1,36 @@
+/** The statistics of tables that have grown. */
+import { sql } from "kysely";
+import { expect, test } from "vitest";
+import { analyzeGrown } from "../src/database/statistics.ts";
+import { useTestApp } from "./support/app.ts";
+import { createOrganizationFor } from "./support/operator.ts";
+
+const app = useTestApp();
+
+test("a table is analyzed when it has grown tenfold, and not before", { tags: "both" }, async () => {
+  const { queries } = app.server.database;
+  const { id } = await createOrganizationFor(app, "Large");
+  const add = async (from: number, to: number) => {
+    await sql`
+      insert into contacts (organization_id, id, metadata, search_text, created_at, updated_at)
+      select ${id}, 'con_' || number, '{}', 'name', now(), now() from generate_series(${from}::int, ${to}::int) as number
+    `.execute(queries);
+  };
+  const expectedRows = async () => {
+    const { rows } = await sql<{ reltuples: number }>`
+      select reltuples from pg_class where relname = 'contacts'
+    `.execute(queries);
+    return rows[0]?.reltuples;
+  };
+  await sql`analyze contacts`.execute(queries);
+  const before = await expectedRows();
+  await add(1, 10);
+  await analyzeGrown(queries);
+  expect(await expectedRows()).toBe(before);
+  await add(11, 3_000);
+  await analyzeGrown(queries);
+  expect(await expectedRows()).toBe(3_000);
+  await add(3_001, 6_000);
+  await analyzeGrown(queries);
+  expect(await expectedRows()).toBe(3_000);
+});
