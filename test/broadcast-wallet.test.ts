@@ -130,7 +130,9 @@ describe("a scheduled broadcast that could not be paid", () => {
     const scheduled_at = new Date(app.now().getTime() + 60_000).toISOString();
     const { id } = await create({ ...content, scheduled_at });
     await app.advanceTime(61_000);
-    const { events } = (await app.call(webhooks.list_events, { after: cursor })).data;
+    const { events } = (
+      await app.call(webhooks.list_events, { after: cursor, types: "broadcast.not_started" })
+    ).data;
     const reported = events.filter(({ type }) => type === "broadcast.not_started");
     return { id, scheduled_at, reported: reported.map(({ data }) => data) };
   }

@@ -37,7 +37,9 @@ const health = async (id = inbox.id) =>
   (await app.call(inboxes.list_inboxes, {})).data.find((each) => each.id === id)?.health;
 
 const reports = async () => {
-  const { events } = (await app.call(webhooks.list_events, { since: new Date(0).toISOString() })).data;
+  const { events } = (
+    await app.call(webhooks.list_events, { since: new Date(0).toISOString(), types: "inbox.health" })
+  ).data;
   return events.flatMap(({ type, data }) => (type === "inbox.health" ? [data] : []));
 };
 

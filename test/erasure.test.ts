@@ -228,6 +228,8 @@ describe("after an erasure", () => {
     await send({ type: "text", text: { body: marked("queued") } });
     await phone.write(marked("last"));
 
+    // A search stores the words of the messages.
+    await call(messages.search_messages, { query: marker });
     const planted = await findColumns(app.server.database.queries, personal);
     expect(planted).toEqual(expect.arrayContaining([...plantedColumns]));
     const received = receiver.received.length;
@@ -314,6 +316,7 @@ const plantedColumns = [
   "flow_runs.variables",
   "idempotency.body",
   "jobs.payload",
+  "message_words.words",
   "messages.content",
   "messages.from",
   "messages.reactions",

@@ -199,7 +199,7 @@ describe("a flow that a key has saved", () => {
       status: "cancelled",
       reason: "authority_lost",
     });
-    const { data } = await app.call(webhooks.list_events, { after: before.cursor });
+    const { data } = await app.call(webhooks.list_events, { after: before.cursor, types: "flow.disabled" });
     expect(data.events).toMatchObject([
       {
         type: "flow.disabled",

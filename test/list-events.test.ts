@@ -1,15 +1,19 @@
 /** Events by polling: from a cursor, from a time, and from now on. */
 import { expect, test } from "vitest";
+import type { Scope } from "../tools/contract/index.ts";
+import { publicEvents } from "../tools/events.ts";
 import { messages } from "../tools/messages/index.ts";
+import { notes } from "../tools/notes.ts";
 import { webhooks } from "../tools/webhooks.ts";
 import { useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
+import { createUserKey, trustedProxyEnv } from "./support/users.ts";
 
 const startsAt = new Date("2027-06-01T09:00:00Z");
-const app = useTestApp({ startsAt });
+const app = useTestApp({ startsAt, env: trustedProxyEnv });
 const hour = 3_600_000;
 
-const list = async (start: { after?: string; since?: string } = {}) =>
+const list = async (start: { after?: string; since?: string; types?: string } = {}) =>
   (await app.call(webhooks.list_events, start)).data;
 const send = async (body: string) => {
   await app.call(messages.send_message, { to: "+14155550100", type: "text", text: { body } });
@@ -87,4 +91,31 @@ test("every tool's input schema names what is required, if it is nothing", async
     expect(input_schema).toMatchObject({ type: "object", properties: {}, required: expect.any(Array) });
   }
   expect(data.some(({ input_schema }) => input_schema.required.length === 0)).toBe(true);
+});
+
+test("without types only the five events of messages are listed, and each other type needs its own scope", async () => {
+  const { cursor } = await list();
+  const { data: sent } = await app.call(messages.send_message, {
+    to: "+14155550107",
+    type: "text",
+    text: { body: "hi" },
+  });
+  await app.call(notes.add_note, { conversation_id: sent.conversation_id, text: "Note" });
+  await app.advanceTime(10_000);
+  const types = new Set((await list({ after: cursor })).events.map(({ type }) => type));
+  expect([...types].sort()).toEqual(["message.delivered", "message.sent"]);
+  const noted = await list({ after: cursor, types: "note.created, message.sent" });
+  expect(noted.events.map(({ type }) => type)).toEqual(["note.created", "message.sent"]);
+  expect(await expectFailure(list({ types: "message.sent,nothing" }))).toMatchObject({
+    status: 400,
+    error: { param: "types" },
+  });
+});
+
+test.each(Object.entries(publicEvents))("%s is listed to who holds its scope", async (type, { scope }) => {
+  const scopes = [...new Set<Scope>(["tokens:read", "inbox:read", scope])];
+  const call = (key: string) => app.call(webhooks.list_events, { types: type }, { key });
+  expect((await call(await createUserKey(app, scopes))).data.events).toEqual([]);
+  const withoutIt = ["tokens:read", "inbox:read"].filter((one) => one !== scope);
+  expect(await expectFailure(call(await createUserKey(app, withoutIt)))).toMatchObject({ status: 403 });
 });

@@ -105,7 +105,8 @@ test("the event of a low balance is sent once, and again after more was availabl
   const { cursor } = (await app.call(webhooks.list_events, {})).data;
   const seen = async () => {
     await app.advanceTime(61_000);
-    const { events } = (await app.call(webhooks.list_events, { after: cursor })).data;
+    const { events } = (await app.call(webhooks.list_events, { after: cursor, types: "wallet.low_balance" }))
+      .data;
     return events
       .filter(({ type, data }) => type === "wallet.low_balance" && data.simulated === true)
       .map(({ data }) => data);

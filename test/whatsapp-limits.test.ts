@@ -143,7 +143,7 @@ describe("the limits of a number", () => {
 
 describe("the event of an inbox's health", () => {
   const seen = async () => {
-    const { events } = (await app.call(webhooks.list_events, { after: cursor })).data;
+    const { events } = (await app.call(webhooks.list_events, { after: cursor, types: "inbox.health" })).data;
     return events.flatMap(({ type, data }) => (type === "inbox.health" ? [data] : []));
   };
   const stopped = { inbox_id: "", status: "stopped", code: 190, reason: "(#190) Title" };

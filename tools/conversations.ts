@@ -60,6 +60,8 @@ export const Conversation = z.object({
   is_expired: z.boolean(),
   is_favorite: z.boolean(),
   is_unread: z.boolean(),
+  /** The contact's messages since the conversation was last read; 0 if it is read. */
+  unread_count: z.int(),
   /**
    * Since when the contact has been waiting for an answer. Templates, broadcasts and messages of flows are no
    * answers.
@@ -116,7 +118,7 @@ export const conversations = {
     tier: "lean",
     title: "List conversations",
     description:
-      "List conversations with their latest message and note, and whether free text may be sent (is_within_24h_window). get_conversation_context has everything about one.",
+      "List conversations with their latest message and note, and whether free text may be sent (is_within_24h_window).",
     input: z.object({
       inbox_id: z.string().max(64).optional().describe("Inbox id, from whoami"),
       contact_id: z.string().max(64).optional().describe("Contact id, from list_contacts"),
@@ -146,6 +148,7 @@ export const conversations = {
         team_id: true,
         tags: true,
         is_unread: true,
+        unread_count: true,
         waiting_since: true,
         created_at: true,
         updated_at: true,
@@ -158,7 +161,7 @@ export const conversations = {
     path: "/v1/conversations/{id}",
     scope: "inbox:read",
     title: "Get conversation",
-    description: "Get one conversation: its contact, status, agent, and the end of its 24-hour window.",
+    description: "Get one conversation: contact, status, agent, end of its 24-hour window.",
     input: z.object({ id: conversationId }),
     output: one(Conversation),
   }),

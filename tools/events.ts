@@ -18,6 +18,29 @@ export const publicEvents = {
   ...flowEvents,
 };
 
+type PublicEventName = keyof typeof publicEvents;
+
+/** The events of the specification, which list_events returns by default. */
+export const specifiedEvents: readonly PublicEventName[] = [
+  "message.received",
+  "message.sent",
+  "message.delivered",
+  "message.read",
+  "message.failed",
+];
+
+export function isPublicEvent(type: string): type is PublicEventName {
+  return Object.hasOwn(publicEvents, type);
+}
+
+/** The types in a comma-separated list whose names have been checked. */
+export function readEventTypes(types: string): readonly PublicEventName[] {
+  return types
+    .split(",")
+    .map((type) => type.trim())
+    .filter(isPublicEvent);
+}
+
 const Conversation = z.object({ conversation_id: z.string() });
 const Contact = z.object({ contact_id: z.string() });
 

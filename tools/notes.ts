@@ -20,9 +20,10 @@ export const notes = {
     method: "POST",
     path: "/v1/conversations/{conversation_id}/notes",
     scope: "inbox:write",
+    tier: "lean",
     title: "Add note",
     description:
-      "Add an internal note to a conversation, for example what was agreed. It is never sent to the contact. get_conversation_context shows it.",
+      "Add an internal note to a conversation. It is never sent to the contact. get_conversation_context shows it.",
     input: z.object({
       conversation_id,
       text: z.string().trim().min(1).max(maxNoteLength).describe("Text of the note"),

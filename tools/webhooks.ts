@@ -11,12 +11,11 @@ import {
   operation,
   paged,
   paging,
-  type Scope,
   timestamp,
   untrusted,
   yes,
 } from "./contract/index.ts";
-import { publicEvents, scopesOfEvents } from "./events.ts";
+import { isPublicEvent, publicEvents, specifiedEvents } from "./events.ts";
 
 /** The events of subscriptions, in the specification's order: the keys of a literal. */
 export const webhookEvents = Object.keys(publicEvents) as (keyof typeof publicEvents)[];
@@ -93,7 +92,7 @@ export const webhooks = {
     scope: "tokens:create",
     title: "Create webhook",
     description:
-      "Send events to an HTTPS address. signing_secret, for verifying signatures, is returned only in this response. Needs the scope that reads each event. Try it with test_webhook.",
+      "Send events to an HTTPS address. signing_secret is returned only in this response. Needs the scope that reads each event. Try it with test_webhook.",
     input: z.object({ url, events: subscribedEvents, description: description.optional() }),
     output: one(Webhook.extend({ signing_secret: z.string() })),
     status: 201,
@@ -119,7 +118,7 @@ export const webhooks = {
     waitSeconds: webhookTimeoutSeconds,
     title: "Test webhook",
     description:
-      "Send a signed test event to a webhook. Returns its status code or why it failed, and how to verify the signature.",
+      "Send a signed test event to a webhook. Get its status code or why it failed, and how to verify the signature.",
     input: z.object({ id: webhookId }),
     output: one(
       z.object({
@@ -151,7 +150,7 @@ export const webhooks = {
     path: "/v1/webhook-subscriptions/{id}",
     scope: "tokens:create",
     title: "Delete webhook",
-    description: "Delete a webhook subscription. Events stop immediately.",
+    description: "Delete a webhook. Events stop immediately.",
     input: z.object({ id: webhookId }),
     output: one(DeletionResult),
   }),
@@ -251,19 +250,31 @@ export const webhooks = {
   list_events: operation({
     method: "GET",
     path: "/v1/events",
-    scope: { all: [...new Set<Scope>(["tokens:read", ...scopesOfEvents(webhookEvents)])] },
+    scope: { all: ["tokens:read", "inbox:read"] },
     tier: "extended",
     title: "List events",
     description:
-      "List message events as webhooks receive them, oldest first, at most 100. Pass the returned cursor as after in the next call to miss none.",
+      "List events as webhooks receive them, oldest first, at most 100. Pass the returned cursor as after in the next call to miss none.",
     input: z
       .object({
         after: z.string().max(4096).optional().describe("cursor of the previous response. Default: from now"),
         since: inputTimestamp
           .optional()
           .describe("Instead of after: events from this time on, at most 30 days ago"),
+        types: z
+          .string()
+          .max(2048)
+          .default(specifiedEvents.join(","))
+          .describe(
+            "Comma-separated, like message.failed,flow.disabled; each needs the scope that reads it. Default: the messages' sent, delivered, read, failed and received",
+          ),
       })
-      .superRefine(({ after, since }, context) => {
+      .superRefine(({ after, since, types }, context) => {
+        const unknown = types.split(",").find((type) => !isPublicEvent(type.trim()));
+        if (unknown !== undefined) {
+          const message = `${unknown.trim().slice(0, 64)} is no event. Send some of ${webhookEvents.join(", ")}.`;
+          context.addIssue({ code: "custom", path: ["types"], message });
+        }
         if (after !== undefined && since !== undefined) {
           context.addIssue({ code: "custom", path: ["since"], message: "Send either after or since." });
         }

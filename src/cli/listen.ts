@@ -2,7 +2,7 @@
  * `tidings listen`: forwards the organization's events to a program under development, signed like webhooks.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { webhooks } from "../../tools/webhooks.ts";
+import { webhookEvents, webhooks } from "../../tools/webhooks.ts";
 import { CallFailure, type Client, createClient } from "../client/index.ts";
 import { type Config, readConfig } from "../config/index.ts";
 import { newSigningSecret, signDelivery } from "../platform/automation/webhooks/index.ts";
@@ -76,6 +76,9 @@ async function connect({ upstream, dataDir, host, port }: Config) {
   return { client, description: `the folder ${dataDir}, or at ${defaultUrl}` };
 }
 
+/** A program under development may want any event. */
+const types = webhookEvents.join(",");
+
 /**
  * Retries while the service is unavailable; events from this time follow later.
  * @throws CallFailure when the service rejects the request.
@@ -83,7 +86,10 @@ async function connect({ upstream, dataDir, host, port }: Config) {
 async function poll(client: Client, after: string | undefined, description: string) {
   for (let isAnnounced = false; ; isAnnounced = true) {
     try {
-      const { data } = await client.call(webhooks.list_events, after === undefined ? {} : { after });
+      const { data } = await client.call(webhooks.list_events, {
+        types,
+        ...(after === undefined ? {} : { after }),
+      });
       return data;
     } catch (error) {
       if (error instanceof CallFailure && isRejection(error, after)) {

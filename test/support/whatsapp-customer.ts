@@ -123,7 +123,10 @@ function createCustomer({ graph, app, inbox, warnings }: StartedChannel, person:
     async eventsOf(act: () => Promise<unknown>) {
       const { data: start } = await app.call(webhooks.list_events, {});
       await act();
-      const { data } = await app.call(webhooks.list_events, { after: start.cursor });
+      const { data } = await app.call(webhooks.list_events, {
+        after: start.cursor,
+        types: reported.join(","),
+      });
       return data.events
         .filter(({ type }) => reported.includes(type))
         .map(({ type, data: body }) => [type, body]);

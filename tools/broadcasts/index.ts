@@ -204,6 +204,7 @@ export const broadcasts = {
     method: "POST",
     path: "/v1/broadcasts/{id}/retry",
     scope: "broadcasts:send",
+    tier: "extended",
     title: "Retry broadcast",
     description:
       "Send a completed or cancelled broadcast again to recipients whose message failed, or whom a cancel left out. A message that failed as unconfirmed may have arrived.",

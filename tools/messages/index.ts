@@ -32,6 +32,7 @@ import {
 import { interactiveFields } from "./interactive.ts";
 import { ListedMessage, Message } from "./message.ts";
 import { mediaTypes } from "./parts.ts";
+import { searches } from "./search.ts";
 import { mediaOperations } from "./view-media.ts";
 
 export { NewMessage, type TemplateContent } from "./content.ts";
@@ -40,6 +41,7 @@ export { messageEvents } from "./events.ts";
 export { Interactive } from "./interactive.ts";
 export { MessageError, messageStatuses, messageTypes, storedTypes } from "./message.ts";
 export { type MediaPart, mediaTypes, ReceivedContent, type TextPart } from "./parts.ts";
+export { maxReported } from "./search.ts";
 export { mediaViews } from "./view-media.ts";
 
 /** A tool call that a conversation may allow. */
@@ -107,6 +109,8 @@ const sendHints = {
 const windowRule = "Only within 24 hours of the contact's last message.";
 
 export const messages = {
+  ...searches,
+
   send_message: operation({
     method: "POST",
     path: "/v1/messages",
@@ -260,8 +264,7 @@ export const messages = {
     scope: "inbox:read",
     tier: "lean",
     title: "Get message",
-    description:
-      "Get one message: its content, its status (queued, sent, delivered, read, failed) with times, the error, and why it is delayed.",
+    description: "Get one message: its content, its status with times, the error, and why it is delayed.",
     input: z.object({
       conversation_id: id("Conversation", "list_conversations"),
       message_id: id("Message", "list_messages"),

@@ -118,7 +118,7 @@ export const templates = {
     tier: "lean",
     title: "Submit template",
     description:
-      "Submit a draft template for review. Its status becomes pending. The outcome arrives by itself, or at once with sync_templates: see get_template.",
+      "Submit a draft template for review. Its status becomes pending. The outcome arrives by itself, or with sync_templates.",
     input: z.object({ id: templateId }),
     output: one(
       Template.pick({

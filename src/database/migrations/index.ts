@@ -45,6 +45,7 @@ import * as downwardReads from "./0040-downward-reads.ts";
 import * as automatedConversations from "./0041-automated-conversations.ts";
 import * as notes from "./0042-notes.ts";
 import * as channelKinds from "./0043-channel-kinds.ts";
+import * as messageWords from "./0044-message-words.ts";
 import * as readMarks from "./0045-read-marks.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -90,5 +91,6 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0041-automated-conversations": automatedConversations,
   "0042-notes": notes,
   "0043-channel-kinds": channelKinds,
+  "0044-message-words": messageWords,
   "0045-read-marks": readMarks,
 };

@@ -239,6 +239,7 @@ export const sqlTypes: SqlTypes = {
     policy_id: "text",
     opens_on_answer: "boolean",
     may_be_automated: "boolean",
+    unread_count: "integer",
   },
   dead_jobs: {
     id: "text",
@@ -531,6 +532,16 @@ export const sqlTypes: SqlTypes = {
     type: "text",
     occurred_at: "timestamptz",
     error: "jsonb",
+  },
+  message_searches: {
+    organization_id: "text",
+    newest: "text",
+    oldest: "text",
+  },
+  message_words: {
+    organization_id: "text",
+    message_id: "text",
+    words: "tsvector",
   },
   messages: {
     organization_id: "text",
@@ -900,4 +911,4 @@ export const sqlTypes: SqlTypes = {
 };
 
 /** Of the migrations and the declarations that this file was made from. */
-export const digest = "85d1766fbb0de6f9";
+export const digest = "f8f034d5b0b03791";

@@ -269,6 +269,7 @@ export interface Tables {
      */
     opens_on_answer: Generated<boolean>;
     may_be_automated: Generated<boolean>;
+    unread_count: Generated<number>;
   };
   /** The dead-letter queue. */
   dead_jobs: {
@@ -602,6 +603,16 @@ export interface Tables {
     type: "sent" | "delivered" | "read" | "failed";
     occurred_at: string;
     error: Json<MessageFailure> | null;
+  };
+  message_searches: {
+    organization_id: string;
+    newest: string;
+    oldest: string | null;
+  };
+  message_words: {
+    organization_id: string;
+    message_id: string;
+    words: string;
   };
   messages: {
     organization_id: string;

@@ -1,7 +1,7 @@
 /** Webhooks: subscriptions to message events, their deliveries, and the list of recorded events. */
 
 import { fail, failField } from "../../../../tools/errors.ts";
-import { scopesOfEvents } from "../../../../tools/events.ts";
+import { readEventTypes, scopesOfEvents } from "../../../../tools/events.ts";
 import { webhooks as contract } from "../../../../tools/webhooks.ts";
 import { ofOrganization, readPage } from "../../../database/query/index.ts";
 import type { SealedText } from "../../../database/schema/index.ts";
@@ -149,8 +149,10 @@ export const webhooks = implement(contract, {
       return { data: { recovering: await countMissed(tx, recovery, now) } };
     },
 
-    async list_events(start, { db, organization }) {
-      return { data: await readEvents(db, organization, start) };
+    async list_events({ types: listed, ...start }, { db, organization, caller }) {
+      const types = readEventTypes(listed);
+      requireScope(caller, { all: scopesOfEvents(types) });
+      return { data: await readEvents(db, organization, { ...start, types }) };
     },
   },
   jobs: [deliverWebhookJob, recoverDeliveriesJob, deleteOldEventsJob],

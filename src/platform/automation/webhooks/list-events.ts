@@ -33,20 +33,22 @@ interface Start {
   readonly after?: string | undefined;
   /** Events from this time on are read. */
   readonly since?: string | undefined;
+  /** Other events are skipped. */
+  readonly types: readonly string[];
 }
 
 /** Reads from the cursor, from the time, or from now on. @throws Failure `invalid_cursor`. */
 export async function readEvents(
   db: Queries,
   organization: string,
-  { after: cursor, since }: Start,
+  { after: cursor, since, types }: Start,
 ): Promise<Page> {
   const after = cursor ?? (since && (await findCursorAt(db, organization, since)));
   if (after === undefined || after === "") {
     return { events: [], cursor: await readSnapshot(db) };
   }
   const position = readCursor(after);
-  const select = committedSince(db, organization, position);
+  const select = committedSince(db, organization, { ...position, types });
   const { rows, snapshot } = await readWithSnapshot(db, select, sql`transaction_id, id`);
   if (endOf(position.seen) > endOf(snapshot)) {
     // The cursor is of another database that has seen more transactions.
@@ -96,12 +98,17 @@ function endOf(snapshot: string): bigint {
  * index: a scan from the oldest running transaction would read every event since, however many of them the
  * snapshot has seen.
  */
-function committedSince(db: Queries, organization: string, { seen, page }: EventCursor) {
+function committedSince(
+  db: Queries,
+  organization: string,
+  { seen, page, types }: EventCursor & Pick<Start, "types">,
+) {
   const select = (isUnseen: RawBuilder<boolean>) =>
     ofOrganization(db, organization)
       .selectFrom("events")
       .select(["id", "body", "transaction_id"])
       .where(isUnseen)
+      .where(sql<boolean>`type = any(${types}::text[])`)
       // The events of a contact that is being erased are hidden until the job has deleted them.
       .where(
         sql<boolean>`not exists (

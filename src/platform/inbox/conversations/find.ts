@@ -30,7 +30,12 @@ export async function getConversationDetails(
   if (!conversation) {
     throw fail("conversation_not_found");
   }
-  return { ...conversation, ...windowOf(conversation, now) };
+  return { ...conversation, ...unreadOf(conversation), ...windowOf(conversation, now) };
+}
+
+/** A conversation that was marked as read keeps its former count in the table. */
+export function unreadOf({ is_unread, unread_count }: Pick<ConversationRow, "is_unread" | "unread_count">) {
+  return { unread_count: is_unread ? unread_count : 0 };
 }
 
 /**

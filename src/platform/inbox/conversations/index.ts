@@ -29,6 +29,7 @@ export {
   lockSubject,
   requireConversation,
   type Subject,
+  unreadOf,
 } from "./find.ts";
 export { conversationsTaken, heldByBot, type TakenConversations, takesMessage } from "./hooks.ts";
 export { conversationSources, conversationsOfContact } from "./query-sources.ts";

@@ -32,6 +32,7 @@ export async function recordInbound(
       // The contact has waited since the first of several unanswered messages.
       waiting_since: needsAnswer ? sql`coalesce(waiting_since, ${at}::timestamptz)` : null,
       is_unread: true,
+      unread_count: sql`case when is_unread then unread_count + 1 else 1 end`,
     })
     .where("id", "=", conversation.id)
     .returningAll()

@@ -18,6 +18,8 @@ export async function updateConversation(input: Input, context: OrganizationChan
   const flags = {
     ...(is_favorite === undefined ? {} : { is_favorite }),
     ...(is_unread === undefined ? {} : { is_unread }),
+    // A conversation that a person marks as unread counts as one message.
+    ...(is_unread && !conversation.is_unread ? { unread_count: 1 } : {}),
   };
   await ofOrganization(tx, organization)
     .updateTable("conversations")

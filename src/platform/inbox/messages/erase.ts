@@ -42,6 +42,9 @@ export async function eraseMessages(
       delete from message_originals
       where organization_id = ${organization_id} and message_id in (select id from batch)`,
     sql`
+      delete from message_words
+      where organization_id = ${organization_id} and message_id in (select id from batch)`,
+    sql`
       update messages set content = '{}', "from" = null, "to" = null, reactions = null, delay = null,
         error = error || ${withoutText}::jsonb
       where organization_id = ${organization_id} and id in (select id from batch)`,

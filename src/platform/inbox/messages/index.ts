@@ -22,9 +22,12 @@ import { eraseMessages, eraseReceivedFiles } from "./erase.ts";
 import { findOriginal, inboundJobs, inboundRoutes } from "./inbound/index.ts";
 import { awaitDelivery, sendAlone, sendTogether } from "./outbound/index.ts";
 import {
+  indexMessagesJob,
   listConversations,
   readConversationContext,
+  readInboxReport,
   readLatestMessages,
+  searchMessages,
   viewMedia,
 } from "./reading/index.ts";
 import { channelOfMessage, serializeMessage } from "./serialize.ts";
@@ -56,6 +59,8 @@ export const messages = implement(
       "parked_receipts",
       "released_charges",
       "message_originals",
+      "message_words",
+      "message_searches",
       "read_marks",
     ],
     operations: {
@@ -109,6 +114,14 @@ export const messages = implement(
         return { data: await readConversationContext(input, context) };
       },
 
+      async search_messages(input, context) {
+        return { data: await searchMessages(input, context) };
+      },
+
+      async get_inbox_report(input, context) {
+        return { data: await readInboxReport(input, context) };
+      },
+
       async wait_for_message(input, context) {
         return { data: await waitForMessage(input, context) };
       },
@@ -140,6 +153,7 @@ export const messages = implement(
       markReadJob,
       releaseChargesJob,
       changeConsentJob,
+      indexMessagesJob,
       ...inboundJobs,
     ],
     routes: inboundRoutes,

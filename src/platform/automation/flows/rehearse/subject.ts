@@ -109,6 +109,7 @@ function sampleConversation({
     snoozed_until: null,
     is_favorite: false,
     is_unread: false,
+    unread_count: 0,
     tags: [],
     last_message_at: null,
     last_user_message_at: null,

@@ -11,6 +11,7 @@ import type { MessageChange } from "../../../../ports/channel/channel.ts";
 import { withdrawFiles } from "../../../content/uploads/index.ts";
 import type { Transaction, World } from "../../../foundation/kernel/index.ts";
 import { findContact, senderOf } from "../../contacts/index.ts";
+import { replaceWords } from "../reading/index.ts";
 import type { MessageNames } from "./store.ts";
 
 const messageColumns = {
@@ -127,6 +128,7 @@ async function changeOwn(received: ChangeOfMessage): Promise<void> {
   if (content && age >= 0 && !ids.includes(change_id)) {
     const edited = { ...content, edit_ids: [...ids, change_id] };
     await update(tx, message, { content: JSON.stringify(edited), edited_at: at });
+    await replaceWords(tx, message);
     emitEdited(received, { edited_at: at, deleted_at: null, text: content.text });
   }
 }
@@ -148,6 +150,7 @@ function editedContent(
 async function deleteContent(tx: Transaction, message: Message, at: string): Promise<void> {
   const { organization_id, id, content } = message;
   await update(tx, message, { content: "{}", deleted_at: at });
+  await replaceWords(tx, message);
   if (content.media?.upload !== undefined) {
     await withdrawFiles(tx, organization_id, [content.media.upload]);
   }

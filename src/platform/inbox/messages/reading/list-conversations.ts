@@ -20,8 +20,9 @@ import {
   withTimeLimit,
 } from "../../../../database/query/index.ts";
 import type { ReadContext } from "../../../foundation/kernel/index.ts";
-import { windowMs, windowOf } from "../../conversations/index.ts";
+import { unreadOf, windowMs, windowOf } from "../../conversations/index.ts";
 import { findLatestNotes } from "../../notes.ts";
+import { messageText } from "./text.ts";
 
 type Input = z.output<typeof contract.list_conversations.input>;
 
@@ -48,7 +49,16 @@ async function readConversations(input: Input, context: ReadContext) {
     const note = notes.get(row.id);
     const last_note = note ? { ...note, text: shorten(note.text) } : null;
     return found
-      ? [{ ...row, ...found, last_message: previewOf(found), last_note, ...windowOf(row, now) }]
+      ? [
+          {
+            ...row,
+            ...found,
+            ...unreadOf(row),
+            last_message: previewOf(found),
+            last_note,
+            ...windowOf(row, now),
+          },
+        ]
       : [];
   });
   return { data, meta };
@@ -149,8 +159,7 @@ async function readDetails(
     left join users on users.organization_id = conversations.organization_id and users.id = conversations.assigned_to
     left join lateral (
       select direction, type,
-        coalesce(content #>> '{text,body}', content #>> '{media,caption}', content #>> '{reply,title}',
-          content #>> '{interactive,body}', content #>> '{template,body}') as text
+        ${messageText} as text
       from messages
       where organization_id = conversations.organization_id and conversation_id = conversations.id
       order by id desc limit 1

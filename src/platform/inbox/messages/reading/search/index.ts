@@ -1,0 +1,66 @@
+/** Searches the texts of messages. */
+import { z } from "zod";
+import { failField } from "../../../../../../tools/errors.ts";
+import type { messages as contract } from "../../../../../../tools/messages/index.ts";
+import { withTimeLimit } from "../../../../../database/query/index.ts";
+import type { ReadContext } from "../../../../foundation/kernel/index.ts";
+import { findMatches, type SearchPosition } from "./find.ts";
+import { indexMessages } from "./index-words.ts";
+import { readQueryWords } from "./words.ts";
+
+export { findMatches } from "./find.ts";
+export { indexMessages, indexMessagesJob, replaceWords } from "./index-words.ts";
+export { searchWordsOf, type WordQuery } from "./words.ts";
+
+type Input = z.output<typeof contract.search_messages.input>;
+
+export async function searchMessages({ query, after, per_page: limit }: Input, context: ReadContext) {
+  const { world, organization } = context;
+  const words = readQueryWords(query);
+  const position = after === undefined ? {} : readPosition(after);
+  const oldest = await indexMessages(world, organization);
+  const { matches, next } = await withTimeLimit(world.database, (db) =>
+    findMatches(db, { organization, query: { words, combination: "all" }, limit, ...position }),
+  );
+  const conversations = matches.map(({ passage, id: message_id, direction, created_at, ...match }) => ({
+    id: match.conversation_id,
+    contact_id: match.contact_id,
+    contact_name: match.contact_name,
+    phone_number: match.phone_number,
+    status: match.status,
+    match: { message_id, direction, text: passage, created_at },
+  }));
+  return {
+    conversations,
+    cursor: next && writePosition(next),
+    is_complete: oldest === null,
+  };
+}
+
+const messageId = z.string().regex(/^msg_[0-9a-z]{26}$/);
+const Position = z.object({ until: messageId, before: messageId });
+
+function writePosition(position: SearchPosition): string {
+  return Buffer.from(JSON.stringify(position)).toString("base64url");
+}
+
+/** @throws Failure `invalid_cursor`. */
+function readPosition(text: string): SearchPosition {
+  const position = Position.safeParse(parse(Buffer.from(text, "base64url").toString()));
+  if (!position.success) {
+    const value = text.length > 64 ? `${text.slice(0, 64)}…` : text;
+    throw failField("after", "invalid_cursor", {
+      value,
+      reason: "not a cursor that search_messages returned",
+    });
+  }
+  return position.data;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
