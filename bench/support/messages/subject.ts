@@ -12,6 +12,7 @@ import { runOnServer, withDatabase } from "../../../test/support/postgres.ts";
 import { runClosedLoop } from "../load.ts";
 import { type Counters, metricsToken, readCounters } from "../pool-counters.ts";
 import { type BenchService, startProgram } from "../service.ts";
+import { postgresMs } from "./processor-time.ts";
 
 export type Engine = "postgres" | "embedded";
 
@@ -30,6 +31,7 @@ export interface SubjectOptions {
 }
 
 const server = process.env.TEST_DATABASE_URL ?? "postgres://postgres@127.0.0.1:5432/postgres";
+const operatorKey = "o".repeat(32);
 const key = `sk_live_${"m".repeat(43)}`;
 /** Known contacts; enough that messages of one conversation rarely wait for each other. */
 export const knownRecipients = 2_000;
@@ -42,6 +44,8 @@ export class Subject implements AsyncDisposable {
   readonly place: Place;
   readonly #options: SubjectOptions;
   #service: BenchService | undefined;
+  /** The keys of the organizations. */
+  readonly #keys = [key];
   #sent = 0;
   #strangers = 0;
 
@@ -96,14 +100,35 @@ export class Subject implements AsyncDisposable {
   async send<Result>(
     connections: number,
     load: (call: () => Promise<boolean>) => Promise<Result>,
-    { keyed = false, unknown = false } = {},
+    { keyed = false, unknown = false, organizations = 1 } = {},
   ): Promise<Result> {
     const pool = new Pool(this.baseUrl, { connections });
     try {
-      return await load(() => this.#sendOne(pool, { keyed, unknown }));
+      return await load(() => this.#sendOne(pool, { keyed, unknown, organizations }));
     } finally {
       await pool.close();
     }
+  }
+
+  /** Creates further organizations until there are `count`. */
+  async addOrganizations(count: number): Promise<void> {
+    while (this.#keys.length < count) {
+      const name = `Organization ${this.#keys.length}`;
+      const response = await fetch(`${this.baseUrl}/operator/v1/organizations`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${operatorKey}`, "content-type": "application/json" },
+        body: JSON.stringify({ name, owner: { email: `owner.${this.#keys.length}@example.com`, name } }),
+      });
+      const { data } = (await response.json()) as { data: { api_key: { secret_key: string } } };
+      this.#keys.push(data.api_key.secret_key);
+    }
+  }
+
+  /** The processor time of the service and its database so far, in milliseconds; undefined if unknown. */
+  async processorMs(): Promise<number | undefined> {
+    const { cpuSeconds } = await this.counters();
+    const ofDatabase = this.place.url === undefined ? 0 : await postgresMs();
+    return ofDatabase === undefined ? undefined : cpuSeconds * 1_000 + ofDatabase;
   }
 
   counters(): Promise<Counters> {
@@ -173,6 +198,7 @@ export class Subject implements AsyncDisposable {
         ...(url === undefined ? {} : { DATABASE_URL: url }),
         TIDINGS_DATA_DIR: dataDir,
         TIDINGS_METRICS_TOKEN: metricsToken,
+        TIDINGS_OPERATOR_KEY: operatorKey,
         ...env,
       },
     });
@@ -185,7 +211,10 @@ export class Subject implements AsyncDisposable {
     return this.#service;
   }
 
-  async #sendOne(pool: Pool, { keyed, unknown }: { keyed: boolean; unknown: boolean }): Promise<boolean> {
+  async #sendOne(
+    pool: Pool,
+    { keyed, unknown, organizations }: { keyed: boolean; unknown: boolean; organizations: number },
+  ): Promise<boolean> {
     const number = this.#sent++;
     const to = unknown
       ? `+1212${2_000_000 + this.#strangers++}`
@@ -194,7 +223,7 @@ export class Subject implements AsyncDisposable {
       method: "POST",
       path: "/v1/messages",
       headers: {
-        "x-api-key": key,
+        "x-api-key": this.#keys[number % organizations] ?? key,
         "content-type": "application/json",
         ...(keyed ? { "idempotency-key": `message-${number}` } : {}),
       },

@@ -2,6 +2,7 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import type { LoadResult } from "../load.ts";
+import { postgresMs, processMs } from "./processor-time.ts";
 import { knownRecipients, type Place, removePlace } from "./subject.ts";
 
 /** The message to the process: how long to store messages. The process answers with a `LoadResult`. */
@@ -12,6 +13,8 @@ export interface YardstickLoad {
 export interface Yardstick extends AsyncDisposable {
   /** Stores messages with 16 connections; the embedded engine has one. */
   run(ms: number): Promise<LoadResult>;
+  /** The processor time of the client and its database so far, in milliseconds; undefined if unknown. */
+  processorMs(): Promise<number | undefined>;
 }
 
 /** The database must contain the known contacts. It is removed with the process. */
@@ -27,6 +30,13 @@ export async function startYardstick(place: Place): Promise<Yardstick> {
       child.send({ ms } satisfies YardstickLoad);
       const [result] = (await once(child, "message")) as [LoadResult]; // sent only in reply
       return result;
+    },
+    async processorMs() {
+      const [ofClient, ofDatabase] = [
+        await processMs(child.pid),
+        place.url === undefined ? 0 : await postgresMs(),
+      ];
+      return ofClient === undefined || ofDatabase === undefined ? undefined : ofClient + ofDatabase;
     },
     async [Symbol.asyncDispose]() {
       child.disconnect();
