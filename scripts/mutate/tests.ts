@@ -18,6 +18,8 @@ const names: Readonly<Record<string, readonly string[]>> = {
     "quotas",
     "retention",
     "secrets",
+    "message-batches",
+    "shared-transactions",
   ],
   "platform/foundation/problems": ["flow-rules", "chatbot-graph"],
   "platform/foundation/query": ["query*", "cohort-queries", "routing"],
