@@ -118,7 +118,7 @@ test("an event reports each note to those who subscribe to it", async () => {
   const { conversation_id } = await openPhone(app, "+14155550708").write("hi");
   const { data: start } = await app.call(webhooks.list_events, {});
   const { id: note_id, ...note } = await add(conversation_id, "Call back at 5.");
-  const { data } = await app.call(webhooks.list_events, { after: start.cursor });
+  const { data } = await app.call(webhooks.list_events, { after: start.cursor, types: "note.created" });
   expect(data.events).toMatchObject([{ type: "note.created", data: { note_id, ...note } }]);
 });
 

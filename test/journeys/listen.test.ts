@@ -89,10 +89,6 @@ test("another program's answer at TIDINGS_BASE_URL does not end it, and it conti
   onTestFinished(() => listening.end("SIGKILL"));
   await listening.waitForOutput(/Listening[\s\S]*Waiting for the service/);
   await waitUntil(() => upstream.requests.length >= 4);
-  expect(upstream.requests.slice(0, 4).map(({ path }) => new URL(path, upstream.url).search)).toEqual([
-    "",
-    "?after=c1",
-    "?after=c1",
-    "?after=c2",
-  ]);
+  const cursors = upstream.requests.map(({ path }) => new URL(path, upstream.url).searchParams.get("after"));
+  expect(cursors.slice(0, 4)).toEqual([null, "c1", "c1", "c2"]);
 });
