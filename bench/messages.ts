@@ -1,17 +1,18 @@
 /**
  * S1: sending messages over REST: rates and times compared with a bare `pg` client, and the cost of each.
  *
- * The cost is the number of statements and waits, and CPU time; the processor time includes the database's. `--engine postgres|embedded` (default both),
- * `--quick` for shorter slices. `--program PATH` names the `dist/tidings.js` of another checkout, which is
- * measured in turn with this one: its figures follow after "|". Ratios of one run are comparable, rates of
- * two runs are not. Run `npm run build` first.
+ * The cost is the number of statements and waits, and CPU time; the processor time includes the database's.
+ * `--engine postgres|embedded` (default both), `--quick` for shorter slices. `--program PATH` names the
+ * `dist/tidings.js` of another checkout, which is measured in turn with this one: its figures follow after
+ * "|". Ratios of one run are comparable, rates of two runs are not. Run `npm run build` first.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { type LoadResult, quantile, rateOf, runClosedLoop, runOpenLoop } from "./support/load.ts";
 import { median } from "./support/median.ts";
+import { measureProcessorTime } from "./support/messages/processor-cost.ts";
 import { describeCost, describeLoad, print, rateSince } from "./support/messages/report.ts";
-import { type Engine, knownRecipients, Subject } from "./support/messages/subject.ts";
+import { type Engine, Subject } from "./support/messages/subject.ts";
 import { startYardstick, type Yardstick } from "./support/messages/yardstick.ts";
 import { type Cost, costAbove, costBetween } from "./support/pool-counters.ts";
 
@@ -63,7 +64,7 @@ async function measureEngine(engine: Engine): Promise<void> {
       await subject.fill();
     }
     await measureClosedLoops(subjects, yardstick);
-    await measureProcessorTime(subjects, engine, yardstick);
+    await measureProcessorTime(subjects, yardstick, backlogs[engine]);
     await measureOpenLoops(subjects);
     await measurePaced(subjects);
     await measureBacklog(subjects, engine);
@@ -155,67 +156,6 @@ async function findHighest(passes: (rate: number) => Promise<boolean>): Promise<
     }
   }
   return highest === 0 ? `< ${rate}/s` : `${highest}/s`;
-}
-
-/**
- * The processor time of a message, of the service and the database together, from the request until the
- * delivery, relative to the time of the bare client's transaction.
- */
-async function measureProcessorTime(
-  subjects: readonly Subject[],
-  engine: Engine,
-  yardstick: Yardstick,
-): Promise<void> {
-  const count = backlogs[engine];
-  for (const organizations of [1, 16]) {
-    const rows = await oneByOne(subjects, async (subject) => {
-      await subject.addOrganizations(organizations);
-      // The first messages create the contacts and warm up the process.
-      const send = (messages: number) =>
-        subject.send(16, (call) => runClosedLoop({ connections: 16, count: messages }, call), {
-          organizations,
-        });
-      await send(knownRecipients);
-      await subject.drain();
-      const { queued } = await subject.counters();
-      const own = await timeOf(subject, async () => {
-        await send(count);
-        await subject.awaitDelivery(queued + count);
-        return count;
-      });
-      const bare = await timeOf(yardstick, async () => (await yardstick.run(4 * sliceMs)).count);
-      return { own, bare };
-    });
-    print(
-      `processor time, ${organizations} organization${organizations === 1 ? "" : "s"}`,
-      rows,
-      describeTime,
-      "≤ 3 × bare",
-    );
-  }
-}
-
-/** The processor time of each item of some work, in milliseconds; undefined if unknown. */
-async function timeOf(
-  user: Pick<Subject, "processorMs">,
-  work: () => Promise<number>,
-): Promise<number | undefined> {
-  const before = await user.processorMs();
-  const count = await work();
-  const after = await user.processorMs();
-  return before === undefined || after === undefined ? undefined : (after - before) / count;
-}
-
-function describeTime({
-  own,
-  bare,
-}: {
-  readonly own?: number | undefined;
-  readonly bare?: number | undefined;
-}): string {
-  return own === undefined || bare === undefined
-    ? "not measured"
-    : `${own.toFixed(2)} ms, ${(own / bare).toFixed(1)} × ${bare.toFixed(2)} ms`;
 }
 
 /** Statements of one message in an otherwise idle service, from the request until the delivery. */
