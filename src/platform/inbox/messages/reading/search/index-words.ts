@@ -49,11 +49,26 @@ interface Indexing {
  * Adds the words of the messages that have none. Returns the oldest message with words, null if all have.
  * @throws Failure `unavailable` if there are more new messages than fit in the time; what was added stays.
  */
-export async function indexMessages(
+export async function indexMessages(environment: Environment, organization: string): Promise<string | null> {
+  const { hasNewest, oldest } = await addWords(environment, organization, "search");
+  if (!hasNewest) {
+    throw fail("unavailable", { reason: "messages are being prepared for the search.", retry_after: 1 });
+  }
+  return oldest;
+}
+
+interface AddedWords {
+  /** Whether all newer messages have their words now. */
+  readonly hasNewest: boolean;
+  /** The oldest message with words; null if all older ones have words. */
+  readonly oldest: string | null;
+}
+
+async function addWords(
   { database, now }: Environment,
   organization: string,
-  use: keyof typeof maxMs = "search",
-): Promise<string | null> {
+  use: keyof typeof maxMs,
+): Promise<AddedWords> {
   const startedAt = performance.now();
   const indexing: Indexing = {
     db: database.queries,
@@ -62,8 +77,8 @@ export async function indexMessages(
     isOver: () => performance.now() - startedAt > maxMs[use],
   };
   const range = await readRange(indexing);
-  await addNewer(indexing, range);
-  return addOlder(indexing, range);
+  const hasNewest = await addNewer(indexing, range);
+  return { hasNewest, oldest: await addOlder(indexing, range) };
 }
 
 /** Adds words for the organizations that have searched, so that a search has little to add. */
@@ -78,7 +93,7 @@ export const indexMessagesJob = defineScheduledJob({
       .orderBy("organization_id")
       .execute();
     for (const { organization_id } of rows) {
-      await indexMessages(world, organization_id, "job");
+      await addWords(world, organization_id, "job");
     }
   },
 });
@@ -95,8 +110,11 @@ async function readRange({ db, organization, settled }: Indexing): Promise<Index
     .executeTakeFirstOrThrow();
 }
 
-/** What is not settled is looked at again the next time: a message with a smaller id may still commit. */
-async function addNewer(indexing: Indexing, { newest }: IndexedRange): Promise<void> {
+/**
+ * Returns false if there are more newer messages than fit in the time. What is not settled is looked at again
+ * the next time: a message with a smaller id may still commit.
+ */
+async function addNewer(indexing: Indexing, { newest }: IndexedRange): Promise<boolean> {
   let after = newest;
   for (;;) {
     const last = await addBatch(indexing, sql`id > ${after}`, sql`id`);
@@ -106,11 +124,11 @@ async function addNewer(indexing: Indexing, { newest }: IndexedRange): Promise<v
       update message_searches set newest = greatest(newest, ${reached}) where organization_id = ${indexing.organization}
     `.execute(indexing.db);
     if (last === undefined) {
-      return;
+      return true;
     }
     after = last;
     if (indexing.isOver()) {
-      throw fail("unavailable", { reason: "messages are being prepared for the search.", retry_after: 1 });
+      return false;
     }
   }
 }
