@@ -59,6 +59,25 @@ describe("to", () => {
     expect(await inboxOf(sent.conversation_id)).toBe(inbox_id);
   });
 
+  test("may be a number of few digits", async () => {
+    const { conversation_id, id } = await send("+431234");
+    await app.advanceTime(1_000);
+    const { data } = await app.call(messages.get_message, { conversation_id, message_id: id });
+    expect(data.status).toBe("delivered");
+  });
+
+  test("names an inbox that does not exist", async () => {
+    const { conversation_id } = await openPhone(app, "+14155550613").write("one");
+    const { data } = await app.call(conversations.get_conversation, { id: conversation_id });
+    for (const to of ["+14155550613", data.contact_id, conversation_id]) {
+      expect(await expectFailure(send(to, { inbox_id: "inb_x" }))).toMatchObject({
+        status: 404,
+        code: "inbox_not_found",
+        error: { param: "inbox_id" },
+      });
+    }
+  });
+
   test("reaches a contact who hides the number", async () => {
     const user_id = "US.13491208655302741777";
     const { conversation_id } = await openPhone(app, "+14155550612").write("hi", {

@@ -30,7 +30,7 @@ export const mediaLimits = {
 
 /** The numbers, and the ids of persons who hide their numbers: business-scoped user ids. */
 export const whatsAppAddresses = [
-  { kind: "phone", pattern: /^\+[1-9]\d{6,14}$/, isOpen: true },
+  { kind: "phone", pattern: /^\+\d+$/, isOpen: true },
   { kind: "bsuid", pattern: /^[A-Z]{2}\.(?:ENT\.)?[A-Za-z0-9]{1,128}$/, isOpen: false },
 ] as const satisfies readonly AddressKind[];
 

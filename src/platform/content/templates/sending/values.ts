@@ -68,7 +68,7 @@ function numberedNames({ template_data, variables }: Version): ReadonlyMap<strin
   return new Map(inBody.map(({ name }, index) => [String(numbers[index]), name]));
 }
 
-/** A text may not have these characters, and an address not these either. */
+/** The problems of a value. A value within the address of a button may not have spaces at all. */
 function problemOf({ name, component }: Version["variables"][number], text: string): readonly string[] {
   if (/^[\s\p{Cf}]*$/u.test(text)) {
     return [`the value of ${name} is blank.`];

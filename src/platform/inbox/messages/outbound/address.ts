@@ -64,8 +64,21 @@ async function readContact(
   if (!contact) {
     throw failField("to", "contact_not_found");
   }
-  const { channel } = contact;
-  // Without an inbox, the caller gets the error for that.
+  return addressOf({ db, world }, contact);
+}
+
+interface ContactRow {
+  readonly organization_id: string;
+  readonly id: string;
+  readonly phone_number: string | null;
+  /** The channel of the inbox; null if that inbox does not exist, which the sending reports. */
+  readonly channel: string | null;
+}
+
+async function addressOf(
+  { db, world }: Pick<AddressContext, "db" | "world">,
+  { channel, ...contact }: ContactRow,
+): Promise<ChannelAddress> {
   return channel === null
     ? { kind: phoneKind, value: contact.phone_number ?? "" }
     : requireAddress(db, world, { contact, channel });
@@ -95,7 +108,7 @@ async function readConversation(
   const conversation = await ofOrganization(db, organization)
     .selectFrom("conversations")
     .innerJoin("contacts", (join) => join.on(refersTo("conversations.contact_id", "contacts")))
-    .innerJoin("inboxes", (join) =>
+    .leftJoin("inboxes", (join) =>
       join
         .onRef("inboxes.organization_id", "=", "conversations.organization_id")
         .on("inboxes.id", "=", sql<string>`coalesce(${inbox_id ?? null}::text, conversations.inbox_id)`),
@@ -103,8 +116,8 @@ async function readConversation(
     .select([
       "conversations.organization_id",
       "conversations.contact_id as id",
+      "conversations.inbox_id",
       "contacts.phone_number",
-      "inboxes.id as inbox_id",
       "inboxes.channel",
     ])
     .where("conversations.id", "=", id)
@@ -113,7 +126,6 @@ async function readConversation(
   if (!conversation) {
     throw failField("to", "conversation_not_found");
   }
-  const { channel } = conversation;
-  const to = await requireAddress(db, world, { contact: conversation, channel });
-  return { to, inbox_id: conversation.inbox_id };
+  const { inbox_id: ownInbox, ...contact } = conversation;
+  return { to: await addressOf({ db, world }, contact), inbox_id: inbox_id ?? ownInbox };
 }
