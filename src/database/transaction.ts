@@ -80,8 +80,9 @@ export async function together<Work extends readonly unknown[]>(
 
 /**
  * From now on, statements of this transaction keep one plan per connection, which uses indexes whatever the
- * size of the tables. Only for reads by key. Planning every execution would take as long as running such a
- * statement, and compiling, which PostgreSQL may do for a large table, a hundred times as long.
+ * size of the tables. Only for transactions that find and change few rows by key. Planning every execution
+ * would take as long as running such a statement, and compiling, which PostgreSQL may do for a large table, a
+ * hundred times as long.
  */
 export async function keepPlans(tx: DatabaseTransaction, lockTimeoutMs?: number): Promise<void> {
   const lockTimeout =

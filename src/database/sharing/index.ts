@@ -2,3 +2,4 @@
 export { coalesce } from "./coalesce.ts";
 export { FairBatches } from "./fair-batches.ts";
 export { currentOwner, FairQueue, NoFreePlaceError, runFor } from "./fair-queue.ts";
+export { recursAlone, sharedLockTimeoutMs } from "./shared-transaction.ts";

@@ -142,6 +142,7 @@ function roomFor({
   ...claim
 }: Claim): RawBuilder<unknown> {
   const freeSlots = sql`coalesce((${JSON.stringify(claim.freeByLane)}::jsonb ->> lanes.lane)::int, ${claim.perLane}::int)`;
+  // The last branch locks the rate of the lane, so lanes without a free slot end before it.
   return sql`case
     when ${isOfAny(fullOrganizations)} or ${isSuspended(runWhileSuspended)} then 0
     when ${freeSlots} = 0 then 0

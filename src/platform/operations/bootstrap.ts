@@ -1,4 +1,7 @@
-/** The first start: creates an organization, its owner, its first inbox, and an API key with all scopes. */
+/**
+ * Prepares a migrated database at each start of a process. The first start creates an organization, its owner,
+ * its first inbox, and an API key with all scopes.
+ */
 import { allScopes } from "../../../tools/contract/index.ts";
 import type { Database, DatabaseTransaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
@@ -52,9 +55,10 @@ export interface BootstrapOptions {
 }
 
 /**
- * Prepares a migrated database for the app: its first organization, the local key, and the secret with which
- * all stored values are sealed.
+ * Seals all stored values with the secret in use, creates the first organization unless there is one, and
+ * registers the local key.
  *
+ * @returns the secrets that open stored values.
  * @throws if no secret opens some of the stored values.
  */
 export async function bootstrap(database: Database, options: BootstrapOptions): Promise<SealingSecrets> {

@@ -7,8 +7,8 @@ import { readAccessToken, requireNotSuspended, roleScopes } from "../identity/in
 import { selectSessionUser } from "./sessions.ts";
 
 /**
- * @throws Failure `credential_invalid`, the same for unknown, revoked and expired credentials;
- *   `organization_suspended` for a valid credential.
+ * @throws Failure `credential_invalid` for unknown, revoked and expired credentials alike;
+ * `organization_suspended` for a valid credential of a suspended organization.
  */
 export async function authenticate(world: World, credential: string): Promise<Caller> {
   return credential.startsWith("sk_")

@@ -61,7 +61,7 @@ export const createInbox = outward({
       throw failField("channel", "channel_in_sandbox");
     }
     await requireBelowQuota(context, "inboxes", tx.selectFrom("inboxes"));
-    requireReadMarks(world, { channel, settings });
+    requireReadMarksSupported(world, { channel, settings });
     requireCountry(settings.default_country, "settings.default_country");
     const own = { organization, channel, text: input.phone_number, country: settings.default_country };
     const phone_number = await readOwnAddress(tx, world, own);
@@ -116,7 +116,7 @@ export const updateInbox = outward({
       throw fail("inbox_not_found");
     }
     const { channel, phone_number } = inbox;
-    requireReadMarks(world, { channel, settings });
+    requireReadMarksSupported(world, { channel, settings });
     const account = credentials ? sealCredentials(world, channel, credentials) : null;
     return { id, channel, phone_number, account, name, settings };
   },
@@ -125,11 +125,11 @@ export const updateInbox = outward({
   find: (intent, context) => connect(intent, context),
 
   async record({ limits }, { id, name, settings, account }, { tx, world, organization, now }) {
-    const inboxName = { organization_id: organization, inbox_id: id };
+    const inboxKey = { organization_id: organization, inbox_id: id };
     if (account) {
       // The new account works, so messages of the inbox need not wait any longer.
-      await changeHealth({ tx, world }, inboxName, null);
-      await storeAccount(tx, inboxName, { account, now });
+      await changeHealth({ tx, world }, inboxKey, null);
+      await storeAccount(tx, inboxKey, { account, now });
     }
     const changed = await ofOrganization(tx, organization)
       .updateTable("inboxes")
@@ -150,7 +150,7 @@ export const updateInbox = outward({
 });
 
 /** @throws Failure `read_marks_not_supported`. */
-function requireReadMarks(
+function requireReadMarksSupported(
   world: World,
   { channel, settings = {} }: { readonly channel: string; readonly settings?: InboxSettings | undefined },
 ): void {
@@ -196,7 +196,7 @@ async function connect(
   }
   const account = openAccount(world, channel, stored);
   if (!account) {
-    // The secret of the service was replaced after a first request whose process died.
+    // A first request sealed the account and its process died; then the secret of the service was replaced.
     throw failField("credentials", "credentials_rejected", { reason: "they can't be read any more." });
   }
   const signal = AbortSignal.timeout(connectTimeoutMs);
@@ -209,6 +209,6 @@ async function connect(
   if (result.outcome === "refused") {
     throw failField(`credentials.${result.field}`, "credentials_rejected", { reason: result.reason });
   }
-  // The account works without limits too, and they are read again every day.
+  // The account works without limits too. A job reads them again every day.
   return { limits: await fetchLimits(world, { channel, account }).catch(() => undefined) };
 }

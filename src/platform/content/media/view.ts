@@ -15,7 +15,7 @@ import type { StoredFile } from "./stored-file.ts";
 interface ViewRequest {
   readonly world: World;
   readonly file: StoredFile;
-  /** Of a PDF, from 1. */
+  /** The page of a PDF to begin with, from 1. */
   readonly page: number;
   readonly signal: AbortSignal;
 }
@@ -26,7 +26,7 @@ const maxOriginalBytes = 1_000_000;
 /** Every model takes these types. */
 const originalTypes = ["image/jpeg", "image/png", "image/webp", "image/gif"];
 
-/** For a PDF, with the wait for its turn; most take less than a second. Below the wait of the caller. */
+/** Limits the wait for a free thread and the reading of a PDF; shorter than the wait of the client. */
 const readingTimeoutMs = 40_000;
 
 type MediaView = (typeof mediaViews)[number];
@@ -35,10 +35,8 @@ type MediaView = (typeof mediaViews)[number];
 export async function viewFile(request: ViewRequest) {
   const { content_type, file_name, bytes } = request.file;
   const kind = kindOf(content_type);
-  // Read before the view: a thread takes the bytes over.
-  const file_size = bytes.length;
   const view = await views[kind](request);
-  return { kind, content_type, file_name, file_size, ...nothing, ...view };
+  return { kind, content_type, file_name, file_size: bytes.length, ...nothing, ...view };
 }
 
 /** What a model sees of a file; null for other kinds of files. */

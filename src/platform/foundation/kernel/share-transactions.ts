@@ -7,16 +7,13 @@
  * in a transaction of its own, so that no organization delays another.
  */
 
-import { isOutage } from "../../../database/outage.ts";
-import { coalesce, FairBatches, NoFreePlaceError } from "../../../database/sharing/index.ts";
+import { coalesce, FairBatches, recursAlone, sharedLockTimeoutMs } from "../../../database/sharing/index.ts";
 import { together } from "../../../database/transaction.ts";
 import type { World } from "./context.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** The largest shared transaction. In a larger one, the first items would wait too long for the last. */
 const maxItems = 128;
-/** Longer than other transactions usually take, but not so long that it is noticed as a delay. */
-const lockTimeoutMs = 100;
 
 interface ItemOfOrganization {
   readonly organization_id: string;
@@ -29,7 +26,7 @@ type GroupWork<Item, Result> = (
   items: readonly Item[],
 ) => Promise<readonly Result[]>;
 
-/** The results of a shared transaction; undefined if its items have to run in transactions of their own. */
+/** The result of one item of a shared transaction; undefined if the item has to run alone. */
 type SharedResult<Result> = { readonly result: Result } | undefined;
 
 /**
@@ -73,11 +70,11 @@ async function runShared<Item extends ItemOfOrganization, Result>(
             }
           }),
         ),
-      { keepsPlans: true, lockTimeoutMs },
+      { keepsPlans: true, lockTimeoutMs: sharedLockTimeoutMs },
     );
     return items.map((item) => ({ result: results.get(item) as Result }));
   } catch (error) {
-    if (isOutage(error) || error instanceof NoFreePlaceError) {
+    if (recursAlone(error)) {
       throw error;
     }
     return items.map(() => undefined);

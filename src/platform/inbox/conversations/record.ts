@@ -15,8 +15,9 @@ import { requestRouting } from "./route.ts";
 import { applyEvent, changedState } from "./status.ts";
 
 /**
- * Records a message from the contact: restarts the service window, reopens the conversation and requests
- * routing. A blocked contact's message starts nothing, and waits for no answer.
+ * Records a message from the contact: it restarts the service window and makes the conversation unread. Unless
+ * the contact is blocked, it also reopens the conversation and requests routing. A message from a blocked
+ * contact, or in a conversation that is spam, waits for no answer.
  */
 export async function recordInbound(
   change: Change,
@@ -48,7 +49,7 @@ export async function recordInbound(
   }
 }
 
-/** Looked up only where the status depends on it. */
+/** The hooks run only where the next status depends on their answer. */
 async function isTakenByFlowOrBot(
   { tx, world }: Change,
   { organization_id: organization, id: conversation_id, status, opens_on_answer }: ConversationRow,
@@ -79,10 +80,10 @@ export interface SentMessage {
 }
 
 /**
- * Records messages to contacts; they do not restart the service window. A conversation is open only if a
- * person replied, and the contact has been answered only by a person's own words: a template is often sent by
- * a program, and not about what the contact wrote. A person's message ends the flows and the bot of the
- * conversation. The conversations are locked.
+ * Records messages to contacts; they do not restart the service window. A person's message makes the
+ * conversation open and read, and ends its flows and the bot. The contact waits until a person answers in own
+ * words: a template is often sent by a program, and not about what the contact wrote. The caller must have
+ * locked the conversations.
  */
 export async function recordOutbound(
   { tx, world }: Pick<Change, "tx" | "world">,
@@ -149,7 +150,7 @@ function later(one: string | null | undefined, other: string): string {
   return one && one > other ? one : other;
 }
 
-/** Records that the bot has answered all that the contact wrote. The conversation is locked. */
+/** Records that the bot has answered all that the contact wrote. The caller must have locked the conversation. */
 export async function recordAnswer(
   { tx }: Change,
   { organization_id, id }: Pick<ConversationRow, "organization_id" | "id">,
@@ -162,8 +163,9 @@ export async function recordAnswer(
 }
 
 /**
- * The conversations of contacts with an inbox, each of which gets a message that starts nothing; by contact.
- * A new one is pending until the contact answers.
+ * Records one message to each of these contacts from an inbox. Such a message ends no flow and opens no
+ * conversation; a contact without a conversation gets one that is pending until the contact answers.
+ * @returns the id of each contact's conversation, by the contact's id.
  */
 export async function recordBulkOutbound(
   tx: Transaction,

@@ -36,9 +36,9 @@ export function realMoney(organization: string): MoneyAccount {
 interface AddonChange {
   readonly organization: string;
   readonly now: Date;
-  /** Is called with the present add-on. Returns the changed add-on, and the cause of a charge for usage. */
+  /** Gets the add-on after the time up to `now` has passed, and its row; returns the add-on and its charges. */
   apply(account: AddonAccount, row: AddonRow): Promise<AddonAccount>;
-  /** The reference of a unit's ledger entry, and its message if there is one. */
+  /** Required if `apply` may charge a unit: the reference of the ledger entry, and the message, if any. */
   readonly usage?: { readonly reference: string; readonly message_id: string | null };
 }
 

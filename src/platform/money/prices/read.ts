@@ -10,8 +10,8 @@ export interface Rates {
   /** The organization's currency. */
   readonly currency: string;
   /**
-   * The rows of the requested countries that have one, and the row for `otherCountries`. Null: messages in
-   * this currency have no price.
+   * Of the operator's table, the rows for the requested countries and for `otherCountries`; without such a
+   * table, the whole bundled one. Null: messages in this currency have no price.
    */
   readonly table: RateTable | null;
 }

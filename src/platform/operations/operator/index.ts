@@ -20,7 +20,7 @@ import {
 } from "../../money/billing/index.ts";
 import { adjustWallet, listAdjustments, readWallet } from "../../money/wallet/index.ts";
 import { machineRoute } from "./machine-route.ts";
-import { findOrganization, listOrganizations, prepareOrganization } from "./organizations.ts";
+import { listOrganizations, prepareOrganization, requireOrganization } from "./organizations.ts";
 
 export const operator = implement(contract, {
   routes: [machineRoute],
@@ -38,7 +38,7 @@ export const operator = implement(contract, {
     },
 
     async find_organization({ id }, { world }) {
-      return { data: await findOrganization(world.database.queries, id) };
+      return { data: await requireOrganization(world.database.queries, id) };
     },
 
     async suspend_organization({ id, reason }, { once, now }) {
@@ -52,39 +52,39 @@ export const operator = implement(contract, {
     },
 
     async find_wallet({ id }, { world }) {
-      await findOrganization(world.database.queries, id);
+      await requireOrganization(world.database.queries, id);
       return { data: await readWallet(world.database.queries, world, id) };
     },
 
     async adjust_wallet({ id, ...change }, { world, once, now }) {
       return once(operatorOwner, async (tx) => {
-        const { currency } = await findOrganization(tx, id);
+        const { currency } = await requireOrganization(tx, id);
         const adjustment = await adjustWallet(tx, world, { ...change, organization: id, currency, now });
         return { data: { adjustment, wallet: await readWallet(tx, world, id) } };
       });
     },
 
     async list_adjustments({ id, ...paging }, { world }) {
-      await findOrganization(world.database.queries, id);
+      await requireOrganization(world.database.queries, id);
       return listAdjustments(world.database.queries, id, paging);
     },
 
     async update_credit_limit({ id, credit_limit }, { world, once }) {
       return once(operatorOwner, async (tx) => {
-        await findOrganization(tx, id);
+        await requireOrganization(tx, id);
         await changeCreditLimit(tx, id, credit_limit === null ? null : toMicros(credit_limit));
         return { data: await readWallet(tx, world, id) };
       });
     },
 
     async find_subscription({ id }, { world, now }) {
-      await findOrganization(world.database.queries, id);
+      await requireOrganization(world.database.queries, id);
       return { data: await readSubscription(world.database.queries, id, now) };
     },
 
     async update_subscription({ id, ...change }, { once, now }) {
       return once(operatorOwner, async (tx) => {
-        await findOrganization(tx, id);
+        await requireOrganization(tx, id);
         return { data: await changeSubscription(tx, id, { change, now }) };
       });
     },
@@ -106,5 +106,5 @@ export const operator = implement(contract, {
 /** Changes an organization and returns it. @throws Failure `organization_not_found`. */
 async function changeOne(tx: Transaction, id: string, change: () => Promise<void>) {
   await change();
-  return { data: await findOrganization(tx, id) };
+  return { data: await requireOrganization(tx, id) };
 }

@@ -8,7 +8,7 @@ import { deleteKey, insertKey, listKeys } from "../../account/api-keys/index.ts"
 import { hashPassword, newKeySecret, newPassword } from "../../account/identity/index.ts";
 import { findUserByEmail, insertUser, replacePassword } from "../../account/users.ts";
 import type { World } from "../../foundation/kernel/index.ts";
-import { findOrganization, listOrganizations, prepareOrganization } from "./organizations.ts";
+import { listOrganizations, prepareOrganization, requireOrganization } from "./organizations.ts";
 
 interface Command {
   readonly input: z.ZodObject;
@@ -125,7 +125,7 @@ async function resetPassword({ email }: { readonly email: string }, { database, 
 /** @throws Failure `organization_not_found`. */
 async function resolveOrganization({ database }: World, id: string | undefined): Promise<string> {
   if (id !== undefined) {
-    return (await findOrganization(database.queries, id)).id;
+    return (await requireOrganization(database.queries, id)).id;
   }
   const first = await database.queries
     .selectFrom("settings")

@@ -35,7 +35,7 @@ export async function prepareOrganization(input: NewOrganization) {
     const named = { organization: id, name: "First key", secret_key, scopes: allScopes };
     const api_key = await insertKey(tx, { ...named, created_by: user.id, now });
     return {
-      organization: await findOrganization(tx, id),
+      organization: await requireOrganization(tx, id),
       owner: { ...user, ...(owner.password === undefined ? { password } : {}) },
       api_key: { ...api_key, secret_key },
     };
@@ -43,7 +43,7 @@ export async function prepareOrganization(input: NewOrganization) {
 }
 
 /** @throws Failure `organization_not_found`. */
-export async function findOrganization(db: Queries, id: string) {
+export async function requireOrganization(db: Queries, id: string) {
   const row = await selectOrganizations(db).where("id", "=", id).executeTakeFirst();
   if (!row) {
     throw fail("organization_not_found");

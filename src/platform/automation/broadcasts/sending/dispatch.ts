@@ -40,7 +40,7 @@ const minWindow = 10;
 const windowSeconds = 3;
 /** Recipients per transaction. */
 const batchSize = 250;
-/** Time until the next look at a full window. A tenth of the window is sent meanwhile. */
+/** Time until the next look at a full window, well below the time in which the inbox sends a window. */
 const refillMs = 100;
 /** Time until the next look at a limit of 24 hours. */
 const limitedMs = 60_000;
@@ -69,8 +69,9 @@ export const dispatchBroadcastJob = defineJob({
 });
 
 /**
- * batch: there may be more at once; wait: the window is full; wait long: the day's limit is reached; end: no
- * recipient is pending.
+ * batch: enqueue the next batch at once. wait: too little of the window is free, or other transactions have
+ * locked the pending recipients. wait long: the limit of 24 hours is reached. end: no recipient is pending, or
+ * the broadcast is not processing.
  */
 type Next = "batch" | "wait" | "wait long" | "end";
 
@@ -175,8 +176,9 @@ async function hasPending(tx: Transaction, { organization_id, id }: BroadcastRow
 }
 
 /**
- * Locks the contacts too: an erasure waits, and then finds what was written for the contacts. Contacts that
- * are being erased are left to a later batch, because the erasure waits for its recipients.
+ * Locks pending recipients and their contacts, so that an erasure waits, and then finds what was written for
+ * the contact. Recipients whose contact another transaction has locked are left to a later batch: an erasure
+ * that has locked the contact waits for the recipient.
  */
 async function claimPending(
   tx: Transaction,

@@ -69,7 +69,7 @@ function compose(template: ApprovedTemplate, values: TemplateValues, file: Heade
   const { header, body, footer = null } = version.template_data;
   const filled = variableTextsOf(version.template_data).map((place) => ({
     place,
-    values: textsAt(template, place, values),
+    values: valuesAt(template, place, values),
   }));
   const valuesOf = (component: VariableText["component"]) =>
     filled.find(({ place }) => place.component === component)?.values ?? [];
@@ -102,7 +102,7 @@ function buttonValues(filled: FilledTexts, index: number): readonly string[] {
 }
 
 /** The values of one text, in the order of its variables. */
-function textsAt(
+function valuesAt(
   { version }: ApprovedTemplate,
   place: VariableText,
   { texts }: TemplateValues,

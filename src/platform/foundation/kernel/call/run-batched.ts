@@ -7,8 +7,7 @@
  * failures are handled in one place, and a call that waits delays no other call.
  */
 
-import { isOutage } from "../../../../database/outage.ts";
-import { FairBatches, NoFreePlaceError } from "../../../../database/sharing/index.ts";
+import { FairBatches, recursAlone, sharedLockTimeoutMs } from "../../../../database/sharing/index.ts";
 import { isLockTimeout, together } from "../../../../database/transaction.ts";
 import type { World } from "../context.ts";
 import type { BatchedCall } from "../module.ts";
@@ -26,8 +25,6 @@ import {
 
 /** In a larger batch, the first calls would wait too long for the last ones. */
 const maxBatchSize = 64;
-/** Longer than other transactions usually take, but not so long that it is noticed as a delay. */
-const lockTimeoutMs = 100;
 
 interface PendingCall {
   readonly call: OperationCall;
@@ -54,12 +51,12 @@ async function runBatch(world: World, calls: readonly PendingCall[]): Promise<re
   const [first] = calls;
   try {
     return calls.length === 1 && first
-      ? [await runAlone(first.call, { lockTimeoutMs })]
+      ? [await runAlone(first.call, { lockTimeoutMs: sharedLockTimeoutMs })]
       : await runTogether(world, calls);
   } catch (error) {
-    // Alone, a call would meet the same outage, or the error of its own transaction.
-    const concernsAll = isOutage(error) || error instanceof NoFreePlaceError || calls.length === 1;
-    if (concernsAll && !isLockTimeout(error)) {
+    // A batch of one call was that call alone, so only a lock that was not free in time is worth another run.
+    const isFinal = recursAlone(error) || calls.length === 1;
+    if (isFinal && !isLockTimeout(error)) {
       throw error;
     }
     return calls.map(() => undefined);
@@ -70,8 +67,8 @@ async function runAlone(
   call: OperationCall,
   options: { readonly lockTimeoutMs?: number } = {},
 ): Promise<CallResponse> {
-  const handle = await prepareHandler(call, call.input);
-  return executeWrite(call, [call.input], handle, { keepsPlans: true, ...options });
+  const handler = await prepareHandler(call, call.input);
+  return executeWrite(call, [call.input], handler, { keepsPlans: true, ...options });
 }
 
 async function runTogether(world: World, calls: readonly PendingCall[]): Promise<readonly Outcome[]> {
@@ -83,7 +80,7 @@ async function runTogether(world: World, calls: readonly PendingCall[]): Promise
       tx.sendWithCommit(() => endClaims(tx, running, { requests, responses }));
       return calls.map((pending) => responses.get(pending));
     },
-    { keepsPlans: true, lockTimeoutMs },
+    { keepsPlans: true, lockTimeoutMs: sharedLockTimeoutMs },
   );
 }
 

@@ -28,6 +28,11 @@ interface AddressedContact {
   readonly phone_number: string | null;
 }
 
+interface ContactOnChannel {
+  readonly contact: AddressedContact;
+  readonly channel: string;
+}
+
 /**
  * The address of a contact on a channel; undefined without one. A contact whose number is used costs no
  * statement.
@@ -35,7 +40,7 @@ interface AddressedContact {
 export async function findAddress(
   db: Queries,
   world: Pick<World, "channels">,
-  { contact, channel }: { readonly contact: AddressedContact; readonly channel: string },
+  { contact, channel }: ContactOnChannel,
 ): Promise<ChannelAddress | undefined> {
   const kinds = capabilitiesOf(world, { channel }).addresses;
   if (kinds[0]?.kind === phoneKind && contact.phone_number !== null) {
@@ -47,14 +52,16 @@ export async function findAddress(
     .where("contact_id", "=", contact.id)
     .orderBy("created_at")
     .execute();
-  // Of several of a kind, the latest.
+  // Among several identities of a kind, the latest stays.
   const ids = Object.fromEntries(rows.map(({ kind, value }) => [kind, value]));
   return addressAmong(kinds, { ...ids, [phoneKind]: contact.phone_number });
 }
 
 /** @throws Failure `contact_unreachable`. */
 export async function requireAddress(
-  ...[db, world, addressed]: Parameters<typeof findAddress>
+  db: Queries,
+  world: Pick<World, "channels">,
+  addressed: ContactOnChannel,
 ): Promise<ChannelAddress> {
   const address = await findAddress(db, world, addressed);
   if (!address) {

@@ -30,7 +30,7 @@ export function withSender<Stored extends StoredSender>({ from, identities, ...r
   return { ...report, from: { ...identities, phone: from } };
 }
 
-/** The number or, if it is hidden, another identity, of which not every kind can be replied to. */
+/** The number or, if it is hidden, another identity. Not every kind of identity can be replied to. */
 export function senderOf({ phone, username, ...ids }: Identities): string {
   const [id] = identitiesOf(ids);
   return phone ?? id?.value ?? username ?? "";

@@ -2,9 +2,9 @@
  * Tells the channel that a conversation was read, if the inbox wants that: after a person or an assistant
  * marked it as read, or answered. Reading a conversation through the API tells the channel nothing.
  *
- * A mark is a job, so that it is sent at least once also after a crash. It names the time up to which was
- * read: a message that arrives later is not marked. `read_marks` has the latest marked message of each
- * conversation, so that no mark is sent again.
+ * A mark is sent by a job, which may send it twice after a crash and gives up after four attempts. The job names
+ * the time up to which the conversation was read: a message that arrives later is not marked. `read_marks` has
+ * the latest marked message of each conversation, so that a later job does not mark it again.
  */
 import { z } from "zod";
 import { ofOrganization, refersTo } from "../../../../database/query/index.ts";
@@ -28,7 +28,7 @@ const timeoutMs = 10_000;
 export const markReadJob = defineJob({
   name: "conversation.mark_read",
   payload: Payload,
-  // A mark that comes much later says nothing.
+  // A mark that arrives much later is of no use.
   maxAttempts: 4,
 
   async run(payload, world, { signal }) {
@@ -81,7 +81,7 @@ export function newReadMarks(
   ];
 }
 
-/** The latest message that was received until then, unless it is marked, or its contact is blocked. */
+/** The latest message received up to `read_at`, unless it is marked already or its contact is blocked. */
 async function findUnmarked(world: World, { organization_id, conversation_id, read_at }: Payload) {
   const received = await ofOrganization(world.database.queries, organization_id)
     .selectFrom("messages")

@@ -1,9 +1,9 @@
 /**
  * Asks the providers that do not report what their accounts receive.
  *
- * One job for each account asks again and again. The scheduled job adds it for new accounts, and again should
- * it have failed too often. A page's cursor is stored after its updates: a page may be received twice, which
- * changes nothing.
+ * Each account has one job, which asks repeatedly. A scheduled job adds it for new accounts, and for accounts
+ * whose job has failed too often. The cursor of a page is stored after the page's updates, so a page may be
+ * received twice, which has no effect.
  */
 import { z } from "zod";
 import { columnsOf, rowsOf } from "../../../../database/query/index.ts";
@@ -16,7 +16,7 @@ import { receiveUpdates } from "./updates.ts";
 
 const timeoutMs = 30_000;
 
-/** Until a provider that did not answer is asked again. */
+/** The time until a provider that did not answer is asked again. */
 const retryMs = 30_000;
 
 const keyPrefix = "inbox.poll:";

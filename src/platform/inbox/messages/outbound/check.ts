@@ -63,8 +63,8 @@ export async function requireSendable(
   }
   const rule = windowRuleOf(sending.world, inbox);
   const { is_within_24h_window } = windowOf(conversation ?? withoutMessages, sending.now);
-  const isFree = rule === "none" || content.template !== undefined || is_within_24h_window;
-  if (!isFree && rule === "strict") {
+  const isAllowedNow = rule === "none" || content.template !== undefined || is_within_24h_window;
+  if (!isAllowedNow && rule === "strict") {
     throw await failOutsideWindow(sending, { inbox, conversation });
   }
   const payment = paymentOf(sending.world, inbox);
@@ -73,7 +73,7 @@ export async function requireSendable(
   if (isLimited && charge === null) {
     throw fail("price_unknown", { currency: estimate.currency });
   }
-  return { isFree, charge, isLimited };
+  return { isAllowedNow, charge, isLimited };
 }
 
 /** Names approved templates, which may be sent instead, to an actor that may read them. */

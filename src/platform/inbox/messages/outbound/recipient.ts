@@ -14,7 +14,7 @@ import { findOrCreateConversation, type OutboundConversation } from "../../conve
 type Inbox = Pick<Selectable<Tables["inboxes"]>, "id" | "channel" | "phone_number" | "settings" | "health">;
 type Contact = Pick<Selectable<Tables["contacts"]>, "id" | "name" | "opted_out" | "blocked_at">;
 
-/** As the sender is told whom the message goes to. */
+/** The contact that a message goes to, as the answer to its sender shows it. */
 interface Addressee extends Pick<Contact, "id" | "name"> {
   readonly created: boolean;
 }
@@ -23,8 +23,8 @@ export interface Address {
   readonly organization: string;
   readonly to: ChannelAddress;
   /**
-   * By default the inbox of the contact's latest conversation, or else the first one; of those whose channel
-   * can write to the address.
+   * Default: among the inboxes whose channel can write to the address, the inbox of the contact's latest
+   * conversation, or else the first inbox.
    */
   readonly inbox_id: string | undefined;
 }
@@ -99,7 +99,7 @@ export async function findRecipients(
           select id from inboxes
           where organization_id = address.organization and channel = any(address.channels)
         ))
-      -- Not by the column itself: the index of its order covers every conversation of the organization.
+      -- An order by the column itself would use an index of all conversations of the organization.
       order by coalesce(last_message_at, '-infinity') desc, inbox_id
       limit 1
     ) as latest on true
@@ -124,11 +124,11 @@ export async function findRecipients(
     if (!row) {
       throw new Error("The recipient was not read.");
     }
-    return toRecipient(address.organization, row);
+    return toFoundRecipient(address.organization, row);
   };
 }
 
-/** Of a contact, a conversation and an inbox that were not found, all columns are null. */
+/** All columns of a contact, a conversation or an inbox that was not found are null. */
 interface FoundRow
   extends Omit<Contact, "id">,
     Omit<Inbox, "id">,
@@ -140,7 +140,7 @@ interface FoundRow
   readonly is_locked: boolean;
 }
 
-function toRecipient(organization_id: string, row: FoundRow): FoundRecipient {
+function toFoundRecipient(organization_id: string, row: FoundRow): FoundRecipient {
   const { contact_id, name, opted_out, blocked_at, inbox_id, conversation_id, is_locked, ...others } = row;
   const { position: _, channel, phone_number, settings, health, ...state } = others;
   return {

@@ -31,14 +31,17 @@ type Sent = Awaited<ReturnType<typeof writeMessages>>[number]["sent"];
 
 type Batch = Pick<OrganizationChange, "tx" | "world">;
 
-/** Sends a message in the caller's transaction. The actor may be one without a caller, such as a flow. */
+/**
+ * Sends a message in a transaction that may not keep its plans yet; it keeps them from now on. The actor may be
+ * one without a caller, such as a flow.
+ */
 export async function sendMessage(input: MessageInput, context: OrganizationChange): Promise<Sent> {
   const [, sent] = await together(keepPlans(context.tx), sendAlone(input, context));
   return sent;
 }
 
 /**
- * Sends a message in a transaction that keeps its plans. Waits while other transactions lock its
+ * Sends a message in a transaction that keeps its plans already. Waits while other transactions lock its
  * conversation.
  */
 export async function sendAlone(input: MessageInput, context: OrganizationChange): Promise<Sent> {
@@ -51,8 +54,8 @@ export async function sendAlone(input: MessageInput, context: OrganizationChange
 
 /**
  * Sends those messages that can be sent now, in a transaction that keeps its plans.
- * @returns the sent messages, in the order of `sendings`; undefined for a message that may not be sent, and
- * for a message whose conversation another transaction has locked. Nothing was written for those.
+ * @returns the sent messages, in the order of `sendings`. Undefined stands for a message that may not be sent,
+ * or whose conversation another transaction has locked: for such a message nothing was written.
  */
 export async function sendTogether(
   batch: Batch,
@@ -150,7 +153,7 @@ async function checkMessage(batch: Batch, { sending, address, found, contentFor,
     await requireQuotable(sendingContext, recipient.conversation, input.reply_to);
   }
   const content = await contentFor(recipient.inbox);
-  const { isFree, charge, isLimited } = await requireSendable(sendingContext, {
+  const { isAllowedNow, charge, isLimited } = await requireSendable(sendingContext, {
     ...recipient,
     content,
     estimate,
@@ -163,7 +166,7 @@ async function checkMessage(batch: Batch, { sending, address, found, contentFor,
     content,
     charge,
     hold: holdOf({ organization_id, id, charge, isLimited }),
-    warnings: [...(isFree ? [] : ["outside_service_window"]), ...warnOfHealth(recipient.inbox.health)],
+    warnings: [...(isAllowedNow ? [] : ["outside_service_window"]), ...warnOfHealth(recipient.inbox.health)],
   };
 }
 

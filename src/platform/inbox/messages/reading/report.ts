@@ -1,4 +1,4 @@
-/** Reads what needs attention in an inbox: few members a row, and none without a value. */
+/** Reads what needs attention in all inboxes of an organization. A row has few members, none of them null. */
 import { type RawBuilder, sql } from "kysely";
 import type { z } from "zod";
 import { failField } from "../../../../../tools/errors.ts";
@@ -134,8 +134,6 @@ async function readFailures(db: Queries, organization: string, start: Date) {
   `.execute(db);
   const messages = rows.map(({ count: _, error, failed_at, ...row }) => ({
     ...withoutNulls(row),
-    message_id: row.message_id,
-    conversation_id: row.conversation_id,
     code: error?.code ?? "unknown",
     failed_at: failed_at ?? start.toISOString(),
   }));
