@@ -1,10 +1,11 @@
 /** MCP on stdio: the program, the tool list while the key's scopes are unknown, and long lines. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { resolve } from "node:path";
+import { mkdtemp, readdir, readFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { PassThrough } from "node:stream";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, inject, test, vi } from "vitest";
 import { createClient } from "../src/client/index.ts";
 import { maxLineBytes } from "../src/mcp/read-lines.ts";
 import { type StdioOptions, serveOverStdio } from "../src/mcp/stdio.ts";
@@ -26,6 +27,7 @@ const initialize = {
 };
 const lines = (...requests: object[]) => requests.map((request) => `${JSON.stringify(request)}\n`).join("");
 const listing = { jsonrpc: "2.0", id: 2, method: "tools/list" };
+const listChanged = { method: "notifications/tools/list_changed" };
 
 /** Serves stdio in this process; by default the key's scopes can't be discovered. */
 function serve(baseUrl: string, options: Partial<StdioOptions> = {}) {
@@ -105,10 +107,73 @@ describe("the program on stdio", () => {
   });
 });
 
+describe("a list with scopes that are remembered", () => {
+  const remembered: KeyAccess = { scopes: new Set(["contacts:read"]) };
+
+  function open(discoverAccess: StdioOptions["discoverAccess"]) {
+    const { stdin, stdout } = serve(server.upstream.url, { knownAccess: remembered, discoverAccess });
+    const received: { id?: number; result: { tools: { name: string }[] } }[] = [];
+    createInterface(stdout).on("line", (line) => received.push(JSON.parse(line)));
+    const list = async (id: number) => {
+      stdin.write(lines({ ...listing, id }));
+      await expect.poll(() => received).toContainEqual(expect.objectContaining({ id }));
+      return received.find((message) => message.id === id)?.result.tools.map(({ name }) => name);
+    };
+    stdin.write(lines(initialize));
+    return { received, list };
+  }
+
+  test("does not wait for the service", async () => {
+    const { list } = open(() => new Promise(() => undefined));
+    const names = await list(2);
+    expect(names).toContain("list_contacts");
+    expect(names).not.toContain("send_message");
+  });
+
+  test("is announced as changed when the key may do something else", async () => {
+    const { received, list } = open(async () => ({ scopes: new Set(allScopes) }));
+    expect(await list(2)).not.toContain("send_message");
+    await expect.poll(() => received).toContainEqual(expect.objectContaining(listChanged));
+    expect(await list(3)).toContain("send_message");
+  });
+
+  test("is not announced as changed otherwise", async () => {
+    const discover = vi.fn(async () => ({ scopes: new Set(remembered.scopes) }));
+    const { received, list } = open(discover);
+    await list(2);
+    await expect.poll(() => discover.mock.calls).toHaveLength(1);
+    await list(3);
+    expect(received).not.toContainEqual(expect.objectContaining(listChanged));
+  });
+
+  test("is that of the program's last start, without a word of the key", async () => {
+    const home = await mkdtemp(join(inject("folder"), "home-"));
+    const key = "sk_live_reader";
+    const { command, args, env } = stdioProgram(server.upstream, key);
+    const listOnce = async () => {
+      const child = spawn(command, args, { env: { ...env, HOME: home } });
+      const printed: string[] = [];
+      createInterface(child.stdout).on("line", (line) => printed.push(line));
+      child.stdin.write(lines(initialize, listing));
+      await expect.poll(() => printed, { timeout: 10_000 }).toHaveLength(2);
+      child.stdin.end();
+      await once(child, "close");
+      return JSON.parse(printed[1] ?? "").result.tools.length;
+    };
+    const first = await listOnce();
+    const folder = join(home, ".cache", "tidings", "access");
+    const [file = "", ...others] = await readdir(folder);
+    expect(others).toEqual([]);
+    expect(file + (await readFile(join(folder, file), "utf8"))).not.toContain(key);
+    server.upstream.respond = () => "hang";
+    expect(await listOnce()).toBe(first);
+  });
+});
+
 describe("while the key's scopes are unknown", () => {
   function open(discoverAccess: StdioOptions["discoverAccess"], options: Partial<StdioOptions> = {}) {
     const { stdin, stdout } = serve(server.upstream.url, { discoverAccess, ...options });
-    const answers: { result: { tools: { name: string }[] } }[] = [];
+    const answers: { id?: number; result: { tools: { name: string }[] } }[] = [];
     createInterface(stdout).on("line", (line) => answers.push(JSON.parse(line)));
     return { stdin, answers };
   }
@@ -133,9 +198,10 @@ describe("while the key's scopes are unknown", () => {
     await expect.poll(() => answers).toHaveLength(2);
     expect(answers[1]?.result.tools).toHaveLength(3 + tools.filter(({ tier }) => tier !== "extended").length);
     resolveAccess({ scopes: new Set(["contacts:read"]) });
+    await expect.poll(() => answers[2]).toMatchObject(listChanged);
     stdin.write(lines({ ...listing, id: 3 }));
-    await expect.poll(() => answers).toHaveLength(3);
-    expect(answers[2]?.result.tools.map(({ name }) => name)).not.toContain("send_message");
+    await expect.poll(() => answers).toHaveLength(4);
+    expect(answers[3]?.result.tools.map(({ name }) => name)).not.toContain("send_message");
   });
 
   test.each(["prompts/list", "resources/templates/list", "tools/list"])(
@@ -176,13 +242,13 @@ describe("while the key's scopes are unknown", () => {
       .mockResolvedValue({ scopes: new Set(["contacts:read"]) });
     const { stdin, answers } = open(discover, { retryAfterMs });
     stdin.write(lines(initialize, listing));
-    await expect.poll(() => answers).toHaveLength(2);
+    await expect.poll(() => answers).toContainEqual(expect.objectContaining({ id: 2 }));
     // The timer of 0 ms has fired before the next turn of timers.
     await new Promise((resolve) => setTimeout(resolve, 1));
-    stdin.write(lines(listing));
-    await expect.poll(() => answers).toHaveLength(3);
+    stdin.write(lines({ ...listing, id: 3 }));
+    await expect.poll(() => answers).toContainEqual(expect.objectContaining({ id: 3 }));
     expect(discover).toHaveBeenCalledTimes(attempts);
-    const names = answers[2]?.result.tools.map(({ name }) => name) ?? [];
+    const names = answers.find(({ id }) => id === 3)?.result.tools.map(({ name }) => name) ?? [];
     expect([names.includes("list_contacts"), names.includes("send_message")]).toEqual([true, listsAll]);
   });
 

@@ -10,6 +10,7 @@ import type { Instance } from "./data-folder/instance.ts";
 import { embeddedTools } from "./embedded-tools.ts";
 import { describeFirstStart } from "./first-start.ts";
 import { createLazyLog } from "./lazy-log.ts";
+import { rememberAccess } from "./remembered-access.ts";
 import { version } from "./version.ts";
 
 export async function runMcp(): Promise<void> {
@@ -32,15 +33,25 @@ export async function runMcp(): Promise<void> {
 function serveUpstream(config: Config, { baseUrl, key }: { baseUrl: string; key: string }, log: Log) {
   const client = createClient({ baseUrl, key, userAgent: `tidings-mcp/${version}` });
   const { scopes } = config;
-  const discover = async () => (scopes ? { scopes: new Set(scopes) } : discoverAccess(client, log));
-  return serveOverStdio({ ...sharedOptions(config), client, log, discoverAccess: discover });
+  const remembered = rememberAccess({ baseUrl, key });
+  const discover = async () => {
+    const access = await discoverAccess(client, log);
+    if (access) {
+      remembered.write(access);
+    }
+    return access;
+  };
+  const options = { ...sharedOptions(config), client, log };
+  return scopes
+    ? serveOverStdio({ ...options, knownAccess: { scopes: new Set(scopes) } })
+    : serveOverStdio({ ...options, knownAccess: remembered.read(), discoverAccess: discover });
 }
 
 function sharedOptions({ toolFilter, resultLimit, uploadRoot }: Config) {
   return { version, toolFilter: createToolFilter(tools, toolFilter), resultLimit, uploadRoot };
 }
 
-/** Answers tools/list at once and starts the service in the background; calls wait for it. */
+/** Answers tools/list at once and starts the service afterwards; calls wait for it. */
 async function serveEmbedded(config: Config, log: Log): Promise<StdioConnection> {
   const settings = sharedOptions(config);
   const folder = await openDataFolder(config.dataDir);
@@ -64,16 +75,18 @@ async function serveEmbedded(config: Config, log: Log): Promise<StdioConnection>
     isDirect: true,
     userAgent: `tidings-mcp/${version}`,
   });
-  const scopes = new Set(config.scopes ?? allScopes);
-  const connection = serveOverStdio({
+  const access = { scopes: new Set(config.scopes ?? allScopes) };
+  return serveOverStdio({
     ...settings,
     client,
     log,
-    discoverAccess: async () => ({ scopes }),
+    knownAccess: access,
+    async discoverAccess() {
+      await startInstance(instance);
+      return access;
+    },
     availableTools: new Set(embeddedTools),
   });
-  setImmediate(() => void startInstance(instance));
-  return connection;
 }
 
 async function startInstance(instance: () => Promise<Instance>): Promise<void> {

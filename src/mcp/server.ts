@@ -4,12 +4,7 @@
  * One is created for each connection (stdio) or request (HTTP), with a few handlers and no state. It is the
  * SDK's low-level server, because the tool list depends on the caller and is built once.
  */
-import {
-  type McpRequestContext,
-  type McpServerFactory,
-  Server,
-  type ServerContext,
-} from "@modelcontextprotocol/server";
+import { type McpRequestContext, Server, type ServerContext } from "@modelcontextprotocol/server";
 import type { Log } from "../ports/telemetry/log.ts";
 import { canComplete, complete } from "./complete.ts";
 import { defaultInstructions, describeList, type ListSummary } from "./instructions.ts";
@@ -48,6 +43,8 @@ export interface McpServerOptions {
   readonly resultLimit?: number;
   /** The folder whose files a call may name; only if the caller is on this machine. */
   readonly uploadRoot?: string | undefined;
+  /** Whether clients are told when their list changes; only where the connection stays open. */
+  readonly announcesChanges?: boolean;
   /** Wraps every tool call, for telemetry. */
   readonly instrument?: (runTool: RunTool) => RunTool;
 }
@@ -61,9 +58,14 @@ const listCacheHints = { ttlMs: 300_000, cacheScope: "private" } as const;
 export function createServerFactory(
   serverOptions: McpServerOptions,
   callerOf: (context: McpRequestContext) => McpCaller,
-): McpServerFactory {
+): (context: McpRequestContext) => Server {
   const { version, log, availableTools, instructions = defaultInstructions } = serverOptions;
-  const { uploadRoot, resultLimit = defaultResultLimit, instrument = (runTool) => runTool } = serverOptions;
+  const {
+    announcesChanges = false,
+    uploadRoot,
+    resultLimit = defaultResultLimit,
+    instrument = (runTool) => runTool,
+  } = serverOptions;
   const list = createToolList(tools, { availableTools, isLocal: uploadRoot !== undefined });
   const executeTool = createExecuteTool({ log, uploadRoot });
   const runTool = instrument(createRunTool({ list, executeTool, resultLimit }));
@@ -71,7 +73,7 @@ export function createServerFactory(
   const hasCompletions = canComplete(list);
   const completions = hasCompletions ? { completions: {} } : {};
   const options = {
-    capabilities: { tools: { listChanged: false }, resources: {}, prompts: {}, ...completions },
+    capabilities: { tools: { listChanged: announcesChanges }, resources: {}, prompts: {}, ...completions },
     cacheHints: {
       "tools/list": listCacheHints,
       "resources/list": listCacheHints,

@@ -7,6 +7,7 @@
  */
 import { PassThrough, type Readable, type Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Server } from "@modelcontextprotocol/server";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
 import { parseJson } from "../../tools/contract/index.ts";
 import type { Client } from "../client/index.ts";
@@ -19,8 +20,12 @@ import { createLineTooLongError, type JsonRpcError, validateMessage } from "./va
 export interface StdioOptions extends McpServerOptions {
   /** Calls the service that executes the tools. */
   readonly client: Client;
-  /** Finds out what the client's key may do; undefined if that is not possible. */
-  discoverAccess(): Promise<KeyAccess | undefined>;
+  /** What the client's key may do, if that is known at the start: then lists do not wait. */
+  readonly knownAccess?: KeyAccess | undefined;
+  /**
+   * Finds out what the client's key may do; undefined if that is not possible. Default: `knownAccess` is right.
+   */
+  readonly discoverAccess?: () => Promise<KeyAccess | undefined>;
   /** How long a list waits for `discoverAccess`; short, because a person is waiting. */
   readonly listWaitMs?: number;
   /** How long after a failed attempt a list may start another one. */
@@ -42,6 +47,8 @@ const maxBufferBytes = 3 * maxLineBytes + 1;
 const drainMs = 120;
 /** By then, lists that wait for the scopes are sent without them. */
 const listCutoffMs = 60;
+/** When a client that requests no list gets the effects of `discoverAccess`. */
+const latestDiscoveryMs = 1_000;
 
 export function serveOverStdio(options: StdioOptions): StdioConnection {
   const { stdin = process.stdin, stdout = process.stdout, log } = options;
@@ -50,13 +57,19 @@ export function serveOverStdio(options: StdioOptions): StdioConnection {
   }
   const input = new PassThrough();
   const { ending, ended } = forwardInput(stdin, stdout, input);
-  const caller = createCaller(options, ending);
-  const factory = createServerFactory(options, () => caller);
+  const servers: Server[] = [];
+  const caller = createCaller(options, ending, () => {
+    for (const server of servers) {
+      server.sendToolListChanged().catch(() => undefined);
+    }
+  });
+  const factory = createServerFactory({ ...options, announcesChanges: true }, () => caller);
   const connection = serveStdio(
     (context) => {
-      // After the response to the first message: this call loads the HTTP client.
-      setImmediate(() => void caller.discover());
-      return factory(context);
+      const server = factory(context);
+      servers.push(server);
+      caller.start();
+      return server;
     },
     {
       transport: new StdioServerTransport(input, stdout, { maxBufferSize: maxBufferBytes }),
@@ -74,25 +87,33 @@ export function guardStdout(): void {
 }
 
 interface DiscoveringCaller extends McpCaller {
-  /** Starts `discoverAccess`, unless it is running or was successful. */
-  discover(): Promise<void>;
+  /** Begins to find out what the key may do. Called when the first message has arrived. */
+  start(): void;
 }
 
-function createCaller(options: StdioOptions, ending: Promise<void>): DiscoveringCaller {
-  const { client, discoverAccess, toolFilter = defaultToolFilter } = options;
-  const { listWaitMs = 1_500, retryAfterMs = 60_000 } = options;
-  let access: KeyAccess | undefined;
+/** @param onChange is called when it turns out that the key may do something else than known before. */
+function createCaller(options: StdioOptions, ending: Promise<void>, onChange: () => void): DiscoveringCaller {
+  const { client, knownAccess, toolFilter = defaultToolFilter } = options;
+  const { discoverAccess = async () => knownAccess, listWaitMs = 1_500, retryAfterMs = 60_000 } = options;
+  let access = knownAccess;
   let discovery: Promise<void> | undefined;
-  const start = async () => {
-    access = await discoverAccess().catch(() => undefined);
-    if (!access) {
+  let isListedWithoutAccess = false;
+  const tryDiscovery = async () => {
+    const found = await discoverAccess().catch(() => undefined);
+    if (!found) {
       setTimeout(() => {
         discovery = undefined;
       }, retryAfterMs).unref();
+      return;
+    }
+    const isChanged = access ? !isSameAccess(access, found) : isListedWithoutAccess;
+    access = found;
+    if (isChanged) {
+      onChange();
     }
   };
   const discover = () => {
-    discovery ??= start();
+    discovery ??= tryDiscovery();
     return discovery;
   };
   return {
@@ -100,9 +121,33 @@ function createCaller(options: StdioOptions, ending: Promise<void>): Discovering
     filter: toolFilter,
     scopes: () => access?.scopes,
     availableTools: () => access?.availableTools,
-    discover,
-    waitForAccess: () => Promise.race([discover(), ending, sleep(listWaitMs, undefined, { ref: false })]),
+    start() {
+      if (access) {
+        setTimeout(discover, latestDiscoveryMs).unref();
+      } else {
+        // After the response to the first message: this call loads the HTTP client.
+        setImmediate(discover);
+      }
+    },
+    async waitForAccess() {
+      if (access) {
+        // After the list, because it may load much.
+        setImmediate(discover);
+        return;
+      }
+      await Promise.race([discover(), ending, sleep(listWaitMs, undefined, { ref: false })]);
+      isListedWithoutAccess = access === undefined;
+    },
   };
+}
+
+function isSameAccess(one: KeyAccess, other: KeyAccess): boolean {
+  return isSameSet(one.scopes, other.scopes) && isSameSet(one.availableTools, other.availableTools);
+}
+
+/** Two sets without an order; both may be missing. */
+function isSameSet(one: ReadonlySet<string> | undefined, other: ReadonlySet<string> | undefined): boolean {
+  return one?.size === other?.size && [...(one ?? [])].every((member) => other?.has(member));
 }
 
 /** Forwards the input until it ends or the output is closed. */

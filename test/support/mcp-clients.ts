@@ -7,7 +7,7 @@ import { StdioClientTransport as StdioV2 } from "@modelcontextprotocol/client/st
 import { Client as ClientV1 } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport as StdioV1 } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport as HttpV1 } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, inject } from "vitest";
 import { createHttpTransport } from "../../src/client/index.ts";
 import {
   createMcpHttpHandler,
@@ -174,7 +174,13 @@ export function stdioProgram(upstream: Upstream, key: string) {
   return {
     command: process.execPath,
     args: [programPath, "mcp"],
-    env: { PATH: process.env.PATH ?? "", TIDINGS_BASE_URL: upstream.url, TIDINGS_API_KEY: key },
+    env: {
+      PATH: process.env.PATH ?? "",
+      // What the program remembers for its next start does not belong in the home of the developer.
+      HOME: inject("folder"),
+      TIDINGS_BASE_URL: upstream.url,
+      TIDINGS_API_KEY: key,
+    },
     stderr: "pipe" as const,
   };
 }
