@@ -17,10 +17,13 @@ const app = useTestApp({ enabledModules: { ...modules, probe }, startsAt: new Da
 
 let world: World;
 let call: Call;
+/** Shares no batch with `call`, like another process. */
+let otherCall: Call;
 
 beforeAll(async () => {
   world = await readWorld(app);
   call = createCall(Object.values(modules), catalogue, world);
+  otherCall = createCall(Object.values(modules), catalogue, world);
 });
 
 interface Request {
@@ -32,7 +35,7 @@ interface Request {
 }
 
 /** Calls that are made in one tick, so that they share a transaction. */
-async function sendAtOnce(requests: readonly Request[]) {
+async function sendAtOnce(requests: readonly Request[], run = call) {
   const callers = await Promise.all(
     requests.map(({ credential = ownerKey }) => authenticate(world, credential)),
   );
@@ -40,7 +43,7 @@ async function sendAtOnce(requests: readonly Request[]) {
   const settled = await Promise.allSettled(
     requests.map(({ to = "+14155550100", text = "hello", inbox_id, idempotencyKey }, index) => {
       const input = { to, type: "text", text: { body: text }, ...(inbox_id && { inbox_id }) };
-      return call({
+      return run({
         operation: "send_message",
         caller: callers[index] ?? null,
         input,
@@ -52,7 +55,7 @@ async function sendAtOnce(requests: readonly Request[]) {
   return settled.map((one) =>
     one.status === "fulfilled"
       ? { status: one.value.status, isReplay: one.value.isReplay, data: dataOf(one.value.body) }
-      : { code: one.reason.code, status: one.reason.status, data: undefined },
+      : { code: one.reason.code, status: one.reason.status, isReplay: undefined, data: undefined },
   );
 }
 
@@ -142,6 +145,16 @@ describe("one transaction", { tags: "both" }, () => {
     expect((await textsTo(first)).sort()).toEqual(["a", "once"]);
     expect(await textsTo(second)).toEqual(["b"]);
     expect(results[6]?.data).toEqual(results[7]?.data);
+  });
+
+  test("sends each message once if another process sends it at the same time with the same key", async () => {
+    const requests = numbers(8).map((to, n) => ({ to, text: `once ${n}`, idempotencyKey: `shared ${n}` }));
+    const [here, there] = await Promise.all([sendAtOnce(requests), sendAtOnce(requests, otherCall)]);
+    expect(here.map(({ data }) => data?.id)).toEqual(there.map(({ data }) => data?.id));
+    expect([...here, ...there].filter((one) => one.isReplay)).toHaveLength(8);
+    for (const { to, text } of requests) {
+      expect((await textsTo(to)).filter((one) => one === text)).toEqual([text]);
+    }
   });
 
   test("creates a new contact once, for all of its messages", async () => {

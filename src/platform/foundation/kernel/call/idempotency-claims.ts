@@ -1,4 +1,7 @@
-/** Claims idempotency keys, and stores the responses of the requests that claimed them. */
+/**
+ * Claims idempotency keys and stores the responses of their requests: by two statements, of which the first
+ * claims the key, so that a request with the same key waits; or, for many requests at once, by one insert.
+ */
 import { sql } from "kysely";
 import { columnsOf, matchesKey, recordset, rowsOf } from "../../../../database/query/index.ts";
 import type { IdempotencyKey } from "../actor.ts";
@@ -35,36 +38,42 @@ export const retentionDays = 1;
 const keyColumns = columnsOf("idempotency", "organization_id", "credential_id", "route", "key");
 
 /**
- * Claims the keys of requests with one statement. The keys must differ. Waits for transactions that have
- * claimed one of the keys and not ended.
- * @returns the requests whose keys were not in use.
+ * Claims the key of a request. Waits for a transaction that has claimed the key and not ended.
+ * @returns whether the key was not in use.
  */
-export async function claimKeys(
-  tx: Transaction,
-  requests: readonly IdempotentRequest[],
-): Promise<ReadonlySet<IdempotentRequest>> {
-  const rows = requests
-    .map(({ idempotencyKey, hashes: [request_hash = ""], now }) => ({
-      ...idempotencyKey,
-      request_hash,
-      created_at: now.toISOString(),
-    }))
-    // In one order, so that two such statements do not deadlock.
-    .sort((one, other) => (formatKey(one) < formatKey(other) ? -1 : 1));
-  const columns = { ...keyColumns, ...columnsOf("idempotency", "request_hash", "created_at") };
-  const { rows: claimed } = await rowsOf(keyColumns)`
-    insert into idempotency (organization_id, credential_id, route, key, request_hash, created_at)
-    select organization_id, credential_id, route, key, request_hash, created_at
-    from ${recordset("request", columns, rows)}
-    on conflict (organization_id, credential_id, route, key)
-    -- Lets a key be used again before the job deletes its expired response.
-    do update set request_hash = excluded.request_hash, created_at = excluded.created_at,
-      status = null, body = null, subjects = default
-    where idempotency.created_at < excluded.created_at - ${retentionDays} * interval '24 hours'
-    returning organization_id, credential_id, route, key
-  `.execute(tx);
-  const keys = new Set(claimed.map(formatKey));
-  return new Set(requests.filter(({ idempotencyKey }) => keys.has(formatKey(idempotencyKey))));
+export async function claimKey(tx: Transaction, request: IdempotentRequest): Promise<boolean> {
+  const claimed = await tx
+    .insertInto("idempotency")
+    .values(toClaim(request))
+    .onConflict((conflict) =>
+      conflict
+        .columns(["organization_id", "credential_id", "route", "key"])
+        // Lets a key be used again before the job deletes its expired response.
+        .doUpdateSet(({ ref }) => ({
+          request_hash: ref("excluded.request_hash"),
+          created_at: ref("excluded.created_at"),
+          status: null,
+          body: null,
+          subjects: sql`default`,
+        }))
+        .where(
+          "idempotency.created_at",
+          "<",
+          sql<string>`excluded.created_at - ${retentionDays} * interval '24 hours'`,
+        ),
+    )
+    .returning("key")
+    .execute();
+  return claimed.length > 0;
+}
+
+function toClaim({ idempotencyKey, hashes: [request_hash = ""], now }: IdempotentRequest) {
+  return { ...idempotencyKey, request_hash, created_at: now.toISOString() };
+}
+
+/** All statements insert keys in one order, so that two of them do not deadlock. */
+function inKeyOrder(one: IdempotencyKey, other: IdempotencyKey): number {
+  return formatKey(one) < formatKey(other) ? -1 : 1;
 }
 
 /** Identifies a key in a set. */
@@ -72,40 +81,67 @@ export function formatKey({ organization_id, credential_id, route, key }: Idempo
   return JSON.stringify([organization_id, credential_id, route, key]);
 }
 
-/** Deletes the claims of requests that were not run. */
-export async function releaseKeys(tx: Transaction, requests: readonly IdempotentRequest[]): Promise<void> {
+/** The keys of these requests that are in the table, also with expired responses; formatted by `formatKey`. */
+export async function findStoredKeys(
+  tx: Transaction,
+  requests: readonly IdempotentRequest[],
+): Promise<ReadonlySet<string>> {
   const keys = requests.map(({ idempotencyKey }) => idempotencyKey);
+  const { rows } = await rowsOf(keyColumns)`
+    select idempotency.organization_id, idempotency.credential_id, idempotency.route, idempotency.key
+    from idempotency join ${recordset("request", keyColumns, keys)} on ${isKeyOfRequest(keys)}
+  `.execute(tx);
+  return new Set(rows.map(formatKey));
+}
+
+interface AnsweredRequest {
+  readonly request: IdempotentRequest;
+  readonly response: CallResponse;
+}
+
+/**
+ * Inserts the responses of requests whose keys are not stored. If another transaction has inserted one of the
+ * keys meanwhile, the statement fails, and the effects of all requests are rolled back.
+ */
+export async function insertResponses(tx: Transaction, answered: readonly AnsweredRequest[]): Promise<void> {
+  const rows = answered.map((one) => ({ ...toResponseRow(one), ...toClaim(one.request) })).sort(inKeyOrder);
+  const columns = { ...responseColumns, ...columnsOf("idempotency", "request_hash", "created_at") };
   await sql`
-    delete from idempotency using ${recordset("request", keyColumns, keys)} where ${isKeyOfRequest(keys)}
+    insert into idempotency (organization_id, credential_id, route, key, request_hash, created_at, status, body, subjects)
+    select organization_id, credential_id, route, key, request_hash, created_at, status, body::json, ${storedSubjects}
+    from ${recordset("request", columns, rows)}
   `.execute(tx);
 }
 
 /** Stores the responses of requests that have claimed their keys. */
-export async function storeResponses(
-  tx: Transaction,
-  answered: readonly { readonly request: IdempotentRequest; readonly response: CallResponse }[],
-): Promise<void> {
-  const rows = answered.map(({ request: { idempotencyKey, codec }, response: { status, body } }) => ({
-    ...idempotencyKey,
-    status,
-    body: codec.encode(body),
-    subjects: subjectsOf(body),
-  }));
-  const columns = { ...keyColumns, ...columnsOf("idempotency", "status", "subjects"), body: "text" } as const;
+export async function storeResponses(tx: Transaction, answered: readonly AnsweredRequest[]): Promise<void> {
+  const rows = answered.map(toResponseRow);
   await sql`
-    update idempotency set status = request.status, body = request.body::json,
-      -- A contact that is being erased is not stored: the response to the erasure itself stays as it is.
-      subjects = array(
-        select subject from unnest(request.subjects) as named (subject)
-        where not exists (
-          select from erasures
-          where erasures.organization_id = request.organization_id and erasures.subject = named.subject
-        )
-      )
-    from ${recordset("request", columns, rows)}
+    update idempotency set status = request.status, body = request.body::json, subjects = ${storedSubjects}
+    from ${recordset("request", responseColumns, rows)}
     where ${isKeyOfRequest(rows)}
   `.execute(tx);
 }
+
+const responseColumns = {
+  ...keyColumns,
+  ...columnsOf("idempotency", "status", "subjects"),
+  body: "text",
+} as const;
+
+function toResponseRow({ request: { idempotencyKey, codec }, response: { status, body } }: AnsweredRequest) {
+  return { ...idempotencyKey, status, body: codec.encode(body), subjects: subjectsOf(body) };
+}
+
+/** A contact that is being erased is not stored: the response to the erasure itself stays as it is. */
+const storedSubjects = sql`
+  array(
+    select subject from unnest(request.subjects) as named (subject)
+    where not exists (
+      select from erasures
+      where erasures.organization_id = request.organization_id and erasures.subject = named.subject
+    )
+  )`;
 
 /** The contacts and conversations that a body names. */
 function subjectsOf(body: unknown): readonly string[] {

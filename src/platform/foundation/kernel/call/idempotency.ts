@@ -19,7 +19,7 @@ import { defineRetentionJob } from "../retention.ts";
 import type { Transaction } from "../transaction.ts";
 import {
   type CallResponse,
-  claimKeys,
+  claimKey,
   type IdempotentRequest,
   type ResponseCodec,
   retentionDays,
@@ -78,8 +78,7 @@ export async function runOnce(
   request: IdempotentRequest,
   effect: () => Promise<CallResponse>,
 ): Promise<CallResponse> {
-  const claimed = await claimKeys(tx, [request]);
-  if (claimed.size === 0) {
+  if (!(await claimKey(tx, request))) {
     return toReplay(await selectStored(tx, request.idempotencyKey).executeTakeFirstOrThrow(), request);
   }
   const response = await runInSavepoint(tx, effect);
@@ -93,8 +92,7 @@ export async function storeResponse(
   request: IdempotentRequest,
   response: CallResponse,
 ): Promise<void> {
-  const claimed = await claimKeys(tx, [request]);
-  if (claimed.size === 0) {
+  if (!(await claimKey(tx, request))) {
     throw new Error("The idempotency key of a call was used again while the call ran.");
   }
   await storeResponses(tx, [{ request, response }]);

@@ -8,13 +8,13 @@
  */
 
 import { FairBatches, recursAlone, sharedLockTimeoutMs } from "../../../../database/sharing/index.ts";
-import { isLockTimeout, together } from "../../../../database/transaction.ts";
+import { isLockTimeout } from "../../../../database/transaction.ts";
 import type { World } from "../context.ts";
 import type { BatchedCall } from "../module.ts";
 import type { Transaction } from "../transaction.ts";
 import { executeWrite, ownerOf, toIdempotentRequest } from "./execute-write.ts";
 import type { CallResponse, IdempotentRequest } from "./idempotency.ts";
-import { claimKeys, formatKey, releaseKeys, storeResponses } from "./idempotency-claims.ts";
+import { findStoredKeys, formatKey, insertResponses } from "./idempotency-claims.ts";
 import {
   batchHandlerOf,
   createResponse,
@@ -75,9 +75,8 @@ async function runTogether(world: World, calls: readonly PendingCall[]): Promise
   const requests = requestsOf(calls);
   return world.database.transaction(
     async (tx) => {
-      const running = await claimAll(tx, calls, requests);
-      const responses = await handle(tx, world, running);
-      tx.sendWithCommit(() => endClaims(tx, running, { requests, responses }));
+      const responses = await handle(tx, world, await withoutRepeated(tx, calls, requests));
+      tx.sendWithCommit(() => storeAll(tx, requests, responses));
       return calls.map((pending) => responses.get(pending));
     },
     { keepsPlans: true, lockTimeoutMs: sharedLockTimeoutMs },
@@ -97,17 +96,22 @@ function requestsOf(calls: readonly PendingCall[]): Requests {
   );
 }
 
-/** Claims the idempotency keys. Returns the calls without a key, and the first call with each unused key. */
-async function claimAll(
+/** The calls without a key, and the first call with each key that is not stored. */
+async function withoutRepeated(
   tx: Transaction,
   calls: readonly PendingCall[],
   requests: Requests,
 ): Promise<readonly PendingCall[]> {
-  const unique = new Map([...requests.values()].reverse().map((one) => [formatKey(one.idempotencyKey), one]));
-  const claimed = unique.size === 0 ? new Set() : await claimKeys(tx, [...unique.values()]);
+  const used = new Set(requests.size === 0 ? [] : await findStoredKeys(tx, [...requests.values()]));
   return calls.filter((pending) => {
     const request = requests.get(pending);
-    return request === undefined || claimed.has(request);
+    if (request === undefined) {
+      return true;
+    }
+    const key = formatKey(request.idempotencyKey);
+    const isUsed = used.has(key);
+    used.add(key);
+    return !isUsed;
   });
 }
 
@@ -132,20 +136,16 @@ async function handle(tx: Transaction, world: World, calls: readonly PendingCall
   );
 }
 
-/** Stores the responses of the calls with a key, and gives up the keys of calls that were not handled. */
-async function endClaims(
-  tx: Transaction,
-  calls: readonly PendingCall[],
-  { requests, responses }: { readonly requests: Requests; readonly responses: Responses },
-): Promise<void> {
-  const claimed = calls.flatMap((pending) => {
+/**
+ * Stores the responses of the calls with a key. It fails if a request in another transaction has used one of the
+ * keys meanwhile: then the transaction is rolled back, and each call runs alone.
+ */
+async function storeAll(tx: Transaction, requests: Requests, responses: Responses): Promise<void> {
+  const answered = [...responses].flatMap(([pending, response]) => {
     const request = requests.get(pending);
-    return request ? [{ request, response: responses.get(pending) }] : [];
+    return request ? [{ request, response }] : [];
   });
-  const answered = claimed.flatMap(({ request, response }) => (response ? [{ request, response }] : []));
-  const released = claimed.flatMap(({ request, response }) => (response ? [] : [request]));
-  await together(
-    answered.length > 0 && storeResponses(tx, answered),
-    released.length > 0 && releaseKeys(tx, released),
-  );
+  if (answered.length > 0) {
+    await insertResponses(tx, answered);
+  }
 }
