@@ -4,15 +4,10 @@
  * One is created for each connection (stdio) or request (HTTP), with a few handlers and no state. It is the
  * SDK's low-level server, because the tool list depends on the caller and is built once.
  */
-import {
-  type McpRequestContext,
-  type McpServerFactory,
-  Server,
-  type ServerContext,
-} from "@modelcontextprotocol/server";
+import { type McpRequestContext, Server, type ServerContext } from "@modelcontextprotocol/server";
 import type { Log } from "../ports/telemetry/log.ts";
 import { canComplete, complete } from "./complete.ts";
-import { defaultInstructions, describeList, type ListSummary } from "./instructions.ts";
+import { channelInstructions, defaultInstructions, describeList, type ListSummary } from "./instructions.ts";
 import { createPrompts, type Prompts } from "./prompts.ts";
 import { createResources, type Resources } from "./resources.ts";
 import {
@@ -40,6 +35,8 @@ export interface McpServerOptions {
   /** The tools that the service has, by name; by default the whole catalogue. */
   readonly availableTools?: ReadonlySet<string>;
   readonly instructions?: string;
+  /** Whether the client gets the messages of contacts as notifications. */
+  readonly isChannel?: boolean;
   /**
    * Selects the tools that assistants can call, and those that are listed; by default all, and the core ones.
    */
@@ -61,17 +58,24 @@ const listCacheHints = { ttlMs: 300_000, cacheScope: "private" } as const;
 export function createServerFactory(
   serverOptions: McpServerOptions,
   callerOf: (context: McpRequestContext) => McpCaller,
-): McpServerFactory {
-  const { version, log, availableTools, instructions = defaultInstructions } = serverOptions;
+): (context: McpRequestContext) => Server {
+  const { version, log, availableTools, instructions = defaultInstructions, isChannel } = serverOptions;
   const { uploadRoot, resultLimit = defaultResultLimit, instrument = (runTool) => runTool } = serverOptions;
   const list = createToolList(tools, { availableTools, isLocal: uploadRoot !== undefined });
   const executeTool = createExecuteTool({ log, uploadRoot });
   const runTool = instrument(createRunTool({ list, executeTool, resultLimit }));
   const info = { name: "tidings", title: "Tidings", version };
   const hasCompletions = canComplete(list);
-  const completions = hasCompletions ? { completions: {} } : {};
+  const capabilities = {
+    tools: { listChanged: false },
+    resources: {},
+    prompts: {},
+    ...(hasCompletions ? { completions: {} } : {}),
+    // Claude Code listens to the notifications of a server that declares it.
+    ...(isChannel ? { experimental: { "claude/channel": {} } } : {}),
+  };
   const options = {
-    capabilities: { tools: { listChanged: false }, resources: {}, prompts: {}, ...completions },
+    capabilities,
     cacheHints: {
       "tools/list": listCacheHints,
       "resources/list": listCacheHints,
@@ -85,8 +89,9 @@ export function createServerFactory(
   return (context) => {
     const caller = callerOf(context);
     const about = describeList(summarize(list, caller));
-    const texts = [...(about === undefined ? [] : [about]), instructions];
-    const server = new Server(info, { ...options, instructions: texts.join("\n\n") });
+    const texts = [about, isChannel ? channelInstructions : undefined, instructions];
+    const known = texts.filter((text) => text !== undefined);
+    const server = new Server(info, { ...options, instructions: known.join("\n\n") });
     serveTools(server, caller, list, runTool);
     serveResources(server, caller, createResources({ list, executeTool, resultLimit }));
     servePrompts(server, caller, createPrompts(list));
