@@ -10,6 +10,7 @@ import { canComplete, complete } from "./complete.ts";
 import { channelInstructions, defaultInstructions, describeList, type ListSummary } from "./instructions.ts";
 import { createPrompts, type Prompts } from "./prompts.ts";
 import { createResources, type Resources } from "./resources.ts";
+import { createSkills, skillsCapability } from "./skills/index.ts";
 import {
   createExecuteTool,
   createRunTool,
@@ -64,12 +65,14 @@ export function createServerFactory(
   const list = createToolList(tools, { availableTools, isLocal: uploadRoot !== undefined });
   const executeTool = createExecuteTool({ log, uploadRoot });
   const runTool = instrument(createRunTool({ list, executeTool, resultLimit }));
+  const skills = createSkills(list);
   const info = { name: "tidings", title: "Tidings", version };
   const hasCompletions = canComplete(list);
   const capabilities = {
     tools: { listChanged: false },
     resources: {},
     prompts: {},
+    extensions: skillsCapability,
     ...(hasCompletions ? { completions: {} } : {}),
     // Claude Code listens to the notifications of a server that declares it.
     ...(isChannel ? { experimental: { "claude/channel": {} } } : {}),
@@ -93,7 +96,8 @@ export function createServerFactory(
     const known = texts.filter((text) => text !== undefined);
     const server = new Server(info, { ...options, instructions: known.join("\n\n") });
     serveTools(server, caller, list, runTool);
-    serveResources(server, caller, createResources({ list, executeTool, resultLimit }));
+    serveResources(server, caller, createResources({ list, executeTool, resultLimit, skills }));
+    skills.serve(server, caller, listCacheHints);
     servePrompts(server, caller, createPrompts(list));
     if (hasCompletions) {
       server.setRequestHandler("completion/complete", ({ params }, { mcpReq }) =>
@@ -143,7 +147,7 @@ function progressReporter({ _meta, notify }: ServerContext["mcpReq"]): ReportPro
 }
 
 function serveResources(server: Server, caller: McpCaller, resources: Resources): void {
-  server.setRequestHandler("resources/list", () => ({ resources: resources.list() }));
+  server.setRequestHandler("resources/list", async () => ({ resources: await resources.list(caller) }));
   server.setRequestHandler("resources/templates/list", async () => {
     await caller.waitForAccess?.();
     return { resourceTemplates: resources.templates(caller) };
