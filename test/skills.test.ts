@@ -7,8 +7,6 @@ import { Client as ClientV1 } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport as StdioV1 } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport as HttpV1 } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { describe, expect, onTestFinished, test } from "vitest";
-import plugin from "../.claude-plugin/plugin.json" with { type: "json" };
-import about from "../package.json" with { type: "json" };
 import { skills } from "../src/mcp/skills/definitions.ts";
 import { isRead, type ListedTool, tools } from "../src/mcp/tool-list/index.ts";
 import { catalogue } from "../tools/index.ts";
@@ -231,12 +229,4 @@ test.each<[string, string[]]>([
   const uri = "skill://triage-inbox/SKILL.md";
   await expect(reader.get(uri)).rejects.toMatchObject({ code: -32_602 });
   await expect(client.readResource({ uri })).rejects.toMatchObject({ code: -32_602 });
-});
-
-test("the package has the skills and the plugin, which starts the program of the package", () => {
-  expect(about.files).toEqual(expect.arrayContaining(["dist", "skills", ".claude-plugin"]));
-  expect([plugin.name, plugin.version]).toEqual([about.name, about.version]);
-  const { command, args } = plugin.mcpServers.tidings;
-  expect(["$", "{CLAUDE_PLUGIN_ROOT}/", about.bin.tidings].join("")).toBe(args[0]);
-  expect([command, args[1]]).toEqual(["node", "mcp"]);
 });
