@@ -16,6 +16,7 @@ import { createRequire } from "node:module";
 import { basename, resolve } from "node:path";
 import { type BuildOptions, build, type Plugin } from "esbuild";
 import * as built from "../src/cli/embedded-tools.ts";
+import * as guides from "../src/mcp/skills/definitions.ts";
 import * as listed from "../src/mcp/tool-list/definitions.ts";
 import { archiveDatabase } from "./archive-database.ts";
 
@@ -32,9 +33,13 @@ const service = [
   "src/adapters/patterns/matcher-worker.ts",
 ];
 
-/** Modules with constant values that are slow to compute, because they load the catalogue and the service. */
+/**
+ * Modules with constant values that are slow to compute, because they load the catalogue and the service, or
+ * that read files of the repository.
+ */
 const embedded = new Map<string, object>([
   [resolve("src/mcp/tool-list/definitions.ts"), listed],
+  [resolve("src/mcp/skills/definitions.ts"), guides],
   [resolve("src/cli/embedded-tools.ts"), built],
 ]);
 

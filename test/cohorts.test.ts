@@ -5,6 +5,7 @@ import { cohorts } from "../tools/cohorts/index.ts";
 import { contacts } from "../tools/contacts.ts";
 import { useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
+import { createOrganizationFor } from "./support/operator.ts";
 import { openPhone } from "./support/simulator.ts";
 
 const app = useTestApp();
@@ -111,6 +112,10 @@ describe("a saved cohort", () => {
     ]);
     const { data: members } = await app.call(cohorts.list_cohort_members, { id });
     expect(members.map(({ name }) => name).sort()).toEqual(["Ada Öztürk", "Bea"]);
+    for (const member of members) {
+      const { data, meta } = await app.call(cohorts.list_cohort_members, { id, contact_id: member.id });
+      expect([data, meta.total]).toEqual([[member], 1]);
+    }
     const { data: changed } = await app.call(cohorts.update_cohort, {
       id,
       query: vip,
@@ -123,6 +128,18 @@ describe("a saved cohort", () => {
       status: 404,
       code: "cohort_not_found",
     });
+  });
+
+  test("has no member for the id of a contact outside of it, of another tenant's, and of none", async () => {
+    const { id } = (await app.call(cohorts.create_cohort, { name: "Germans", query: inGermany })).data;
+    const [dora] = (await app.call(contacts.list_contacts, { search: "Dora" })).data;
+    const { key } = await createOrganizationFor(app, "Other");
+    const person = { phone_number: "+4915112345699" };
+    const { data: foreign } = await app.call(contacts.create_contact, person, { key });
+    for (const contact_id of [dora?.id ?? "", foreign.id, "con_none"]) {
+      const { data, meta } = await app.call(cohorts.list_cohort_members, { id, contact_id });
+      expect([data, meta.total]).toEqual([[], 0]);
+    }
   });
 
   test.each<[string, Parameters<typeof create>[0], string, string]>([

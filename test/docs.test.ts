@@ -9,7 +9,8 @@ import { operationsOf } from "../src/platform/index.ts";
 import { catalogue } from "../tools/index.ts";
 
 const documents = (await readdir("docs", { recursive: true })).filter((file) => file.endsWith(".md"));
-const pages = ["README.md", "CONTRIBUTING.md", ...documents.map((file) => join("docs", file))];
+const skills = (await readdir("skills")).map((name) => join("skills", name, "SKILL.md"));
+const pages = ["README.md", "CONTRIBUTING.md", ...documents.map((file) => join("docs", file)), ...skills];
 
 describe.each(pages)("%s", (page) => {
   test("links to files and headings that exist", async () => {

@@ -1,6 +1,7 @@
 /** Package metadata: one version everywhere, and only files, tools and settings that exist. */
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
+import plugin from "../.claude-plugin/plugin.json" with { type: "json" };
 import about from "../package.json" with { type: "json" };
 import { manifest } from "../scripts/manifest.ts";
 import server from "../server.json" with { type: "json" };
@@ -11,7 +12,8 @@ import { settings } from "../src/config/index.ts";
 const known = settings.map(({ name }) => name);
 
 test("all files contain the same version", () => {
-  expect([version, server.version, manifest.version]).toEqual(Array(3).fill(about.version));
+  const versions = [version, server.version, manifest.version, plugin.version];
+  expect(versions).toEqual(Array(4).fill(about.version));
 });
 
 test("server.json meets the registry's requirements", () => {
@@ -46,6 +48,15 @@ test("the bundle lists the existing tools and asks for the settings that forward
   const filled = Object.values(env).map((value) => /^\$\{user_config\.(\w+)\}$/.exec(value)?.[1]);
   expect(filled).toEqual(Object.keys(manifest.user_config));
   expect(manifest.user_config.api_key.sensitive).toBe(true);
+});
+
+test("the package is a plugin with the skills, which starts the package's own program", () => {
+  expect(about.files).toEqual(["dist", "skills", ".claude-plugin"]);
+  expect(plugin.name).toBe(about.name);
+  expect(plugin.mcpServers.tidings).toEqual({
+    command: "node",
+    args: [["$", "{CLAUDE_PLUGIN_ROOT}/", about.bin.tidings].join(""), "mcp"],
+  });
 });
 
 test("the image sets only existing settings", async () => {

@@ -3,7 +3,8 @@
  * start.
  */
 import module from "node:module";
-import { cacheFolder } from "./cache-folder.ts";
+import { homedir } from "node:os";
+import { join } from "node:path";
 
 /** Best effort: without a writable home directory there is no cache, and no warning. */
 export function startCompileCache(): void {
@@ -14,4 +15,12 @@ export function startCompileCache(): void {
   } catch {
     // The user has no home directory.
   }
+}
+
+/**
+ * The folder for what saves time at the next start. It is not in the temporary folder, where other users could
+ * write files that this program would trust. @throws Error if the user has no home directory.
+ */
+export function cacheFolder(): string {
+  return join(homedir(), ".cache", "tidings");
 }

@@ -9,6 +9,7 @@ import {
 import { describeCommand, manageCommands } from "./manage/commands.ts";
 import { type ManageOptions, optionTypes } from "./manage/options.ts";
 import { UsageError } from "./manage/usage-error.ts";
+import { mcpHelp, mcpOptionTypes, readChannelCohort } from "./mcp/options.ts";
 import { version } from "./version.ts";
 
 const usage = `Tidings ${version}: business messaging that an AI assistant can operate.
@@ -18,6 +19,7 @@ Usage: tidings <command>
   serve     Serve REST (/v1) and MCP (/mcp) over HTTP, with an embedded database or DATABASE_URL.
   mcp       Serve MCP on stdin and stdout. With TIDINGS_BASE_URL and TIDINGS_API_KEY it forwards to
             that service; without them it runs the embedded one and shares it with other processes.
+            --channel also sends messages to the client as they arrive: tidings mcp --help.
   listen    Forward this organization's events to a program under development, in the form of webhooks:
             tidings listen --forward-to http://127.0.0.1:4000/hooks. Reads from the service at
             TIDINGS_BASE_URL with TIDINGS_API_KEY or, without them, from the one on this machine.
@@ -40,6 +42,7 @@ Settings are environment variables:
 const commandOptions = {
   "forward-to": { type: "string" },
   "stop-with-parent": { type: "boolean" },
+  ...mcpOptionTypes,
   ...optionTypes,
   ...emulatorOptionTypes,
 } as const;
@@ -47,6 +50,8 @@ const commandOptions = {
 interface ServiceOptions {
   readonly "forward-to"?: string | undefined;
   readonly "stop-with-parent"?: boolean | undefined;
+  readonly channel?: boolean | undefined;
+  readonly cohort?: string | undefined;
 }
 
 type Options = ManageOptions & EmulatorArguments & ServiceOptions;
@@ -67,7 +72,14 @@ const commands: Readonly<Record<string, Command>> = {
     options: ["stop-with-parent"],
     run: async (options) => (await import("./serve.ts")).runServe(options["stop-with-parent"]),
   },
-  mcp: { run: async () => (await import("./mcp.ts")).runMcp() },
+  mcp: {
+    options: Object.keys(mcpOptionTypes),
+    help: mcpHelp,
+    async run(options) {
+      const cohort = readChannelCohort(options);
+      await (await import("./mcp/mcp.ts")).runMcp(cohort);
+    },
+  },
   listen: {
     options: ["forward-to"],
     run: async (options) => (await import("./listen.ts")).runListen(options["forward-to"]),

@@ -1,5 +1,5 @@
 /**
- * MCP resources: one contact, one conversation, and the reference documents.
+ * MCP resources: one contact, one conversation, the reference documents, and the skills.
  *
  * Contacts and conversations are read with tools, under the rules of tool calls: a caller who may not call
  * the tools is not offered the resource, and the content has the same size limit and the same notes.
@@ -12,6 +12,7 @@ import {
   ResourceNotFoundError,
   type ResourceTemplateType,
 } from "@modelcontextprotocol/server";
+import type { Skills } from "./skills/index.ts";
 import {
   combineResults,
   describeToolFailure,
@@ -87,7 +88,7 @@ const documents: readonly Resource[] = [
 ];
 
 export interface Resources {
-  list(): Resource[];
+  list(caller: McpCaller): Promise<Resource[]>;
   templates(caller: McpCaller): ResourceTemplateType[];
   /** @throws ResourceNotFoundError, or ProtocolError with the service's message. */
   read(caller: McpCaller, uri: string, signal: AbortSignal): Promise<ReadResourceResult>;
@@ -98,9 +99,10 @@ interface Dependencies {
   readonly executeTool: ExecuteTool;
   /** The maximum length of a resource in characters. */
   readonly resultLimit: number;
+  readonly skills: Skills;
 }
 
-export function createResources({ list, executeTool, resultLimit }: Dependencies): Resources {
+export function createResources({ list, executeTool, resultLimit, skills }: Dependencies): Resources {
   const toolsOf = (kind: ResourceKind, caller: McpCaller): ListedTool[] | undefined => {
     const reachable = list.callable(visibilityOf(caller));
     const required = Object.values(kind.parts).map((part) => part("").tool);
@@ -109,13 +111,17 @@ export function createResources({ list, executeTool, resultLimit }: Dependencies
   };
 
   return {
-    list: () => [...documents],
+    list: async (caller) => [...documents, ...(await skills.list(caller))],
     templates: (caller) =>
       resourceKinds.filter((kind) => toolsOf(kind, caller)).map(({ template }) => template),
     async read(caller, uri, signal) {
       const document = documents.find((candidate) => candidate.uri === uri);
       if (document) {
         return toContents(uri, [JSON.stringify(await readReference(document.name))]);
+      }
+      const skill = uri.startsWith("skill://") ? await skills.read(caller, uri) : undefined;
+      if (skill) {
+        return skill;
       }
       for (const kind of resourceKinds) {
         const encodedId = kind.uriPattern.exec(uri)?.[1];

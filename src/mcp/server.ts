@@ -7,9 +7,10 @@
 import { type McpRequestContext, Server, type ServerContext } from "@modelcontextprotocol/server";
 import type { Log } from "../ports/telemetry/log.ts";
 import { canComplete, complete } from "./complete.ts";
-import { defaultInstructions, describeList, type ListSummary } from "./instructions.ts";
+import { channelInstructions, defaultInstructions, describeList, type ListSummary } from "./instructions.ts";
 import { createPrompts, type Prompts } from "./prompts.ts";
 import { createResources, type Resources } from "./resources.ts";
+import { createSkills, skillsCapability } from "./skills/index.ts";
 import {
   createExecuteTool,
   createRunTool,
@@ -35,6 +36,8 @@ export interface McpServerOptions {
   /** The tools that the service has, by name; by default the whole catalogue. */
   readonly availableTools?: ReadonlySet<string>;
   readonly instructions?: string;
+  /** Whether the client gets the messages of contacts as notifications. */
+  readonly isChannel?: boolean;
   /**
    * Selects the tools that assistants can call, and those that are listed; by default all, and the core ones.
    */
@@ -59,7 +62,7 @@ export function createServerFactory(
   serverOptions: McpServerOptions,
   callerOf: (context: McpRequestContext) => McpCaller,
 ): (context: McpRequestContext) => Server {
-  const { version, log, availableTools, instructions = defaultInstructions } = serverOptions;
+  const { version, log, availableTools, instructions = defaultInstructions, isChannel } = serverOptions;
   const {
     announcesChanges = false,
     uploadRoot,
@@ -69,11 +72,20 @@ export function createServerFactory(
   const list = createToolList(tools, { availableTools, isLocal: uploadRoot !== undefined });
   const executeTool = createExecuteTool({ log, uploadRoot });
   const runTool = instrument(createRunTool({ list, executeTool, resultLimit }));
+  const skills = createSkills(list);
   const info = { name: "tidings", title: "Tidings", version };
   const hasCompletions = canComplete(list);
-  const completions = hasCompletions ? { completions: {} } : {};
+  const capabilities = {
+    tools: { listChanged: announcesChanges },
+    resources: {},
+    prompts: {},
+    extensions: skillsCapability,
+    ...(hasCompletions ? { completions: {} } : {}),
+    // Claude Code listens to the notifications of a server that declares it.
+    ...(isChannel ? { experimental: { "claude/channel": {} } } : {}),
+  };
   const options = {
-    capabilities: { tools: { listChanged: announcesChanges }, resources: {}, prompts: {}, ...completions },
+    capabilities,
     cacheHints: {
       "tools/list": listCacheHints,
       "resources/list": listCacheHints,
@@ -87,10 +99,12 @@ export function createServerFactory(
   return (context) => {
     const caller = callerOf(context);
     const about = describeList(summarize(list, caller));
-    const texts = [...(about === undefined ? [] : [about]), instructions];
-    const server = new Server(info, { ...options, instructions: texts.join("\n\n") });
+    const texts = [about, isChannel ? channelInstructions : undefined, instructions];
+    const known = texts.filter((text) => text !== undefined);
+    const server = new Server(info, { ...options, instructions: known.join("\n\n") });
     serveTools(server, caller, list, runTool);
-    serveResources(server, caller, createResources({ list, executeTool, resultLimit }));
+    serveResources(server, caller, createResources({ list, executeTool, resultLimit, skills }));
+    skills.serve(server, caller, listCacheHints);
     servePrompts(server, caller, createPrompts(list));
     if (hasCompletions) {
       server.setRequestHandler("completion/complete", ({ params }, { mcpReq }) =>
@@ -140,7 +154,7 @@ function progressReporter({ _meta, notify }: ServerContext["mcpReq"]): ReportPro
 }
 
 function serveResources(server: Server, caller: McpCaller, resources: Resources): void {
-  server.setRequestHandler("resources/list", () => ({ resources: resources.list() }));
+  server.setRequestHandler("resources/list", async () => ({ resources: await resources.list(caller) }));
   server.setRequestHandler("resources/templates/list", async () => {
     await caller.waitForAccess?.();
     return { resourceTemplates: resources.templates(caller) };

@@ -7,10 +7,11 @@
  */
 import { PassThrough, type Readable, type Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Server } from "@modelcontextprotocol/server";
+import type { McpRequestContext, Server } from "@modelcontextprotocol/server";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
 import { parseJson } from "../../tools/contract/index.ts";
 import type { Client } from "../client/index.ts";
+import type { HostChannel } from "./host-channel/index.ts";
 import { maxLineBytes, readLines } from "./read-lines.ts";
 import { createServerFactory, defaultToolFilter, type McpServerOptions } from "./server.ts";
 import type { McpCaller } from "./tool-call/index.ts";
@@ -30,12 +31,14 @@ export interface StdioOptions extends McpServerOptions {
   readonly listWaitMs?: number;
   /** How long after a failed attempt a list may start another one. */
   readonly retryAfterMs?: number;
+  /** Sends notifications of messages to the client, from when it is connected. */
+  readonly channel?: HostChannel | undefined;
   readonly stdin?: Readable;
   readonly stdout?: Writable;
 }
 
 export interface StdioConnection {
-  /** Resolves when the client has disconnected. */
+  /** Resolves when the client has disconnected. @throws the error of the channel. */
   readonly ended: Promise<void>;
   close(): Promise<void>;
 }
@@ -51,7 +54,7 @@ const listCutoffMs = 60;
 const latestDiscoveryMs = 1_000;
 
 export function serveOverStdio(options: StdioOptions): StdioConnection {
-  const { stdin = process.stdin, stdout = process.stdout, log } = options;
+  const { stdin = process.stdin, stdout = process.stdout, log, channel } = options;
   if (stdout === process.stdout) {
     guardStdout();
   }
@@ -63,12 +66,15 @@ export function serveOverStdio(options: StdioOptions): StdioConnection {
       server.sendToolListChanged().catch(() => undefined);
     }
   });
-  const factory = createServerFactory({ ...options, announcesChanges: true }, () => caller);
+  const settings = { ...options, announcesChanges: true, isChannel: channel !== undefined };
+  const factory = createServerFactory(settings, () => caller);
+  const notifications = channel && startChannel(channel, ended);
   const connection = serveStdio(
     (context) => {
       const server = factory(context);
       servers.push(server);
       caller.start();
+      notifications?.sendTo(server, context);
       return server;
     },
     {
@@ -76,7 +82,50 @@ export function serveOverStdio(options: StdioOptions): StdioConnection {
       onerror: (error) => log.warn({ err: error }, "a message on stdin could not be handled"),
     },
   );
-  return { ended, close: () => connection.close() };
+  return {
+    ended: notifications ? Promise.race([ended, notifications.failed]) : ended,
+    close: () => connection.close(),
+  };
+}
+
+interface ChannelConnection {
+  /** Starts the channel once the client of this server is ready. */
+  sendTo(server: Server, context: McpRequestContext): void;
+  /** Rejects with the error of the channel; never resolves. */
+  readonly failed: Promise<never>;
+}
+
+function startChannel(channel: HostChannel, ended: Promise<void>): ChannelConnection {
+  const stopping = new AbortController();
+  void ended.then(() => stopping.abort());
+  let target: Server | undefined;
+  let reject: (error: unknown) => void = () => undefined;
+  const failed = new Promise<never>((_, rejectFailed) => {
+    reject = rejectFailed;
+  });
+  const start = (server: Server) => {
+    const isFirst = target === undefined;
+    target = server;
+    if (isFirst) {
+      const run = channel.run(async (notification) => target?.notification(notification), stopping.signal);
+      run.catch((error: unknown) => {
+        if (!stopping.signal.aborted) {
+          reject(error);
+        }
+      });
+    }
+  };
+  return {
+    sendTo(server, { era }) {
+      if (era === "legacy") {
+        server.oninitialized = () => start(server);
+      } else {
+        // This revision has no handshake: the client is ready after the answer to its first request.
+        setImmediate(() => start(server));
+      }
+    },
+    failed,
+  };
 }
 
 /** Libraries may print, which would break the protocol on stdout. */

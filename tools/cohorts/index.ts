@@ -200,8 +200,15 @@ export const cohorts = {
     path: "/v1/cohorts/{id}/members",
     scope: "contacts:read",
     title: "List cohort members",
-    description: "List the contacts that a cohort selects now, newest first.",
-    input: z.object({ id: cohortId, ...paging(25) }),
+    description:
+      "List the contacts that a cohort selects now, newest first, or find out whether one is in it.",
+    input: z.object({
+      id: cohortId,
+      contact_id: id("Contact", "list_contacts")
+        .optional()
+        .describe("Only this contact, if it is in the cohort"),
+      ...paging(25),
+    }),
     output: paged(
       Contact.pick({ id: true, phone_number: true, name: true, tags: true, opted_out: true, blocked: true }),
     ),

@@ -61,7 +61,7 @@ export const cohorts = implement(contract, {
       return { data: serializeCohort(await requireCohort(db, organization, id)) };
     },
 
-    async list_cohort_members({ id, ...paging }, { db, world, organization, now }) {
+    async list_cohort_members({ id, contact_id, ...paging }, { db, world, organization, now }) {
       const cohort = await requireCohort(db, organization, id);
       await normalizeContacts(world, organization);
       const { rows, meta } = await withTimeLimit(
@@ -70,6 +70,7 @@ export const cohorts = implement(contract, {
           const members = ofOrganization(queries, organization)
             .selectFrom("contacts")
             .where("erased_at", "is", null)
+            .$if(contact_id !== undefined, (contacts) => contacts.where("contacts.id", "=", contact_id ?? ""))
             .where(isMember(organization, cohort, now));
           return readPage(members.selectAll().orderBy("id", "desc"), paging);
         },

@@ -1,19 +1,21 @@
 /** `tidings mcp`: MCP on stdin and stdout, in front of a remote service or the embedded one. */
-import { allScopes } from "../../tools/contract/index.ts";
-import { createClient } from "../client/index.ts";
-import { appSecrets, type Config, readConfig } from "../config/index.ts";
-import { guardStdout, type StdioConnection, serveOverStdio } from "../mcp/stdio.ts";
-import { createToolFilter, discoverAccess, tools } from "../mcp/tool-list/index.ts";
-import type { Log } from "../ports/telemetry/log.ts";
-import { openDataFolder } from "./data-folder/data-folder.ts";
-import type { Instance } from "./data-folder/instance.ts";
-import { embeddedTools } from "./embedded-tools.ts";
-import { describeFirstStart } from "./first-start.ts";
-import { createLazyLog } from "./lazy-log.ts";
+import { allScopes } from "../../../tools/contract/index.ts";
+import { type Client, createClient } from "../../client/index.ts";
+import { appSecrets, type Config, readConfig } from "../../config/index.ts";
+import type { HostChannel } from "../../mcp/host-channel/index.ts";
+import { guardStdout, type StdioConnection, serveOverStdio } from "../../mcp/stdio.ts";
+import { createToolFilter, discoverAccess, tools } from "../../mcp/tool-list/index.ts";
+import type { Log } from "../../ports/telemetry/log.ts";
+import { openDataFolder } from "../data-folder/data-folder.ts";
+import type { Instance } from "../data-folder/instance.ts";
+import { embeddedTools } from "../embedded-tools.ts";
+import { describeFirstStart } from "../first-start.ts";
+import { createLazyLog } from "../lazy-log.ts";
+import { version } from "../version.ts";
 import { rememberAccess } from "./remembered-access.ts";
-import { version } from "./version.ts";
 
-export async function runMcp(): Promise<void> {
+/** @param cohort the cohort whose messages the client is notified of. */
+export async function runMcp(cohort: string | undefined): Promise<void> {
   guardStdout();
   const { config, warnings } = readConfig();
   const log = createLazyLog(config.logLevel, appSecrets(config));
@@ -21,8 +23,8 @@ export async function runMcp(): Promise<void> {
     log.warn({}, warning);
   }
   const { ended } = config.upstream
-    ? serveUpstream(config, config.upstream, log)
-    : await serveEmbedded(config, log);
+    ? await serveUpstream(config, config.upstream, { log, cohort })
+    : await serveEmbedded(config, { log, cohort });
   process.on("SIGTERM", () => process.exit(0));
   process.on("SIGINT", () => process.exit(0));
   await ended;
@@ -30,7 +32,14 @@ export async function runMcp(): Promise<void> {
   process.exit(0);
 }
 
-function serveUpstream(config: Config, { baseUrl, key }: { baseUrl: string; key: string }, log: Log) {
+interface McpOptions {
+  readonly log: Log;
+  readonly cohort: string | undefined;
+}
+
+type Upstream = NonNullable<Config["upstream"]>;
+
+async function serveUpstream(config: Config, { baseUrl, key }: Upstream, { log, cohort }: McpOptions) {
   const client = createClient({ baseUrl, key, userAgent: `tidings-mcp/${version}` });
   const { scopes } = config;
   const remembered = rememberAccess({ baseUrl, key });
@@ -41,10 +50,23 @@ function serveUpstream(config: Config, { baseUrl, key }: { baseUrl: string; key:
     }
     return access;
   };
-  const options = { ...sharedOptions(config), client, log };
+  const channel = await openHostChannelOf(client, cohort);
+  const options = { ...sharedOptions(config), client, log, channel };
   return scopes
     ? serveOverStdio({ ...options, knownAccess: { scopes: new Set(scopes) } })
     : serveOverStdio({ ...options, knownAccess: remembered.read(), discoverAccess: discover });
+}
+
+/** Loaded only where it is wanted: it needs the declarations of operations, which are slow to load. */
+async function openHostChannelOf(
+  client: Client,
+  cohort: string | undefined,
+): Promise<HostChannel | undefined> {
+  if (cohort === undefined) {
+    return undefined;
+  }
+  const { openHostChannel } = await import("../../mcp/host-channel/index.ts");
+  return openHostChannel({ client, cohort, report: (line) => console.error(`tidings: ${line}`) });
 }
 
 function sharedOptions({ toolFilter, resultLimit, uploadRoot }: Config) {
@@ -52,12 +74,12 @@ function sharedOptions({ toolFilter, resultLimit, uploadRoot }: Config) {
 }
 
 /** Answers tools/list at once and starts the service afterwards; calls wait for it. */
-async function serveEmbedded(config: Config, log: Log): Promise<StdioConnection> {
+async function serveEmbedded(config: Config, { log, cohort }: McpOptions): Promise<StdioConnection> {
   const settings = sharedOptions(config);
   const folder = await openDataFolder(config.dataDir);
   let starting: Promise<Instance> | undefined;
   const instance = () => {
-    starting ??= import("./data-folder/instance.ts").then(({ openInstance }) =>
+    starting ??= import("../data-folder/instance.ts").then(({ openInstance }) =>
       openInstance({
         config,
         folder,
@@ -76,10 +98,15 @@ async function serveEmbedded(config: Config, log: Log): Promise<StdioConnection>
     userAgent: `tidings-mcp/${version}`,
   });
   const access = { scopes: new Set(config.scopes ?? allScopes) };
+  if (cohort !== undefined) {
+    // The channel calls the service before the connection opens. Here the start's own error is thrown.
+    await instance();
+  }
   return serveOverStdio({
     ...settings,
     client,
     log,
+    channel: await openHostChannelOf(client, cohort),
     knownAccess: access,
     async discoverAccess() {
       await startInstance(instance);

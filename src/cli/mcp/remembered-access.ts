@@ -7,9 +7,9 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { parseJson, readScope } from "../../tools/contract/index.ts";
-import type { KeyAccess } from "../mcp/tool-list/index.ts";
-import { cacheFolder } from "./cache-folder.ts";
+import { parseJson, readScope } from "../../../tools/contract/index.ts";
+import type { KeyAccess } from "../../mcp/tool-list/index.ts";
+import { cacheFolder } from "../compile-cache.ts";
 
 export interface RememberedAccess {
   read(): KeyAccess | undefined;
