@@ -117,7 +117,7 @@ test("a change in another organization starts nothing", async () => {
 });
 
 test("a webhook can't subscribe to the events of flows alone", async () => {
-  const events = ["conversation.closed"] as unknown as ["message.failed"];
+  const events = ["window.expiring"] as unknown as ["message.failed"];
   const subscribe = app.call(webhooks.create_webhook, { url: "https://example.com/hook", events });
   expect(await expectFailure(subscribe)).toMatchObject({ status: 400 });
 });

@@ -66,6 +66,7 @@ const query = (text: string) => sql.raw<{ count: number }>(text).execute(app.ser
 
 beforeAll(async () => {
   await app.call(webhooks.create_webhook, { url: "http://127.0.0.1:1/", events: ["message.sent"] });
+  await app.call(webhooks.list_events, { types: "contact.created" });
   await app.call(auth.login, { email: ownerEmail, password: ownerPassword });
   const { message_id, conversation_id } = await openPhone(app, "+14155550191").write("hi");
   await app.call(messages.send_message, {

@@ -3,8 +3,9 @@
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { retryDelaysMs } from "../src/platform/automation/webhooks/schedule.ts";
+import { specifiedEvents } from "../tools/events.ts";
 import { messages } from "../tools/messages/index.ts";
-import { webhookEvents, webhooks } from "../tools/webhooks.ts";
+import { webhooks } from "../tools/webhooks.ts";
 import { silentLog, startTestApp, type TestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { openPhone } from "./support/simulator.ts";
@@ -38,7 +39,7 @@ afterEach(async () => {
 });
 
 async function subscribe(to = receiver, at = app): Promise<string> {
-  const { data } = await at.call(webhooks.create_webhook, { url: to.url, events: webhookEvents });
+  const { data } = await at.call(webhooks.create_webhook, { url: to.url, events: [...specifiedEvents] });
   to.secret = data.signing_secret;
   return data.id;
 }

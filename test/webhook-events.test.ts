@@ -5,6 +5,7 @@ import { conversations } from "../tools/conversations.ts";
 import { webhookEvents, webhooks } from "../tools/webhooks.ts";
 import { useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
+import { findColumns } from "./support/find-columns.ts";
 import { iterations } from "./support/iterations.ts";
 import { openPhone } from "./support/simulator.ts";
 import { startWebhookReceiver } from "./support/webhook-receiver.ts";
@@ -41,6 +42,36 @@ test("an erased contact's events are deleted, also pending ones", async () => {
   expect(receiver.received).toEqual([]);
   expect((await app.call(webhooks.list_webhook_deliveries, { id })).data).toEqual([]);
   expect((await app.call(webhooks.list_events, { after: start.cursor })).data.events).toEqual([]);
+});
+
+test("events of an erased contact without a conversation are hidden, and deleted with their deliveries", async () => {
+  await using receiver = await startWebhookReceiver();
+  const types = ["contact.created", "contact.tag_added"] as const;
+  const input = { url: receiver.url, events: [...types] };
+  const { id, signing_secret } = (await app.call(webhooks.create_webhook, input)).data;
+  receiver.secret = signing_secret;
+  // Repeats what it received: the log of its deliveries has it too.
+  receiver.respond = ({ body }) => ({ status: 500, body });
+  const { data: start } = await app.call(webhooks.list_events, {});
+  const list = async () =>
+    (await app.call(webhooks.list_events, { after: start.cursor, types: types.join(",") })).data.events;
+  const person = { phone_number: "+14155550152", name: "Marker Lin" };
+  const { data: contact } = await app.call(contacts.create_contact, person);
+  await app.call(contacts.tag_contact, { id: contact.id, add: ["marker vip"] });
+  await app.runDueJobs();
+  expect((await list()).map(({ type }) => type)).toEqual(types);
+  const personal = ["4155550152", "Marker Lin", "marker vip"];
+  const { queries } = app.server.database;
+  const stored = await findColumns(queries, personal);
+  expect(stored).toEqual(expect.arrayContaining(["events.body", "webhook_deliveries.attempts"]));
+  await app.call(contacts.delete_contact, { id: contact.id });
+  expect(await list()).toEqual([]);
+  const received = receiver.received.length;
+  await app.runDueJobs();
+  expect(await findColumns(queries, personal)).toEqual([]);
+  await app.advanceTime(day);
+  expect(receiver.received.length).toBe(received);
+  expect((await app.call(webhooks.list_webhook_deliveries, { id })).data).toEqual([]);
 });
 
 test("events are read in pages of 100, and an invalid cursor is rejected", async () => {

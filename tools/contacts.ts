@@ -12,6 +12,7 @@ import {
   paged,
   paging,
   phone,
+  RecordedActor,
   tag,
   tags,
   timestamp,
@@ -209,3 +210,21 @@ export const contactErrors = {
     "Remove some tags in the same call, or store values in a contact's metadata.",
   ),
 } as const satisfies Record<string, ErrorEntry>;
+
+export const contactEvents = {
+  "contact.created": {
+    scope: "contacts:read",
+    data: z.object({
+      contact_id: z.string(),
+      phone_number: z.string().nullable(),
+      name: z.string().nullable(),
+      /** Who caused it; the service itself where the contact wrote first. */
+      actor: RecordedActor,
+    }),
+  },
+  "contact.tag_added": {
+    scope: "contacts:read",
+    /** tags: the tags that the contact did not have before. */
+    data: z.object({ contact_id: z.string(), tags: z.array(z.string()), actor: RecordedActor }),
+  },
+} as const;

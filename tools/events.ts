@@ -1,12 +1,25 @@
 /** Every event of the service, with the shape of its data and the scope that reads it. */
 import { z } from "zod";
 import { broadcastEvents } from "./broadcasts/index.ts";
+import { contactEvents } from "./contacts.ts";
 import type { Scope } from "./contract/index.ts";
+import { conversationEvents } from "./conversations.ts";
 import { flowEvents } from "./flows/index.ts";
+import { importEvents } from "./imports.ts";
 import { inboxEvents } from "./inboxes.ts";
 import { messageEvents } from "./messages/index.ts";
 import { noteEvents } from "./notes.ts";
+import { paymentEvents } from "./payments.ts";
+import { templateEvents } from "./templates/index.ts";
 import { walletEvents } from "./wallet.ts";
+
+/**
+ * Events that every message may cause. They are recorded only where something wants them, so that a message
+ * costs no more statements elsewhere.
+ */
+const eventsOnDemand = { ...conversationEvents, ...contactEvents };
+
+export type EventNameOnDemand = keyof typeof eventsOnDemand;
 
 /** The events that a webhook can subscribe to. */
 export const publicEvents = {
@@ -16,9 +29,13 @@ export const publicEvents = {
   ...walletEvents,
   ...broadcastEvents,
   ...flowEvents,
+  ...eventsOnDemand,
+  ...templateEvents,
+  ...importEvents,
+  ...paymentEvents,
 };
 
-type PublicEventName = keyof typeof publicEvents;
+export type PublicEventName = keyof typeof publicEvents;
 
 /** The events of the specification, which list_events returns by default. */
 export const specifiedEvents: readonly PublicEventName[] = [
@@ -33,6 +50,10 @@ export function isPublicEvent(type: string): type is PublicEventName {
   return Object.hasOwn(publicEvents, type);
 }
 
+export function isEventOnDemand(type: string): type is EventNameOnDemand {
+  return Object.hasOwn(eventsOnDemand, type);
+}
+
 /** The types in a comma-separated list whose names have been checked. */
 export function readEventTypes(types: string): readonly PublicEventName[] {
   return types
@@ -41,25 +62,14 @@ export function readEventTypes(types: string): readonly PublicEventName[] {
     .filter(isPublicEvent);
 }
 
-const Conversation = z.object({ conversation_id: z.string() });
-const Contact = z.object({ contact_id: z.string() });
-
 /** Events that start flows. They have no other receivers. */
 const internalEvents = {
-  "conversation.created": { scope: "inbox:read", data: Conversation },
-  "conversation.opened": { scope: "inbox:read", data: Conversation },
-  "conversation.assigned": { scope: "inbox:read", data: Conversation },
-  "conversation.closed": { scope: "inbox:read", data: Conversation },
-  "contact.created": { scope: "contacts:read", data: Contact },
-  "contact.tag_added": { scope: "contacts:read", data: Contact.extend({ tags: z.array(z.string()) }) },
   "window.expiring": {
     scope: "inbox:read",
     /** last_user_message_at: the time of the message that opened the window. */
-    data: Conversation.extend({ last_user_message_at: z.string() }),
+    data: z.object({ conversation_id: z.string(), last_user_message_at: z.string() }),
   },
 } as const;
-
-export type InternalEventName = keyof typeof internalEvents;
 
 /** Every event. Only the public events are sent to webhooks. */
 export const events = { ...publicEvents, ...internalEvents } as const satisfies Record<

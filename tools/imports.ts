@@ -79,3 +79,19 @@ export const importErrors = {
     "Use the id that import_contacts (POST /v1/contacts/import) returned.",
   ),
 } as const satisfies Record<string, ErrorEntry>;
+
+const ImportChange = z.object({ import_id: z.string() });
+
+/** The counts of rows, as in the import. */
+const ImportEnd = ImportChange.extend({
+  total: z.int(),
+  created: z.int(),
+  updated: z.int(),
+  rejected: z.int(),
+});
+
+export const importEvents = {
+  "import.started": { scope: "contacts:read", data: ImportChange },
+  "import.completed": { scope: "contacts:read", data: ImportEnd },
+  "import.failed": { scope: "contacts:read", data: ImportEnd.extend({ failure: z.string() }) },
+} as const;

@@ -179,3 +179,26 @@ export const paymentErrors = {
     "Send the request again, with the same idempotency key: an order is not created twice, and no payment is credited twice.",
   ),
 } as const satisfies Record<string, ErrorEntry>;
+
+const PaymentChange = z.object({
+  /** As in list_payments, which has the same fields. */
+  payment_id: z.string(),
+  processor_order_id: z.string(),
+  processor_payment_id: z.string(),
+  amount: z.number(),
+  currency: z.string(),
+  status: z.enum(paymentStatuses),
+  amount_refunded: z.number(),
+  /** Whether the payment moves no money. */
+  simulated: z.boolean(),
+});
+
+export const paymentEvents = {
+  "payment.captured": {
+    scope: "tokens:read",
+    /** credited: false for a payment that is returned to the payer, or is not of its order's amount. */
+    data: PaymentChange.extend({ credited: z.boolean() }),
+  },
+  "payment.failed": { scope: "tokens:read", data: PaymentChange },
+  "payment.refunded": { scope: "tokens:read", data: PaymentChange },
+} as const;

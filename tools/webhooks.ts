@@ -1,4 +1,4 @@
-/** Webhooks: subscriptions that send signed message events to an organization's addresses. */
+/** Webhooks: subscriptions that send signed events to an organization's addresses. */
 import { z } from "zod";
 import {
   DeletionResult,
@@ -92,7 +92,7 @@ export const webhooks = {
     scope: "tokens:create",
     title: "Create webhook",
     description:
-      "Send events to an HTTPS address. signing_secret is returned only in this response. Needs the scope that reads each event. Try it with test_webhook.",
+      "Send events to an HTTPS address. signing_secret is returned only here. Needs the scope of each event. Try it with test_webhook.",
     input: z.object({ url, events: subscribedEvents, description: description.optional() }),
     output: one(Webhook.extend({ signing_secret: z.string() })),
     status: 201,
@@ -105,7 +105,7 @@ export const webhooks = {
     path: "/v1/webhook-subscriptions",
     scope: "tokens:read",
     title: "List webhooks",
-    description: "List the webhook subscriptions with their events and state, without secrets.",
+    description: "List webhooks with their events and state, without secrets.",
     input: z.object({}),
     output: one(z.object({ webhooks: z.array(Webhook) })),
   }),
@@ -266,7 +266,7 @@ export const webhooks = {
           .max(2048)
           .default(specifiedEvents.join(","))
           .describe(
-            "Comma-separated, like message.failed,flow.disabled; each needs the scope that reads it. Default: the messages' sent, delivered, read, failed and received",
+            "Comma-separated, like message.failed,conversation.closed; each needs the scope that reads it. Events of contacts and conversations are recorded from the first call that names them. Default: the messages' sent, delivered, read, failed and received",
           ),
       })
       .superRefine(({ after, since, types }, context) => {

@@ -96,4 +96,4 @@ export {
   toolNames,
   withLocalField,
 } from "./tool.ts";
-export { untrusted, untrustedPaths } from "./untrusted.ts";
+export { openPaths, untrusted, untrustedPaths } from "./untrusted.ts";

@@ -1,4 +1,4 @@
-/** Marks fields that customers write, and finds these fields in the schema of a response. */
+/** Finds fields in the schema of a response: those that customers write, and those that hold any JSON. */
 import { z } from "zod";
 import { unwrap } from "./json-schema/index.ts";
 
@@ -11,21 +11,57 @@ export function untrusted<Field extends z.ZodType>(field: Field): Field {
 }
 
 /** The paths of a response's marked fields, for example `data[].text`. */
-export function untrustedPaths(schema: z.core.$ZodType, path = ""): string[] {
-  if (z.globalRegistry.get(schema)?.untrusted === true) {
+export function untrustedPaths(schema: z.core.$ZodType): string[] {
+  return findPaths(schema, (field) => z.globalRegistry.get(field)?.untrusted === true);
+}
+
+/** The paths of a response's fields whose members the schema does not name, for example `data.metadata`. */
+export function openPaths(schema: z.core.$ZodType): string[] {
+  return findPaths(schema, isOpen);
+}
+
+/** Without the fields within a field that was found. */
+function findPaths(
+  schema: z.core.$ZodType,
+  isWanted: (field: z.core.$ZodType) => boolean,
+  path = "",
+): string[] {
+  if (isWanted(schema)) {
     return [path];
   }
   const inner = unwrap(schema);
   if (inner !== schema) {
-    return untrustedPaths(inner, path);
+    return findPaths(inner, isWanted, path);
   }
   if (inner instanceof z.ZodObject) {
     return Object.entries(inner.shape).flatMap(([name, field]) =>
-      untrustedPaths(field, path === "" ? name : `${path}.${name}`),
+      findPaths(field, isWanted, path === "" ? name : `${path}.${name}`),
     );
   }
   if (inner instanceof z.ZodArray) {
-    return untrustedPaths(inner.element, `${path}[]`);
+    return findPaths(inner.element, isWanted, `${path}[]`);
   }
-  return inner instanceof z.ZodUnion ? inner.options.flatMap((option) => untrustedPaths(option, path)) : [];
+  return inner instanceof z.ZodUnion
+    ? inner.options.flatMap((option) => findPaths(option, isWanted, path))
+    : [];
 }
+
+function isOpen(schema: z.core.$ZodType): boolean {
+  const field = unwrap(schema);
+  return !(
+    field instanceof z.ZodObject ||
+    field instanceof z.ZodArray ||
+    field instanceof z.ZodUnion ||
+    scalars.some((scalar) => field instanceof scalar)
+  );
+}
+
+const scalars = [
+  z.ZodString,
+  z.ZodStringFormat,
+  z.ZodNumber,
+  z.ZodBoolean,
+  z.ZodEnum,
+  z.ZodLiteral,
+  z.ZodNull,
+];

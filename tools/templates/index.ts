@@ -16,6 +16,7 @@ import {
 
 export * from "./data.ts";
 export { templateErrors } from "./errors.ts";
+export { templateEvents } from "./events.ts";
 
 const templateId = id("Template", "list_templates");
 const variables = z

@@ -267,6 +267,7 @@ export const sqlTypes: SqlTypes = {
     conversation_id: "text",
     transaction_id: "xid8",
     created_at: "timestamptz",
+    contact_id: "text",
   },
   flow_firings: {
     organization_id: "text",
@@ -650,6 +651,11 @@ export const sqlTypes: SqlTypes = {
     created_at: "timestamptz",
     updated_at: "timestamptz",
   },
+  polled_events: {
+    organization_id: "text",
+    type: "text",
+    polled_at: "timestamptz",
+  },
   processes: {
     id: "text",
     started_at: "timestamptz",
@@ -911,4 +917,4 @@ export const sqlTypes: SqlTypes = {
 };
 
 /** Of the migrations and the declarations that this file was made from. */
-export const digest = "f8f034d5b0b03791";
+export const digest = "b0cdb7d8bf53e91f";

@@ -301,6 +301,8 @@ export interface Tables {
     conversation_id: string | null;
     transaction_id: Generated<string>;
     created_at: string;
+    /** Null if the event names no contact. */
+    contact_id: string | null;
   };
   flow_firings: {
     organization_id: string;
@@ -755,6 +757,11 @@ export interface Tables {
     amount_debited: Generated<number>;
     created_at: string;
     updated_at: string;
+  };
+  polled_events: {
+    organization_id: string;
+    type: string;
+    polled_at: string;
   };
   processes: {
     id: string;

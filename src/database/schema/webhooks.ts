@@ -5,7 +5,10 @@ export interface WebhookColumns {
   events: {
     /** Null if the event belongs to no conversation. */
     conversation_id: string;
+    /** Null if the event names no contact. */
+    contact_id: string;
   };
+
   webhooks: {
     secret: SealedText;
     previous_secret: SealedText;

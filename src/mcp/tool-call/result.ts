@@ -1,12 +1,13 @@
 /**
- * Formats a service's answer for a model: the object, the same as compact JSON, its image if it has one, and
- * a note that names the fields that customers wrote.
+ * Formats a service's answer for a model: the object without its null fields, the same as compact JSON, its
+ * image if it has one, and a note that names the fields that customers wrote.
  *
  * An answer over the limit is truncated: a list after an item, anything else by shortening its long texts.
  * Its member `left_out` says so, and how to get the rest.
  */
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { ListedTool } from "../tool-list/index.ts";
+import { leaveOutNulls } from "./leave-out-nulls.ts";
 import { takeImage } from "./take-image.ts";
 
 /** In characters: about 20,000 tokens, below the 25,000 at which clients truncate. */
@@ -64,13 +65,14 @@ export function combineResults(parts: readonly ResultPart[], limit: number): str
   return [JSON.stringify(whole), describeUntrusted(untrusted, whole) ?? []].flat();
 }
 
-/** The answer, truncated to the limit, and its JSON. */
+/** The answer without its null fields, truncated to the limit, and its JSON. */
 function limitSize(
   tool: ListedTool,
   input: Readonly<Record<string, unknown>>,
-  answer: object,
+  whole: object,
   limit: number,
 ): { readonly shown: object; readonly text: string } {
+  const answer = leaveOutNulls(tool, whole);
   const text = JSON.stringify(answer);
   if (text.length <= limit) {
     return { shown: answer, text };

@@ -10,6 +10,7 @@ import {
   describeTools,
   type JsonSchema,
   type Operation,
+  openPaths,
   type ScopeRule,
   type Tool,
   type ToolMapping,
@@ -33,6 +34,8 @@ export interface ListedTool {
   readonly tier: ToolTier;
   /** The paths in its answer that contain texts of customers. */
   readonly untrusted: readonly string[];
+  /** The paths in its answer that contain any JSON. */
+  readonly open: readonly string[];
   /** The member of the response's `data` that lists tool calls. */
   readonly offers?: string;
   /** The member of the response's `data` that lists hidden tools. */
@@ -83,6 +86,7 @@ function toListed({ name, operation, scope, tier, title, description, hints, ...
     toolset: toolsets.get(operation) ?? "",
     tier,
     untrusted: declared ? untrustedPaths(declared.output) : [],
+    open: declared ? openPaths(declared.output) : [],
     ...(declared?.offers === undefined ? {} : { offers: declared.offers }),
     ...(declared?.hides === undefined ? {} : { hides: declared.hides }),
     ...(declared?.image === undefined ? {} : { image: declared.image }),

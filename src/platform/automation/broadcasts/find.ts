@@ -6,6 +6,7 @@ import type { Queries } from "../../../database/database.ts";
 import { ofOrganization } from "../../../database/query/index.ts";
 import type { Tables } from "../../../database/schema/index.ts";
 import type { Transaction } from "../../foundation/kernel/index.ts";
+import { emitState, statsOf } from "./events.ts";
 
 export type BroadcastRow = Selectable<Tables["broadcasts"]>;
 type Columns = Updateable<Tables["broadcasts"]>;
@@ -56,29 +57,36 @@ export function requireState({ execution_status }: BroadcastRow, { allowed, acti
   }
 }
 
-/** Changes a locked broadcast. */
+/** Changes a locked broadcast, and reports a change of its state. */
 export async function changeBroadcast(
   tx: Transaction,
-  { organization_id, id }: Pick<BroadcastRow, "organization_id" | "id">,
+  {
+    organization_id,
+    id,
+    execution_status,
+  }: Pick<BroadcastRow, "organization_id" | "id" | "execution_status">,
   { now, ...columns }: Columns & { readonly now: Date },
 ): Promise<BroadcastRow> {
-  return ofOrganization(tx, organization_id)
+  const changed = await ofOrganization(tx, organization_id)
     .updateTable("broadcasts")
     .set({ ...columns, updated_at: now.toISOString() })
     .where("id", "=", id)
     .returningAll()
     .executeTakeFirstOrThrow();
+  if (changed.execution_status !== execution_status) {
+    emitState(tx, changed);
+  }
+  return changed;
 }
 
 export function serializeBroadcast(row: BroadcastRow) {
-  const { total, sent, delivered, read, failed, excluded, paused_reason } = row;
   return {
     ...row,
     // Only this module writes these columns.
-    paused_reason: paused_reason as PausedReason | null,
-    excluded: excluded as Readonly<Partial<Record<ExclusionReason, number>>>,
-    recipient_count: total,
-    stats: { total, sent, delivered, read, failed },
+    paused_reason: row.paused_reason as PausedReason | null,
+    excluded: row.excluded as Readonly<Partial<Record<ExclusionReason, number>>>,
+    recipient_count: row.total,
+    stats: statsOf(row),
   };
 }
 

@@ -79,19 +79,12 @@ function readColumns(cells: readonly string[], { may_set_tags }: ImportJob): Imp
  */
 async function resolveSource(payload: ImportJob, world: World): Promise<string | undefined> {
   const { organization_id, import_id } = payload;
-  const { queries } = world.database;
-  const row = await ofOrganization(queries, organization_id)
-    .updateTable("imports")
-    .set({ status: "running", updated_at: world.now().toISOString() })
-    .where("id", "=", import_id)
-    .where("status", "in", ["queued", "running"])
-    .returning(["upload_id", "url"])
-    .executeTakeFirst();
+  const row = await begin(payload, world);
   if (!row) {
     return undefined;
   }
   if (row.upload_id !== null) {
-    return (await getUpload(queries, organization_id, row.upload_id)).key;
+    return (await getUpload(world.database.queries, organization_id, row.upload_id)).key;
   }
   const received = await fetchCsv(world, payload, row.url ?? "");
   await world.database.transaction(async (tx) => {
@@ -103,6 +96,29 @@ async function resolveSource(payload: ImportJob, world: World): Promise<string |
       .execute();
   });
   return received.key;
+}
+
+/** The source of the import, which runs from now on. Undefined if the import has ended. */
+async function begin({ organization_id, import_id }: ImportId, world: World) {
+  return world.database.transaction(async (tx) => {
+    const row = await ofOrganization(tx, organization_id)
+      .selectFrom("imports")
+      .select(["status", "upload_id", "url"])
+      .where("id", "=", import_id)
+      .where("status", "in", ["queued", "running"])
+      .forUpdate()
+      .executeTakeFirst();
+    // It runs already if an earlier run of the job was interrupted.
+    if (row?.status === "queued") {
+      await ofOrganization(tx, organization_id)
+        .updateTable("imports")
+        .set({ status: "running", updated_at: world.now().toISOString() })
+        .where("id", "=", import_id)
+        .execute();
+      tx.emit({ type: "import.started", organization_id, order: import_id, data: { import_id } });
+    }
+    return row;
+  });
 }
 
 async function readPosition({ organization_id, import_id }: ImportId, world: World): Promise<number> {
@@ -121,10 +137,22 @@ async function finish(
   failure: string | null,
 ): Promise<undefined> {
   const now = world.now().toISOString();
-  await ofOrganization(world.database.queries, organization_id)
-    .updateTable("imports")
-    .set({ status: failure === null ? "done" : "failed", failure, updated_at: now, finished_at: now })
-    .where("id", "=", import_id)
-    .where("status", "in", ["queued", "running"])
-    .execute();
+  await world.database.transaction(async (tx) => {
+    const ended = await ofOrganization(tx, organization_id)
+      .updateTable("imports")
+      .set({ status: failure === null ? "done" : "failed", failure, updated_at: now, finished_at: now })
+      .where("id", "=", import_id)
+      .where("status", "in", ["queued", "running"])
+      .returning(["position as total", "created", "updated", "rejected"])
+      .executeTakeFirst();
+    if (ended) {
+      const event = { organization_id, order: import_id };
+      const data = { import_id, ...ended };
+      tx.emit(
+        failure === null
+          ? { ...event, type: "import.completed", data }
+          : { ...event, type: "import.failed", data: { ...data, failure } },
+      );
+    }
+  });
 }

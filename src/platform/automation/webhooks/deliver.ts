@@ -173,7 +173,8 @@ const readPending = coalesce(
       where organization_id = due.organization_id and id = due.event_id
         and not exists (
           select from erasures
-          where erasures.organization_id = events.organization_id and erasures.subject = events.conversation_id
+          where erasures.organization_id = events.organization_id
+            and erasures.subject in (events.conversation_id, events.contact_id)
         )
       ${byWholeKey}
     ) as event

@@ -13,13 +13,14 @@ const batchSize = 500;
  */
 export async function eraseEvents(
   tx: Transaction,
-  { organization_id, conversation_ids }: ErasedContact,
+  { organization_id, contact_id, conversation_ids }: ErasedContact,
 ): Promise<string | undefined> {
   const { rows } = await sql`
     with batch as (
       delete from events where organization_id = ${organization_id} and id in (
         select id from events
-        where organization_id = ${organization_id} and conversation_id = any(${conversation_ids}::text[])
+        where organization_id = ${organization_id}
+          and (conversation_id = any(${conversation_ids}::text[]) or contact_id = ${contact_id})
         limit ${batchSize}
       )
       returning id

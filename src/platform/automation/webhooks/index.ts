@@ -1,4 +1,4 @@
-/** Webhooks: subscriptions to message events, their deliveries, and the list of recorded events. */
+/** Webhooks: subscriptions to events, their deliveries, and the list of recorded events. */
 
 import { fail, failField } from "../../../../tools/errors.ts";
 import { readEventTypes, scopesOfEvents } from "../../../../tools/events.ts";
@@ -27,6 +27,7 @@ import {
 } from "./deliveries.ts";
 import { eraseEvents } from "./erase.ts";
 import { readEvents } from "./list-events.ts";
+import { recordPolled } from "./polled.ts";
 import { recordEvents } from "./record-events.ts";
 import { deleteOldEventsJob, recoverableDays } from "./retention.ts";
 import { newSigningSecret } from "./sign.ts";
@@ -38,7 +39,7 @@ export { newSigningSecret, signDelivery } from "./sign.ts";
 const day = 24 * 3_600_000;
 
 export const webhooks = implement(contract, {
-  tables: ["webhooks", "events", "webhook_deliveries"],
+  tables: ["webhooks", "events", "webhook_deliveries", "polled_events"],
   sealed: sealedWebhookSecrets,
   operations: {
     async create_webhook({ url, events, description = null }, context) {
@@ -149,9 +150,10 @@ export const webhooks = implement(contract, {
       return { data: { recovering: await countMissed(tx, recovery, now) } };
     },
 
-    async list_events({ types: listed, ...start }, { db, organization, caller }) {
+    async list_events({ types: listed, ...start }, { db, world, organization, caller, now }) {
       const types = readEventTypes(listed);
       requireScope(caller, { all: scopesOfEvents(types) });
+      await recordPolled(world, organization, { types, now });
       return { data: await readEvents(db, organization, { ...start, types }) };
     },
   },

@@ -113,7 +113,8 @@ function committedSince(
       .where(
         sql<boolean>`not exists (
           select from erasures
-          where erasures.organization_id = events.organization_id and erasures.subject = events.conversation_id
+          where erasures.organization_id = events.organization_id
+            and erasures.subject in (events.conversation_id, events.contact_id)
         )`,
       )
       .$if(page !== undefined, (query) =>

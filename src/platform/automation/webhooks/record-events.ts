@@ -3,16 +3,11 @@
  * each webhook that subscribes to it, and the job of each delivery. So no committed event is lost, and no
  * event of a rolled-back transaction is sent.
  */
-import type { Event, EventName } from "../../../../tools/events.ts";
-import { webhookEvents } from "../../../../tools/webhooks.ts";
+import { type Event, isPublicEvent } from "../../../../tools/events.ts";
 import { columnsOf, recordset, rowsOf } from "../../../database/query/index.ts";
 import type { NewJob } from "../../../jobs/job.ts";
 import type { Emission, Transaction } from "../../foundation/kernel/index.ts";
 import { createDeliveryJob } from "./job.ts";
-
-function isPublic(type: EventName): boolean {
-  return webhookEvents.some((name) => name === type);
-}
 
 const deliveryColumns = {
   organization_id: "text",
@@ -30,6 +25,7 @@ const eventColumns = {
     "body",
     "order_key",
     "conversation_id",
+    "contact_id",
     "created_at",
   ),
 } as const;
@@ -39,20 +35,19 @@ export async function recordEvents(
   tx: Transaction,
   emissions: readonly Emission[],
 ): Promise<readonly NewJob[]> {
-  const recorded = emissions.filter(({ event }) => isPublic(event.type));
+  const recorded = emissions.filter(({ event }) => isPublicEvent(event.type));
   if (recorded.length === 0) {
     return [];
   }
   const events = recorded.map(({ event, orderKey }, place) => {
     const { organization_id, id, type, created_at } = event;
-    const conversation_id = conversationOf(event);
     return {
       place,
       organization_id,
       id,
       type,
       created_at,
-      conversation_id,
+      ...subjectsOf(event),
       body: JSON.stringify(event),
       order_key: orderKey,
     };
@@ -61,8 +56,8 @@ export async function recordEvents(
     with event as (
       select * from ${recordset("event", eventColumns, events)}
     ), kept as (
-      insert into events (organization_id, id, type, body, order_key, conversation_id, created_at)
-      select organization_id, id, type, body, order_key, conversation_id, created_at from event
+      insert into events (organization_id, id, type, body, order_key, conversation_id, contact_id, created_at)
+      select organization_id, id, type, body, order_key, conversation_id, contact_id, created_at from event
     ), told as (
       insert into webhook_deliveries (organization_id, webhook_id, event_id, status, next_try_at, created_at)
       select event.organization_id, webhook.id, event.id,
@@ -82,10 +77,10 @@ export async function recordEvents(
   return rows.map(({ order, ...delivery }) => createDeliveryJob({ ...delivery, turn: 1 }, { order }));
 }
 
-/**
- * The conversation of an event: erasing its contact also erases the event. Undefined if the event has no
- * conversation.
- */
-function conversationOf({ data }: Event): string | undefined {
-  return "conversation_id" in data ? data.conversation_id : undefined;
+/** The conversation and the contact of an event, as far as it names them: an erasure finds it by each. */
+function subjectsOf({ data }: Event) {
+  return {
+    conversation_id: "conversation_id" in data ? data.conversation_id : undefined,
+    contact_id: "contact_id" in data ? data.contact_id : undefined,
+  };
 }

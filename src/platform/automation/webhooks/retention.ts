@@ -1,5 +1,6 @@
 /** Deletes events and their deliveries. */
 import { defineRetentionJob } from "../../foundation/kernel/index.ts";
+import { polledDays } from "./polled.ts";
 
 /** How far back `recover_webhook_deliveries` may go. */
 export const recoverableDays = 14;
@@ -16,5 +17,6 @@ export const deleteOldEventsJob = defineRetentionJob({
   rules: [
     { table: "webhook_deliveries", column: "created_at", days },
     { table: "events", column: "created_at", days },
+    { table: "polled_events", column: "polled_at", days: polledDays },
   ],
 });

@@ -65,18 +65,25 @@ export function toTemplateColumns({
   };
 }
 
-/** Stores the new state of a locked template. */
+/** Stores the new state of a locked template, and reports a change of its status. */
 export async function storeState(
   tx: Transaction,
-  { organization_id, id }: Pick<TemplateRow, "organization_id" | "id">,
+  { organization_id, id, status: previous_status }: Pick<TemplateRow, "organization_id" | "id" | "status">,
   { state, now }: { readonly state: TemplateState; readonly now: Date },
 ) {
-  return ofOrganization(tx, organization_id)
+  const stored = await ofOrganization(tx, organization_id)
     .updateTable("templates")
     .set({ ...toTemplateColumns(state), revision: sql<number>`revision + 1`, updated_at: now.toISOString() })
     .where("id", "=", id)
     .returningAll()
     .executeTakeFirstOrThrow();
+  const { inbox_id, name, language, category, status, rejection_reason } = stored;
+  if (status !== previous_status) {
+    const described = { template_id: id, inbox_id, name, language, category };
+    const data = { ...described, status, previous_status, rejection_reason };
+    tx.emit({ type: "template.status_changed", organization_id, order: id, data });
+  }
+  return stored;
 }
 
 /** The columns of a row that are its state. */

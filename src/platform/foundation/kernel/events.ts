@@ -1,6 +1,6 @@
 /** Finds out whether an organization has anything that reacts to an event. */
 import { type RawBuilder, sql } from "kysely";
-import type { InternalEventName } from "../../../../tools/events.ts";
+import type { EventNameOnDemand } from "../../../../tools/events.ts";
 
 /**
  * Whether the organization has anything that reacts to one of these events. The condition is a part of the
@@ -8,7 +8,7 @@ import type { InternalEventName } from "../../../../tools/events.ts";
  */
 export function isListenedTo(
   organization_id: RawBuilder<unknown>,
-  types: readonly InternalEventName[],
+  types: readonly EventNameOnDemand[],
 ): RawBuilder<boolean> {
   return sql<boolean>`exists (
     select from listened_events where listened_events.organization_id = ${organization_id}

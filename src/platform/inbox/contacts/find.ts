@@ -11,7 +11,7 @@ import { allColumnsOf, ofOrganization, refersTo, rowsOf } from "../../../databas
 import type { Tables } from "../../../database/schema/index.ts";
 import type { Identities } from "../../../ports/channel/address.ts";
 import { countryOf } from "../../account/phone/index.ts";
-import { type Change, isListenedTo, type Transaction } from "../../foundation/kernel/index.ts";
+import { type Change, isListenedTo, recordOf, type Transaction } from "../../foundation/kernel/index.ts";
 import {
   type Identity,
   identitiesOf,
@@ -116,7 +116,7 @@ function chooseOwner(owners: readonly Owner[], identities: readonly Identity[]):
  * Undefined if the identity is taken. One statement, so that there is never an identity without its contact.
  */
 export async function createContact(
-  { tx }: Change,
+  { tx, actor }: Change,
   lookup: ContactLookup,
   { kind, value }: Identity,
 ): Promise<ContactRow | undefined> {
@@ -148,8 +148,9 @@ export async function createContact(
   }
   const { is_listened_to, ...contact } = rows[0];
   if (is_listened_to) {
-    const { organization_id, id } = contact;
-    tx.emit({ type: "contact.created", organization_id, order: id, data: { contact_id: id } });
+    const { organization_id, id: contact_id } = contact;
+    const data = { contact_id, phone_number, name: contact.name, actor: recordOf(actor) };
+    tx.emit({ type: "contact.created", organization_id, order: contact_id, data });
   }
   return contact;
 }

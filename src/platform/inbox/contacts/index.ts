@@ -9,6 +9,9 @@ import { hasCountryCode, searchDigits } from "../../account/phone/index.ts";
 import {
   type Change,
   implement,
+  isListenedTo,
+  type OrganizationChange,
+  recordOf,
   type Transaction,
   type WriteContext,
 } from "../../foundation/kernel/index.ts";
@@ -102,9 +105,7 @@ export const contacts = implement(contract, {
     async tag_contact({ id, add, remove }, context) {
       const contact = await getContact(context.tx, context.organization, id, { forUpdate: true });
       const tags = changeTags(contact.tags, { add, remove }, "add");
-      const changed = await changeContact(context, id, { tags });
-      emitTagsAdded(context, contact, tags);
-      return { data: serializeContact(changed) };
+      return { data: serializeContact(await replaceTags(context, contact, tags)) };
     },
 
     async delete_contact({ id }, context) {
@@ -131,14 +132,19 @@ interface ContactChanges {
 }
 
 /**
- * Sets the given fields; an empty name or reason removes it.
+ * Sets the given fields; an empty name or reason removes it. `replaceTags` changes tags.
  * @throws Failure `contact_not_found`, `contact_not_blocked`.
  */
 export async function changeContact(
-  { tx, organization, now }: ContactScope,
+  scope: ContactScope,
   id: string,
-  changes: ContactChanges,
-) {
+  changes: Omit<ContactChanges, "tags">,
+): Promise<ContactRow> {
+  const { is_listened_to: _, ...contact } = await updateContact(scope, id, changes);
+  return contact;
+}
+
+async function updateContact({ tx, organization, now }: ContactScope, id: string, changes: ContactChanges) {
   const { name, metadata, opted_out, blocked_reason, tags } = changes;
   const contact = await ofOrganization(tx, organization)
     .updateTable("contacts")
@@ -154,6 +160,7 @@ export async function changeContact(
     .where("id", "=", id)
     .where("erased_at", "is", null)
     .returningAll()
+    .returning(isListenedTo(sql`contacts.organization_id`, ["contact.tag_added"]).as("is_listened_to"))
     .executeTakeFirst();
   if (!contact) {
     throw fail("contact_not_found");
@@ -164,13 +171,21 @@ export async function changeContact(
   return contact;
 }
 
-function emitTagsAdded({ tx }: Change, before: ContactRow, tags: readonly string[]): void {
-  const { organization_id, id: contact_id } = before;
+/** Stores the tags of a locked contact. @throws Failure `contact_not_found`. */
+export async function replaceTags(
+  change: OrganizationChange,
+  before: ContactRow,
+  tags: string[],
+): Promise<ContactRow> {
+  const { tx, actor } = change;
+  const { is_listened_to, ...changed } = await updateContact(change, before.id, { tags });
+  const { organization_id, id: contact_id } = changed;
   const added = tags.filter((tag) => !before.tags.includes(tag));
-  if (added.length > 0) {
-    const data = { contact_id, tags: added };
+  if (is_listened_to && added.length > 0) {
+    const data = { contact_id, tags: added, actor: recordOf(actor) };
     tx.emit({ type: "contact.tag_added", organization_id, order: contact_id, data });
   }
+  return changed;
 }
 
 /** A contact that is blocked already keeps its time. */

@@ -6,6 +6,7 @@
  * the queue is served.
  */
 import { sql } from "kysely";
+import type { EventData } from "../../../../tools/events.ts";
 import {
   allColumnsOf,
   columnsOf,
@@ -16,7 +17,7 @@ import {
 } from "../../../database/query/index.ts";
 import { together } from "../../../database/transaction.ts";
 import { capacityFreed } from "../../account/users.ts";
-import { type Change, isListenedTo } from "../../foundation/kernel/index.ts";
+import { type Actor, type Change, isListenedTo, recordOf } from "../../foundation/kernel/index.ts";
 import { applyLoadChanges, countsAsLoad, type LoadChange } from "../teams/index.ts";
 import type { ConversationRow } from "./find.ts";
 import { conversationsTaken } from "./hooks.ts";
@@ -151,13 +152,14 @@ async function writeUpdates(
 
 interface WrittenChanges {
   readonly updated: ReadonlyMap<string, ConversationRow>;
-  /** The ids of the conversations in whose organization a flow may react to the change. */
+  /** The ids of the conversations in whose organization something wants the events of the change. */
   readonly listening: ReadonlySet<string>;
 }
 
 const isHeard = isListenedTo(sql`conversations.organization_id`, [
   "conversation.opened",
   "conversation.assigned",
+  "conversation.unassigned",
   "conversation.closed",
 ]);
 
@@ -180,26 +182,41 @@ async function reportTaken(change: Change, updates: readonly ConversationUpdate[
   }
 }
 
-/** The changes of a flow start no flow. */
 function emitChanges({ tx, actor }: Change, updates: readonly ConversationUpdate[]): void {
-  if (actor.type === "flow") {
-    return;
-  }
-  for (const { conversation: before, state: after } of updates) {
-    const { organization_id, id } = before;
-    const types = [
-      ...(after.status !== before.status && after.status === "open" ? ["conversation.opened" as const] : []),
-      ...(after.status !== before.status && after.status === "closed"
-        ? ["conversation.closed" as const]
-        : []),
-      ...(after.assigned_to !== null && after.assigned_to !== before.assigned_to
-        ? ["conversation.assigned" as const]
-        : []),
-    ];
-    for (const type of types) {
-      tx.emit({ type, organization_id, order: id, data: { conversation_id: id } });
+  for (const { conversation, state } of updates) {
+    const { organization_id, id: order } = conversation;
+    const data = toConversationEvent({ ...conversation, ...state }, actor);
+    for (const type of changesOf(conversation, state)) {
+      tx.emit({ type, organization_id, order, data });
     }
   }
+}
+
+function changesOf(before: AssignmentState, after: AssignmentState) {
+  const hasNewStatus = after.status !== before.status;
+  const hasNewAgent = after.assigned_to !== before.assigned_to;
+  return [
+    ...(hasNewStatus && after.status === "open" ? ["conversation.opened" as const] : []),
+    ...(hasNewStatus && after.status === "closed" ? ["conversation.closed" as const] : []),
+    ...(hasNewAgent && after.assigned_to !== null ? ["conversation.assigned" as const] : []),
+    ...(hasNewAgent && after.assigned_to === null ? ["conversation.unassigned" as const] : []),
+  ];
+}
+
+/** The data of each event of a conversation. */
+export function toConversationEvent(
+  { id: conversation_id, contact_id, inbox_id, status, assigned_to, team_id }: ConversationRow,
+  actor: Actor,
+): EventData<"conversation.created"> {
+  return {
+    conversation_id,
+    contact_id,
+    inbox_id,
+    status,
+    assigned_to,
+    team_id,
+    actor: recordOf(actor),
+  };
 }
 
 /** A conversation that has an agent, or that needs none, does not wait in a queue. */

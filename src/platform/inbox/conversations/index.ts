@@ -11,7 +11,7 @@ import { listAssignments, listDecisions, simulateRouting } from "../routing/inde
 import { findIdleTeams, memberAdded, teamDeleted } from "../teams/index.ts";
 import { escalateJob } from "./apply-decisions.ts";
 import { assign, transfer, unassign } from "./assign.ts";
-import { detachConversations } from "./change.ts";
+import { detachConversations, toConversationEvent } from "./change.ts";
 import { eraseConversations, findConversationIds } from "./erase.ts";
 import { getConversationDetails, requireConversation } from "./find.ts";
 import { addMember, serveQueueIfWaiting, serveQueueJob, sweepQueueJob } from "./queue/index.ts";
@@ -103,7 +103,7 @@ export const conversations = implement(
 
 /** The conversation of a contact in an inbox, created as `open` if there is none; locked until the commit. */
 export async function findOrCreateConversation(
-  { tx }: Change,
+  { tx, actor }: Change,
   conversation: {
     organization: string;
     inbox_id: string;
@@ -135,7 +135,7 @@ export async function findOrCreateConversation(
     )
     .executeTakeFirstOrThrow();
   if (row.id === id && is_listened_to) {
-    const data = { conversation_id: id };
+    const data = toConversationEvent(row, actor);
     tx.emit({ type: "conversation.created", organization_id: organization, order: id, data });
   }
   return row;

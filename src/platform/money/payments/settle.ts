@@ -10,8 +10,9 @@ import { newId } from "../../../database/id.ts";
 import { ofOrganization } from "../../../database/query/index.ts";
 import { type JobType, newJob } from "../../../jobs/job.ts";
 import type { ProcessorPayment } from "../../../ports/payments.ts";
-import type { World } from "../../foundation/kernel/index.ts";
+import type { Transaction, World } from "../../foundation/kernel/index.ts";
 import { creditPayment, debitRefund } from "./credit.ts";
+import { emitPaymentChanges } from "./events.ts";
 import { lockOrder, nextCheckOf, type OrderKey, type SettlementContext } from "./orders.ts";
 import { disposeOf, mergeState, type OrderRow, type PaymentRow } from "./states.ts";
 
@@ -36,23 +37,36 @@ export async function settlePayment(
   return world.database.transaction(async (tx) => {
     const settling = { tx, world, now: world.now() };
     const order = await lockOrder(tx, key);
-    const stored = await storePayment(settling, order, payment);
+    const before = await findPayment(tx, order, payment);
+    const stored = await storePayment(settling, order, { before, payment });
     const isDecided = stored.disposition !== null || !stored.is_captured;
     const decided = isDecided ? stored : await decide(settling, order, { stored, payment });
-    return decided.disposition === "credited" ? debitRefunds(settling, decided) : decided;
+    const settled = decided.disposition === "credited" ? await debitRefunds(settling, decided) : decided;
+    emitPaymentChanges(settling, before, settled);
+    return settled;
   });
+}
+
+function findPayment(
+  tx: Transaction,
+  { organization_id }: OrderRow,
+  { id }: ProcessorPayment,
+): Promise<PaymentRow | undefined> {
+  return ofOrganization(tx, organization_id)
+    .selectFrom("payments")
+    .selectAll()
+    .where("processor_payment_id", "=", id)
+    .executeTakeFirst();
 }
 
 async function storePayment(
   { tx, now }: SettlementContext,
   { organization_id, id: order_id, processor_order_id }: OrderRow,
-  payment: ProcessorPayment,
+  {
+    before: stored,
+    payment,
+  }: { readonly before: PaymentRow | undefined; readonly payment: ProcessorPayment },
 ): Promise<PaymentRow> {
-  const stored = await ofOrganization(tx, organization_id)
-    .selectFrom("payments")
-    .selectAll()
-    .where("processor_payment_id", "=", payment.id)
-    .executeTakeFirst();
   const state = mergeState(stored, payment);
   if (stored) {
     const isChanged =

@@ -17,11 +17,11 @@ export async function pauseBroadcast(
 export async function resumeBroadcast(context: ControlContext, id: string): Promise<BroadcastRow> {
   const { tx, organization, now } = context;
   const broadcast = await lockBroadcast(tx, organization, { id, allowed: ["paused"], action: "resumed" });
+  if (broadcast.template === null) {
+    return executeBroadcast({ ...context, broadcast }, { allowPartial: false });
+  }
   const resumed = { execution_status: "processing", paused_reason: null, now } as const;
   const changed = await changeBroadcast(tx, broadcast, resumed);
-  if (broadcast.template === null) {
-    return executeBroadcast({ ...context, broadcast: changed }, { allowPartial: false });
-  }
   return startDispatch({ ...context, broadcast: changed });
 }
 

@@ -25,6 +25,7 @@ export async function executeBroadcast(
   const executed = await changeBroadcast(tx, broadcast, {
     execution_status: "processing",
     failure_reason: null,
+    paused_reason: null,
     total,
     currency,
     simulated,

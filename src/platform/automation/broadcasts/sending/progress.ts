@@ -5,8 +5,10 @@
  */
 import { sql } from "kysely";
 import type { PausedReason } from "../../../../../tools/broadcasts/index.ts";
+import { rowsOf } from "../../../../database/query/index.ts";
 import type { Transaction, World } from "../../../foundation/kernel/index.ts";
 import type { BroadcastProgress } from "../../../inbox/messages/index.ts";
+import { emitState, reportedColumns } from "../events.ts";
 
 type Status = BroadcastProgress["after"];
 
@@ -58,13 +60,27 @@ async function addCounts(
   { organization, id, counts, now }: { organization: string; id: string; counts: Counts; now: Date },
 ): Promise<void> {
   const { sent, delivered, read, failed } = counts;
-  await sql`
+  const { rows } = await rowsOf({ ...reportedColumns, was_completed: "boolean" })`
     update broadcasts set sent = sent + ${sent}, delivered = delivered + ${delivered}, read = read + ${read},
       failed = failed + ${failed},
       ${completion(sql`sent + ${sent} + failed + ${failed}`, now)}
-    where organization_id = ${organization} and id = ${id}
+    -- Locked before, so that the state before is the one that the update replaces.
+    from (
+      select id as locked_id, execution_status = 'completed' as was_completed from broadcasts
+      where organization_id = ${organization} and id = ${id}
+      for no key update
+    ) as locked
+    where organization_id = ${organization} and id = locked_id
+    returning ${reported}, was_completed
   `.execute(tx);
+  for (const { was_completed, ...broadcast } of rows) {
+    if (broadcast.execution_status === "completed" && !was_completed) {
+      emitState(tx, broadcast);
+    }
+  }
 }
+
+const reported = sql.join(Object.keys(reportedColumns).map((column) => sql.ref(column)));
 
 /** The assignments that complete a broadcast without pending recipients. */
 function completion(done: ReturnType<typeof sql>, now: Date) {
@@ -84,11 +100,15 @@ export async function completeIfDone(
     now,
   }: { readonly organization: string; readonly ids: readonly string[]; readonly now: Date },
 ): Promise<void> {
-  await sql`
+  const { rows } = await rowsOf(reportedColumns)`
     update broadcasts set ${completion(sql`sent + failed`, now)}
     where organization_id = ${organization} and id = any(${ids}::text[])
       and execution_status = 'processing' and total = sent + failed
+    returning ${reported}
   `.execute(tx);
+  for (const completed of rows) {
+    emitState(tx, completed);
+  }
 }
 
 /**
@@ -126,7 +146,7 @@ async function pauseIfFailing(
   const reason: PausedReason = codes.some((code) => templateCodes.includes(code))
     ? "template_not_sendable"
     : "too_many_failures";
-  await sql`
+  const { rows } = await rowsOf(reportedColumns)`
     update broadcasts set execution_status = 'paused', paused_reason = ${reason}, updated_at = ${now.toISOString()}::timestamptz
     where organization_id = ${organization} and id = ${id} and execution_status = 'processing'
       and (${reason === "template_not_sendable"} or ${failureRule.failures} <= (
@@ -137,5 +157,9 @@ async function pauseIfFailing(
         ) as last
         where status = 'failed' and error ->> 'code' <> all(${personalCodes}::text[])
       ))
+    returning ${reported}
   `.execute(tx);
+  for (const paused of rows) {
+    emitState(tx, paused);
+  }
 }

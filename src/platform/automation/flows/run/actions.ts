@@ -10,7 +10,7 @@ import type { Queries } from "../../../../database/database.ts";
 import { getOrganization } from "../../../account/organization/index.ts";
 import { requireApprovedById } from "../../../content/templates/index.ts";
 import type { OrganizationChange } from "../../../foundation/kernel/index.ts";
-import { changeContact, changeTags, requireAddress } from "../../../inbox/contacts/index.ts";
+import { changeContact, changeTags, replaceTags, requireAddress } from "../../../inbox/contacts/index.ts";
 import {
   assign,
   assignByPolicy,
@@ -72,7 +72,7 @@ export function createActions(
         return;
       }
       const tags = changeTags(contact.tags, { add, remove }, "tag");
-      await changeContact(change, contact.id, { tags });
+      await replaceTags(change, contact, tags);
     },
 
     async setAttribute(name, value) {

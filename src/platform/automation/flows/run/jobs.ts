@@ -9,7 +9,7 @@ import { defineJob } from "../../../foundation/kernel/index.ts";
 import { advance } from "./advance.ts";
 import { advanceJobType, resumeJobType } from "./job-types.ts";
 import { clearWork, endWait } from "./machine.ts";
-import { keyOf, lockRun, storeRun } from "./rows.ts";
+import { keyOf, lockRun, reportFailure, storeRun } from "./rows.ts";
 import { createAdvanceJob } from "./start.ts";
 
 export const advanceJob = defineJob({
@@ -25,6 +25,7 @@ export const advanceJob = defineJob({
       if (run?.status === "running") {
         const state = { ...clearWork(run), status: "failed", reason: "internal_error" } as const;
         await storeRun({ tx, now: world.now() }, run, state);
+        reportFailure(tx, run, state);
       }
     });
   },

@@ -73,6 +73,15 @@ export async function storeRun(
     .execute();
 }
 
+/** Emits an event for a run that has failed. Apart from `storeRun`, which may be sent with the commit. */
+export function reportFailure(tx: Transaction, run: RunRow, { status, reason }: RunState): void {
+  if (status === "failed") {
+    const { organization_id, id: run_id, flow_id, conversation_id, contact_id } = run;
+    const data = { run_id, flow_id, conversation_id, contact_id, reason: reason ?? "" };
+    tx.emit({ type: "flow.run_failed", organization_id, order: run_id, data });
+  }
+}
+
 export interface NewStep {
   readonly number: number;
   readonly node_id: string;

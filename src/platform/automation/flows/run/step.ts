@@ -15,7 +15,16 @@ import { createActions } from "./actions.ts";
 import { evaluateNext, testsOfNext } from "./evaluate.ts";
 import { callJobType, resumeJobType } from "./job-types.ts";
 import { clearWork, type RunState } from "./machine.ts";
-import { insertSteps, keyOf, lockRun, type NewStep, type RunKey, type RunRow, storeRun } from "./rows.ts";
+import {
+  insertSteps,
+  keyOf,
+  lockRun,
+  type NewStep,
+  type RunKey,
+  type RunRow,
+  reportFailure,
+  storeRun,
+} from "./rows.ts";
 import { startOtherFlow } from "./start-other.ts";
 import { type InboundText, latestInbound, readInboundText, readRunVersion } from "./subject.ts";
 
@@ -184,6 +193,7 @@ async function runStep(
 async function store({ change, run }: BegunStep, state: RunState, steps: readonly NewStep[]): Promise<void> {
   const { tx } = change;
   tx.sendWithCommit(() => storeRun(change, run, state));
+  reportFailure(tx, run, state);
   if (steps.length > 0) {
     tx.sendWithCommit(() => insertSteps(change, run, steps));
   }

@@ -2,8 +2,8 @@
  * The events that start flows, and what each event refers to.
  *
  * To add an event, add its name to `triggerEvents` (`tools/flows/data.ts`) and its entry here; the recorder
- * and the jobs need no change. The event must not be emitted for actions of flows, so that flows don't start
- * each other in a circle.
+ * and the jobs need no change. An event that a flow's action can cause needs its actor: what a flow does
+ * starts no flow, so that flows don't start each other in a circle.
  */
 import type { Event } from "../../../../../tools/events.ts";
 import type { TriggerEvent } from "../../../../../tools/flows/index.ts";
@@ -42,8 +42,8 @@ const sources: { readonly [Name in TriggerEvent]: ReadSource<Name> } = {
   "conversation.opened": inConversation,
   "conversation.assigned": inConversation,
   "conversation.closed": inConversation,
-  "contact.created": ({ data }) => data,
-  "contact.tag_added": ({ data }) => data,
+  "contact.created": ({ data: { contact_id } }) => ({ contact_id }),
+  "contact.tag_added": ({ data: { contact_id, tags } }) => ({ contact_id, tags }),
   "window.expiring": ({ data }) => ({ ...data, message_id: null }),
 };
 
@@ -53,6 +53,9 @@ function inConversation({ data }: { readonly data: { readonly conversation_id: s
 
 /** Returns undefined for an event that starts nothing. */
 export function sourceOf(event: Event): TriggerSource | undefined {
+  if ("actor" in event.data && event.data.actor.type === "flow") {
+    return undefined;
+  }
   // The table has the function for this event; TypeScript does not connect the two.
   const read = Object.hasOwn(sources, event.type)
     ? (sources[event.type as TriggerEvent] as (event: Event) => TriggerSource)
