@@ -1,8 +1,8 @@
 /**
  * Memory of the embedded service at rest, beside PGlite alone on the same data. About a minute.
  *
- * PGlite alone is measured twice: after it has opened the data, and after it has also read a row of each table,
- * which the service does as well.
+ * PGlite alone is measured twice: after it has opened the data, and after it has also read a row of each
+ * table, which the service does as well.
  */
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";

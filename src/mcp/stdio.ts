@@ -24,7 +24,8 @@ export interface StdioOptions extends McpServerOptions {
   /** What the client's key may do, if that is known at the start: then lists do not wait. */
   readonly knownAccess?: KeyAccess | undefined;
   /**
-   * Finds out what the client's key may do; undefined if that is not possible. Default: `knownAccess` is right.
+   * Finds out what the client's key may do; undefined if that is not possible. Default: `knownAccess` is
+   * right.
    */
   readonly discoverAccess?: () => Promise<KeyAccess | undefined>;
   /** How long a list waits for `discoverAccess`; short, because a person is waiting. */

@@ -1,8 +1,8 @@
 /**
  * Remembers what a key may do at a service, so that the next start lists its tools without a request.
  *
- * Only the list depends on it: the service checks the scopes at each call. The file has no key, only the hash of
- * the key and the address in its name.
+ * Only the list depends on it: the service checks the scopes at each call. The file has no key, only the hash
+ * of the key and the address in its name.
  */
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";

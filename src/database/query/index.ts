@@ -1,7 +1,7 @@
 /**
- * What statements of several modules are made of: the rows of one organization (`ofOrganization`), typed rows of
- * statements in SQL (`rowsOf`), rows as one parameter (`recordset`), pages of lists (`readPage`), reads from
- * one snapshot, and conditions that lead the planner to an index (`matchesKey`).
+ * What statements of several modules are made of: the rows of one organization (`ofOrganization`), typed rows
+ * of statements in SQL (`rowsOf`), rows as one parameter (`recordset`), pages of lists (`readPage`), reads
+ * from one snapshot, and conditions that lead the planner to an index (`matchesKey`).
  */
 
 export { updateBatch } from "./batch.ts";

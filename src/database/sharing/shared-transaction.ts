@@ -3,8 +3,8 @@ import { isOutage } from "../outage.ts";
 import { NoFreePlaceError } from "./fair-queue.ts";
 
 /**
- * How long a shared transaction waits for a lock: longer than other transactions usually take, but not so long
- * that the wait is noticed as a delay.
+ * How long a shared transaction waits for a lock: longer than other transactions usually take, but not so
+ * long that the wait is noticed as a delay.
  */
 export const sharedLockTimeoutMs = 100;
 

@@ -1,6 +1,6 @@
 /**
- * Prepares a migrated database at each start of a process. The first start creates an organization, its owner,
- * its first inbox, and an API key with all scopes.
+ * Prepares a migrated database at each start of a process. The first start creates an organization, its
+ * owner, its first inbox, and an API key with all scopes.
  */
 import { allScopes } from "../../../tools/contract/index.ts";
 import type { Database, DatabaseTransaction } from "../../database/database.ts";

@@ -15,9 +15,9 @@ import { requestRouting } from "./route.ts";
 import { applyEvent, changedState } from "./status.ts";
 
 /**
- * Records a message from the contact: it restarts the service window and makes the conversation unread. Unless
- * the contact is blocked, it also reopens the conversation and requests routing. A message from a blocked
- * contact, or in a conversation that is spam, waits for no answer.
+ * Records a message from the contact: it restarts the service window and makes the conversation unread.
+ * Unless the contact is blocked, it also reopens the conversation and requests routing. A message from a
+ * blocked contact, or in a conversation that is spam, waits for no answer.
  */
 export async function recordInbound(
   change: Change,
@@ -150,7 +150,9 @@ function later(one: string | null | undefined, other: string): string {
   return one && one > other ? one : other;
 }
 
-/** Records that the bot has answered all that the contact wrote. The caller must have locked the conversation. */
+/**
+ * Records that the bot has answered all that the contact wrote. The caller must have locked the conversation.
+ */
 export async function recordAnswer(
   { tx }: Change,
   { organization_id, id }: Pick<ConversationRow, "organization_id" | "id">,

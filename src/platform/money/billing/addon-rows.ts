@@ -36,7 +36,9 @@ export function realMoney(organization: string): MoneyAccount {
 interface AddonChange {
   readonly organization: string;
   readonly now: Date;
-  /** Gets the add-on after the time up to `now` has passed, and its row; returns the add-on and its charges. */
+  /**
+   * Gets the add-on after the time up to `now` has passed, and its row; returns the add-on and its charges.
+   */
   apply(account: AddonAccount, row: AddonRow): Promise<AddonAccount>;
   /** Required if `apply` may charge a unit: the reference of the ledger entry, and the message, if any. */
   readonly usage?: { readonly reference: string; readonly message_id: string | null };

@@ -70,8 +70,8 @@ export const dispatchBroadcastJob = defineJob({
 
 /**
  * batch: enqueue the next batch at once. wait: too little of the window is free, or other transactions have
- * locked the pending recipients. wait long: the limit of 24 hours is reached. end: no recipient is pending, or
- * the broadcast is not processing.
+ * locked the pending recipients. wait long: the limit of 24 hours is reached. end: no recipient is pending,
+ * or the broadcast is not processing.
  */
 type Next = "batch" | "wait" | "wait long" | "end";
 

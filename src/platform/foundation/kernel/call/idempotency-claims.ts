@@ -81,7 +81,9 @@ export function formatKey({ organization_id, credential_id, route, key }: Idempo
   return JSON.stringify([organization_id, credential_id, route, key]);
 }
 
-/** The keys of these requests that are in the table, also with expired responses; formatted by `formatKey`. */
+/**
+ * The keys of these requests that are in the table, also with expired responses; formatted by `formatKey`.
+ */
 export async function findStoredKeys(
   tx: Transaction,
   requests: readonly IdempotentRequest[],

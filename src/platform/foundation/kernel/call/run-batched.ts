@@ -137,8 +137,8 @@ async function handle(tx: Transaction, world: World, calls: readonly PendingCall
 }
 
 /**
- * Stores the responses of the calls with a key. It fails if a request in another transaction has used one of the
- * keys meanwhile: then the transaction is rolled back, and each call runs alone.
+ * Stores the responses of the calls with a key. It fails if a request in another transaction has used one of
+ * the keys meanwhile: then the transaction is rolled back, and each call runs alone.
  */
 async function storeAll(tx: Transaction, requests: Requests, responses: Responses): Promise<void> {
   const answered = [...responses].flatMap(([pending, response]) => {

@@ -2,9 +2,10 @@
  * Tells the channel that a conversation was read, if the inbox wants that: after a person or an assistant
  * marked it as read, or answered. Reading a conversation through the API tells the channel nothing.
  *
- * A mark is sent by a job, which may send it twice after a crash and gives up after four attempts. The job names
- * the time up to which the conversation was read: a message that arrives later is not marked. `read_marks` has
- * the latest marked message of each conversation, so that a later job does not mark it again.
+ * A mark is sent by a job, which may send it twice after a crash and gives up after four attempts. The job
+ * names the time up to which the conversation was read: a message that arrives later is not marked.
+ * `read_marks` has the latest marked message of each conversation, so that a later job does not mark it
+ * again.
  */
 import { z } from "zod";
 import { ofOrganization, refersTo } from "../../../../database/query/index.ts";

@@ -32,8 +32,8 @@ type Sent = Awaited<ReturnType<typeof writeMessages>>[number]["sent"];
 type Batch = Pick<OrganizationChange, "tx" | "world">;
 
 /**
- * Sends a message in a transaction that may not keep its plans yet; it keeps them from now on. The actor may be
- * one without a caller, such as a flow.
+ * Sends a message in a transaction that may not keep its plans yet; it keeps them from now on. The actor may
+ * be one without a caller, such as a flow.
  */
 export async function sendMessage(input: MessageInput, context: OrganizationChange): Promise<Sent> {
   const [, sent] = await together(keepPlans(context.tx), sendAlone(input, context));
@@ -54,8 +54,8 @@ export async function sendAlone(input: MessageInput, context: OrganizationChange
 
 /**
  * Sends those messages that can be sent now, in a transaction that keeps its plans.
- * @returns the sent messages, in the order of `sendings`. Undefined stands for a message that may not be sent,
- * or whose conversation another transaction has locked: for such a message nothing was written.
+ * @returns the sent messages, in the order of `sendings`. Undefined stands for a message that may not be
+ * sent, or whose conversation another transaction has locked: for such a message nothing was written.
  */
 export async function sendTogether(
   batch: Batch,
