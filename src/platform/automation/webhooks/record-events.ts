@@ -1,7 +1,7 @@
 /**
- * Records public events in the transaction that causes them: the event as it will be sent, a delivery for
- * each webhook that subscribes to it, and the job of each delivery. So no committed event is lost, and no
- * event of a rolled-back transaction is sent.
+ * Records public events in the transaction that causes them: the event as it will be sent, and a delivery for
+ * each webhook that subscribes to it. The jobs of the deliveries are added in the same transaction. So no
+ * committed event is lost, and no event of a rolled-back transaction is sent.
  */
 import { type Event, isPublicEvent } from "../../../../tools/events.ts";
 import { columnsOf, recordset, rowsOf } from "../../../database/query/index.ts";
@@ -55,10 +55,10 @@ export async function recordEvents(
   const { rows } = await rowsOf(deliveryColumns)`
     with event as (
       select * from ${recordset("event", eventColumns, events)}
-    ), kept as (
+    ), stored_event as (
       insert into events (organization_id, id, type, body, order_key, conversation_id, contact_id, created_at)
       select organization_id, id, type, body, order_key, conversation_id, contact_id, created_at from event
-    ), told as (
+    ), new_delivery as (
       insert into webhook_deliveries (organization_id, webhook_id, event_id, status, next_try_at, created_at)
       select event.organization_id, webhook.id, event.id,
         case when webhook.is_active then 'pending' else 'held' end,
@@ -69,9 +69,9 @@ export async function recordEvents(
       returning webhook_id, event_id, status
     )
     -- In the order of the events: the jobs of one order key run in the order in which they were added.
-    select event.organization_id, told.webhook_id, told.event_id, event.order_key as order
-    from event join told on told.event_id = event.id
-    where told.status = 'pending'
+    select event.organization_id, new_delivery.webhook_id, new_delivery.event_id, event.order_key as order
+    from event join new_delivery on new_delivery.event_id = event.id
+    where new_delivery.status = 'pending'
     order by event.place
   `.execute(tx);
   return rows.map(({ order, ...delivery }) => createDeliveryJob({ ...delivery, turn: 1 }, { order }));

@@ -35,8 +35,8 @@ export interface StepsOptions {
   readonly limit: number;
   readonly verdicts: Verdicts;
   /**
-   * The failure of the next step, from a transaction that was rolled back: recorded as the result in place of
-   * a second run.
+   * The failure of the next step in a transaction that was rolled back. It is recorded as the step's result,
+   * and the step is not run again.
    */
   readonly failure: StepFailure | undefined;
 }
@@ -99,8 +99,8 @@ function progressOf({ status, steps }: RunState): Progress {
   return status === "running" ? { isRunning: true, steps } : { isRunning: false };
 }
 
-/** What the steps of a transaction need. */
-interface BegunStep extends Subject {
+/** What the steps that run in one transaction share. */
+interface StepsContext extends Subject {
   readonly run: RunRow;
   readonly version: NonNullable<Awaited<ReturnType<typeof readRunVersion>>>;
   /** The message that started the run, or the latest reply in it. */
@@ -109,10 +109,10 @@ interface BegunStep extends Subject {
 }
 
 /**
- * Locks a run with its contact and its conversation. Returns undefined if there is nothing to run, because
- * the run waits or has ended. A run that may not continue is cancelled.
+ * Locks a run with its contact and its conversation. A run that may not continue is cancelled.
+ * @returns undefined if no step may run: the run waits, has ended, or was cancelled here.
  */
-async function begin(tx: Transaction, world: World, key: RunKey): Promise<BegunStep | undefined> {
+async function begin(tx: Transaction, world: World, key: RunKey): Promise<StepsContext | undefined> {
   const [{ contact, conversation, channel }, run] = await together(lockSubject(tx, key), lockRun(tx, key));
   if (run?.status !== "running") {
     return undefined;
@@ -164,7 +164,7 @@ async function rereadSubject(tx: Transaction, key: RunKey): Promise<Subject> {
 
 /** Runs the next node, or the end action. @throws StepFailure */
 async function runStep(
-  { run, version, message, change, contact, conversation, channel }: BegunStep,
+  { run, version, message, change, contact, conversation, channel }: StepsContext,
   state: RunState,
   { graph, verdicts, failure }: Pick<StepsOptions, "verdicts" | "failure"> & { readonly graph: Graph },
 ) {
@@ -190,7 +190,11 @@ async function runStep(
 }
 
 /** Stores the run and its steps with the commit. If the run waits, enqueues the job for the wait. */
-async function store({ change, run }: BegunStep, state: RunState, steps: readonly NewStep[]): Promise<void> {
+async function store(
+  { change, run }: StepsContext,
+  state: RunState,
+  steps: readonly NewStep[],
+): Promise<void> {
   const { tx } = change;
   tx.sendWithCommit(() => storeRun(change, run, state));
   reportFailure(tx, run, state);
