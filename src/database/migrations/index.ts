@@ -47,6 +47,7 @@ import * as notes from "./0042-notes.ts";
 import * as channelKinds from "./0043-channel-kinds.ts";
 import * as messageWords from "./0044-message-words.ts";
 import * as readMarks from "./0045-read-marks.ts";
+import * as contactDates from "./0047-contact-dates.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
@@ -93,4 +94,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0043-channel-kinds": channelKinds,
   "0044-message-words": messageWords,
   "0045-read-marks": readMarks,
+  "0047-contact-dates": contactDates,
 };
