@@ -129,6 +129,9 @@ const things: Readonly<Record<string, keyof OtherTenant>> = {
   "qa-pairs": "qa_pair_id",
 };
 
+/** Segments before a name that an organization chooses: another organization may use the same name. */
+const namespaces: ReadonlySet<string> = new Set(["attributes"]);
+
 /** Input for operations that require one of several optional fields, or a phone number. */
 const chosen: Readonly<Partial<Record<OperationName, object>>> = {
   assign_conversation: { assigned_to: "x" },
@@ -140,13 +143,15 @@ const foreign = operations.filter(([, { path, input }]) => idsOf(path, input).le
 
 /** Each id field with its resource. */
 function idsOf(path: string, input: Operation["input"]): [field: string, thing: keyof OtherTenant][] {
-  const inPath = [...path.matchAll(/([\w-]+)\/\{(\w+)\}/g)].map(([, before = "", field = ""]) => {
-    const thing = things[before];
-    if (!thing) {
-      throw new Error(`Add the resource of ${field} in ${path} to "things".`);
-    }
-    return [field, thing] as [string, keyof OtherTenant];
-  });
+  const inPath = [...path.matchAll(/([\w-]+)\/\{(\w+)\}/g)].flatMap(
+    ([, before = "", field = ""]): [string, keyof OtherTenant][] => {
+      const thing = things[before];
+      if (!thing && !namespaces.has(before)) {
+        throw new Error(`Add the resource of ${field} in ${path} to "things".`);
+      }
+      return thing ? [[field, thing]] : [];
+    },
+  );
   const required = toJsonSchema(input, "input").required as string[] | undefined;
   const named = Object.values(things).filter(
     (thing) => required?.includes(thing) && !path.includes(`{${thing}}`),

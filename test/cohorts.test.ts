@@ -1,7 +1,7 @@
 /** Cohorts: saved audiences, their counts, previews and descriptions. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { apiKeys } from "../tools/api-keys.ts";
-import { cohorts } from "../tools/cohorts/index.ts";
+import { cohorts, maxDeclaredAttributes } from "../tools/cohorts/index.ts";
 import { contacts } from "../tools/contacts.ts";
 import { useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
@@ -224,4 +224,105 @@ test("a country of a new number is found after the number was added", async () =
   expect((await preview(inGermany)).contact_count).toBe(4);
   const [added] = (await app.call(contacts.list_contacts, { search: "+4915112345699" })).data;
   await app.call(contacts.delete_contact, { id: added?.id ?? "" });
+});
+
+describe("an attribute declared as a date", () => {
+  const recent = { attribute: "metadata.crm.signed_up", operator: "after", value: "2026-03-01T00:00:00Z" };
+  const declared = async () =>
+    (await app.call(cohorts.describe_attributes, {})).data.declared_attributes.map(
+      ({ attribute, status }) => `${attribute} ${status}`,
+    );
+  const sign = (phone_number: string, signed_up: unknown) =>
+    app.call(contacts.upsert_contact, {
+      phone_number,
+      name: `${signed_up}`,
+      metadata: { crm: { signed_up } },
+    });
+  const storedDates = async () => {
+    const { queries } = app.server.database;
+    const rows = await queries
+      .selectFrom("contacts")
+      .select("dates")
+      .where("dates", "is not", null)
+      .execute();
+    return rows.flatMap(({ dates }) => dates ?? []).sort();
+  };
+
+  test("selects the same contacts at any time, and stores their dates", { tags: "both" }, async () => {
+    await sign("+4915112345701", "2026-05-01");
+    await sign("+4915112345702", "2026-02-01");
+    await sign("+4915112345703", ["2026-02-01", "2026-05-01T10:00:00+02:00"]);
+    await sign("+4915112345704", "soon");
+    const before = await namesOf(recent);
+    expect(before).toEqual(["2026-02-01,2026-05-01T10:00:00+02:00", "2026-05-01"]);
+
+    const input = { name: "metadata.crm.signed_up", type: "date" } as const;
+    const { data } = await app.call(cohorts.declare_attribute, input);
+    expect(data).toEqual({ attribute: "metadata.crm.signed_up", type: "date", status: "preparing" });
+    expect(await declared()).toEqual(["metadata.crm.signed_up preparing"]);
+    expect(await namesOf(recent)).toEqual(before);
+
+    await app.runDueJobs();
+    expect(await declared()).toEqual(["metadata.crm.signed_up ready"]);
+    expect(await storedDates()).toEqual(["2026-02-01T00:00:00.000Z", "2026-05-01T00:00:00.000Z"]);
+    expect(await namesOf(recent)).toEqual(before);
+
+    await sign("+4915112345702", "2026-06-01");
+    await sign("+4915112345701", "never");
+    await sign("+4915112345705", "2026-07-01");
+    expect(await storedDates()).toEqual(["2026-06-01T00:00:00.000Z", "2026-07-01T00:00:00.000Z"]);
+    expect(await namesOf(recent)).toEqual([
+      "2026-02-01,2026-05-01T10:00:00+02:00",
+      "2026-06-01",
+      "2026-07-01",
+    ]);
+  });
+
+  test("loses the dates of an erased contact", async () => {
+    const [contact] = (await app.call(contacts.list_contacts, { search: "+4915112345705" })).data;
+    await app.call(contacts.delete_contact, { id: contact?.id ?? "" });
+    expect(await storedDates()).toEqual(["2026-06-01T00:00:00.000Z"]);
+  });
+
+  test("can be undeclared and declared again, and is then right for contacts changed meanwhile", async () => {
+    const name = "crm.signed_up";
+    await app.call(cohorts.undeclare_attribute, { name });
+    expect(await declared()).toEqual([]);
+    expect(await expectFailure(app.call(cohorts.undeclare_attribute, { name }))).toMatchObject({
+      status: 404,
+      code: "attribute_not_declared",
+    });
+    await sign("+4915112345702", "2026-01-01");
+    await sign("+4915112345701", "2026-08-01");
+    const selected = ["2026-02-01,2026-05-01T10:00:00+02:00", "2026-08-01"];
+    expect(await namesOf(recent)).toEqual(selected);
+    // Of two declarations, the second begins again.
+    await app.call(cohorts.declare_attribute, { name, type: "date" });
+    await app.call(cohorts.declare_attribute, { name, type: "date" });
+    expect(await namesOf(recent)).toEqual(selected);
+    await app.runDueJobs();
+    expect(await declared()).toEqual(["metadata.crm.signed_up ready"]);
+    expect(await namesOf(recent)).toEqual(selected);
+    const { data } = await app.call(cohorts.declare_attribute, { name, type: "date" });
+    expect(data.status).toBe("ready");
+  });
+
+  test.each([
+    ["an empty name", "metadata."],
+    ["an empty part", "crm..signed_up"],
+  ])("is rejected with %s", async (_, name) => {
+    expect(await expectFailure(app.call(cohorts.declare_attribute, { name, type: "date" }))).toMatchObject({
+      status: 400,
+      code: "invalid_request",
+    });
+  });
+
+  test("is one of 50 at most", async () => {
+    for (let n = 1; n < maxDeclaredAttributes; n += 1) {
+      await app.call(cohorts.declare_attribute, { name: `date_${n}`, type: "date" });
+    }
+    const further = app.call(cohorts.declare_attribute, { name: "further", type: "date" });
+    expect(await expectFailure(further)).toMatchObject({ status: 422, code: "too_many_declared_attributes" });
+    await app.call(cohorts.declare_attribute, { name: "date_1", type: "date" });
+  });
 });

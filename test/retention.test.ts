@@ -41,6 +41,7 @@ const kept: Readonly<Record<string, readonly string[]>> = {
   ],
   "what the operator has set up": ["message_rate_tables"],
   "until they are erased": [
+    "contact_date_attributes",
     "contacts",
     "contact_identities",
     "conversations",

@@ -12,6 +12,7 @@ import {
   type CohortFacts,
   cohortNow,
   contactArbitrary,
+  dateQueryArbitrary,
   matchesCohort,
   oddContacts,
   oddQueries,
@@ -159,6 +160,19 @@ export function compareMembers(
 ) {
   const random = fc.sample(queryArbitrary, { numRuns: count, seed }).map(([query]) => query);
   return compareEach(queries, organization, [...oddQueries, ...random]);
+}
+
+/** Compares random conditions on times in metadata, as `compareEach` does. */
+export function compareDates(
+  queries: Queries,
+  organization: string,
+  {
+    names,
+    count,
+    seed,
+  }: { readonly names: readonly string[]; readonly count: number; readonly seed: number },
+) {
+  return compareEach(queries, organization, fc.sample(dateQueryArbitrary(names), { numRuns: count, seed }));
 }
 
 /**

@@ -215,6 +215,23 @@ const condition: fc.Arbitrary<QueryPair> = fc
     ),
   );
 
+/** A condition on times for one of the attributes, or its negation. */
+export const dateQueryArbitrary = (attributes: readonly string[]): fc.Arbitrary<unknown> =>
+  fc
+    .tuple(
+      fc.constantFrom(...attributes),
+      fc.oneof(
+        fc.tuple(fc.constantFrom("before", "after", "gte", "lte"), time),
+        fc.tuple(fc.constant("between"), timeRange),
+        fc.tuple(fc.constantFrom("within_last", "not_within_last"), span),
+      ),
+      fc.boolean(),
+    )
+    .map(([attribute, [operator, value], isNegated]) => {
+      const condition = { attribute: `metadata.${attribute}`, operator, value };
+      return isNegated ? { not: condition } : condition;
+    });
+
 const pairs =
   (group: "and" | "or") =>
   (parts: readonly QueryPair[]): QueryPair => [

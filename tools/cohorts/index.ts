@@ -103,6 +103,22 @@ const Preview = z.object({
     .optional(),
 });
 
+const DeclaredAttribute = z.object({
+  /** As conditions name it, such as metadata.signed_up. */
+  attribute: z.string(),
+  type: z.literal("date"),
+  /** Preparing: queries are right, but as slow as before for contacts that are not prepared yet. */
+  status: z.enum(["preparing", "ready"]),
+});
+
+/** Also without the prefix, which the answer has always. */
+const metadataAttribute = z
+  .string()
+  .max(255)
+  .transform((name) => name.replace(/^metadata\./, ""))
+  .refine((path) => !path.split(".").includes(""), "Send the name of a metadata attribute.")
+  .describe("Attribute, for example metadata.signed_up");
+
 const AttributeDescriptions = z.object({
   attributes: z.array(
     z.object({
@@ -120,6 +136,7 @@ const AttributeDescriptions = z.object({
   metadata_attributes: z.array(
     z.object({ attribute: untrusted(z.string()), types: z.array(z.string()), contacts: z.int() }),
   ),
+  declared_attributes: z.array(DeclaredAttribute),
   rules: z.array(z.string()),
   examples: z.array(z.object({ audience: z.string(), query: z.record(z.string(), z.unknown()) })),
 });
@@ -184,6 +201,30 @@ export const cohorts = {
     effect: "read",
   }),
 
+  declare_attribute: operation({
+    method: "PUT",
+    path: "/v1/cohorts/attributes/{name}",
+    scope: "broadcasts:create",
+    tier: "extended",
+    title: "Declare attribute",
+    description:
+      "Declare a metadata attribute of contacts as a date: queries that compare it become faster, and select the same contacts. describe_attributes shows when it is ready.",
+    input: z.object({ name: metadataAttribute, type: z.literal("date").describe("Type of the values") }),
+    output: one(DeclaredAttribute),
+  }),
+
+  undeclare_attribute: operation({
+    method: "DELETE",
+    path: "/v1/cohorts/attributes/{name}",
+    scope: "broadcasts:create",
+    tier: "extended",
+    title: "Undeclare attribute",
+    description:
+      "End the declaration of a metadata attribute: queries that compare it become slower. Contacts keep their metadata.",
+    input: z.object({ name: metadataAttribute }),
+    output: one(DeletionResult),
+  }),
+
   get_cohort: operation({
     method: "GET",
     path: "/v1/cohorts/{id}",
@@ -244,7 +285,22 @@ export const cohorts = {
   }),
 };
 
+/** How many attributes an organization may declare, also those whose declaration has ended. */
+export const maxDeclaredAttributes = 50;
+
 export const cohortErrors = {
+  attribute_not_declared: errorEntry(
+    "not_found",
+    404,
+    "The attribute metadata.{name} is not declared.",
+    "See declared_attributes of describe_attributes (GET /v1/cohorts/attributes).",
+  ),
+  too_many_declared_attributes: errorEntry(
+    "business_rule",
+    422,
+    "{limit} attributes have been declared, which is the limit; those no longer declared count too.",
+    "Query the attribute without declaring it, or declare one again that was declared before.",
+  ),
   cohort_in_use: errorEntry(
     "conflict",
     409,

@@ -48,6 +48,7 @@ import * as channelKinds from "./0043-channel-kinds.ts";
 import * as messageWords from "./0044-message-words.ts";
 import * as readMarks from "./0045-read-marks.ts";
 import * as publicEvents from "./0046-public-events.ts";
+import * as contactDates from "./0047-contact-dates.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
@@ -95,4 +96,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0044-message-words": messageWords,
   "0045-read-marks": readMarks,
   "0046-public-events": publicEvents,
+  "0047-contact-dates": contactDates,
 };

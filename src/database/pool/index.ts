@@ -131,8 +131,8 @@ types.setTypeParser(pg.types.builtins.INT8, Number);
 types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (text) => new Date(text).toISOString());
 const timeList = 1185;
 // pg reads a list of times as a list of Dates; the types of pg declare a parser whose argument is a number.
-const readTimes = types.getTypeParser(timeList) as unknown as (text: string) => Date[];
-types.setTypeParser(timeList, (text) => readTimes(text).map((time) => time.toISOString()));
+const readTimes = types.getTypeParser(timeList) as unknown as (text: string) => (Date | null)[];
+types.setTypeParser(timeList, (text) => readTimes(text).map((time) => time?.toISOString() ?? null));
 
 const rolledBack = { command: "ROLLBACK", rowCount: 0, rows: [] };
 

@@ -76,6 +76,8 @@ export interface InboxColumns {
     /** Null unless the contact is blocked. */
     blocked_at: string;
     normalized: NormalizedTexts;
+    /** By the place of the attribute in `contact_date_attributes`. */
+    dates: (string | null)[];
     /** When `opted_out` was set last. */
     consent_at: string;
   };

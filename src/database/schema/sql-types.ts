@@ -180,6 +180,14 @@ export const sqlTypes: SqlTypes = {
     created_at: "timestamptz",
     updated_at: "timestamptz",
   },
+  contact_date_attributes: {
+    organization_id: "text",
+    name: "text",
+    place: "integer",
+    is_declared: "boolean",
+    is_ready: "boolean",
+    declared_at: "timestamptz",
+  },
   contact_identities: {
     organization_id: "text",
     kind: "text",
@@ -207,6 +215,7 @@ export const sqlTypes: SqlTypes = {
     normalized: "jsonb",
     normalized_at: "timestamptz",
     consent_at: "timestamptz",
+    dates: "timestamptz[]",
   },
   conversation_notes: {
     organization_id: "text",
@@ -917,4 +926,4 @@ export const sqlTypes: SqlTypes = {
 };
 
 /** Of the migrations and the declarations that this file was made from. */
-export const digest = "b0cdb7d8bf53e91f";
+export const digest = "bbf62bd418f34b38";

@@ -204,6 +204,14 @@ export interface Tables {
     created_at: string;
     updated_at: string;
   };
+  contact_date_attributes: {
+    organization_id: string;
+    name: string;
+    place: number;
+    is_declared: boolean;
+    is_ready: boolean;
+    declared_at: string;
+  };
   contact_identities: {
     organization_id: string;
     kind: string;
@@ -233,6 +241,8 @@ export interface Tables {
     normalized_at: string | null;
     /** When `opted_out` was set last. */
     consent_at: string | null;
+    /** By the place of the attribute in `contact_date_attributes`. */
+    dates: (string | null)[] | null;
   };
   conversation_notes: {
     organization_id: string;

@@ -4,6 +4,7 @@ import type { QueryOperator } from "../../../../tools/cohorts/index.ts";
 import type { Queries } from "../../../database/database.ts";
 import { rowsOf } from "../../../database/query/index.ts";
 import { cohortAttributes, exampleOf, operatorsOf, type ValueType } from "../../foundation/query/index.ts";
+import { type DateAttribute, listDateAttributes } from "../../inbox/contacts/index.ts";
 
 /** How many contacts, newest first, are read for metadata and tags: 10,000 take about 50 ms. */
 const maxExamined = 10_000;
@@ -37,6 +38,7 @@ const rules = [
   "At most 50 conditions and 1,000 values.",
   "Texts are compared without case. A missing value meets only neq, not_in, not_contains, not_exists and not_within_last.",
   "A list in metadata matches when one of its elements does; contains then compares whole elements. Numbers and dates stored as text are compared as such.",
+  "Dates in metadata are compared faster once declare_attribute has declared their attribute; the operators stay those of metadata.",
   "Conditions on conversation.* in one and-group are about the same conversation. Put not around them for contacts who have no such conversation. A contact without conversations counts as having an empty one.",
   "not_within_last includes contacts who never wrote; add exists to leave them out.",
 ];
@@ -76,8 +78,17 @@ export async function describeAttributes(db: Queries, organization: string) {
     operators: describeOperators(new Set(attributes.map(({ type }) => type))),
     ...(await readTagsInUse(db, organization)),
     metadata_attributes: await readMetadataInUse(db, organization),
+    declared_attributes: (await listDateAttributes(db, organization)).map(serializeDateAttribute),
     rules,
     examples,
+  };
+}
+
+export function serializeDateAttribute({ name, is_ready }: DateAttribute) {
+  return {
+    attribute: `metadata.${name}`,
+    type: "date" as const,
+    status: is_ready ? ("ready" as const) : ("preparing" as const),
   };
 }
 

@@ -1,5 +1,5 @@
 /** Cohorts: saved audiences, and the functions with which broadcasts select their recipients. */
-import { cohorts as contract } from "../../../../tools/cohorts/index.ts";
+import { cohorts as contract, maxDeclaredAttributes } from "../../../../tools/cohorts/index.ts";
 import { fail, failField } from "../../../../tools/errors.ts";
 import { containsText, ofOrganization, readPage, withTimeLimit } from "../../../database/query/index.ts";
 import {
@@ -9,11 +9,17 @@ import {
   type World,
   type WriteContext,
 } from "../../foundation/kernel/index.ts";
-import { erasesContact, normalizeContacts, serializeContact } from "../../inbox/contacts/index.ts";
+import {
+  declareDate,
+  erasesContact,
+  normalizeContacts,
+  serializeContact,
+  withdrawDate,
+} from "../../inbox/contacts/index.ts";
 import { buildCohortJob } from "./build.ts";
 import { countCohortJob } from "./count.ts";
 import { createCohort } from "./create.ts";
-import { describeAttributes } from "./describe.ts";
+import { describeAttributes, serializeDateAttribute } from "./describe.ts";
 import { countMembers, isMember, parseCohortQuery, requireCohort, serializeCohort } from "./members.ts";
 import { previewQuery } from "./preview.ts";
 
@@ -51,6 +57,22 @@ export const cohorts = implement(contract, {
 
     async describe_attributes(_, { db, organization }) {
       return { data: await describeAttributes(db, organization) };
+    },
+
+    async declare_attribute({ name }, context) {
+      const limit = maxDeclaredAttributes;
+      const attribute = await declareDate(context, { name, limit });
+      if (!attribute) {
+        throw fail("too_many_declared_attributes", { limit });
+      }
+      return { data: serializeDateAttribute(attribute) };
+    },
+
+    async undeclare_attribute({ name }, context) {
+      if (!(await withdrawDate(context, name))) {
+        throw fail("attribute_not_declared", { name });
+      }
+      return { data: { deleted: true as const } };
     },
 
     async preview_cohort(input, context) {

@@ -68,14 +68,16 @@ export function tagsSource(
   });
 }
 
-/**
- * An attribute in JSON: one value of any type, or a list. `normalized` is the same value with normalized
- * texts.
- */
-export function jsonSource(
-  of: Source["of"],
-  { value, normalized }: { readonly value: Expression; readonly normalized: Expression },
-) {
+interface JsonForms {
+  readonly value: Expression;
+  /** The same value with normalized texts. */
+  readonly normalized: Expression;
+  /** The value as a time; null if it is not stored, or not a time. Reading it from the JSON takes longer. */
+  readonly storedTime: Expression;
+}
+
+/** An attribute in JSON: one value of any type, or a list. */
+export function jsonSource(of: Source["of"], { value, normalized, storedTime }: JsonForms) {
   const single: ComparedValue = {
     shape: oneValue,
     text: sql`json_text(${normalized})`,
@@ -88,14 +90,25 @@ export function jsonSource(
     number: sql`json_numbers(${value})`,
     time: sql`json_times(${value})`,
   };
+  const stored: ComparedValue = { shape: oneValue, time: storedTime };
   return ({ now }: SourceContext): Source => ({
     of,
-    // A JSON null and an empty list count as missing.
-    test: (condition) =>
-      condition.operator === "exists"
-        ? sql<boolean>`(${value} not in ('null'::jsonb, '[]'::jsonb))`
-        : sql<boolean>`case jsonb_typeof(${value})
-            when 'array' then ${compareValue(list, condition, now)}
-            else ${compareValue(single, condition, now)} end`,
+    test(condition) {
+      if (condition.operator === "exists") {
+        // A JSON null and an empty list count as missing.
+        return sql<boolean>`(${value} not in ('null'::jsonb, '[]'::jsonb))`;
+      }
+      const inJson = sql<boolean>`case jsonb_typeof(${value})
+        when 'array' then ${compareValue(list, condition, now)}
+        else ${compareValue(single, condition, now)} end`;
+      // The comparison with a time that is not stored is null.
+      return comparesTimes(condition)
+        ? sql<boolean>`coalesce(${compareValue(stored, condition, now)}, ${inJson})`
+        : inJson;
+    },
   });
+}
+
+function comparesTimes({ operator, value }: PositiveCondition): boolean {
+  return operator === "within_last" || [value].flat().every((operand) => operand instanceof Date);
 }

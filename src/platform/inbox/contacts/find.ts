@@ -12,6 +12,7 @@ import type { Tables } from "../../../database/schema/index.ts";
 import type { Identities } from "../../../ports/channel/address.ts";
 import { countryOf } from "../../account/phone/index.ts";
 import { type Change, isListenedTo, recordOf, type Transaction } from "../../foundation/kernel/index.ts";
+import { normalizedAtAfterChange, normalizedColumn } from "./conditions/index.ts";
 import {
   type Identity,
   identitiesOf,
@@ -19,7 +20,6 @@ import {
   noIdentities,
   shownIdentities,
 } from "./identities/index.ts";
-import { normalizedAtAfterChange, normalizedColumn } from "./normalized.ts";
 import { searchTextOf } from "./search.ts";
 
 export type ContactRow = Selectable<Tables["contacts"]>;

@@ -15,16 +15,24 @@ import {
   type Transaction,
   type WriteContext,
 } from "../../foundation/kernel/index.ts";
+import { fillDatesJob, normalizedAfterChange } from "./conditions/index.ts";
 import { type ErasedContact, eraseContact, eraseContactJob, erasesContact } from "./erasure.ts";
 import { type ContactLookup, type ContactRow, findOrCreateContact } from "./find.ts";
 import { noIdentities } from "./identities/index.ts";
-import { normalizedAfterChange } from "./normalized.ts";
 import { hasTag, isNumber, readSearchWords, searchTextAfterRename } from "./search.ts";
 import { readSearchPage } from "./search-page.ts";
 import { selectContacts } from "./select.ts";
 import { serializeContact } from "./serialize.ts";
 import { changeTags } from "./tags.ts";
 
+export {
+  contactSources,
+  type DateAttribute,
+  declareDate,
+  listDateAttributes,
+  normalizeContacts,
+  withdrawDate,
+} from "./conditions/index.ts";
 export { changeConsent } from "./consent.ts";
 export { type ErasedContact, erasesContact, reporterSubject } from "./erasure.ts";
 export {
@@ -51,14 +59,12 @@ export {
   withStoredSender,
 } from "./identities/index.ts";
 export { moveIdentities } from "./move.ts";
-export { normalizeContacts } from "./normalized.ts";
-export { contactSources } from "./query-sources.ts";
 export { serializeContact } from "./serialize.ts";
 export { changeTags } from "./tags.ts";
 export { type ContactInput, type UpsertOutcome, upsertContacts } from "./upsert-many.ts";
 
 export const contacts = implement(contract, {
-  tables: ["contacts", "contact_identities"],
+  tables: ["contacts", "contact_identities", "contact_date_attributes"],
   operations: {
     async create_contact(input, context) {
       const { contact, created } = await findOrCreateByPhone(context, input);
@@ -116,7 +122,7 @@ export const contacts = implement(contract, {
       return { data: { id, deleted: true as const } };
     },
   },
-  jobs: [eraseContactJob],
+  jobs: [eraseContactJob, fillDatesJob],
   erase: erasesContact({ now: eraseProfile }),
 });
 

@@ -4,9 +4,9 @@ import { columnsOf, ofOrganization, rowsOf } from "../../../database/query/index
 import type { IdentityMove } from "../../../ports/channel/address.ts";
 import { countryOf } from "../../account/phone/index.ts";
 import type { Change } from "../../foundation/kernel/index.ts";
+import { normalizedAtAfterChange } from "./conditions/index.ts";
 import { idOfOwner } from "./find.ts";
 import { type Identity, identitiesOf, shownIdentities } from "./identities/index.ts";
-import { normalizedAtAfterChange } from "./normalized.ts";
 import { searchTextOf } from "./search.ts";
 
 /**

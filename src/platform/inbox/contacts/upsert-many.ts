@@ -11,7 +11,7 @@ import type { DatabaseTransaction } from "../../../database/database.ts";
 import { newId } from "../../../database/id.ts";
 import { columnOf, columnsOf, recordset, refersTo, rowsOf } from "../../../database/query/index.ts";
 import { countryOf, phoneKey } from "../../account/phone/index.ts";
-import { normalizedAtAfterChange, normalizedTexts } from "./normalized.ts";
+import { normalizedAtAfterChange, normalizedTexts } from "./conditions/index.ts";
 import { searchTextOf } from "./search.ts";
 import { combineTags } from "./tags.ts";
 

@@ -87,6 +87,7 @@ async function sampleContact(
     normalized: null,
     normalized_at: null,
     consent_at: null,
+    dates: null,
   };
 }
 

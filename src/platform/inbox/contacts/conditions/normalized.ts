@@ -8,12 +8,12 @@
  * `normalized` is null.
  */
 import { sql } from "kysely";
-import { fail } from "../../../../tools/errors.ts";
-import type { Database, Queries } from "../../../database/database.ts";
-import { columnsOf, ofOrganization, recordset } from "../../../database/query/index.ts";
-import { countryOf } from "../../account/phone/index.ts";
-import type { World } from "../../foundation/kernel/index.ts";
-import { normalizeText } from "../../foundation/query/index.ts";
+import { fail } from "../../../../../tools/errors.ts";
+import type { Database, Queries } from "../../../../database/database.ts";
+import { columnsOf, ofOrganization, recordset } from "../../../../database/query/index.ts";
+import { countryOf } from "../../../account/phone/index.ts";
+import type { World } from "../../../foundation/kernel/index.ts";
+import { normalizeText } from "../../../foundation/query/index.ts";
 
 export interface ComparedTexts {
   readonly name?: string | null | undefined;

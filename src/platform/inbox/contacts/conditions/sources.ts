@@ -7,7 +7,8 @@ import {
   type Sources,
   tagsSource,
   valueSource,
-} from "../../foundation/query/index.ts";
+} from "../../../foundation/query/index.ts";
+import { storedDate } from "./date-attributes.ts";
 
 const normalized = sql`contacts.normalized`;
 
@@ -41,13 +42,15 @@ export const contactSources = {
   opted_out: flag(sql`contacts.opted_out`),
   blocked: flag(sql`(contacts.blocked_at is not null)`),
   "metadata.<path>": (context, attribute) => {
-    const names = attribute.slice("metadata.".length).split(".");
+    const path = attribute.slice("metadata.".length);
+    const names = path.split(".");
     // Not #>, for which a number in the path is a place in a list.
     const member = (object: Expression) =>
       names.reduce<Expression>((value, name) => sql`(${value} -> ${name}::text)`, object);
     return jsonSource("own", {
       value: member(sql`contacts.metadata`),
       normalized: member(sql`coalesce(${normalized} -> 'metadata', contacts.metadata)`),
+      storedTime: storedDate(context.organization, path),
     })(context);
   },
 } satisfies {
