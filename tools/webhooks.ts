@@ -6,6 +6,7 @@ import {
   errorEntry,
   id,
   inputTimestamp,
+  nearestName,
   no,
   one,
   operation,
@@ -272,7 +273,9 @@ export const webhooks = {
       .superRefine(({ after, since, types }, context) => {
         const unknown = types.split(",").find((type) => !isPublicEvent(type.trim()));
         if (unknown !== undefined) {
-          const message = `${unknown.trim().slice(0, 64)} is no event. Send some of ${webhookEvents.join(", ")}.`;
+          const type = unknown.trim().slice(0, 64);
+          const nearest = nearestName(type, webhookEvents) ?? "message.received";
+          const message = `${type} is no type of event. Send types such as ${nearest}; the schema of a webhook's events lists all of them.`;
           context.addIssue({ code: "custom", path: ["types"], message });
         }
         if (after !== undefined && since !== undefined) {

@@ -61,7 +61,7 @@ const explainers: { readonly [Code in Issue["code"]]: Explainer<Code> } = {
   too_big: (issue) => explainLimit(issue, "at most", issue.maximum),
   invalid_value: ({ values }) => ({
     message: "It is none of the allowed values.",
-    fix: `Send ${values.length === 1 ? "" : "one of these: "}${values.map(String).join(", ")}.`,
+    fix: describeAllowed(values.map(String)),
   }),
   invalid_format: ({ format }) => formats[format] ?? invalid,
   invalid_union: () => ({
@@ -77,6 +77,18 @@ const explainers: { readonly [Code in Issue["code"]]: Explainer<Code> } = {
   invalid_element: () => invalid,
   custom: () => invalid,
 };
+
+/** A longer list would be cut off in the error. */
+const maxListedLength = 300;
+
+/** All allowed values or, if they are too many, one of them. */
+function describeAllowed(allowed: readonly string[]): string {
+  const all = allowed.join(", ");
+  if (all.length <= maxListedLength) {
+    return `Send ${allowed.length === 1 ? "" : "one of these: "}${all}.`;
+  }
+  return `Send one of the ${allowed.length} values in the schema of this field, such as ${allowed[0]}.`;
+}
 
 const invalid: Explanation = {
   message: "It is not valid.",

@@ -98,7 +98,8 @@ async function readConversations(
     left join users on users.organization_id = ${organization} and users.id = listed.assigned_to
     left join lateral (
       select left(${messageText}, ${textLength}::integer) as text from messages
-      where organization_id = ${organization} and conversation_id = listed.id
+      -- What the contact wrote, and not what was sent meanwhile, such as a broadcast.
+      where organization_id = ${organization} and conversation_id = listed.id and direction = 'inbound'
       order by id desc limit 1
     ) as latest on true
     order by listed.place
