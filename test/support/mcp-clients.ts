@@ -1,7 +1,9 @@
 /** The MCP server in front of a scripted service, and every kind of client that connects to it. */
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { Client as ClientV2, StreamableHTTPClientTransport as HttpV2 } from "@modelcontextprotocol/client";
 import { StdioClientTransport as StdioV2 } from "@modelcontextprotocol/client/stdio";
 import { Client as ClientV1 } from "@modelcontextprotocol/sdk/client/index.js";
@@ -176,8 +178,8 @@ export function stdioProgram(upstream: Upstream, key: string) {
     args: [programPath, "mcp"],
     env: {
       PATH: process.env.PATH ?? "",
-      // What the program remembers for its next start does not belong in the home of the developer.
-      HOME: inject("folder"),
+      // A home of its own: what the program remembers for its next start must not reach another test.
+      HOME: join(inject("folder"), "homes", randomUUID()),
       TIDINGS_BASE_URL: upstream.url,
       TIDINGS_API_KEY: key,
     },
