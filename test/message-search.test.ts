@@ -8,8 +8,9 @@ import { conversations } from "../tools/conversations.ts";
 import { messages } from "../tools/messages/index.ts";
 import { useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
-import { createOrganizationFor } from "./support/operator.ts";
+import { createOrganizationFor, createTenant } from "./support/operator.ts";
 import { openPhone, setFaults } from "./support/simulator.ts";
+import { createTemplateHelpers } from "./support/templates.ts";
 
 const startsAt = new Date("2026-06-01T10:00:00Z");
 const app = useTestApp({ startsAt });
@@ -217,6 +218,17 @@ test("the report says in one answer what needs attention, in few bytes a row", a
   expect(JSON.stringify(data.waiting).length / data.waiting.length).toBeLessThan(250);
   const calm = await app.call(messages.get_inbox_report, { urgent_words: "order" }, as);
   expect(calm.data.urgent.map(({ message_id }) => message_id)).toEqual([waiting.message_id]);
+});
+
+test("the report shows what a waiting contact wrote, and not a template that was sent since", async () => {
+  const tenant = await createTenant(app);
+  const template = createTemplateHelpers(tenant);
+  await template.approve({ name: "news" });
+  const number = "+14155550803";
+  const { conversation_id } = await openPhone(tenant, number).write("Where is my parcel?");
+  await template.send(number, { name: "news" });
+  const { data } = await tenant.call(messages.get_inbox_report, {});
+  expect(data.waiting).toMatchObject([{ conversation_id, text: "Where is my parcel?" }]);
 });
 
 test("the report has the messages that failed since a time", async () => {

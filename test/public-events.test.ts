@@ -20,7 +20,7 @@ import { webhooks } from "../tools/webhooks.ts";
 import type { TestApp } from "./support/app.ts";
 import { createBroadcastHelpers } from "./support/broadcasts.ts";
 import { createFlowHelpers, say } from "./support/flows.ts";
-import { createOrganizationFor } from "./support/operator.ts";
+import { createTenant } from "./support/operator.ts";
 import { createPaymentHelpers } from "./support/payments.ts";
 import { openPhone, setFaults } from "./support/simulator.ts";
 import { createTemplateHelpers } from "./support/templates.ts";
@@ -48,16 +48,6 @@ let inbox: Inbox;
 useWhatsApp((started) => ({ app, graph, inbox } = started), {
   env: { TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true", ...trustedProxyEnv },
 });
-
-/** The app, with the key of an organization of its own. */
-async function createTenant(): Promise<TestApp> {
-  const { key } = await createOrganizationFor(app, "Tenant");
-  return {
-    ...app,
-    call: (operation, input, options) => app.call(operation, input, { key, ...options }),
-    fetch: (path, options) => app.fetch(path, { key, ...options }),
-  };
-}
 
 type WhatsAppEvent = "message.reaction" | "message.edited" | "inbox.health";
 
@@ -253,7 +243,7 @@ async function expectEvent(type: PublicEventName, tenant: TestApp, cause: () => 
 describe("an event is listed, and delivered to the webhook that subscribes to it, once", () => {
   // The keys of literals.
   test.each(Object.keys(causes) as (keyof typeof causes)[])("%s", async (type) => {
-    const tenant = await createTenant();
+    const tenant = await createTenant(app);
     await expectEvent(type, tenant, () => causes[type](tenant));
   });
 

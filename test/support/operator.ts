@@ -20,6 +20,16 @@ export async function createOrganizationFor(app: TestApp, name: string) {
   };
 }
 
+/** The app, with the key of an organization of its own. */
+export async function createTenant(app: TestApp): Promise<TestApp> {
+  const { key } = await createOrganizationFor(app, "Tenant");
+  return {
+    ...app,
+    call: (operation, input, options) => app.call(operation, input, { key, ...options }),
+    fetch: (path, options) => app.fetch(path, { key, ...options }),
+  };
+}
+
 export async function suspend(app: TestApp, id: string): Promise<void> {
   await app.call(operator.suspend_organization, { id, reason: "Unpaid" }, asOperator);
 }
