@@ -46,7 +46,7 @@ export interface McpServerOptions {
   readonly resultLimit?: number;
   /** The folder whose files a call may name; only if the caller is on this machine. */
   readonly uploadRoot?: string | undefined;
-  /** Whether clients are told when their list changes; only where the connection stays open. */
+  /** Whether the server notifies clients of changes of their list. The connection must stay open for that. */
   readonly announcesChanges?: boolean;
   /** Wraps every tool call, for telemetry. */
   readonly instrument?: (runTool: RunTool) => RunTool;

@@ -51,7 +51,7 @@ const maxBufferBytes = 3 * maxLineBytes + 1;
 const drainMs = 120;
 /** By then, lists that wait for the scopes are sent without them. */
 const listCutoffMs = 60;
-/** When a client that requests no list gets the effects of `discoverAccess`. */
+/** With `knownAccess`, when `discoverAccess` runs if the client has requested no list by then. */
 const latestDiscoveryMs = 1_000;
 
 export function serveOverStdio(options: StdioOptions): StdioConnection {

@@ -43,7 +43,7 @@ export function rememberAccess({ baseUrl, key }: { baseUrl: string; key: string 
   };
 }
 
-/** Undefined for content of another form, such as that of a later version. */
+/** Undefined if the file has another form, which a later version may have written. */
 function toAccess(stored: unknown): KeyAccess | undefined {
   const { scopes, tools } = stored as { readonly scopes?: unknown; readonly tools?: unknown };
   if (!isTexts(scopes) || !(tools === undefined || isTexts(tools))) {

@@ -8,7 +8,6 @@ export interface WebhookColumns {
     /** Null if the event names no contact. */
     contact_id: string;
   };
-
   webhooks: {
     secret: SealedText;
     previous_secret: SealedText;

@@ -121,7 +121,7 @@ function createRepeatedCall({ report, retryMs, signal }: RepeatOptions): Repeate
   };
 }
 
-/** Whether a repetition is useless. An error that is not in our envelope is that of a proxy. */
+/** Whether repeating the call is useless. A proxy answers with errors that are not in our envelope. */
 function isRejection(error: unknown): boolean {
   return (
     error instanceof CallFailure && error.error !== undefined && error.status < 500 && !error.isRetryable

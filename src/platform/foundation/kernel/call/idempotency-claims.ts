@@ -1,6 +1,7 @@
 /**
- * Claims idempotency keys and stores the responses of their requests: by two statements, of which the first
- * claims the key, so that a request with the same key waits; or, for many requests at once, by one insert.
+ * Stores the responses of requests with idempotency keys. A request that runs alone claims its key first, so
+ * that another request with the key waits, and stores its response at the end. Requests that share a
+ * transaction store their responses with one insert.
  */
 import { sql } from "kysely";
 import { columnsOf, matchesKey, recordset, rowsOf } from "../../../../database/query/index.ts";
@@ -71,11 +72,6 @@ function toClaim({ idempotencyKey, hashes: [request_hash = ""], now }: Idempoten
   return { ...idempotencyKey, request_hash, created_at: now.toISOString() };
 }
 
-/** All statements insert keys in one order, so that two of them do not deadlock. */
-function inKeyOrder(one: IdempotencyKey, other: IdempotencyKey): number {
-  return formatKey(one) < formatKey(other) ? -1 : 1;
-}
-
 /** Identifies a key in a set. */
 export function formatKey({ organization_id, credential_id, route, key }: IdempotencyKey): string {
   return JSON.stringify([organization_id, credential_id, route, key]);
@@ -106,7 +102,10 @@ interface AnsweredRequest {
  * keys meanwhile, the statement fails, and the effects of all requests are rolled back.
  */
 export async function insertResponses(tx: Transaction, answered: readonly AnsweredRequest[]): Promise<void> {
-  const rows = answered.map((one) => ({ ...toResponseRow(one), ...toClaim(one.request) })).sort(inKeyOrder);
+  const rows = answered
+    .map((one) => ({ ...toResponseRow(one), ...toClaim(one.request) }))
+    // In one order, so that two such statements do not deadlock.
+    .sort((one, other) => (formatKey(one) < formatKey(other) ? -1 : 1));
   const columns = { ...responseColumns, ...columnsOf("idempotency", "request_hash", "created_at") };
   await sql`
     insert into idempotency (organization_id, credential_id, route, key, request_hash, created_at, status, body, subjects)

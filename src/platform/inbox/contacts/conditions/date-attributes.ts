@@ -1,9 +1,9 @@
 /**
  * The attributes of metadata that are declared as dates, whose dates are stored in `contacts.dates`.
  *
- * Triggers store the dates of a contact whose metadata is written; a job stores those of the contacts that
- * exist at the declaration. A condition reads the metadata of a contact whose date is not stored, so it is
- * right before the job has ended, and for a contact that the job has missed because its transaction began
+ * Triggers store the dates of a contact whose metadata is written. A job stores the dates of the contacts
+ * that exist at the declaration. A condition reads the metadata of a contact whose date is not stored, so it
+ * is right before the job has ended, and for a contact that the job has missed because its transaction began
  * before the declaration.
  */
 import { type Selectable, sql } from "kysely";
