@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { PassThrough } from "node:stream";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createClient } from "../src/client/index.ts";
-import { serveOverStdio } from "../src/mcp/stdio.ts";
+import { serveOverStdio } from "../src/mcp/stdio/index.ts";
 import { allScopes } from "../tools/contract/index.ts";
 import { ownerKey, silentLog, useTestApp } from "./support/app.ts";
 import { png } from "./support/files.ts";

@@ -3,7 +3,7 @@ import { allScopes } from "../../../tools/contract/index.ts";
 import { type Client, createClient } from "../../client/index.ts";
 import { appSecrets, type Config, readConfig } from "../../config/index.ts";
 import type { HostChannel } from "../../mcp/host-channel/index.ts";
-import { guardStdout, type StdioConnection, serveOverStdio } from "../../mcp/stdio.ts";
+import { guardStdout, type StdioConnection, serveOverStdio } from "../../mcp/stdio/index.ts";
 import { createToolFilter, discoverAccess, tools } from "../../mcp/tool-list/index.ts";
 import type { Log } from "../../ports/telemetry/log.ts";
 import { openDataFolder } from "../data-folder/data-folder.ts";

@@ -2,21 +2,22 @@
  * Serves MCP on standard input and output.
  *
  * Only JSON-RPC may be written to stdout, and there is no network request before the first response. When the
- * input ends the connection is over: the process exits at once, even if calls are still running. No child
- * process is started.
+ * input ends the connection is over: the process exits soon, even if calls are still running. No child process
+ * is started.
  */
 import { PassThrough, type Readable, type Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { McpRequestContext, Server } from "@modelcontextprotocol/server";
-import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
-import { parseJson } from "../../tools/contract/index.ts";
-import type { Client } from "../client/index.ts";
-import type { HostChannel } from "./host-channel/index.ts";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { parseJson } from "../../../tools/contract/index.ts";
+import type { Client } from "../../client/index.ts";
+import type { HostChannel } from "../host-channel/index.ts";
+import { createServerFactory, defaultToolFilter, type McpServerOptions } from "../server.ts";
+import type { McpCaller } from "../tool-call/index.ts";
+import type { KeyAccess } from "../tool-list/index.ts";
+import { createLineTooLongError, type JsonRpcError, validateMessage } from "../validate-message.ts";
 import { maxLineBytes, readLines } from "./read-lines.ts";
-import { createServerFactory, defaultToolFilter, type McpServerOptions } from "./server.ts";
-import type { McpCaller } from "./tool-call/index.ts";
-import type { KeyAccess } from "./tool-list/index.ts";
-import { createLineTooLongError, type JsonRpcError, validateMessage } from "./validate-message.ts";
+import { AnsweringTransport, createUnansweredRequests, type UnansweredRequests } from "./unanswered.ts";
 
 export interface StdioOptions extends McpServerOptions {
   /** Calls the service that executes the tools. */
@@ -47,8 +48,10 @@ export interface StdioConnection {
 /** The SDK closes the connection above this. Each invalid byte of UTF-8 becomes three bytes when decoded. */
 const maxBufferBytes = 3 * maxLineBytes + 1;
 
-/** Requests that arrive just before the input ends (a script's pipe) are still answered within this time. */
-const drainMs = 120;
+/** How long after the end of the input the answers to its requests (a script's pipe) are waited for. */
+const drainMs = 5_000;
+/** The same for calls, which may run much longer. */
+const callDrainMs = 120;
 /** By then, lists that wait for the scopes are sent without them. */
 const listCutoffMs = 60;
 /** With `knownAccess`, when `discoverAccess` runs if the client has requested no list by then. */
@@ -60,7 +63,8 @@ export function serveOverStdio(options: StdioOptions): StdioConnection {
     guardStdout();
   }
   const input = new PassThrough();
-  const { ending, ended } = forwardInput(stdin, stdout, input);
+  const unanswered = createUnansweredRequests();
+  const { ending, ended } = forwardInput(stdin, stdout, input, unanswered);
   const servers: Server[] = [];
   const caller = createCaller(options, ending, () => {
     for (const server of servers) {
@@ -79,7 +83,7 @@ export function serveOverStdio(options: StdioOptions): StdioConnection {
       return server;
     },
     {
-      transport: new StdioServerTransport(input, stdout, { maxBufferSize: maxBufferBytes }),
+      transport: new AnsweringTransport(unanswered, input, stdout, { maxBufferSize: maxBufferBytes }),
       onerror: (error) => log.warn({ err: error }, "a message on stdin could not be handled"),
     },
   );
@@ -201,17 +205,29 @@ function isSameSet(one: ReadonlySet<string> | undefined, other: ReadonlySet<stri
 }
 
 /** Forwards the input until it ends or the output is closed. */
-function forwardInput(stdin: Readable, stdout: Writable, input: PassThrough) {
+function forwardInput(stdin: Readable, stdout: Writable, input: PassThrough, unanswered: UnansweredRequests) {
   const answer = (jsonRpcError: JsonRpcError) => stdout.write(`${JSON.stringify(jsonRpcError)}\n`);
   const onLine = (line: string) => {
-    const jsonRpcError = line.trim() === "" ? undefined : validateMessage(parseJson(line));
-    return jsonRpcError ? answer(jsonRpcError) : input.write(`${line}\n`);
+    if (line.trim() === "") {
+      return;
+    }
+    const message = parseJson(line);
+    const jsonRpcError = validateMessage(message);
+    if (jsonRpcError) {
+      answer(jsonRpcError);
+    } else {
+      unanswered.add(message);
+      input.write(`${line}\n`);
+    }
   };
   readLines(stdin, onLine, () => answer(createLineTooLongError(maxLineBytes)));
   const isOver = stdin.readableEnded || stdin.destroyed;
   const inputOver = isOver ? Promise.resolve() : onceAny(stdin, ["end", "close", "error"]);
   const ending = inputOver.then(() => sleep(listCutoffMs));
-  const ended = Promise.race([inputOver.then(() => sleep(drainMs)), onceAny(stdout, ["error", "close"])]);
+  const drained = inputOver.then(() =>
+    Promise.all([sleep(callDrainMs), Promise.race([unanswered.settled(), sleep(drainMs)])]),
+  );
+  const ended = Promise.race([drained, onceAny(stdout, ["error", "close"])]);
   return {
     ending,
     ended: ended.then(() => {
