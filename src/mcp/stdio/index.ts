@@ -2,8 +2,8 @@
  * Serves MCP on standard input and output.
  *
  * Only JSON-RPC may be written to stdout, and there is no network request before the first response. When the
- * input ends the connection is over: the process exits soon, even if calls are still running. No child process
- * is started.
+ * input ends the connection is over: the process exits soon, even if calls are still running. No child
+ * process is started.
  */
 import { PassThrough, type Readable, type Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
