@@ -157,9 +157,9 @@ async function startLoad(baseUrl: string, signal: AbortSignal): Promise<Record<s
     const json = { url: `http://127.0.0.1:${port}/${number}`, events: ["message.sent", "message.delivered"] };
     await call("/v1/webhook-subscriptions", { method: "POST", json });
   }
-  const { data } = JSON.parse(await call("/v1/events"));
+  const { meta } = JSON.parse(await call("/v1/events"));
   // A made-up cursor that has seen every event, and one old transaction as running.
-  const far = `1:${data.cursor.split(":")[1]}:1`;
+  const far = `1:${meta.cursor.split(":")[1]}:1`;
   const kinds = Object.entries(heavyRequests(call, far)).filter(
     ([kind]) => options.only === undefined || options.only.split(",").includes(kind),
   );

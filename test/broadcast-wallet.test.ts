@@ -126,13 +126,14 @@ test("a scheduled broadcast that the wallet can't pay fails at its time", async 
 describe("a scheduled broadcast that could not be paid", () => {
   async function fail() {
     await leave(1);
-    const { cursor } = (await app.call(webhooks.list_events, {})).data;
+    const { cursor } = (await app.call(webhooks.list_events, {})).meta;
     const scheduled_at = new Date(app.now().getTime() + 60_000).toISOString();
     const { id } = await create({ ...content, scheduled_at });
     await app.advanceTime(61_000);
-    const { events } = (
-      await app.call(webhooks.list_events, { after: cursor, types: "broadcast.not_started" })
-    ).data;
+    const { data: events } = await app.call(webhooks.list_events, {
+      after: cursor,
+      types: "broadcast.not_started",
+    });
     const reported = events.filter(({ type }) => type === "broadcast.not_started");
     return { id, scheduled_at, reported: reported.map(({ data }) => data) };
   }

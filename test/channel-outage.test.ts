@@ -37,9 +37,10 @@ const health = async (id = inbox.id) =>
   (await app.call(inboxes.list_inboxes, {})).data.find((each) => each.id === id)?.health;
 
 const reports = async () => {
-  const { events } = (
-    await app.call(webhooks.list_events, { since: new Date(0).toISOString(), types: "inbox.health" })
-  ).data;
+  const { data: events } = await app.call(webhooks.list_events, {
+    since: new Date(0).toISOString(),
+    types: "inbox.health",
+  });
   return events.flatMap(({ type, data }) => (type === "inbox.health" ? [data] : []));
 };
 

@@ -39,13 +39,13 @@ async function receiveFirst() {
 test("a blocked contact's message is stored, emitted and returned to waiting calls", async () => {
   const { phone, conversation_id, contact_id } = await receiveFirst();
   await block(contact_id);
-  const { cursor } = (await app.call(webhooks.list_events, {})).data;
+  const { cursor } = (await app.call(webhooks.list_events, {})).meta;
   const { answer } = await startWaiting(() =>
     app.call(messages.wait_for_message, { conversation_id, timeout_seconds: 20 }),
   );
   const { message_id } = await phone.write("let me back in");
-  expect((await answer).data.messages).toMatchObject([{ id: message_id, text: { body: "let me back in" } }]);
-  const { events } = (await app.call(webhooks.list_events, { after: cursor })).data;
+  expect((await answer).data).toMatchObject([{ id: message_id, text: { body: "let me back in" } }]);
+  const { data: events } = await app.call(webhooks.list_events, { after: cursor });
   expect(events).toMatchObject([{ type: "message.received", data: { message_id } }]);
 });
 

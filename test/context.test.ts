@@ -86,7 +86,7 @@ test("the cursor continues after the last message", async () => {
   const { cursor: after } = await read(conversation_id);
   await customer.write("after");
   const { data } = await app.call(messages.wait_for_message, { conversation_id, after });
-  expect(data.messages.map(({ text }) => text?.body)).toEqual(["after"]);
+  expect(data.map(({ text }) => text?.body)).toEqual(["after"]);
 });
 
 test("another tenant's conversation and an erased contact's are not found", async () => {

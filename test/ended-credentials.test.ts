@@ -33,7 +33,7 @@ test("a wait ends when its key expires, and those of other keys go on", async ()
     expect(await answer).toMatchObject(rejected);
     await openPhone(app, "+14155550613").write("for the other");
   });
-  expect(other.data.messages.map(({ text }) => text?.body)).toEqual(["for the other"]);
+  expect(other.data.map(({ text }) => text?.body)).toEqual(["for the other"]);
 });
 
 test.each([

@@ -284,9 +284,9 @@ describe("after an erasure", () => {
   });
 
   test("the events of the contact are hidden before the job has run", async () => {
-    const { data: start } = await app.call(webhooks.list_events, {});
+    const { meta: start } = await app.call(webhooks.list_events, {});
     const { conversation_id } = await openPhone(app, "+14155550127").write("hello");
-    const list = async () => (await app.call(webhooks.list_events, { after: start.cursor })).data.events;
+    const list = async () => (await app.call(webhooks.list_events, { after: start.cursor })).data;
     expect(await list()).toHaveLength(1);
     const { contact_id } = (await app.call(conversations.get_conversation, { id: conversation_id })).data;
     await app.call(contacts.delete_contact, { id: contact_id });

@@ -25,9 +25,9 @@ const url = "https://example.com/hooks";
 let numbers = 0;
 const newNumber = () => `+1415555${String(7000 + ++numbers)}`;
 
-const cursorOf = async (types: string) => (await app.call(webhooks.list_events, { types })).data.cursor;
+const cursorOf = async (types: string) => (await app.call(webhooks.list_events, { types })).meta.cursor;
 const eventsAfter = async (after: string, types: string) =>
-  (await app.call(webhooks.list_events, { after, types })).data.events;
+  (await app.call(webhooks.list_events, { after, types })).data;
 
 async function addContact() {
   return (await app.call(contacts.create_contact, { phone_number: newNumber(), name: "Ada" })).data;
@@ -40,7 +40,7 @@ const listened = async () => {
 };
 
 test("without a listener nothing is recorded; naming a type starts its recording, for 7 days", async () => {
-  const { cursor } = (await app.call(webhooks.list_events, {})).data;
+  const { cursor } = (await app.call(webhooks.list_events, {})).meta;
   await addContact();
   expect(await listened()).toEqual([]);
   expect(await eventsAfter(cursor, "contact.created,message.sent")).toEqual([]);
@@ -76,18 +76,18 @@ test("a webhook wants its events until they are changed or it is deleted, also w
 
 test("what one organization wants is not recorded in another", async () => {
   const { key } = await createOrganizationFor(app, "Neighbours");
-  const { cursor } = (await app.call(webhooks.list_events, { types: "contact.created" }, { key })).data;
+  const { cursor } = (await app.call(webhooks.list_events, { types: "contact.created" }, { key })).meta;
   await addContact();
-  const { cursor: own } = (await app.call(webhooks.list_events, {})).data;
+  const { cursor: own } = (await app.call(webhooks.list_events, {})).meta;
   expect(await eventsAfter(own, "contact.created")).toEqual([]);
   await app.call(contacts.create_contact, { phone_number: newNumber() }, { key });
   const { data } = await app.call(webhooks.list_events, { after: cursor, types: "contact.created" }, { key });
-  expect(data.events).toHaveLength(1);
+  expect(data).toHaveLength(1);
 });
 
 test("each event names its actor: a key, a flow, or the service for a contact who writes", async () => {
   const types = "conversation.closed,conversation.opened,contact.tag_added";
-  const { cursor } = (await app.call(webhooks.list_events, { types })).data;
+  const { cursor } = (await app.call(webhooks.list_events, { types })).meta;
   const nodes: NewNode[] = [
     { id: "tag", node_type: "add_tag", action_config: { tag: "vip" } },
     { id: "close", parent_node_id: "tag", node_type: "set_status", action_config: { status: "closed" } },
@@ -125,7 +125,7 @@ async function settle({ advanceTime }: TestApp) {
 }
 
 test("an event of a payment shows what list_payments shows, and neither signature nor key", async () => {
-  const { cursor } = (await app.call(webhooks.list_events, {})).data;
+  const { cursor } = (await app.call(webhooks.list_events, {})).meta;
   const shop = createPaymentHelpers(app);
   const order = await shop.order(20);
   const checkout = await shop.pay(order.order_id);
@@ -159,9 +159,9 @@ test("an assistant polls the events through the gateway", async () => {
     const args = { name: "list_events", arguments: { types: "contact.created", ...more } };
     const { structuredContent } = await assistant.client.callTool({ name: "run_read_tool", arguments: args });
     // The output schema of list_events.
-    return (structuredContent as { data: { events: unknown[]; cursor: string } }).data;
+    return structuredContent as { data: unknown[]; meta: { cursor: string } };
   };
-  const { cursor: after } = await list({});
+  const { cursor: after } = (await list({})).meta;
   const { id } = await addContact();
-  expect((await list({ after })).events).toMatchObject([{ data: { contact_id: id, name: "Ada" } }]);
+  expect((await list({ after })).data).toMatchObject([{ data: { contact_id: id, name: "Ada" } }]);
 });

@@ -13,8 +13,8 @@ const startsAt = new Date("2027-06-01T09:00:00Z");
 const app = useTestApp({ startsAt, env: trustedProxyEnv });
 const hour = 3_600_000;
 
-const list = async (start: { after?: string; since?: string; types?: string } = {}) =>
-  (await app.call(webhooks.list_events, start)).data;
+const list = (start: { after?: string; since?: string; types?: string } = {}) =>
+  app.call(webhooks.list_events, start);
 const send = async (body: string) => {
   await app.call(messages.send_message, { to: "+14155550100", type: "text", text: { body } });
   await app.runDueJobs();
@@ -29,39 +29,39 @@ test("events are read back from a time on, and on with the cursor", async () => 
   await send("two");
   const all = await list({ since: startsAt.toISOString() });
   const later = await list({ since });
-  expect(later.events.length).toBeGreaterThan(0);
-  expect(all.events.slice(-later.events.length)).toEqual(later.events);
-  expect(all.events.length).toBeGreaterThan(later.events.length);
-  expect(later.events.every(({ created_at }) => created_at >= since)).toBe(true);
-  expect((await list({ after: later.cursor })).events).toEqual([]);
+  expect(later.data.length).toBeGreaterThan(0);
+  expect(all.data.slice(-later.data.length)).toEqual(later.data);
+  expect(all.data.length).toBeGreaterThan(later.data.length);
+  expect(later.data.every(({ created_at }) => created_at >= since)).toBe(true);
+  expect((await list({ after: later.meta.cursor })).data).toEqual([]);
   await send("three");
-  const { events } = await list({ after: later.cursor });
-  expect(typesOf(events)).toEqual(typesOf((await list({ since })).events.slice(later.events.length)));
+  const { data: events } = await list({ after: later.meta.cursor });
+  expect(typesOf(events)).toEqual(typesOf((await list({ since })).data.slice(later.data.length)));
   expect(events.length).toBeGreaterThan(0);
 });
 
 test("a time after the last event gives no event, and a cursor for the next ones", async () => {
   await app.advanceTime(hour);
-  const { events, cursor } = await list({ since: new Date(app.now().getTime() + 1).toISOString() });
+  const { data: events, meta } = await list({ since: new Date(app.now().getTime() + 1).toISOString() });
   expect(events).toEqual([]);
   await send("four");
-  expect((await list({ after: cursor })).events.length).toBeGreaterThan(0);
+  expect((await list({ after: meta.cursor })).data.length).toBeGreaterThan(0);
 });
 
 test("events of several conversations are read in their order, page by page", async () => {
-  const { cursor } = await list();
+  const { meta } = await list();
   for (let number = 0; number < 60; number += 1) {
     await app.advanceTime(1_000);
     const to = `+1415555020${(number * 3) % 4}`;
     await app.call(messages.send_message, { to, type: "text", text: { body: "hello" } });
     await app.runDueJobs();
   }
-  const pages = [await list({ after: cursor })];
-  while (pages.at(-1)?.events.length) {
-    pages.push(await list({ after: pages.at(-1)?.cursor ?? "" }));
+  const pages = [await list({ after: meta.cursor })];
+  while (pages.at(-1)?.data.length) {
+    pages.push(await list({ after: pages.at(-1)?.meta.cursor ?? "" }));
   }
   expect(pages.length).toBeGreaterThan(2);
-  const events = pages.flatMap((page) => page.events);
+  const events = pages.flatMap((page) => page.data);
   expect(events.filter(({ type }) => type === "message.sent")).toHaveLength(60);
   const times = events.map(({ created_at }) => created_at);
   expect(times).toEqual([...times].sort());
@@ -77,8 +77,8 @@ test("a wrong cursor is named as one, and not as a message's id", async () => {
 });
 
 test("a cursor and a time together are refused", async () => {
-  const { cursor } = await list();
-  const call = app.call(webhooks.list_events, { after: cursor, since: startsAt.toISOString() });
+  const { meta } = await list();
+  const call = app.call(webhooks.list_events, { after: meta.cursor, since: startsAt.toISOString() });
   expect(await expectFailure(call)).toMatchObject({ status: 400, error: { param: "since" } });
 });
 
@@ -94,7 +94,7 @@ test("every tool's input schema names what is required, if it is nothing", async
 });
 
 test("without types only the five events of messages are listed", async () => {
-  const { cursor } = await list();
+  const { meta } = await list();
   const { data: sent } = await app.call(messages.send_message, {
     to: "+14155550107",
     type: "text",
@@ -104,7 +104,7 @@ test("without types only the five events of messages are listed", async () => {
   await app.call(notes.add_note, { conversation_id, text: "Note" });
   await app.advanceTime(10_000);
   const typesIn = async (types?: string) => {
-    const { events } = await list({ after: cursor, ...(types === undefined ? {} : { types }) });
+    const { data: events } = await list({ after: meta.cursor, ...(types === undefined ? {} : { types }) });
     return events.filter(({ data }) => data.conversation_id === conversation_id).map(({ type }) => type);
   };
   expect((await typesIn()).sort()).toEqual(["message.delivered", "message.sent"]);
@@ -122,7 +122,7 @@ test("each type is listed with its own scope, and not without it", async () => {
   const call = async (types: string, scopes: readonly Scope[]) =>
     app.call(webhooks.list_events, { types }, { key: await createUserKey(app, scopes, access_token) });
   for (const [type, { scope }] of Object.entries(publicEvents)) {
-    expect((await call(type, [...new Set([...needed, scope])])).data.events).toEqual([]);
+    expect((await call(type, [...new Set([...needed, scope])])).data).toEqual([]);
     const others = needed.filter((one) => one !== scope);
     expect(await expectFailure(call(type, others)), type).toMatchObject({ status: 403 });
   }

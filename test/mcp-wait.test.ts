@@ -14,7 +14,7 @@ import { meanwhile } from "./support/meanwhile.ts";
 import type { Upstream } from "./support/scripted-service.ts";
 import { waitUntil } from "./support/served-process.ts";
 
-const answer = { data: { messages: [], cursor: "c", is_timed_out: true } };
+const answer = { data: [], meta: { cursor: "c", is_timed_out: true } };
 /** The pending responses of the service, by the cursor of their wait or the id of their broadcast. */
 const waiting = new Map<string, ServerResponse>();
 /** How long each call waits for a broadcast, in seconds. */

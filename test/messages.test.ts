@@ -87,12 +87,25 @@ test("media is sent by URL, and interactive messages as validated", async () => 
   });
 });
 
+test("media is sent in the form in which a message shows it", async () => {
+  const to = "+14155550158";
+  const media = { url: "https://example.com/plan.pdf", caption: "the plan", file_name: "plan.pdf" };
+  const sent = await app.call(messages.send_message, { to, type: "document", media });
+  const { id: message_id, conversation_id } = sent.data;
+  const { data } = await app.call(messages.get_message, { message_id, conversation_id });
+  expect(data.media).toEqual(media);
+  await app.runDueJobs();
+  expect(await openPhone(app, to).listMessages()).toMatchObject([{ type: "document", media }]);
+});
+
 test.each([
   [{ type: "text" }, "text"],
   [{ type: "text", text: { body: "x".repeat(4097) } }, "text.body"],
   [{ type: "text", text: { body: " \n" } }, "text.body"],
   [{ type: "audio", media_url: "https://example.com/a.mp3", caption: "x" }, "caption"],
+  [{ type: "audio", media: { url: "https://example.com/a.mp3", caption: "x" } }, "media.caption"],
   [{ type: "image" }, "media_url"],
+  [{ type: "image", media: { url: "https://example.com/x" }, caption: "x" }, "caption"],
   [{ type: "image", media_url: "ftp://example.com/x" }, "media_url"],
   [{ type: "interactive", interactive: { body: "?" } }, "interactive.buttons"],
   [{ type: "carrier pigeon" }, "type"],

@@ -116,10 +116,10 @@ test("the erasure of the contact deletes its notes, and no others", async () => 
 
 test("an event reports each note to those who subscribe to it", async () => {
   const { conversation_id } = await openPhone(app, "+14155550708").write("hi");
-  const { data: start } = await app.call(webhooks.list_events, {});
+  const { meta: start } = await app.call(webhooks.list_events, {});
   const { id: note_id, ...note } = await add(conversation_id, "Call back at 5.");
   const { data } = await app.call(webhooks.list_events, { after: start.cursor, types: "note.created" });
-  expect(data.events).toMatchObject([{ type: "note.created", data: { note_id, ...note } }]);
+  expect(data).toMatchObject([{ type: "note.created", data: { note_id, ...note } }]);
 });
 
 test("the node add_note adds a note by the flow, with its placeholders filled in, and fails if it is blank", async () => {

@@ -229,13 +229,13 @@ async function expectEvent(type: PublicEventName, tenant: TestApp, cause: () => 
   const input = { url: receiver.url, events: [type] };
   const { data: webhook } = await tenant.call(webhooks.create_webhook, input);
   receiver.secret = webhook.signing_secret;
-  const { data: start } = await tenant.call(webhooks.list_events, { types: type });
+  const { meta: start } = await tenant.call(webhooks.list_events, { types: type });
   await cause();
   await tenant.runDueJobs();
   const { data } = await tenant.call(webhooks.list_events, { after: start.cursor, types: type });
-  expect(data.events).toMatchObject([{ type }]);
-  expect(receiver.received.map(({ event }) => event)).toEqual(data.events);
-  const [event] = data.events;
+  expect(data).toMatchObject([{ type }]);
+  expect(receiver.received.map(({ event }) => event)).toEqual(data);
+  const [event] = data;
   expect(publicEvents[type].data.strict().parse(event?.data)).toEqual(event?.data);
   await tenant.call(webhooks.delete_webhook, { id: webhook.id });
 }

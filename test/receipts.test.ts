@@ -49,7 +49,7 @@ async function receive(token: string, ...receipts: { type: ReceiptType; at: stri
 }
 
 async function statusEvents(after: string) {
-  const { events } = (await app.call(webhooks.list_events, { after })).data;
+  const { data: events } = await app.call(webhooks.list_events, { after });
   return events.map(({ type, data: { timestamp, sequence } }) => ({ type, timestamp, sequence }));
 }
 
@@ -78,7 +78,7 @@ test("a time is never later than that of the next status", async () => {
 test("a read receipt that arrives first also emits that the message was delivered", async () => {
   const message = await send("+14155550112");
   await app.runDueJobs();
-  const { cursor } = (await app.call(webhooks.list_events, {})).data;
+  const { cursor } = (await app.call(webhooks.list_events, {})).meta;
   const read = at(3);
   await receive(message.id, { type: "read", at: read }, { type: "delivered", at: at(1) });
   expect(await statusEvents(cursor)).toEqual([

@@ -58,7 +58,7 @@ async function receivedFrom({ call }: TestApp, number: string) {
 }
 
 async function readCursor(): Promise<string> {
-  return (await app.call(webhooks.list_events, {})).data.cursor;
+  return (await app.call(webhooks.list_events, {})).meta.cursor;
 }
 
 const jobsLeft = () =>
@@ -96,9 +96,10 @@ test.for(crashes)(
     expect(received.map(({ text }) => text?.body)).toEqual(isReceived ? ["Hello?"] : []);
     const { message_id } = await write(json);
     expect(await receivedFrom(app, from)).toMatchObject([{ id: message_id }]);
-    const { events } = (
-      await app.call(webhooks.list_events, { after: cursor, types: "message.received,message.reaction" })
-    ).data;
+    const { data: events } = await app.call(webhooks.list_events, {
+      after: cursor,
+      types: "message.received,message.reaction",
+    });
     expect(events).toMatchObject([{ type: "message.received", data: { message_id } }]);
     expect(await jobsLeft()).toEqual([]);
   },
@@ -123,9 +124,10 @@ test.for(crashes)(
     expect(reacted?.reactions.map(({ emoji }) => emoji)).toEqual(isReceived ? ["👍"] : []);
     const { message_id } = await write(json);
     expect(await receivedFrom(app, from)).toMatchObject([{ id: message_id, reactions: [{ emoji: "👍" }] }]);
-    const { events } = (
-      await app.call(webhooks.list_events, { after: cursor, types: "message.received,message.reaction" })
-    ).data;
+    const { data: events } = await app.call(webhooks.list_events, {
+      after: cursor,
+      types: "message.received,message.reaction",
+    });
     expect(events).toMatchObject([{ type: "message.reaction", data: { message_id } }]);
     expect(await jobsLeft()).toEqual([]);
   },

@@ -85,7 +85,7 @@ test("with too many waiting calls the message is sent all the same, and answered
   expect(failure).toMatchObject({ status: 429 });
   expect(await send("+14155550807", { wait_seconds: 10 })).toMatchObject({ status: "queued" });
   await openPhone(app, "+14155550807").write("hi");
-  expect((await one).data.messages).toHaveLength(1);
+  expect((await one).data).toHaveLength(1);
 });
 
 test("a waiting call whose key is revoked is answered: its message was sent", async () => {

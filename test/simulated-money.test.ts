@@ -258,10 +258,10 @@ test("the event of a low balance is sent for the real and for the simulated mone
   await adjust(20, { simulated: true });
   await app.call(organization.update_organization, { low_balance_threshold: 10 });
   const types = "wallet.low_balance";
-  const { cursor } = (await app.call(webhooks.list_events, { types })).data;
+  const { cursor } = (await app.call(webhooks.list_events, { types })).meta;
   const seen = async () => {
     await app.advanceTime(61_000);
-    const { events } = (await app.call(webhooks.list_events, { after: cursor, types })).data;
+    const { data: events } = await app.call(webhooks.list_events, { after: cursor, types });
     return events
       .filter(({ type }) => type === "wallet.low_balance")
       .map(({ data }) => [data.simulated, data.available, data.mode]);

@@ -82,15 +82,16 @@ test("every operation offers a tool, except signing in and the tool endpoints", 
   ]);
 });
 
-/** Of each operation whose response is a list: whether it has pages, and the members of `meta`. */
+/** Of each operation whose response is a list: the members of `meta`, and those that it needs. */
 const lists = operations.flatMap(([name, { input, output }]) => {
   const { data, meta } = toJsonSchema(output, "output").properties as Record<string, JsonSchema | undefined>;
-  const isPaged = "page" in input.shape;
-  return data?.type === "array" ? [{ name, isPaged, meta: Object.keys(Object(meta?.properties)) }] : [];
+  const paging = "page" in input.shape ? ["page", "per_page", "total"] : ["total"];
+  const needed = "after" in input.shape ? ["cursor"] : paging;
+  return data?.type === "array" ? [{ name, needed, meta: Object.keys(Object(meta?.properties)) }] : [];
 });
 
-test.each(lists)("the list that $name returns has meta with its total", ({ isPaged, meta }) => {
-  expect(meta).toEqual(expect.arrayContaining(isPaged ? ["page", "per_page", "total"] : ["total"]));
+test.each(lists)("the list that $name returns has meta with its total or its cursor", ({ needed, meta }) => {
+  expect(meta).toEqual(expect.arrayContaining(needed));
 });
 
 type Case = readonly [keyof typeof catalogue, string, Record<string, unknown>];

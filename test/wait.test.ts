@@ -23,10 +23,10 @@ interface Wait {
   readonly timeout_seconds?: number;
 }
 
-const wait = async (input: Wait, options: { key?: string; signal?: AbortSignal } = {}) =>
-  (await app.call(messages.wait_for_message, input, options)).data;
+const wait = (input: Wait, options: { key?: string; signal?: AbortSignal } = {}) =>
+  app.call(messages.wait_for_message, input, options);
 const secrets = { secret: "s".repeat(32), previousSecret: undefined };
-const currentCursor = async () => (await wait({ timeout_seconds: 0 })).cursor;
+const currentCursor = async () => (await wait({ timeout_seconds: 0 })).meta.cursor;
 const bodies = (list: readonly { text: { body: string } | null }[]) => list.map(({ text }) => text?.body);
 
 test("messages after the cursor are returned at once, oldest first", async () => {
@@ -34,15 +34,15 @@ test("messages after the cursor are returned at once, oldest first", async () =>
   await openPhone(app, "+14155550601").write("one");
   await openPhone(app, "+14155550602").write("two");
   const answer = await wait({ after });
-  expect(answer).toMatchObject({ is_timed_out: false });
-  expect(bodies(answer.messages)).toEqual(["one", "two"]);
-  expect((await wait({ after: answer.cursor, timeout_seconds: 0 })).messages).toEqual([]);
+  expect(answer).toMatchObject({ meta: { is_timed_out: false } });
+  expect(bodies(answer.data)).toEqual(["one", "two"]);
+  expect((await wait({ after: answer.meta.cursor, timeout_seconds: 0 })).data).toEqual([]);
 });
 
 test("a waiting call returns when a contact writes", async () => {
   const { answer } = await startWaiting(() => wait({}));
   await openPhone(app, "+14155550603").write("at last");
-  expect(bodies((await answer).messages)).toEqual(["at last"]);
+  expect(bodies((await answer).data)).toEqual(["at last"]);
 });
 
 test("a wait for one conversation ignores other conversations and outbound messages", async () => {
@@ -51,7 +51,7 @@ test("a wait for one conversation ignores other conversations and outbound messa
   await openPhone(app, "+14155550605").write("other");
   await app.call(messages.send_message, { to: "+14155550604", type: "text", text: { body: "ours" } });
   await openPhone(app, "+14155550604").write("second");
-  expect(bodies((await answer).messages)).toEqual(["second"]);
+  expect(bodies((await answer).data)).toEqual(["second"]);
 });
 
 test("a timed-out wait returns no messages, and a cursor that continues there", async () => {
@@ -59,9 +59,9 @@ test("a timed-out wait returns no messages, and a cursor that continues there", 
   const waiting = await startWaiting(() => wait({ after, timeout_seconds: 30 }));
   await app.advanceTime(31_000);
   const answer = await waiting.answer;
-  expect(answer).toMatchObject({ messages: [], is_timed_out: true });
+  expect(answer).toMatchObject({ data: [], meta: { is_timed_out: true } });
   await openPhone(app, "+14155550606").write("late");
-  expect(bodies((await wait({ after: answer.cursor })).messages)).toEqual(["late"]);
+  expect(bodies((await wait({ after: answer.meta.cursor })).data)).toEqual(["late"]);
 });
 
 test("a wait after a sent message returns the reply", async () => {
@@ -72,7 +72,7 @@ test("a wait after a sent message returns the reply", async () => {
     wait({ conversation_id: data.conversation_id, after: data.id }),
     openPhone(app, to).write("well!"),
   ]);
-  expect(bodies(answer.messages)).toEqual(["well!"]);
+  expect(bodies(answer.data)).toEqual(["well!"]);
 });
 
 test.each([
@@ -93,9 +93,9 @@ test("another tenant's message is not a valid cursor, and its messages are not r
   });
   const theirs = expectFailure(wait({ conversation_id: other.conversation_id }));
   expect(await theirs).toMatchObject({ status: 404, code: "conversation_not_found" });
-  const { cursor: after } = await wait({ timeout_seconds: 0 }, { key: other.key });
+  const { cursor: after } = (await wait({ timeout_seconds: 0 }, { key: other.key })).meta;
   await openPhone(app, "+14155550608").write("ours");
-  expect((await wait({ after, timeout_seconds: 0 }, { key: other.key })).messages).toEqual([]);
+  expect((await wait({ after, timeout_seconds: 0 }, { key: other.key })).data).toEqual([]);
 });
 
 test("many messages are returned in pages of 20, with short cursors", async () => {
@@ -107,9 +107,9 @@ test("many messages are returned in pages of 20, with short cursors", async () =
   const pages: (string | undefined)[][] = [];
   for (let left = 4; left > 0; left -= 1) {
     const answer = await wait({ after, timeout_seconds: 0 });
-    expect(answer.cursor.length).toBeLessThan(300);
-    pages.push(bodies(answer.messages));
-    after = answer.cursor;
+    expect(answer.meta.cursor.length).toBeLessThan(300);
+    pages.push(bodies(answer.data));
+    after = answer.meta.cursor;
   }
   expect(pages.map(({ length }) => length)).toEqual([20, 20, 5, 0]);
   expect(pages.flat()).toEqual(sent);
@@ -125,8 +125,8 @@ test(`${total} messages during two sequences of waits: each sequence returns eve
     let { after } = scope;
     while (received.length < total) {
       const answer = await wait({ ...scope, after });
-      received.push(...bodies(answer.messages));
-      after = answer.cursor;
+      received.push(...bodies(answer.data));
+      after = answer.meta.cursor;
     }
     return received;
   };
@@ -147,7 +147,7 @@ test("a message stored by another process is returned too", async () => {
   const { conversation_id } = await openPhone(app, "+14155550611").write("hello");
   const { answer } = await startWaiting(() => wait({ conversation_id }));
   await app.server.database.transaction((tx) => insert(tx, conversation_id, "from elsewhere"));
-  expect(bodies((await answer).messages)).toEqual(["from elsewhere"]);
+  expect(bodies((await answer).data)).toEqual(["from elsewhere"]);
 });
 
 test("a message whose transaction began first and commits last is neither lost nor repeated", {
@@ -168,14 +168,14 @@ test("a message whose transaction began first and commits last is neither lost n
     await isIn;
     await database.transaction((tx) => insert(tx, conversation_id, "began second"));
     const first = await wait({ conversation_id, after });
-    expect(bodies(first.messages)).toEqual(["began second"]);
-    const { answer } = await startWaiting(() => wait({ conversation_id, after: first.cursor }));
+    expect(bodies(first.data)).toEqual(["began second"]);
+    const { answer } = await startWaiting(() => wait({ conversation_id, after: first.meta.cursor }));
     gate.emit("commit");
     return answer;
   };
   const [second] = await Promise.all([steps(), slow]);
-  expect(bodies(second.messages)).toEqual(["began first"]);
-  expect((await wait({ after: second.cursor, timeout_seconds: 0 })).messages).toEqual([]);
+  expect(bodies(second.data)).toEqual(["began first"]);
+  expect((await wait({ after: second.meta.cursor, timeout_seconds: 0 })).data).toEqual([]);
 });
 
 test("a cursor of one's own making is rejected if it is older than a few minutes", () => {
@@ -216,11 +216,11 @@ test("a cursor is decoded as encoded, and stays short with many running transact
 test("messages of an erased contact are not returned", async () => {
   const after = await currentCursor();
   const { conversation_id } = await openPhone(app, "+14155550613").write("forget me");
-  const [message] = (await wait({ after, timeout_seconds: 0 })).messages;
+  const [message] = (await wait({ after, timeout_seconds: 0 })).data;
   expect(message?.conversation_id).toBe(conversation_id);
   const [contact] = (await app.call(contacts.list_contacts, { search: "+14155550613" })).data;
   await app.call(contacts.delete_contact, { id: contact?.id ?? "" });
-  expect((await wait({ after, timeout_seconds: 0 })).messages).toEqual([]);
+  expect((await wait({ after, timeout_seconds: 0 })).data).toEqual([]);
   expect(await expectFailure(wait({ conversation_id }))).toMatchObject({ status: 404 });
 });
 
@@ -236,7 +236,7 @@ test("a credential has at most 20 concurrent waits; a closed connection frees it
   const waits = Array.from({ length: 21 }, () => waitHere({}, { key, signal: controller.signal }));
   const failure = await Promise.race(waits.map(expectFailure));
   expect(failure).toMatchObject({ status: 429, code: "rate_limited", retryAfterSeconds: 5 });
-  expect((await waitHere({ timeout_seconds: 0 }, {})).data.messages).toEqual([]);
+  expect((await waitHere({ timeout_seconds: 0 }, {})).data).toEqual([]);
   await own.call(auth.whoami, {}, { key });
   controller.abort();
   await Promise.allSettled(waits);
@@ -271,7 +271,7 @@ test("an app that stops answers its waiting calls", async () => {
   const waiting = await startWaiting(() => other.fetch("/v1/messages/wait?timeout_seconds=55"));
   await other[Symbol.asyncDispose]();
   const answer = await waiting.answer;
-  expect(await answer.json()).toMatchObject({ data: { messages: [], is_timed_out: true } });
+  expect(await answer.json()).toMatchObject({ data: [], meta: { is_timed_out: true } });
 });
 
 type Tx = Parameters<Parameters<TestApp["server"]["database"]["transaction"]>[0]>[0];

@@ -102,11 +102,13 @@ test("an adjustment needs an amount of at most six decimals, and a reason", asyn
 });
 
 test("the event of a low balance is sent once, and again after more was available", async () => {
-  const { cursor } = (await app.call(webhooks.list_events, {})).data;
+  const { cursor } = (await app.call(webhooks.list_events, {})).meta;
   const seen = async () => {
     await app.advanceTime(61_000);
-    const { events } = (await app.call(webhooks.list_events, { after: cursor, types: "wallet.low_balance" }))
-      .data;
+    const { data: events } = await app.call(webhooks.list_events, {
+      after: cursor,
+      types: "wallet.low_balance",
+    });
     return events
       .filter(({ type, data }) => type === "wallet.low_balance" && data.simulated === true)
       .map(({ data }) => data);

@@ -19,14 +19,14 @@ const write = (text: string) => openPhone(app, "+14155550151").write(text);
 test("events are read in order by a cursor, each once, and deleted after 30 days", {}, async () => {
   const start = await app.call(webhooks.list_events, {});
   await write("one");
-  const first = await app.call(webhooks.list_events, { after: start.data.cursor });
+  const first = await app.call(webhooks.list_events, { after: start.meta.cursor });
   await write("two");
-  const second = await app.call(webhooks.list_events, { after: first.data.cursor });
-  const texts = [first, second].map(({ data }) => data.events.map((event) => event.data.text));
+  const second = await app.call(webhooks.list_events, { after: first.meta.cursor });
+  const texts = [first, second].map(({ data }) => data.map((event) => event.data.text));
   expect(texts).toEqual([[{ body: "one" }], [{ body: "two" }]]);
-  expect((await app.call(webhooks.list_events, { after: second.data.cursor })).data.events).toEqual([]);
+  expect((await app.call(webhooks.list_events, { after: second.meta.cursor })).data).toEqual([]);
   await app.advanceTime(30 * day + hour);
-  expect((await app.call(webhooks.list_events, { after: start.data.cursor })).data.events).toEqual([]);
+  expect((await app.call(webhooks.list_events, { after: start.meta.cursor })).data).toEqual([]);
 });
 
 test("an erased contact's events are deleted, also pending ones", async () => {
@@ -34,14 +34,14 @@ test("an erased contact's events are deleted, also pending ones", async () => {
   const input = { url: receiver.url, events: webhookEvents };
   const { id, signing_secret } = (await app.call(webhooks.create_webhook, input)).data;
   receiver.secret = signing_secret;
-  const { data: start } = await app.call(webhooks.list_events, {});
+  const { meta: start } = await app.call(webhooks.list_events, {});
   const { conversation_id } = await write("a secret");
   const { data } = await app.call(conversations.get_conversation, { id: conversation_id });
   await app.call(contacts.delete_contact, { id: data.contact_id });
   await app.runDueJobs();
   expect(receiver.received).toEqual([]);
   expect((await app.call(webhooks.list_webhook_deliveries, { id })).data).toEqual([]);
-  expect((await app.call(webhooks.list_events, { after: start.cursor })).data.events).toEqual([]);
+  expect((await app.call(webhooks.list_events, { after: start.cursor })).data).toEqual([]);
 });
 
 test("events of an erased contact without a conversation are hidden, and deleted with their deliveries", async () => {
@@ -52,9 +52,9 @@ test("events of an erased contact without a conversation are hidden, and deleted
   receiver.secret = signing_secret;
   // Repeats what it received: the log of its deliveries has it too.
   receiver.respond = ({ body }) => ({ status: 500, body });
-  const { data: start } = await app.call(webhooks.list_events, {});
+  const { meta: start } = await app.call(webhooks.list_events, {});
   const list = async () =>
-    (await app.call(webhooks.list_events, { after: start.cursor, types: types.join(",") })).data.events;
+    (await app.call(webhooks.list_events, { after: start.cursor, types: types.join(",") })).data;
   const person = { phone_number: "+14155550152", name: "Marker Lin" };
   const { data: contact } = await app.call(contacts.create_contact, person);
   await app.call(contacts.tag_contact, { id: contact.id, add: ["marker vip"] });
@@ -75,7 +75,7 @@ test("events of an erased contact without a conversation are hidden, and deleted
 });
 
 test("events are read in pages of 100, and an invalid cursor is rejected", async () => {
-  let after = (await app.call(webhooks.list_events, {})).data.cursor;
+  let after = (await app.call(webhooks.list_events, {})).meta.cursor;
   const fullPages = iterations(1, 2);
   const count = fullPages * 100 + 10;
   for (let number = 0; number < count; number += 1) {
@@ -84,10 +84,10 @@ test("events are read in pages of 100, and an invalid cursor is rejected", async
   const sizes: number[] = [];
   const seen = new Set<string>();
   for (let round = 0; round < fullPages + 2; round += 1) {
-    const { data } = await app.call(webhooks.list_events, { after });
-    after = data.cursor;
-    sizes.push(data.events.length);
-    for (const { id } of data.events) {
+    const { data, meta } = await app.call(webhooks.list_events, { after });
+    after = meta.cursor;
+    sizes.push(data.length);
+    for (const { id } of data) {
       seen.add(id);
     }
   }

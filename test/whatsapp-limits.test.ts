@@ -49,7 +49,7 @@ beforeEach(async () => {
   await app.call(inboxes.update_inbox, { id: inbox.id, settings: {} });
   await app.advanceTime(10 * 60_000);
   await openWindow(app, inbox);
-  cursor = (await app.call(webhooks.list_events, {})).data.cursor;
+  cursor = (await app.call(webhooks.list_events, {})).meta.cursor;
   warnings.length = 0;
 });
 
@@ -143,7 +143,7 @@ describe("the limits of a number", () => {
 
 describe("the event of an inbox's health", () => {
   const seen = async () => {
-    const { events } = (await app.call(webhooks.list_events, { after: cursor, types: "inbox.health" })).data;
+    const { data: events } = await app.call(webhooks.list_events, { after: cursor, types: "inbox.health" });
     return events.flatMap(({ type, data }) => (type === "inbox.health" ? [data] : []));
   };
   const stopped = { inbox_id: "", status: "stopped", code: 190, reason: "(#190) Title" };

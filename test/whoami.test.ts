@@ -123,7 +123,7 @@ describe("messages of a simulated inbox say so, and others do not", () => {
     const { data: waited } = await app.call(messages.wait_for_message, { conversation_id, after: from });
     const message_id = listed[0]?.id ?? "";
     const { data: one } = await app.call(messages.get_message, { conversation_id, message_id });
-    return [...listed, ...context.messages, ...waited.messages, one].map(({ simulated }) => simulated);
+    return [...listed, ...context.messages, ...waited, one].map(({ simulated }) => simulated);
   }
 
   test("on the simulated channel", async () => {

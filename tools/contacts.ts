@@ -45,6 +45,8 @@ export const Contact = z.object({
 const name = z.string().trim().max(255).describe("Display name");
 const attributes = metadata.describe('Custom attributes, like {"tier":"gold"}');
 const contactId = id("Contact", "list_contacts");
+const newTags = tags.describe("Needs contacts:manage");
+const profile = { name: name.optional(), metadata: attributes.optional(), tags: newTags };
 
 export const contacts = {
   create_contact: operation({
@@ -53,9 +55,8 @@ export const contacts = {
     scope: "contacts:write",
     tier: "lean",
     title: "Create contact",
-    description:
-      "Create a contact by phone number. Fails with existing_id if the number exists. Find or create in one call with upsert_contact.",
-    input: z.object({ phone_number: phone, name: name.optional(), metadata: attributes.optional() }),
+    description: "Create a contact. Fails with existing_id if the number exists.",
+    input: z.object({ phone_number: phone, ...profile }),
     output: one(Contact),
     status: 201,
   }),
@@ -68,11 +69,7 @@ export const contacts = {
     title: "List contacts",
     description: "List or search contacts, newest first. Get custom attributes with get_contact.",
     input: z.object({
-      search: z
-        .string()
-        .max(255)
-        .optional()
-        .describe("Words of a name in any order, or part of a number; ignores accents"),
+      search: z.string().max(255).optional().describe("Words of a name in any order, or part of a number"),
       tag: tag.optional().describe("Only with this tag"),
       ...paging(20),
     }),
@@ -137,8 +134,8 @@ export const contacts = {
     tier: "extended",
     title: "Find or create contact",
     description:
-      "Find or create the contact with this phone number, and set the fields sent. metadata replaces all attributes. Safe to repeat.",
-    input: z.object({ phone_number: phone, name: name.optional(), metadata: attributes.optional() }),
+      "Find or create the contact with this phone number, and set the fields sent. metadata replaces all attributes; tags are added. Safe to repeat.",
+    input: z.object({ phone_number: phone, ...profile }),
     output: one(Contact.extend({ created: z.boolean() })),
   }),
 
@@ -149,11 +146,21 @@ export const contacts = {
     tier: "extended",
     title: "Tag contact",
     description: "Add tags to a contact, or remove them.",
-    input: z.object({
-      id: contactId,
-      add: tags.describe("For example vip"),
-      remove: tags.describe("Tags"),
-    }),
+    input: z
+      .object({
+        id: contactId,
+        add: tags.describe("For example vip"),
+        remove: tags.describe("Tags"),
+      })
+      .superRefine(({ add, remove }, context) => {
+        if (add.length + remove.length === 0) {
+          context.addIssue({
+            code: "custom",
+            path: ["add"],
+            message: "Name at least one tag in add or in remove.",
+          });
+        }
+      }),
     output: one(Contact),
     hints: {
       destructive: yes("Nothing records which tags were removed."),

@@ -7,6 +7,7 @@ import {
   id,
   inputTimestamp,
   nearestName,
+  newer,
   no,
   one,
   operation,
@@ -282,18 +283,13 @@ export const webhooks = {
           context.addIssue({ code: "custom", path: ["since"], message: "Send either after or since." });
         }
       }),
-    output: one(
+    output: newer(
       z.object({
-        events: z.array(
-          z.object({
-            id: z.string(),
-            type: z.enum(webhookEvents),
-            organization_id: z.string(),
-            created_at: timestamp,
-            data: untrusted(z.record(z.string(), z.unknown())),
-          }),
-        ),
-        cursor: z.string(),
+        id: z.string(),
+        type: z.enum(webhookEvents),
+        organization_id: z.string(),
+        created_at: timestamp,
+        data: untrusted(z.record(z.string(), z.unknown())),
       }),
     ),
   }),

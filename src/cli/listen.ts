@@ -37,11 +37,11 @@ export async function runListen(forwardTo: string | undefined): Promise<void> {
     if (after === undefined) {
       console.log("Listening.");
     }
-    after = answer.cursor;
-    for (const event of answer.events) {
+    after = answer.meta.cursor;
+    for (const event of answer.data) {
       console.log(await forwardEvent(event, forwardTo, secret));
     }
-    if (answer.events.length === 0) {
+    if (answer.data.length === 0) {
       await sleep(pollMs);
     }
   }
@@ -86,11 +86,10 @@ const types = webhookEvents.join(",");
 async function poll(client: Client, after: string | undefined, description: string) {
   for (let isAnnounced = false; ; isAnnounced = true) {
     try {
-      const { data } = await client.call(webhooks.list_events, {
+      return await client.call(webhooks.list_events, {
         types,
         ...(after === undefined ? {} : { after }),
       });
-      return data;
     } catch (error) {
       if (error instanceof CallFailure && isRejection(error, after)) {
         throw error;

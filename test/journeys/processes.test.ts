@@ -68,9 +68,9 @@ test("a wait in one process returns the messages that another one receives, each
   timeout: 90_000,
 }, async () => {
   const [one, other] = await serveTwo();
-  const wait = async (after?: string, timeout_seconds = 20) =>
-    (await one.client.call(messages.wait_for_message, { after, timeout_seconds })).data;
-  let { cursor } = await wait(undefined, 0);
+  const wait = (after?: string, timeout_seconds = 20) =>
+    one.client.call(messages.wait_for_message, { after, timeout_seconds });
+  let { cursor } = (await wait(undefined, 0)).meta;
   const sent = Array.from({ length: 40 }, (_, number) => `number ${number}`);
   const write = (text: string, index: number) =>
     fetch(`${(index % 2 === 0 ? one : other).address}/simulator/inbound`, {
@@ -82,13 +82,13 @@ test("a wait in one process returns the messages that another one receives, each
   await meanwhile(Promise.all(sent.map(write)), async () => {
     while (received.length < sent.length) {
       const answer = await wait(cursor);
-      received.push(...answer.messages.flatMap(({ text }) => text?.body ?? []));
-      cursor = answer.cursor;
+      received.push(...answer.data.flatMap(({ text }) => text?.body ?? []));
+      cursor = answer.meta.cursor;
     }
   });
   expect(received.sort()).toEqual(sent.sort());
   const [last] = await Promise.all([wait(cursor), write("from the other", 1)]);
-  expect(last.messages).toMatchObject([{ text: { body: "from the other" } }]);
+  expect(last.data).toMatchObject([{ text: { body: "from the other" } }]);
 });
 
 test("two MCP servers on one folder: the first is killed, the second continues", {

@@ -121,15 +121,13 @@ function createCustomer({ graph, app, inbox, warnings }: StartedChannel, person:
     receive: (...all: readonly object[]) => deliver(app, inbox, messagesChange({ messages: all })),
     /** The events that something causes. */
     async eventsOf(act: () => Promise<unknown>) {
-      const { data: start } = await app.call(webhooks.list_events, {});
+      const { meta: start } = await app.call(webhooks.list_events, {});
       await act();
       const { data } = await app.call(webhooks.list_events, {
         after: start.cursor,
         types: reported.join(","),
       });
-      return data.events
-        .filter(({ type }) => reported.includes(type))
-        .map(({ type, data: body }) => [type, body]);
+      return data.filter(({ type }) => reported.includes(type)).map(({ type, data: body }) => [type, body]);
     },
   };
 }

@@ -171,6 +171,14 @@ export function paged<Data extends z.ZodType>(data: Data) {
   });
 }
 
+/**
+ * A response with the entries that are newer than a cursor, oldest first. `meta.cursor` is the cursor of the
+ * next request.
+ */
+export function newer<Data extends z.ZodType>(data: Data) {
+  return z.object({ data: z.array(data), meta: z.object({ cursor: z.string() }) });
+}
+
 /** The input fields of a paged list; `size` is the default page size. */
 export function paging(size: number) {
   return { page, per_page: pageSize(size) };

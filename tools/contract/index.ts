@@ -34,6 +34,7 @@ export {
   limitedObject,
   maxMetadata,
   metadata,
+  newer,
   normalizeTag,
   one,
   openObject,

@@ -74,6 +74,22 @@ export const TemplateContent = z.object({
 });
 export type TemplateContent = z.output<typeof TemplateContent>;
 
+interface FileLabels {
+  readonly caption?: string | undefined;
+  readonly file_name?: string | undefined;
+}
+
+/** The file of a message, in whichever form it was sent. `field` has the address. */
+export function mediaOf(
+  message: FileLabels & {
+    readonly media_url?: string | undefined;
+    readonly media?: (FileLabels & { readonly url: string }) | undefined;
+  },
+) {
+  const { url, caption, file_name } = message.media ?? { ...message, url: message.media_url };
+  return { url, caption, file_name, field: message.media ? "media.url" : "media_url" };
+}
+
 /** The field that contains the content of each type. */
 const contentOf = { text: "text", template: "template", interactive: "interactive" } as const;
 
@@ -90,14 +106,26 @@ export const NewMessage = z
       ),
     caption,
     file_name,
+    media: z
+      .object({ url: fileAddress, caption, file_name })
+      .optional()
+      .describe("Instead of media_url, caption and file_name: the form in which a message is returned"),
     interactive: Interactive.optional().describe("For type interactive"),
     inbox_id,
     reply_to,
     wait_seconds,
   })
   .superRefine((message, context) => {
-    if (message.type === "audio" && message.caption !== undefined) {
-      context.addIssue({ code: "custom", path: ["caption"], message: "Audio has no caption." });
+    if (message.type === "audio" && mediaOf(message).caption !== undefined) {
+      const path = message.media ? ["media", "caption"] : ["caption"];
+      context.addIssue({ code: "custom", path, message: "Audio has no caption." });
+    }
+    const other = (["media_url", "caption", "file_name"] as const).find(
+      (name) => message[name] !== undefined,
+    );
+    if (message.media !== undefined && other !== undefined) {
+      const text = "Send either media, or media_url with caption and file_name.";
+      context.addIssue({ code: "custom", path: [other], message: text });
     }
     const { components, variables, header_media_url } = message.template ?? {};
     if (components !== undefined && (variables !== undefined || header_media_url !== undefined)) {
@@ -105,7 +133,8 @@ export const NewMessage = z
       context.addIssue({ code: "custom", path: ["template", "components"], message: text });
     }
     const needed = message.type in contentOf ? (message.type as keyof typeof contentOf) : "media_url";
-    if (message[needed] === undefined) {
+    const isMissing = needed === "media_url" ? !mediaOf(message).url : message[needed] === undefined;
+    if (isMissing) {
       context.addIssue({
         code: "custom",
         path: [needed],

@@ -4,6 +4,7 @@ import { BotInConversation } from "../chatbot.ts";
 import { Contact } from "../contacts.ts";
 import {
   id,
+  newer,
   no,
   one,
   operation,
@@ -35,7 +36,7 @@ import { mediaTypes } from "./parts.ts";
 import { searches } from "./search.ts";
 import { mediaOperations } from "./view-media.ts";
 
-export { NewMessage, type TemplateContent } from "./content.ts";
+export { mediaOf, NewMessage, type TemplateContent } from "./content.ts";
 export { messageErrors } from "./errors.ts";
 export { messageEvents } from "./events.ts";
 export { Interactive } from "./interactive.ts";
@@ -252,9 +253,9 @@ export const messages = {
         .describe("Start after this cursor or message id. Default: from now"),
       timeout_seconds: z.int().min(0).max(55).default(25).describe("At most 55"),
     }),
-    output: one(
-      z.object({ messages: z.array(ListedMessage), cursor: z.string(), is_timed_out: z.boolean() }),
-    ),
+    output: newer(ListedMessage).extend({
+      meta: z.object({ cursor: z.string(), is_timed_out: z.boolean() }),
+    }),
     waits: true,
   }),
 

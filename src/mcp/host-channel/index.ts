@@ -43,8 +43,8 @@ export async function openHostChannel({
   let after: string;
   try {
     await client.call(cohorts.list_cohort_members, isMemberOf);
-    const { data } = await client.call(messageOperations.wait_for_message, { timeout_seconds: 0 });
-    after = data.cursor;
+    const { meta } = await client.call(messageOperations.wait_for_message, { timeout_seconds: 0 });
+    after = meta.cursor;
   } catch (error) {
     throw new Error(`The channel can't start with --cohort ${cohort}. ${describe(error)}`, { cause: error });
   }
@@ -67,11 +67,11 @@ export async function openHostChannel({
     async run(notify, signal) {
       const call = createRepeatedCall({ report, retryMs, signal });
       while (!signal.aborted) {
-        const { data } = await call(() =>
+        const { data, meta } = await call(() =>
           client.call(messageOperations.wait_for_message, { after }, { signal }),
         );
         const senders = new Map<string, Sender | undefined>();
-        for (const message of data.messages) {
+        for (const message of data) {
           const { conversation_id } = message;
           if (!senders.has(conversation_id)) {
             senders.set(conversation_id, await findSender(conversation_id, call));
@@ -81,7 +81,7 @@ export async function openHostChannel({
             await notify(createNotification(message, sender));
           }
         }
-        after = data.cursor;
+        after = meta.cursor;
       }
     },
   };

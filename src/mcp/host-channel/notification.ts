@@ -9,7 +9,7 @@
 import type { OutputOf } from "../../../tools/contract/index.ts";
 import type { messages } from "../../../tools/messages/index.ts";
 
-export type WaitingMessage = OutputOf<typeof messages.wait_for_message>["data"]["messages"][number];
+export type WaitingMessage = OutputOf<typeof messages.wait_for_message>["data"][number];
 
 /** Who wrote a message. */
 export interface Sender {

@@ -74,7 +74,9 @@ function failUnknown(first: UnknownMember, all: readonly UnknownMember[]): Failu
         field: member.path,
         code: "unknown_argument",
         message: `Unknown argument: ${member.path}.`,
-        fix: suggestion === undefined ? "Remove it." : `Did you mean ${suggestion}?`,
+        ...(suggestion === undefined
+          ? { fix: "Remove it." }
+          : { fix: `Did you mean ${suggestion}?`, suggestions: [suggestion] }),
       };
     }),
   });

@@ -40,6 +40,8 @@ export const ErrorDetail = z.object({
   code: z.string(),
   message: z.string(),
   fix: z.string().optional(),
+  /** Names that are near to an unknown one. */
+  suggestions: z.array(z.string()).optional(),
 });
 export type ErrorDetail = z.infer<typeof ErrorDetail>;
 

@@ -154,7 +154,7 @@ export const webhooks = implement(contract, {
       const types = readEventTypes(listed);
       requireScope(caller, { all: scopesOfEvents(types) });
       await recordPolled(world, organization, { types, now });
-      return { data: await readEvents(db, organization, { ...start, types }) };
+      return readEvents(db, organization, { ...start, types });
     },
   },
   jobs: [deliverWebhookJob, recoverDeliveriesJob, deleteOldEventsJob],

@@ -18,7 +18,7 @@ import {
   rowsOf,
 } from "../../../database/query/index.ts";
 
-type Page = z.input<typeof contract.list_events.output>["data"];
+type Page = z.input<typeof contract.list_events.output>;
 
 const maxEventsPerPage = 100;
 
@@ -45,7 +45,7 @@ export async function readEvents(
 ): Promise<Page> {
   const after = cursor ?? (since && (await findCursorAt(db, organization, since)));
   if (after === undefined || after === "") {
-    return { events: [], cursor: await readSnapshot(db) };
+    return { data: [], meta: { cursor: await readSnapshot(db) } };
   }
   const position = readCursor(after);
   const select = committedSince(db, organization, { ...position, types });
@@ -58,11 +58,13 @@ export async function readEvents(
   const [last, until] = [shown.at(-1), position.page?.until ?? snapshot];
   return {
     // `recordEvents` wrote the body from an event.
-    events: shown.map(({ body }): Page["events"][number] => JSON.parse(body)),
-    cursor:
-      last && rows.length > maxEventsPerPage
-        ? `${position.seen}/${until}/${last.transaction_id}.${last.id}`
-        : until,
+    data: shown.map(({ body }): Page["data"][number] => JSON.parse(body)),
+    meta: {
+      cursor:
+        last && rows.length > maxEventsPerPage
+          ? `${position.seen}/${until}/${last.transaction_id}.${last.id}`
+          : until,
+    },
   };
 }
 

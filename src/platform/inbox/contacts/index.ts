@@ -12,6 +12,7 @@ import {
   isListenedTo,
   type OrganizationChange,
   recordOf,
+  requireScope,
   type Transaction,
   type WriteContext,
 } from "../../foundation/kernel/index.ts";
@@ -66,12 +67,13 @@ export { type ContactInput, type UpsertOutcome, upsertContacts } from "./upsert-
 export const contacts = implement(contract, {
   tables: ["contacts", "contact_identities", "contact_date_attributes"],
   operations: {
-    async create_contact(input, context) {
+    async create_contact({ tags, ...input }, context) {
+      requireTagScope(context, tags);
       const { contact, created } = await findOrCreateByPhone(context, input);
       if (!created) {
         throw fail("contact_exists", { existing_id: contact.id, param: "phone_number" });
       }
-      return { data: serializeContact(contact) };
+      return { data: serializeContact(await addTags(context, contact, tags)) };
     },
 
     async list_contacts({ search = "", tag, ...paging }, { world, db, organization }) {
@@ -99,24 +101,23 @@ export const contacts = implement(contract, {
       return { data: serializeContact(await changeContact(context, id, changes)) };
     },
 
-    async upsert_contact(input, context) {
+    async upsert_contact({ tags, ...input }, context) {
+      requireTagScope(context, tags);
       const { contact, created } = await findOrCreateByPhone(context, input);
-      if (created) {
-        return { data: { ...serializeContact(contact), created } };
-      }
       const { phone_number: _, ...changes } = input;
-      return { data: { ...serializeContact(await changeContact(context, contact.id, changes)), created } };
+      const changed = created ? contact : await changeContact(context, contact.id, changes);
+      return { data: { ...serializeContact(await addTags(context, changed, tags)), created } };
     },
 
     async tag_contact({ id, add, remove }, context) {
-      const contact = await getContact(context.tx, context.organization, id, { forUpdate: true });
+      const contact = await getContact(context.tx, context.organization, id, "forUpdate");
       const tags = changeTags(contact.tags, { add, remove }, "add");
       return { data: serializeContact(await replaceTags(context, contact, tags)) };
     },
 
     async delete_contact({ id }, context) {
       const { tx, organization } = context;
-      await getContact(tx, organization, id, { forUpdate: true });
+      await getContact(tx, organization, id, "forUpdate");
       const identities = await listIdentities(tx, organization, id);
       await eraseContact(context, { organization_id: organization, contact_id: id, identities });
       return { data: { id, deleted: true as const } };
@@ -194,6 +195,25 @@ export async function replaceTags(
   return changed;
 }
 
+/** @throws Failure `insufficient_scope` if there are tags, which need the scope of `tag_contact`. */
+function requireTagScope({ caller }: Pick<WriteContext, "caller">, tags: readonly string[]): void {
+  if (tags.length > 0) {
+    requireScope(caller, contract.tag_contact.scope);
+  }
+}
+
+/** @throws Failure `too_many_tags`. */
+async function addTags(context: WriteContext, contact: ContactRow, tags: string[]): Promise<ContactRow> {
+  if (tags.length === 0) {
+    return contact;
+  }
+  const { tx, organization } = context;
+  // Two transactions may have found the contact, and each shares its key: a stronger lock would be a
+  // deadlock.
+  const before = await getContact(tx, organization, contact.id, "forNoKeyUpdate");
+  return replaceTags(context, before, changeTags(before.tags, { add: tags }, "tags"));
+}
+
 /** A contact that is blocked already keeps its time. */
 function blockColumns({ blocked, blocked_reason }: ContactChanges, now: Date) {
   if (blocked === false) {
@@ -206,12 +226,14 @@ function blockColumns({ blocked, blocked_reason }: ContactChanges, now: Date) {
 }
 
 /** @throws Failure `contact_not_found`, also for another tenant's id. */
-async function getContact(db: Queries, organization: string, id: string, { forUpdate = false } = {}) {
-  const contact = await selectContacts(db, organization)
-    .selectAll()
-    .where("id", "=", id)
-    .$if(forUpdate, (query) => query.forUpdate())
-    .executeTakeFirst();
+async function getContact(
+  db: Queries,
+  organization: string,
+  id: string,
+  lock?: "forUpdate" | "forNoKeyUpdate",
+) {
+  const query = selectContacts(db, organization).selectAll().where("id", "=", id);
+  const contact = await (lock ? query[lock]() : query).executeTakeFirst();
   if (!contact) {
     throw fail("contact_not_found");
   }

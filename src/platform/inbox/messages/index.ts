@@ -122,9 +122,7 @@ export const messages = implement(
         return { data: await readInboxReport(input, context) };
       },
 
-      async wait_for_message(input, context) {
-        return { data: await waitForMessage(input, context) };
-      },
+      wait_for_message: waitForMessage,
 
       async get_message({ conversation_id, message_id }, { db, world, organization }) {
         await requireConversation(db, organization, conversation_id);

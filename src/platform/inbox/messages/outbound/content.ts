@@ -1,7 +1,7 @@
 /** Reads what the content of a message needs: its template or its file. */
 import type { z } from "zod";
 import { fail } from "../../../../../tools/errors.ts";
-import type { messages as contract } from "../../../../../tools/messages/index.ts";
+import { type messages as contract, mediaOf } from "../../../../../tools/messages/index.ts";
 import type { ChannelCapabilities } from "../../../../ports/channel/capabilities.ts";
 import type { MediaType } from "../../../../ports/channel/message-content.ts";
 import { capabilitiesOf } from "../../../account/inboxes/index.ts";
@@ -30,7 +30,7 @@ export async function readContent(
   { db, world, organization }: SendingContext,
   input: MessageInput,
 ): Promise<ContentOf> {
-  const { type, text, template, interactive, caption, file_name, media_url = "" } = input;
+  const { type, text, template, interactive } = input;
   if (template) {
     const { name, language } = template;
     const candidates = await findTemplates(db, { organization, name, language });
@@ -52,8 +52,8 @@ export async function readContent(
     return async () => ({ text });
   }
   // `NewMessage` requires the content of each type: what is left are the types of media.
-  const wanted = { organization, type: type as MediaType, media_url, caption, file_name };
-  const mediaFor = await readMedia(db, wanted);
+  const { url: media_url = "", ...labels } = mediaOf(input);
+  const mediaFor = await readMedia(db, { organization, type: type as MediaType, media_url, ...labels });
   return async (inbox) => ({ media: mediaFor(capabilitiesOf(world, inbox).media) });
 }
 

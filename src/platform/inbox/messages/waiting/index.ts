@@ -42,11 +42,9 @@ export async function waitForMessage(input: Input, context: ReadContext) {
     });
     cursor = next;
     if (messages.length > 0 || isOver()) {
-      const is_timed_out = messages.length === 0;
       return {
-        messages: messages.map((row) => serializeMessage(world, row)),
-        cursor: writeCursor(world, cursor),
-        is_timed_out,
+        data: messages.map((row) => serializeMessage(world, row)),
+        meta: { cursor: writeCursor(world, cursor), is_timed_out: messages.length === 0 },
       };
     }
     await untilSignalled(waiter, isOver);
