@@ -105,7 +105,7 @@ async function start(options: AppOptions, database: Database): Promise<App> {
   const { platform, controls } = await openPlatform(base);
   const operations = operationsOf(enabledModules, config.operatorKey !== undefined);
   const mcp = openMcp(base, operations);
-  const server = openServer(base, { platform, controls, operations, mcp });
+  const server = await openServer(base, { platform, controls, operations, mcp });
   const address = await server.listen(options.listen ?? config);
   base.listening.address = address;
   if (runsJobs) {
@@ -298,6 +298,7 @@ function openServer(
     telemetry,
     rateLimits: config.rateLimits,
     bodyLimit: config.bodyLimit,
+    corsOrigins: config.corsOrigins,
     trustedProxies: config.trustedProxies,
     operatorKey: config.operatorKey,
     metricsEndpoint: token !== undefined && scrape ? { token, scrape } : undefined,

@@ -131,13 +131,13 @@ test("unknown fields of a body or a query are ignored, and the answer names them
   const body = await created.json();
   expect(body).toMatchObject({ data: { name: null } });
   expect((body as { warnings: unknown }).warnings).toEqual([
-    { ...unknown("tagz"), fix: expect.any(String) },
-    { ...unknown("nam"), fix: "Did you mean name?" },
+    { ...unknown("tagz"), fix: "Did you mean tags?", suggestions: ["tags"] },
+    { ...unknown("nam"), fix: "Did you mean name?", suggestions: ["name"] },
   ]);
   const listed = await app.fetch("/v1/contacts?serch=Ada&per_page=1");
   expect(await listed.json()).toMatchObject({
     meta: { per_page: 1 },
-    warnings: [{ ...unknown("serch"), fix: "Did you mean search?" }],
+    warnings: [{ ...unknown("serch"), fix: "Did you mean search?", suggestions: ["search"] }],
   });
   expect(await (await app.fetch("/v1/contacts?search=Ada")).json()).not.toHaveProperty("warnings");
   const many = Object.fromEntries(

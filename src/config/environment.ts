@@ -161,6 +161,10 @@ export const Environment = z.object({
     readOrigin,
     "origins such as https://app.example.com, separated by commas",
   ).describe("Origins of web pages that may call /mcp, in addition to the loopback origins"),
+  TIDINGS_CORS_ORIGINS: commaList(
+    readOrigin,
+    "origins such as https://app.example.com, separated by commas",
+  ).describe("Origins of web pages that may call the API, with a key or an access token; never with cookies"),
   TIDINGS_TRUSTED_PROXIES: commaList(
     readNetwork,
     "IP addresses or networks such as 10.0.0.0/8, separated by commas",

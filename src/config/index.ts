@@ -162,6 +162,7 @@ function toConfig(env: z.output<typeof Environment>) {
     },
     allowedHosts: env.TIDINGS_ALLOWED_HOSTS,
     allowedOrigins: env.TIDINGS_ALLOWED_ORIGINS,
+    corsOrigins: env.TIDINGS_CORS_ORIGINS,
     trustedProxies: env.TIDINGS_TRUSTED_PROXIES,
     /** The table of countries by IP address, and the country for addresses that are not in the table. */
     countries: { file: env.TIDINGS_GEOIP_FILE, fallback: env.TIDINGS_PRICING_COUNTRY },

@@ -23,6 +23,7 @@ import {
   type MessageAdmission,
   type RateLimits,
 } from "./admission/index.ts";
+import { allowOrigins, compressAnswers } from "./browsers.ts";
 import { drainRequest } from "./drain.ts";
 import { createReportError, createSendFailure } from "./error-response.ts";
 import { addJsonParser, createJsonReader } from "./json-body.ts";
@@ -49,6 +50,8 @@ export interface ServerOptions {
   readonly rateLimits: RateLimits;
   /** The largest body of a request with a credential, in bytes. */
   readonly bodyLimit: number;
+  /** Origins of web pages that may call the API. */
+  readonly corsOrigins: readonly string[];
   /** Proxies whose X-Forwarded-For is trusted: IP addresses and networks. */
   readonly trustedProxies: readonly string[];
   /** Throws if the service can't process requests now. */
@@ -99,7 +102,7 @@ export interface HttpServer {
   close(graceMs: number): Promise<void>;
 }
 
-export function createServer(options: ServerOptions): HttpServer {
+export async function createServer(options: ServerOptions): Promise<HttpServer> {
   let isDraining = false;
   const checkReady = async () => {
     if (isDraining) {
@@ -107,7 +110,7 @@ export function createServer(options: ServerOptions): HttpServer {
     }
     await options.checkReady();
   };
-  const { app, inProcess } = createApp({ ...options, checkReady });
+  const { app, inProcess } = await createApp({ ...options, checkReady });
   return {
     async drain(delayMs) {
       isDraining = true;
@@ -142,10 +145,9 @@ function isEveryInterface(address: string): boolean {
   return address === "0.0.0.0" || address === "::";
 }
 
-function createApp(options: ServerOptions): {
-  readonly app: FastifyInstance;
-  readonly inProcess: InProcessService;
-} {
+async function createApp(
+  options: ServerOptions,
+): Promise<{ readonly app: FastifyInstance; readonly inProcess: InProcessService }> {
   const { log, operations } = options;
   const reportError = createReportError(log);
   const sendFailure = createSendFailure(reportError);
@@ -164,6 +166,8 @@ function createApp(options: ServerOptions): {
     frameworkErrors: sendFailure,
     clientErrorHandler: handleClientError,
   });
+  await allowOrigins(app, options.corsOrigins);
+  await compressAnswers(app);
   const readJson = createJsonReader(app);
   addJsonParser(app, readJson);
   app.setErrorHandler(sendFailure);
@@ -216,7 +220,7 @@ function createApp(options: ServerOptions): {
   mountRoutes(app, { ...options, admission });
   // Made at the first request: converting the schemas takes a seventh of the CPU time of a start.
   let document: JsonSchema | undefined;
-  app.get("/v1/openapi.json", { config: { credential: "none" } }, () => {
+  app.get("/v1/openapi.json", { config: { credential: "none" }, compress: {} }, () => {
     document ??= describeApi(withoutOperator(operations), options.version);
     return document;
   });

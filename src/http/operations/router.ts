@@ -52,6 +52,7 @@ function addOperation(
       url: toUrl(path),
       config: { operation: name, credential },
       ...(credential === "none" ? {} : { bodyLimit }),
+      ...(operation.showsSecret || operation.sensitive ? {} : { compress: {} }),
       async handler(request, reply) {
         const { status, body } = await serve({
           route,
