@@ -114,7 +114,7 @@ async function copyWordVectors(): Promise<void> {
 }
 
 async function copyLicences(): Promise<void> {
-  await copyFile("THIRD-PARTY.md", `${outdir}/THIRD-PARTY.md`);
+  await copyFile("licenses/THIRD-PARTY.md", `${outdir}/THIRD-PARTY.md`);
   await copyFile("licenses/apache-2.0.txt", `${outdir}/apache-2.0.txt`);
 }
 

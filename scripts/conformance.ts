@@ -2,9 +2,9 @@
  * Runs the official conformance suite against the built service, for the 2025-11-25 and the 2026-07-28
  * revision.
  *
- * conformance-baseline.yml lists the checks that need the suite's own test tools; any other failure, and any
- * listed check that passes, sets the exit code 1. The suite needs Node 22 and sends no credential, so it runs
- * with a Node from the registry, through a local proxy that adds the key.
+ * test/conformance-baseline.yml lists the checks that need the suite's own test tools; any other failure, and
+ * any listed check that passes, sets the exit code 1. The suite needs Node 22 and sends no credential, so it
+ * runs with a Node from the registry, through a local proxy that adds the key.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -48,7 +48,7 @@ async function runSuite(revision: string): Promise<void> {
   const url = `http://localhost:${port}/mcp`;
   const outputDir = await mkdtemp(join(tmpdir(), "tidings-conformance-"));
   const options = ["--url", url, "--requirements", revision, "-o", outputDir];
-  const run = spawn("npx", [...command, ...options, "--expected-failures", "conformance-baseline.yml"], {
+  const run = spawn("npx", [...command, ...options, "--expected-failures", "test/conformance-baseline.yml"], {
     stdio: ["ignore", "pipe", "inherit"],
     timeout: 240_000,
   });

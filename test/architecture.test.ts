@@ -1,6 +1,6 @@
 /** The architecture: what a module is, and who reads and writes which table. */
 import { existsSync } from "node:fs";
-import { readdir } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { findChains, type Link } from "../scripts/mutate/find/kysely.ts";
@@ -28,6 +28,20 @@ const modulePaths = Object.entries(domains).flatMap(([domain, names]) =>
 );
 /** A file may read the tables of what is before it. */
 const readOrder = ["src/jobs", ...modulePaths, "src/platform"];
+
+test("the page about the architecture lists every entry of the repository", async () => {
+  const page = await readFile("docs/architecture.md", "utf8");
+  const [, table = ""] = page.split("## The repository");
+  const rows = (table.split("\n## ")[0] ?? "").split("\n").filter((line) => line.startsWith("| `"));
+  const listed = rows.flatMap((row) =>
+    Array.from(row.split("|")[1]?.matchAll(/`([^`]+)`/g) ?? [], ([, name]) => name),
+  );
+  const ignored = (await readFile(".gitignore", "utf8")).split("\n").map((line) => line.replace("/", ""));
+  const entries = (await readdir(".", { withFileTypes: true }))
+    .filter(({ name }) => name !== ".git" && !ignored.includes(name))
+    .map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name));
+  expect(listed.sort()).toEqual(entries.sort());
+});
 
 describe("modules", async () => {
   const sources = await readSources("src", "tools", "emulator");

@@ -60,7 +60,7 @@ test("the package is a plugin with the skills, which starts the package's own pr
 });
 
 test("the image sets only existing settings", async () => {
-  const dockerfile = await readFile("Dockerfile", "utf8");
+  const dockerfile = await readFile("deploy/Dockerfile", "utf8");
   const [, line = ""] = /^ENV (.*)$/m.exec(dockerfile) ?? [];
   const names = Array.from(line.matchAll(/(\w+)=/g), ([, name]) => name);
   expect(["NODE_ENV", ...known]).toEqual(expect.arrayContaining(names));
