@@ -6,7 +6,7 @@
  * packages that `external` lists. The worker threads of the database, of the reader of documents, of the
  * scaler of images and of the matcher of regular expressions are separate files, and so is the archive of an
  * empty database, from which new databases are made. The table of countries by IP address and the word
- * vectors of the built-in embedder are copied with their licences.
+ * vectors of the built-in embedder are copied with their licences. `docs/` has the documentation as HTML.
  *
  * Only white space and comments are removed, and there are no source maps: stack traces have the function
  * names of the source. The emulator of the WhatsApp Cloud API is a program of its own.
@@ -19,6 +19,7 @@ import * as built from "../src/cli/embedded-tools.ts";
 import * as guides from "../src/mcp/skills/definitions.ts";
 import * as listed from "../src/mcp/tool-list/definitions.ts";
 import { archiveDatabase } from "./archive-database.ts";
+import { buildPages } from "./docs/pages/index.ts";
 
 /** Tests build into a separate folder, so that they do not overwrite a service that runs from `dist`. */
 const outdir = process.env.BUILD_DIR ?? "dist";
@@ -96,7 +97,13 @@ await Promise.all([
   }),
 ]);
 await chmod(`${outdir}/tidings.js`, 0o755);
-await Promise.all([archiveDatabase(outdir), copyCountries(), copyWordVectors(), copyLicences()]);
+await Promise.all([
+  archiveDatabase(outdir),
+  copyCountries(),
+  copyWordVectors(),
+  copyLicences(),
+  buildPages(`${outdir}/docs`),
+]);
 
 /**
  * The table of countries by IP address. Its package contains the same data two more times, in parts, so it is

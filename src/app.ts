@@ -292,6 +292,8 @@ function openServer(
     operations,
     routes: [...platform.routes, ...controls, ...proofRoutes],
     version,
+    // The build puts them beside the service.
+    pages: new URL("docs/", import.meta.url),
     log,
     now,
     mcp,

@@ -35,6 +35,7 @@ import {
   describeApi,
   type InProcessService,
 } from "./operations/index.ts";
+import { addPages } from "./pages.ts";
 import { toRequestId } from "./request-id.ts";
 import { addMetrics, instrumentRequests, type MetricsEndpoint } from "./telemetry.ts";
 
@@ -58,6 +59,8 @@ export interface ServerOptions {
   checkReady(): Promise<void>;
   /** Routes that are not operations. */
   readonly routes: readonly HttpRoute[];
+  /** The folder with the pages of the documentation. */
+  readonly pages: URL;
   /** The MCP transport, which handles /mcp. */
   readonly mcp: (
     request: IncomingMessage,
@@ -210,6 +213,7 @@ async function createApp(
     }
   });
   addHealth(app, options);
+  addPages(app, options.pages);
   const serve = createServeOperation(platform, options.now);
   const inProcess = createInProcessService({ ...options, serve, readJson, reportError });
   addMcp(app, options, { admission, inProcess });

@@ -1,0 +1,149 @@
+/** What the pages of the documentation do in the browser: examples for this service, copying, searching. */
+
+/** The address that the guides use. */
+const written = /(?:https?:\/\/)?(?:127\.0\.0\.1|localhost):3000(?![\w.-])/g;
+
+/** A passage of a page: its address, the title of the page, the heading, the text. */
+interface Passage {
+  readonly a: string;
+  readonly p: string;
+  readonly h: string;
+  readonly t: string;
+}
+
+const maxResults = 12;
+const excerptLength = 140;
+
+for (const block of document.querySelectorAll("pre")) {
+  writeOwnAddress(block);
+  addCopyButton(block);
+}
+closeNavigationOnSmallScreens();
+listenToSearch();
+
+/** Shows examples with the address of the service that serves this page. */
+function writeOwnAddress(block: HTMLElement): void {
+  const texts = document.createTreeWalker(block, NodeFilter.SHOW_TEXT);
+  for (let node = texts.nextNode(); node; node = texts.nextNode()) {
+    node.nodeValue = node.nodeValue?.replace(written, location.origin) ?? null;
+  }
+}
+
+function addCopyButton(block: HTMLElement): void {
+  const frame = document.createElement("div");
+  frame.className = "example";
+  const button = document.createElement("button");
+  button.type = "button";
+  button.textContent = "Copy";
+  button.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(block.textContent ?? "");
+      button.textContent = "Copied";
+    } catch {
+      // A page that is not served over HTTPS may not write to the clipboard.
+      getSelection()?.selectAllChildren(block);
+      button.textContent = "Selected";
+    }
+    setTimeout(() => {
+      button.textContent = "Copy";
+    }, 2_000);
+  });
+  block.replaceWith(frame);
+  frame.append(block, button);
+}
+
+function closeNavigationOnSmallScreens(): void {
+  const pages = document.querySelector<HTMLDetailsElement>("details.pages");
+  if (pages && matchMedia("(max-width: 60rem)").matches) {
+    pages.open = false;
+  }
+}
+
+function listenToSearch(): void {
+  const query = document.querySelector<HTMLInputElement>("#query");
+  const results = document.querySelector<HTMLElement>("#results");
+  if (!query || !results) {
+    return;
+  }
+  let index: Promise<readonly Passage[]> | undefined;
+  query.addEventListener("input", async () => {
+    index ??= fetch("/docs/search.json").then((answer) => answer.json());
+    const words = readWords(query.value);
+    const passages = words.length === 0 ? [] : find(await index, words);
+    // The text may have changed while the index was loaded.
+    if (words.join(" ") === readWords(query.value).join(" ")) {
+      results.replaceChildren(...show(passages, words));
+    }
+  });
+  query.addEventListener("keydown", ({ key }) => {
+    if (key === "Escape") {
+      query.value = "";
+      results.replaceChildren();
+    }
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "/" && !(event.target instanceof HTMLInputElement)) {
+      event.preventDefault();
+      query.focus();
+    }
+  });
+}
+
+function readWords(text: string): readonly string[] {
+  return text
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word.length > 1);
+}
+
+/** The passages that have every word, those with words in their heading first. */
+function find(index: readonly Passage[], words: readonly string[]): readonly Passage[] {
+  return index
+    .map((passage) => ({ passage, score: rate(passage, words) }))
+    .filter(({ score }) => score > 0)
+    .sort((one, other) => other.score - one.score)
+    .slice(0, maxResults)
+    .map(({ passage }) => passage);
+}
+
+function rate({ p, h, t }: Passage, words: readonly string[]): number {
+  const [page, heading, text] = [p.toLowerCase(), h.toLowerCase(), t.toLowerCase()];
+  const scores = words.map(
+    (word) =>
+      (heading.includes(word) ? 9 : 0) + (page.includes(word) ? 4 : 0) + (text.includes(word) ? 1 : 0),
+  );
+  return scores.includes(0) ? 0 : scores.reduce((sum, score) => sum + score, 0);
+}
+
+function show(passages: readonly Passage[], words: readonly string[]): readonly Node[] {
+  if (words.length === 0) {
+    return [];
+  }
+  if (passages.length === 0) {
+    return [withText("p", "Nothing found. Try fewer or other words.")];
+  }
+  const list = document.createElement("ul");
+  for (const { a, p, h, t } of passages) {
+    const link = document.createElement("a");
+    link.href = a;
+    link.append(withText("strong", h === "" ? p : `${p}: ${h}`), withText("span", excerpt(t, words)));
+    const item = document.createElement("li");
+    item.append(link);
+    list.append(item);
+  }
+  return [list];
+}
+
+/** The text around the first word. */
+function excerpt(text: string, words: readonly string[]): string {
+  const found = words.map((word) => text.toLowerCase().indexOf(word)).filter((at) => at >= 0);
+  const start = Math.max(0, Math.min(...(found.length > 0 ? found : [0])) - excerptLength / 3);
+  const end = start + excerptLength;
+  return `${start > 0 ? "…" : ""}${text.slice(start, end)}${end < text.length ? "…" : ""}`;
+}
+
+function withText(name: string, text: string): HTMLElement {
+  const element = document.createElement(name);
+  element.textContent = text;
+  return element;
+}

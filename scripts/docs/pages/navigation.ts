@@ -1,0 +1,42 @@
+/** Which pages there are, in the order in which they are listed. */
+
+export interface PageSource {
+  /** The Markdown file, from the top of the repository. */
+  readonly file: string;
+  /** The address below /docs/, without a suffix. */
+  readonly path: string;
+}
+
+export interface PageGroup {
+  readonly title: string;
+  readonly pages: readonly PageSource[];
+}
+
+const group = (title: string, ...names: readonly string[]): PageGroup => ({
+  title,
+  pages: names.map((path) => ({ file: `docs/${path}.md`, path })),
+});
+
+export const groups: readonly PageGroup[] = [
+  { title: "Start", pages: [{ file: "README.md", path: "start" }] },
+  group("Guides", "api", "webhooks", "files", "templates", "broadcasts", "cohorts", "flows"),
+  group("Assistants and answers", "assistants", "knowledge-base", "chatbot"),
+  group("Channels", "simulated-channel", "whatsapp", "whatsapp-emulator"),
+  group("Money", "wallet", "payments", "billing", "pricing", "prices"),
+  group("Operation", "operations", "operator"),
+  group(
+    "Reference",
+    "reference/operations",
+    "reference/errors",
+    "reference/events",
+    "reference/scopes",
+    "reference/hints",
+    "reference/settings",
+  ),
+];
+
+/** Pages for who reads or changes the code: they are not served. */
+export const unserved: readonly string[] = ["docs/architecture.md", "docs/decisions.md"];
+
+/** The sections of README.md that are about the repository. */
+export const unservedSections: readonly string[] = ["Test it", "Documentation"];

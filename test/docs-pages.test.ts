@@ -1,0 +1,123 @@
+/** The pages under /docs/: every one is served, its links lead somewhere, and people can use it. */
+import { existsSync } from "node:fs";
+import axe from "axe-core";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { groups } from "../scripts/docs/pages/navigation.ts";
+import { iterations } from "./support/iterations.ts";
+import { useService } from "./support/served-process.ts";
+
+const serve = useService();
+const paths = groups.flatMap(({ pages }) => pages.map(({ path }) => path));
+
+const read = async (path: string) => fetch((await serve()).address + path);
+
+test("the address of the service leads to the documentation", async () => {
+  const answer = await read("/");
+  expect(answer.url).toBe(`${(await serve()).address}/docs/`);
+  expect(answer.headers.get("content-security-policy")).toContain("default-src 'none'");
+  expect(await answer.text()).toContain("<h1>Documentation</h1>");
+});
+
+test("every link of every page leads to a page, and to a heading on it", async () => {
+  const texts = new Map<string, string>();
+  for (const path of ["", ...paths]) {
+    const answer = await read(`/docs/${path}`);
+    expect([path, answer.status]).toEqual([path, 200]);
+    texts.set(`/docs/${path}`, await answer.text());
+  }
+  const broken = [...texts].flatMap(([page, text]) =>
+    Array.from(text.matchAll(/(?:href|src)="([^"]+)"/g), ([, target = ""]) => target)
+      .filter((target) => !/^(https?:|data:|\/v1\/|\/docs\/(docs\.|drawings\/))/.test(target))
+      .filter((target) => {
+        const [path, anchor] = target.split("#");
+        const found = texts.get(path || page);
+        return found === undefined || (anchor !== undefined && !found.includes(`id="${anchor}"`));
+      })
+      .map((target) => `${page}: ${target}`),
+  );
+  expect(broken).toEqual([]);
+});
+
+test.each(["/docs/docs.js", "/docs/docs.css", "/docs/search.json", "/docs/drawings/overview.svg"])(
+  "%s is served",
+  async (path) => {
+    expect((await read(path)).status).toBe(200);
+  },
+);
+
+test.each(["/docs/nothing", "/docs/reference/", "/docs/..%2ftidings.js", "/docs/.htaccess"])(
+  "%s is not found",
+  async (path) => {
+    const answer = await read(path);
+    expect(answer.status).toBe(404);
+    expect(await answer.json()).toMatchObject({ error: { code: "route_not_found" } });
+  },
+);
+
+const executablePath = "/usr/bin/chromium";
+
+describe.skipIf(!existsSync(executablePath))(`in ${executablePath}`, { timeout: 120_000 }, () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+  });
+  afterAll(() => browser.close());
+
+  async function open(path: string, colorScheme: "light" | "dark" = "light", width = 1280): Promise<Page> {
+    const page = await browser.newPage({ colorScheme, viewport: { width, height: 800 } });
+    page.on("pageerror", (error) => {
+      throw error;
+    });
+    await page.goto(`${(await serve()).address}/docs/${path}`);
+    return page;
+  }
+
+  const shown = ["", ...paths].slice(0, iterations(3, Number.POSITIVE_INFINITY));
+
+  test.each([
+    ["light", 1280],
+    ["light", 360],
+    ["dark", 1280],
+    ["dark", 360],
+  ] as const)("axe finds nothing, %s and %i px wide, and nothing is wider", async (colorScheme, width) => {
+    for (const path of shown) {
+      const page = await open(path, colorScheme, width);
+      await page.evaluate(axe.source);
+      const found = await page.evaluate(async () => {
+        const tags = ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"];
+        // Runs in the page, where axe-core is loaded.
+        const { axe: loaded } = globalThis as unknown as { axe: typeof import("axe-core") };
+        const { violations } = await loaded.run({ runOnly: tags });
+        return violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
+      });
+      const overflow = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
+      expect([path, found, overflow]).toEqual([path, [], 0]);
+      await page.close();
+    }
+  });
+
+  test("a search with the keyboard leads to the passage", async () => {
+    const page = await open("");
+    await page.keyboard.press("/");
+    await page.keyboard.type("idempotency");
+    await page.locator("#results a").first().waitFor();
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await page.waitForURL("**/docs/api#idempotency");
+    await page.close();
+  });
+
+  test("an example has the address of this service, and is copied", async () => {
+    const { address } = await serve();
+    const page = await open("start");
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    const example = page.locator(".example", { hasText: "/v1/messages" }).first();
+    await example.getByRole("button", { name: "Copy" }).click();
+    await example.getByRole("button", { name: "Copied" }).waitFor();
+    const copied = await page.evaluate("navigator.clipboard.readText()");
+    expect(copied).toContain(`${address}/v1/messages`);
+    expect(copied).not.toContain("localhost:3000");
+    await page.close();
+  });
+});
