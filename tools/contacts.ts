@@ -68,11 +68,7 @@ export const contacts = {
     title: "List contacts",
     description: "List or search contacts, newest first. Get custom attributes with get_contact.",
     input: z.object({
-      search: z
-        .string()
-        .max(255)
-        .optional()
-        .describe("Words of a name in any order, or part of a number; ignores accents"),
+      search: z.string().max(255).optional().describe("Words of a name in any order, or part of a number"),
       tag: tag.optional().describe("Only with this tag"),
       ...paging(20),
     }),
