@@ -6,7 +6,6 @@ import {
   id,
   inboxId,
   jsonObject,
-  no,
   one,
   operation,
   paged,
@@ -44,6 +43,7 @@ const runId = id("Flow run", "list_flow_runs");
 const name = z.string().trim().min(1).max(255).describe("Name");
 const description = z.string().max(1000).describe("Purpose");
 const inbox_id = inboxId.describe("Only in this inbox");
+const is_enabled = z.boolean().describe("Whether it starts");
 const priority = z.int32().describe("Higher runs first");
 const end_action_type = z.enum(endActions).describe("At the end");
 const end_action_config = jsonObject.describe('assign {"team_id"}');
@@ -51,7 +51,7 @@ const nodes = z
   .array(Node)
   .min(1)
   .max(maxNodes)
-  .describe('Linked by parent_node_id. action_config like {"text"} of send_message; see describe_flow_nodes');
+  .describe("Linked by parent_node_id; describe_flow_nodes has each action_config");
 
 const trigger_type = z.enum(triggerTypes).describe("Start");
 
@@ -113,12 +113,13 @@ export const flows = {
     path: "/v1/automation/flows",
     scope: "inbox:write",
     title: "Create flow",
-    description: "Create an automation flow, enabled at once. Try it before with rehearse_flow.",
+    description: "Create an automation flow. Try it before with rehearse_flow.",
     input: z
       .object({
         name,
         description: description.optional(),
         inbox_id: inbox_id.optional(),
+        is_enabled: is_enabled.default(true),
         trigger_type,
         ...triggerFields,
         priority: priority.default(0),
@@ -165,7 +166,7 @@ export const flows = {
         name: name.optional(),
         description: describedForTools(description.nullable().optional(), "Purpose; empty removes it"),
         inbox_id: describedForTools(inbox_id.nullable().optional(), "Only in this inbox; empty: in all"),
-        is_enabled: z.boolean().optional().describe("Whether it starts"),
+        is_enabled: is_enabled.optional(),
         trigger_type: trigger_type.optional(),
         ...triggerFields,
         priority: priority.optional(),
@@ -215,10 +216,18 @@ export const flows = {
     path: "/v1/automation/flows/{id}/toggle",
     scope: "inbox:write",
     title: "Toggle flow",
-    description: "Disable an enabled flow, or enable a disabled one.",
-    input: z.object({ id: flowId }),
+    description: "Enable or disable a flow: as is_enabled says, or else the opposite of what it is.",
+    input: z.object({ id: flowId, is_enabled: is_enabled.optional() }),
     output: one(Flow.pick({ id: true, name: true, is_enabled: true })),
-    hints: { ...acts, idempotent: no("A second call undoes the first.") },
+    hints: acts,
+    // A model that does not know the present state must not reverse it, so its tool requires the state.
+    tools: {
+      toggle_flow: {
+        title: "Toggle flow",
+        description: "Enable or disable a flow.",
+        input: z.object({ id: flowId, is_enabled }),
+      },
+    },
   }),
 
   list_flow_runs: operation({

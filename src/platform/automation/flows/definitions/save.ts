@@ -35,6 +35,7 @@ import { insertSecrets, type NodeSecret, resolveSecrets, withoutSecrets } from "
 
 type Create = z.output<typeof contract.create_flow.input>;
 type Update = z.output<typeof contract.update_flow.input>;
+type Toggle = z.output<typeof contract.toggle_flow.input>;
 
 /** @throws Failure `flow_invalid`, `insufficient_scope`, `inbox_not_found`, `quota_exceeded`. */
 export async function createFlow(
@@ -47,7 +48,7 @@ export async function createFlow(
   await requireInbox(tx, organization, input.inbox_id);
   const trigger = readTrigger(input);
   await requireSchedule(tx, trigger, { organization, now });
-  const { name, description = null, inbox_id = null, priority, end_action_type } = input;
+  const { name, description = null, inbox_id = null, is_enabled, priority, end_action_type } = input;
   const end_action_config = readEndAction(input.end_action_config);
   const wanted = { nodes: input.nodes.map(toStoredNode), end_action_type, end_action_config };
   const version = await prepareStored(context, wanted, { inspections });
@@ -62,7 +63,7 @@ export async function createFlow(
       name,
       description,
       inbox_id,
-      is_enabled: true,
+      is_enabled,
       ...columns,
       ...authority,
       priority,
@@ -130,10 +131,16 @@ export async function updateFlow(
   return getFlow(tx, organization, before.id);
 }
 
-/** Enables a disabled flow, which then acts for the caller, and disables an enabled flow. */
-export async function toggleFlow(id: string, context: WriteContext): Promise<FlowRow> {
+/**
+ * Enables or disables a flow; without `is_enabled`, the opposite of what it is. A flow that becomes enabled
+ * acts for the caller.
+ */
+export async function toggleFlow({ id, is_enabled }: Toggle, context: WriteContext): Promise<FlowRow> {
   const { tx, organization, now } = context;
   const flow = await lockFlow(tx, organization, id);
+  if (is_enabled === flow.is_enabled) {
+    return flow;
+  }
   const authority = flow.is_enabled ? {} : await requireAuthority(context, flow);
   const toggled = await ofOrganization(tx, organization)
     .updateTable("flows")
