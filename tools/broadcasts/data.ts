@@ -128,6 +128,22 @@ export const Broadcast = z.object({
   updated_at: timestamp,
 });
 
+/** One broadcast by itself, with what it costs. */
+export const BroadcastWithCost = Broadcast.extend({
+  /** Null before the execution, without prices, and if summing so many messages takes too long. */
+  cost: z
+    .object({
+      currency: z.string(),
+      /** What was charged for the messages so far. */
+      charged: z.number(),
+      /** What is held for the recipients whose message is not delivered yet. */
+      held: z.number(),
+      /** Whether simulated money pays. */
+      simulated: z.boolean(),
+    })
+    .nullable(),
+});
+
 export const BroadcastRecipient = z.object({
   contact_id: z.string(),
   /** Null once the contact has been erased. */

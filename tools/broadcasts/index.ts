@@ -20,6 +20,7 @@ import {
   BroadcastEstimate,
   BroadcastMetrics,
   BroadcastRecipient,
+  BroadcastWithCost,
   executionStatuses,
   recipientStatuses,
   VariableMapping,
@@ -98,9 +99,10 @@ export const broadcasts = {
     scope: "broadcasts:read",
     tier: "extended",
     title: "Get broadcast",
-    description: "Get a broadcast: its status, counts, exclusions by reason, and why it paused or failed.",
+    description:
+      "Get a broadcast: its status, counts, exclusions by reason, why it paused or failed, and its cost: what was charged so far and what is held.",
     input: z.object({ id: broadcastId }),
-    output: one(Broadcast),
+    output: one(BroadcastWithCost),
   }),
 
   update_broadcast: operation({
