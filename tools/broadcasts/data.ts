@@ -1,6 +1,6 @@
 /** A broadcast as the API shows it: its states, its counts and its recipients. */
 import { z } from "zod";
-import { limitedObject, timestamp } from "../contract/index.ts";
+import { limitedObject, timestamp, untrusted } from "../contract/index.ts";
 import { MessageError } from "../messages/index.ts";
 import { templateCategories } from "../templates/index.ts";
 import { walletModes } from "../wallet.ts";
@@ -146,6 +146,7 @@ export const BroadcastWithCost = Broadcast.extend({
 
 export const BroadcastRecipient = z.object({
   contact_id: z.string(),
+  contact_name: untrusted(z.string()).nullable(),
   /** Null once the contact has been erased. */
   to: z.string().nullable(),
   status: z.enum(recipientStatuses),
