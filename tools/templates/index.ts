@@ -23,7 +23,7 @@ const variables = z
   .array(Variable)
   .max(100)
   .optional()
-  .describe("In the order of their numbers; by default named 1, 2");
+  .describe("Each with an example, in the order of their numbers; by default named 1, 2");
 
 export const templates = {
   create_template: operation({
