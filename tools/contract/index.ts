@@ -86,6 +86,7 @@ export {
 } from "./scopes.ts";
 export {
   describeTools,
+  firstSentence,
   groupHiddenTools,
   type HiddenTools,
   type Tool,
