@@ -63,8 +63,8 @@ export const Conversation = z.object({
   /** The contact's messages since the conversation was last read; 0 if it is read. */
   unread_count: z.int(),
   /**
-   * Since when the contact has been waiting for an answer. Templates, broadcasts and messages of flows are no
-   * answers.
+   * Since when the contact has been waiting for an answer. Broadcasts, messages of flows and templates are no
+   * answers, except a template that a person or a key sends to the conversation itself, or as a quote.
    */
   waiting_since: timestamp.nullable(),
   assigned_to: z.string().nullable(),
