@@ -54,7 +54,7 @@ export const contacts = {
     tier: "lean",
     title: "Create contact",
     description:
-      "Create a contact by phone number. Fails with existing_id if the number exists. Find or create in one call with upsert_contact.",
+      "Create a contact by phone number. Fails with existing_id if the number exists. Find or create with upsert_contact.",
     input: z.object({ phone_number: phone, name: name.optional(), metadata: attributes.optional() }),
     output: one(Contact),
     status: 201,

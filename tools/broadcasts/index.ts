@@ -254,7 +254,7 @@ export const broadcasts = {
     scope: { all: ["broadcasts:read", "contacts:read"] },
     title: "List broadcast recipients",
     description:
-      "List a broadcast's recipients with their status, error, and why excluded ones were left out. Send again to the failed ones with retry_broadcast.",
+      "List a broadcast's recipients with status, error, and why some were excluded. Send again to the failed ones with retry_broadcast.",
     input: z.object({
       id: broadcastId,
       status: z.enum(recipientStatuses).optional().describe("Only this status"),

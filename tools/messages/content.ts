@@ -67,7 +67,7 @@ export const templateValues = {
 };
 
 export const TemplateContent = z.object({
-  name: templateName.describe("Name of an approved template"),
+  name: templateName.describe("Its name"),
   language: templateLanguage.describe("Its language, like en_US"),
   components,
   ...templateValues,

@@ -81,11 +81,9 @@ export const searches = {
     scope: "inbox:read",
     title: "Get inbox report",
     description:
-      "Get what needs attention in one call: counts, who waits longest, unread conversations, messages that failed, and messages with urgent words. Begin a day with it.",
+      "Get what needs attention: counts, who waits longest, unread conversations, failed messages, and messages with urgent words. Begin a day with it.",
     input: z.object({
-      since: inputTimestamp
-        .optional()
-        .describe("Failures and urgent words from this time on. Default: 24 hours ago"),
+      since: inputTimestamp.optional().describe("For failures and urgent words; default: 24 hours ago"),
       urgent_words: z
         .string()
         .max(500)
