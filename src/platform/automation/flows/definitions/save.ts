@@ -213,7 +213,7 @@ export async function prepareVersion(
 
 /** Checks the regular expressions of a new flow, before its transaction. */
 export function inspectNew(context: Pick<ReadContext, "world">, input: Create): Promise<Inspections> {
-  return inspectGraph(context, input.nodes.map(toStoredNode), keywordsOf(input));
+  return inspectGraph(context, input.nodes.map(toStoredNode), keywordPatterns(input));
 }
 
 /** Inspects the expressions of a change, and the stored expressions that it keeps. */
@@ -225,11 +225,12 @@ export async function inspectChanged(
   const { queries } = context.world.database;
   const stored = await selectFlows(queries, organization).where("flows.id", "=", input.id).executeTakeFirst();
   const { trigger_keyword = stored?.trigger_keyword, trigger_match = stored?.trigger_match, nodes } = input;
-  const keywords = keywordsOf({ trigger_keyword, trigger_match });
-  return inspectGraph(context, nodes?.map(toStoredNode) ?? stored?.nodes ?? [], keywords);
+  const patterns = keywordPatterns({ trigger_keyword, trigger_match });
+  return inspectGraph(context, nodes?.map(toStoredNode) ?? stored?.nodes ?? [], patterns);
 }
 
-function keywordsOf({
+/** The regular expression of a keyword trigger, in a list; empty for other triggers. */
+export function keywordPatterns({
   trigger_keyword,
   trigger_match,
 }: Partial<Pick<FlowRow, "trigger_keyword" | "trigger_match">>) {
