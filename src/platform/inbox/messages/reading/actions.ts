@@ -59,7 +59,7 @@ const requiresWindow: Rule = (context) => {
     window_expires_at === null
       ? "The contact has never written, so the 24-hour window is closed"
       : `The 24-hour window closed at ${window_expires_at}`;
-  return `${state}: use send_template_message, or wait until the contact writes, with wait_for_message.`;
+  return `${state}: use send_template_message with the id of the conversation as to, or wait until the contact writes, with wait_for_message.`;
 };
 
 /** `can` decides by the channel; a message of any other kind may be possible. */
