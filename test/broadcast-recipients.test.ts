@@ -112,14 +112,20 @@ test("pages follow each other, also of one status", { tags: "both" }, async () =
   }
 });
 
-test("those whom a cancel left out are excluded, and an erased contact has no number", async () => {
-  const { id, people } = await createDraft(phoneNumbers(2, 507));
+test("those whom a cancel left out are excluded, and an erased contact has no number and no name", async () => {
+  const { id, people } = await createDraft(phoneNumbers(2, 507), "Ann");
   await execute(id);
   await app.call(broadcasts.cancel_broadcast, { id });
   await app.call(contacts.delete_contact, { id: people[0]?.id ?? "" });
   expect((await list(id)).data).toMatchObject([
-    { contact_id: people[0]?.id, to: null, status: "excluded", reason: "cancelled" },
-    { contact_id: people[1]?.id, to: people[1]?.phone_number, status: "excluded", reason: "cancelled" },
+    { contact_id: people[0]?.id, contact_name: null, to: null, status: "excluded", reason: "cancelled" },
+    {
+      contact_id: people[1]?.id,
+      contact_name: "Ann",
+      to: people[1]?.phone_number,
+      status: "excluded",
+      reason: "cancelled",
+    },
   ]);
   expect(await get(id)).toMatchObject({ excluded: { cancelled: 2 }, stats: { total: 0 } });
 });

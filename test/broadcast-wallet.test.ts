@@ -53,7 +53,7 @@ test("an execution that the wallet can't pay is rejected, and nothing is stored 
     code: "insufficient_funds",
     error: { required: 5 * price, available: 4 * price },
   });
-  expect(await get(id)).toMatchObject({ execution_status: "draft", recipient_count: 0 });
+  expect(await get(id)).toMatchObject({ execution_status: "draft", recipient_count: 0, cost: null });
   expect((await app.call(broadcasts.list_broadcast_recipients, { id })).data).toEqual([]);
 });
 
@@ -65,7 +65,10 @@ test("allow_partial sends to as many as the wallet can pay for", async () => {
     excluded: { insufficient_funds: 2 },
   });
   expect(await read()).toMatchObject({ available: 0, held: 3 * price });
+  const cost = { currency: "USD", simulated: true };
+  expect((await get(id)).cost).toEqual({ ...cost, charged: 0, held: 3 * price });
   await deliver();
+  expect((await get(id)).cost).toEqual({ ...cost, charged: 3 * price, held: 0 });
   expect(await get(id)).toMatchObject({ execution_status: "completed", stats: { sent: 3 } });
   expect(await read()).toMatchObject({ available: 0, held: 0 });
 });
@@ -84,6 +87,7 @@ test("the price of all recipients is held, and released of those who are cancell
   expect(await read()).toMatchObject({ available: 0, held: 5 * price });
   await app.call(broadcasts.cancel_broadcast, { id });
   expect(await read()).toMatchObject({ available: 5 * price, held: 0 });
+  expect((await get(id)).cost).toMatchObject({ charged: 0, held: 0 });
 });
 
 test("a failed message releases its part, and a retry holds it again", async () => {
@@ -106,7 +110,9 @@ test("a failed message releases its part, and a retry holds it again", async () 
   await leave(5);
   await retry();
   expect(await read()).toMatchObject({ available: 0, held: 5 * price });
+  expect((await get(id)).cost).toMatchObject({ charged: 0, held: 5 * price });
   await deliver();
+  expect((await get(id)).cost).toMatchObject({ charged: 5 * price, held: 0 });
   expect(await read()).toMatchObject({ available: 0, held: 0 });
   expect(await countCharges()).toBe(before + 5);
 });

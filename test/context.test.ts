@@ -106,6 +106,18 @@ test("each action is named after an existing tool", async () => {
   expect(names.filter((name) => !toolsOf().has(name))).toEqual([]);
 });
 
+test("unassign_conversation is listed while there is an agent, or routing looks for one", async () => {
+  const { conversation_id: id } = await openPhone(app, "+14155550627").write("hi");
+  const isListed = async () => (await read(id)).actions.some(({ tool }) => tool === "unassign_conversation");
+  const set = (columns: { assigned_to?: string | null; queued_at?: string | null }) =>
+    app.server.database.queries.updateTable("conversations").set(columns).where("id", "=", id).execute();
+  expect(await isListed()).toBe(false);
+  await set({ assigned_to: user });
+  expect(await isListed()).toBe(true);
+  await set({ assigned_to: null, queued_at: app.now().toISOString() });
+  expect(await isListed()).toBe(true);
+});
+
 test("with a closed window the reason says since when, and what to do instead", async () => {
   const { conversation_id } = await openPhone(app, "+14155550626").write("hi");
   await setRule("strict");

@@ -56,6 +56,7 @@ test("a rehearsal answers the path, the messages, the variables and the changes"
     status: "completed",
     reason: null,
     would_trigger: null,
+    next_run_at: null,
     started_at: at("10:00:00"),
     ended_at: at("12:10:05"),
     path: [

@@ -138,3 +138,37 @@ test("toggle disables and enables a flow", async () => {
   expect((await app.call(flows.toggle_flow, { id })).data).toEqual({ id, name: "Flow", is_enabled: false });
   expect((await app.call(flows.toggle_flow, { id })).data.is_enabled).toBe(true);
 });
+
+test("toggle with is_enabled sets the state, however often it is called", async () => {
+  const { id } = await create([say("x")], { trigger_keyword: "state" });
+  const set = async (is_enabled: boolean) => (await app.call(flows.toggle_flow, { id, is_enabled })).data;
+  expect(await set(true)).toMatchObject({ id, is_enabled: true });
+  expect(await set(false)).toMatchObject({ id, is_enabled: false });
+  expect(await set(false)).toMatchObject({ id, is_enabled: false });
+  expect((await app.call(flows.get_flow, { id })).data.is_enabled).toBe(false);
+});
+
+test("a flow that is created disabled starts once it is enabled", async () => {
+  const flow = await create([say("Now")], { trigger_keyword: "later", is_enabled: false });
+  expect(flow.is_enabled).toBe(false);
+  const phone = newPhone();
+  await phone.write("later");
+  await settle();
+  await app.call(flows.toggle_flow, { id: flow.id, is_enabled: true });
+  expect(textsOf(await phone.listMessages())).toEqual([]);
+  await phone.write("later");
+  await settle();
+  expect(textsOf(await phone.listMessages())).toEqual(["Now"]);
+});
+
+test("a schedule that is created disabled has no next time until it is enabled", async () => {
+  const flow = await create([say("x")], {
+    trigger_type: "schedule",
+    trigger_keyword: undefined,
+    trigger_schedule: "0 9 * * *",
+    is_enabled: false,
+  });
+  expect(flow.next_run_at).toBeNull();
+  await app.call(flows.toggle_flow, { id: flow.id, is_enabled: true });
+  expect((await app.call(flows.get_flow, { id: flow.id })).data.next_run_at).not.toBeNull();
+});

@@ -82,6 +82,13 @@ describe("an entry names", () => {
       { type: "hold", message_id: null, conversation_id: null, broadcast_id: id, order_id: null },
     ]);
     const single = await send();
+    const entries = await list({ broadcast_id: id });
+    expect(entries.map(({ type, message_id }) => [type, message_id])).toEqual([
+      ["charge", message_id],
+      ["hold", null],
+    ]);
+    expect(await list({ broadcast_id: id, type: "charge" })).toHaveLength(1);
+    expect(await list({ broadcast_id: "bc_unknown" })).toEqual([]);
     expect((await list())[0]).toMatchObject({
       type: "hold",
       message_id: single.id,

@@ -4,8 +4,10 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { apiKeys } from "../tools/api-keys.ts";
 import { contacts } from "../tools/contacts.ts";
 import { conversations } from "../tools/conversations.ts";
+import { flows } from "../tools/flows/index.ts";
 import { users } from "../tools/users.ts";
 import { ownerKey, useTestApp } from "./support/app.ts";
+import { createFlowHelpers } from "./support/flows.ts";
 import { openPhone } from "./support/simulator.ts";
 
 const app = useTestApp({ env: { TIDINGS_RESULT_LIMIT: "4000" } });
@@ -128,6 +130,21 @@ describe("results", () => {
     const ours = (sent.structuredContent as { data: { conversation_id: string } }).data.conversation_id;
     const own = await client.callTool({ name: "list_messages", arguments: { conversation_id: ours } });
     expect(textOf(own)).toHaveLength(1);
+  });
+
+  test("a note of a key is not marked as untrusted, one of a flow is", async () => {
+    const { conversation_id } = await openPhone(app, "+14155550228").write("hi");
+    await using client = await connect();
+    const call = async (name: string, args: object) =>
+      client.callTool({ name, arguments: { conversation_id, ...args } });
+    expect(textOf(await call("add_note", { text: "Prefers mail" }))).toHaveLength(1);
+    expect(textOf(await call("list_notes", {}))).toHaveLength(1);
+    const note = { id: "note", node_type: "add_note", action_config: { text: "{{contact.name}}" } } as const;
+    const { id } = await createFlowHelpers(app).create([note], { trigger_keyword: "never written" });
+    await app.call(contacts.upsert_contact, { phone_number: "+14155550228", name: "Ann" });
+    await app.call(flows.trigger_flow, { id, conversation_id });
+    await app.advanceTime(1_000);
+    expect(textOf(await call("list_notes", {}))[1]).toMatch(/^Untrusted: data\[\]\.text\. /);
   });
 
   test("the address of a file, the id of a choice and a business-scoped id are marked as untrusted", async () => {

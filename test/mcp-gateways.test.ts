@@ -56,7 +56,13 @@ describe("the gateways", () => {
       return (found.structuredContent as { tools: object[] }).tools[0];
     };
     expect(await find("list inboxes")).toMatchObject({ name: "list_inboxes", call_with: "run_read_tool" });
-    expect(await find("list users")).toMatchObject({ name: "list_users", call_with: "list_users" });
+    expect(await find("list inboxes")).toHaveProperty("input_schema");
+    // The list has its schema.
+    expect(await find("list users")).toEqual({
+      name: "list_users",
+      description: "List the organization's users, who are its agents, with their roles.",
+      call_with: "list_users",
+    });
     const inboxes = await run(client, "run_read_tool", "list_inboxes");
     expect(inboxes.structuredContent).toMatchObject({ meta: { total: 1 } });
     // As the model may do: its host sends the name on.

@@ -2,6 +2,7 @@
  * The search of messages and the report about the inbox.
  * @module-tag both
  */
+import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { contacts } from "../tools/contacts.ts";
 import { conversations } from "../tools/conversations.ts";
@@ -37,6 +38,7 @@ test("a search finds all words in any order, without case and accents, and the b
       contact_name: "Zoë",
       phone_number: numberOf(numbers),
       status: "open",
+      match_count: 1,
       match: {
         message_id: expect.stringMatching(/^msg_/),
         direction: "inbound",
@@ -82,6 +84,47 @@ test("outbound messages are found as soon as they are accepted", async () => {
     id: conversation_id,
     match: { direction: "outbound", text: "Your platypus is ready" },
   });
+});
+
+test("a direction restricts the matches, their counts and the pages", async () => {
+  const phones = [newPhone(), newPhone()];
+  for (const phone of phones) {
+    const { conversation_id: to } = await phone.write("invoice please");
+    await phone.write("the INVOICE of May");
+    await app.call(messages.send_message, { to, type: "text", text: { body: "The invoice is attached" } });
+  }
+  const textsAndCounts = async (options: object) =>
+    (await search("invoice", options)).conversations.map(({ match, match_count }) => [
+      match.text,
+      match_count,
+    ]);
+  const inbound = ["the INVOICE of May", 2];
+  expect(await textsAndCounts({})).toEqual(phones.map(() => ["The invoice is attached", 3]));
+  expect(await textsAndCounts({ direction: "outbound" })).toEqual(
+    phones.map(() => ["The invoice is attached", 1]),
+  );
+  expect(await textsAndCounts({ direction: "inbound" })).toEqual([inbound, inbound]);
+  const first = await search("invoice", { direction: "inbound", per_page: 1 });
+  const after = first.cursor ?? "";
+  expect(await textsAndCounts({ direction: "inbound", per_page: 1, after })).toEqual([inbound]);
+});
+
+test("matches are counted among the listed one and the 999 messages before it", async () => {
+  const { conversation_id: id, message_id } = await newPhone().write("countable");
+  expect((await search("countable")).conversations).toMatchObject([{ id, match_count: 1 }]);
+  const copy = async (table: string, column: string) => {
+    const copied = sql`
+      jsonb_build_object(${column}::text, 'msg_0' || lpad(number::text, 25, '0'), 'channel_message_id', null)`;
+    await sql`
+      insert into ${sql.table(table)}
+      select (jsonb_populate_record(original, ${copied})).*
+      from ${sql.table(table)} as original, generate_series(1, 1010) as number
+      where ${sql.ref(column)} = ${message_id}
+    `.execute(app.server.database.queries);
+  };
+  await copy("messages", "id");
+  await copy("message_words", "message_id");
+  expect((await search("countable")).conversations).toMatchObject([{ id, match_count: 1_000 }]);
 });
 
 test("each conversation is listed once, with its newest match, over all pages", async () => {

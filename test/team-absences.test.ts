@@ -158,6 +158,8 @@ describe("an inactive or empty team is warned of", () => {
     const { data: team } = await app.call(teams.create_team, { name: "Night" });
     expect(team.is_active).toBe(false);
     expect(codes(team.warnings)).toEqual(idle);
+    // A warning is not a request to change the team.
+    expect(team.warnings.filter(({ fix }) => !fix.startsWith("Ask "))).toEqual([]);
     expect(codes((await addMember(team.id)).warnings)).toEqual(["team_inactive"]);
     await app.call(teams.update_team, { id: team.id, is_active: true });
     expect((await app.call(teams.get_team, { id: team.id })).data.warnings).toEqual([]);

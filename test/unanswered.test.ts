@@ -43,10 +43,23 @@ async function waitingSince(id: string) {
 }
 
 describe("a contact who waits for an answer still waits after", () => {
-  test("a template of a key", async () => {
+  test("a template of a key to the number or the contact", async () => {
     const number = newNumber();
     const { id, since } = await write(number, "My invoice is wrong");
     await send(number, { name: "parcel" });
+    const { contact_id } = (await app.call(conversations.get_conversation, { id })).data;
+    await send(contact_id, { name: "parcel" });
+    expect(await waitingSince(id)).toBe(since);
+  });
+
+  test("a template of a flow", async () => {
+    const template = { name: "parcel", language: "en" };
+    await create([{ id: "parcel", node_type: "send_template", action_config: template }], {
+      trigger_keyword: "receipt",
+    });
+    const { id, since } = await write(newNumber(), "My receipt is wrong");
+    const { data } = await app.call(messages.list_messages, { conversation_id: id });
+    expect(data[0]).toMatchObject({ type: "template", sent_by: { type: "flow" } });
     expect(await waitingSince(id)).toBe(since);
   });
 
@@ -85,6 +98,25 @@ describe("a contact waits no longer after", () => {
     const number = newNumber();
     const { id } = await write(number, "My bill is wrong");
     await app.call(messages.send_message, { to: number, type: "text", text: { body: "Let me see." } });
+    expect(await waitingSince(id)).toBeNull();
+  });
+
+  test("a template of a key to the conversation", async () => {
+    const { id } = await write(newNumber(), "My letter is wrong");
+    await send(id, { name: "parcel" });
+    expect(await waitingSince(id)).toBeNull();
+  });
+
+  test("a template of a key that quotes the contact", async () => {
+    const number = newNumber();
+    const { id } = await write(number, "My address is wrong");
+    const [message] = (await app.call(messages.list_messages, { conversation_id: id })).data;
+    await app.call(messages.send_message, {
+      to: number,
+      type: "template",
+      template: { name: "parcel", language: "en" },
+      reply_to: message?.id,
+    });
     expect(await waitingSince(id)).toBeNull();
   });
 

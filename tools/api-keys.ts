@@ -48,7 +48,7 @@ export const apiKeys = {
     description:
       "Create an API key for a server or an assistant, with scopes that the caller holds. secret_key is returned only in this response.",
     input: z.object({
-      name: z.string().min(1).max(255).describe("What the key is for"),
+      name: z.string().min(1).max(255).describe("Purpose"),
       scopes: describedForTools(
         z
           .array(z.string().max(64))
@@ -79,7 +79,7 @@ export const apiKeys = {
     path: "/v1/api-keys/{id}",
     scope: "tokens:create",
     title: "Delete API key",
-    description: "Revoke an API key immediately: the next request that uses it fails.",
+    description: "Revoke an API key immediately.",
     input: z.object({ id: id("Key", "list_api_keys") }),
     output: one(DeletionResult),
   }),

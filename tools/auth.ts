@@ -99,7 +99,7 @@ export const auth = {
     tier: "lean",
     title: "Describe credential",
     description:
-      "Describe what this credential works with: its organization with time zone and currency, the present time, inboxes and whether they are simulated, scopes held and missing, and hidden tools with the reason. Call it first.",
+      "Describe what this credential works with: its organization with time zone and currency, the time, inboxes and whether they are simulated, scopes, and hidden tools with the reason. Call it first.",
     input: z.object({}),
     output: one(
       z.object({

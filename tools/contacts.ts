@@ -67,9 +67,9 @@ export const contacts = {
     scope: "contacts:read",
     tier: "lean",
     title: "List contacts",
-    description: "List or search contacts, newest first. Get custom attributes with get_contact.",
+    description: "List or search contacts, newest first, without attributes.",
     input: z.object({
-      search: z.string().max(255).optional().describe("Words of a name in any order, or part of a number"),
+      search: z.string().max(255).optional().describe("Words of a name, or part of a number"),
       tag: tag.optional().describe("Only with this tag"),
       ...paging(20),
     }),

@@ -63,8 +63,8 @@ export const Conversation = z.object({
   /** The contact's messages since the conversation was last read; 0 if it is read. */
   unread_count: z.int(),
   /**
-   * Since when the contact has been waiting for an answer. Templates, broadcasts and messages of flows are no
-   * answers.
+   * Since when the contact has been waiting for an answer. Broadcasts, messages of flows and templates are no
+   * answers, except a template that a person or a key sends to the conversation itself, or as a quote.
    */
   waiting_since: timestamp.nullable(),
   assigned_to: z.string().nullable(),
@@ -123,7 +123,7 @@ export const conversations = {
       inbox_id: z.string().max(64).optional().describe("Inbox id, from whoami"),
       contact_id: z.string().max(64).optional().describe("Contact id, from list_contacts"),
       team_id: z.string().max(64).optional().describe("Team id, from list_teams"),
-      assigned_to: z.string().max(64).optional().describe("User id of the agent, from list_users"),
+      assigned_to: z.string().max(64).optional().describe("User id, from list_users"),
       tag: tag.optional().describe("Only with this tag"),
       status: z.enum(conversationStatuses).optional().describe("Only this status"),
       filter: z
@@ -178,9 +178,7 @@ export const conversations = {
       .object({
         id: conversationId,
         status: z.enum(conversationStatuses).optional().describe("From spam only open or closed"),
-        snoozed_until: inputTimestamp
-          .optional()
-          .describe("With status snoozed: until this time. Default: until the contact writes"),
+        snoozed_until: inputTimestamp.optional().describe("For snoozed; default: until the contact writes"),
         is_favorite: z.boolean().optional().describe("Whether it is a favorite"),
         is_unread: z.boolean().optional().describe("false marks it as read"),
         add_tags: tags.describe("Like billing or skill:fr"),

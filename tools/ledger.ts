@@ -65,6 +65,7 @@ export const ledger = {
     input: z.object({
       type: z.enum(ledgerEntryTypes).optional().describe("Only this type"),
       message_id: z.string().min(1).max(64).optional().describe("Only entries of this message"),
+      broadcast_id: z.string().min(1).max(64).optional().describe("Only of this broadcast and its messages"),
       ...paging(25),
     }),
     output: paged(LedgerEntry),

@@ -91,7 +91,7 @@ const conditions = jsonObject.describe(
 );
 const target_type = z.enum(routingTargets).describe("Type of target_id");
 const target_id = id("Team or user", "list_teams").describe(
-  "Team id, from list_teams; or user id, from list_users; without it all active teams by tier",
+  "Team or user id; without it all active teams by tier",
 );
 const settings = jsonObject.describe(
   'weighted {"weights":{"<user id>":2}}, skills_based {"required_skills":["fr"]}, sticky {"ttl_days":30}, all {"escalate_after_seconds":120}',
@@ -106,8 +106,7 @@ export const routing = {
     path: "/v1/routing/policies",
     scope: "inbox:write",
     title: "Create routing policy",
-    description:
-      "Create a policy that assigns new conversations to a team or a user. Assign one conversation with assign_conversation.",
+    description: "Create a policy that assigns new conversations to a team or a user.",
     input: z.object({
       name,
       description: description.default(""),

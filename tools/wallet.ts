@@ -59,7 +59,7 @@ export const wallet = {
     tier: "lean",
     title: "Get wallet",
     description:
-      "Get the prepaid balance, what is held for messages on their way, and what is available. list_ledger_entries shows what moved it.",
+      "Get the prepaid balance, what is held for messages on their way, and what is available. With mode off, nothing is rejected for lack of money. list_ledger_entries shows what moved it.",
     input: z.object({}),
     output: one(Wallet),
   }),

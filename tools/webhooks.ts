@@ -70,7 +70,7 @@ const deliveryId = id("Delivery", "list_webhook_deliveries");
 const url = z
   .url({ protocol: /^https?$/, error: "Send an https:// address." })
   .max(2048, "At most 2048 characters.")
-  .describe("HTTPS address that accepts POST");
+  .describe("HTTPS address");
 const subscribedEvents = z.array(z.enum(webhookEvents)).min(1).max(50).describe("Events to send");
 const description = z.string().max(500).describe("Purpose");
 

@@ -1,6 +1,12 @@
 /** docs/reference/operations.md: every implemented operation, by resource. */
 import { operationsOf, operatorModules } from "../../src/platform/index.ts";
-import { type Credential, describeRule, type Operation, toolMappingsOf } from "../../tools/contract/index.ts";
+import {
+  type Credential,
+  describeRule,
+  firstSentence,
+  type Operation,
+  toolMappingsOf,
+} from "../../tools/contract/index.ts";
 import { resources } from "../../tools/index.ts";
 import { code, type Page, table } from "./markdown.ts";
 
@@ -60,8 +66,4 @@ function describeNeed(credential: Credential, scope: Operation["scope"]): string
   return scope === null
     ? withoutScope[credential]
     : describeRule(scope).replace(/[a-z]+:[a-z]+/g, (name) => code(name));
-}
-
-function firstSentence(text: string): string {
-  return /^.*?\.(?= |$)/.exec(text)?.[0] ?? text;
 }

@@ -1,6 +1,6 @@
 /** A broadcast as the API shows it: its states, its counts and its recipients. */
 import { z } from "zod";
-import { limitedObject, timestamp } from "../contract/index.ts";
+import { limitedObject, timestamp, untrusted } from "../contract/index.ts";
 import { MessageError } from "../messages/index.ts";
 import { templateCategories } from "../templates/index.ts";
 import { walletModes } from "../wallet.ts";
@@ -128,8 +128,25 @@ export const Broadcast = z.object({
   updated_at: timestamp,
 });
 
+/** One broadcast by itself, with what it costs. */
+export const BroadcastWithCost = Broadcast.extend({
+  /** Null before the execution, without prices, and if summing so many messages takes too long. */
+  cost: z
+    .object({
+      currency: z.string(),
+      /** What was charged for the messages so far. */
+      charged: z.number(),
+      /** What is held for the recipients whose message is not delivered yet. */
+      held: z.number(),
+      /** Whether simulated money pays. */
+      simulated: z.boolean(),
+    })
+    .nullable(),
+});
+
 export const BroadcastRecipient = z.object({
   contact_id: z.string(),
+  contact_name: untrusted(z.string()).nullable(),
   /** Null once the contact has been erased. */
   to: z.string().nullable(),
   status: z.enum(recipientStatuses),

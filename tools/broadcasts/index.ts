@@ -20,6 +20,7 @@ import {
   BroadcastEstimate,
   BroadcastMetrics,
   BroadcastRecipient,
+  BroadcastWithCost,
   executionStatuses,
   recipientStatuses,
   VariableMapping,
@@ -98,9 +99,10 @@ export const broadcasts = {
     scope: "broadcasts:read",
     tier: "extended",
     title: "Get broadcast",
-    description: "Get a broadcast: its status, counts, exclusions by reason, and why it paused or failed.",
+    description:
+      "Get a broadcast: its status, counts, exclusions by reason, why it paused or failed, and its cost: what was charged so far and what is held.",
     input: z.object({ id: broadcastId }),
-    output: one(Broadcast),
+    output: one(BroadcastWithCost),
   }),
 
   update_broadcast: operation({
@@ -252,7 +254,7 @@ export const broadcasts = {
     scope: { all: ["broadcasts:read", "contacts:read"] },
     title: "List broadcast recipients",
     description:
-      "List a broadcast's recipients with their status, error, and why excluded ones were left out. Send again to the failed ones with retry_broadcast.",
+      "List a broadcast's recipients with status, error, and why some were excluded. Send again to the failed ones with retry_broadcast.",
     input: z.object({
       id: broadcastId,
       status: z.enum(recipientStatuses).optional().describe("Only this status"),

@@ -56,7 +56,7 @@ const CohortWithErrors = Cohort.extend({
 });
 
 const name = z.string().min(1).max(255).describe("Name");
-const description = z.string().max(1000).describe("Which contacts it selects");
+const description = z.string().max(1000).describe("Purpose");
 /** The list of tools shows the form once. */
 const savedQuery = describedForTools(query, "Conditions; preview_cohort has their form");
 const cohortId = id("Cohort", "list_cohorts");
@@ -192,10 +192,7 @@ export const cohorts = {
       "Count the contacts that a query selects now. Attributes and operators: describe_attributes.",
     input: z.object({
       query,
-      sample: z
-        .boolean()
-        .default(false)
-        .describe("Also five of the contacts, and the count of each condition"),
+      sample: z.boolean().default(false).describe("Also five contacts, and the count of each condition"),
     }),
     output: one(Preview),
     effect: "read",

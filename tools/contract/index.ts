@@ -87,6 +87,7 @@ export {
 } from "./scopes.ts";
 export {
   describeTools,
+  firstSentence,
   groupHiddenTools,
   type HiddenTools,
   type Tool,

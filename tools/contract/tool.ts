@@ -53,6 +53,11 @@ export function toolMappingsOf(name: string, operation: Operation): Readonly<Rec
   return operation.tools ?? { [name]: operation };
 }
 
+/** The first sentence of a description: what the operation does. */
+export function firstSentence(text: string): string {
+  return /^.*?\.(?= |$)/.exec(text)?.[0] ?? text;
+}
+
 /** Adds the local field to the mapping, for a transport on the user's machine. */
 export function withLocalField(mapping: ToolMapping): ToolMapping {
   const { local, input } = mapping;

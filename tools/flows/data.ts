@@ -5,7 +5,7 @@ import { connectionTypes, duration, nodeTypes } from "./nodes/index.ts";
 
 /**
  * The triggers of a flow. To add a type, add its name here, its fields to `triggerFields`, its rule to
- * `requireTrigger` (`index.ts`), and its code to `src/platform/automation/flows/triggers/`.
+ * `requireTrigger` (`trigger.ts`), and its code to `src/platform/automation/flows/triggers/`.
  */
 export const triggerTypes = ["keyword", "event", "schedule"] as const;
 export type TriggerType = (typeof triggerTypes)[number];

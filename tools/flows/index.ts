@@ -6,30 +6,16 @@ import {
   id,
   inboxId,
   jsonObject,
-  no,
   one,
   operation,
   paged,
   paging,
   yes,
 } from "../contract/index.ts";
-import {
-  endActions,
-  Flow,
-  FlowRun,
-  FlowRunDetails,
-  keywordMatches,
-  maxNodes,
-  Node,
-  oneOf,
-  runStatuses,
-  SavedFlow,
-  triggerEvents,
-  triggerTypes,
-} from "./data.ts";
+import { endActions, Flow, FlowRun, FlowRunDetails, maxNodes, Node, runStatuses, SavedFlow } from "./data.ts";
 import { describeFlowNodes } from "./describe.ts";
 import { rehearsalOperation } from "./rehearsal.ts";
-import { scheduleTime, scheduleTimeZone } from "./time-zone.ts";
+import { requireTrigger, trigger_type, triggerFields } from "./trigger.ts";
 
 export * from "./data.ts";
 export { flowDescription } from "./describe.ts";
@@ -44,6 +30,7 @@ const runId = id("Flow run", "list_flow_runs");
 const name = z.string().trim().min(1).max(255).describe("Name");
 const description = z.string().max(1000).describe("Purpose");
 const inbox_id = inboxId.describe("Only in this inbox");
+const is_enabled = z.boolean().describe("Whether it starts");
 const priority = z.int32().describe("Higher runs first");
 const end_action_type = z.enum(endActions).describe("At the end");
 const end_action_config = jsonObject.describe('assign {"team_id"}');
@@ -51,54 +38,7 @@ const nodes = z
   .array(Node)
   .min(1)
   .max(maxNodes)
-  .describe('Linked by parent_node_id. action_config like {"text"} of send_message; see describe_flow_nodes');
-
-const trigger_type = z.enum(triggerTypes).describe("Start");
-
-const triggerFields = {
-  trigger_keyword: z.string().trim().min(1).max(255).optional().describe("For keyword; comma-separated"),
-  trigger_match: z.enum(keywordMatches).optional().describe("For keyword; default word"),
-  trigger_event_type: z
-    .string()
-    .max(64)
-    // Only the error lists the names: a caller that guesses a name reads it, and the list of tools has no
-    // room for them.
-    .pipe(oneOf(triggerEvents))
-    .optional()
-    .describe("For event"),
-  trigger_schedule: z.string().trim().max(255).optional().describe("Cron"),
-  trigger_schedule_at: scheduleTime.optional(),
-  trigger_schedule_timezone: scheduleTimeZone.optional(),
-  settings: jsonObject.optional().describe("Of schedules and tags"),
-};
-
-/** The fields that each type of trigger requires. */
-const requiredFields = {
-  keyword: ["trigger_keyword"],
-  event: ["trigger_event_type"],
-  schedule: ["trigger_schedule", "trigger_schedule_at"],
-} as const;
-
-interface Trigger {
-  readonly trigger_type?: keyof typeof requiredFields | undefined;
-  readonly trigger_keyword?: string | undefined;
-  readonly trigger_event_type?: string | undefined;
-  readonly trigger_schedule?: string | undefined;
-  readonly trigger_schedule_at?: string | undefined;
-}
-
-function requireTrigger(flow: Trigger, context: z.core.$RefinementCtx): void {
-  const { trigger_type } = flow;
-  const needed = trigger_type ? requiredFields[trigger_type] : undefined;
-  if (needed?.every((field) => flow[field] === undefined)) {
-    const message = `A flow of trigger_type ${trigger_type} needs ${needed.join(" or ")}.`;
-    context.addIssue({ code: "custom", path: [needed[0]], message });
-  }
-  if (flow.trigger_schedule !== undefined && flow.trigger_schedule_at !== undefined) {
-    const message = "Send trigger_schedule or trigger_schedule_at, not both.";
-    context.addIssue({ code: "custom", path: ["trigger_schedule_at"], message });
-  }
-}
+  .describe("Linked by parent_node_id; describe_flow_nodes has each action_config");
 
 const acts = {
   destructive: yes("A flow sends messages by itself."),
@@ -113,12 +53,13 @@ export const flows = {
     path: "/v1/automation/flows",
     scope: "inbox:write",
     title: "Create flow",
-    description: "Create an automation flow, enabled at once. Try it before with rehearse_flow.",
+    description: "Create an automation flow. Try it before with rehearse_flow.",
     input: z
       .object({
         name,
         description: description.optional(),
         inbox_id: inbox_id.optional(),
+        is_enabled: is_enabled.default(true),
         trigger_type,
         ...triggerFields,
         priority: priority.default(0),
@@ -165,7 +106,7 @@ export const flows = {
         name: name.optional(),
         description: describedForTools(description.nullable().optional(), "Purpose; empty removes it"),
         inbox_id: describedForTools(inbox_id.nullable().optional(), "Only in this inbox; empty: in all"),
-        is_enabled: z.boolean().optional().describe("Whether it starts"),
+        is_enabled: is_enabled.optional(),
         trigger_type: trigger_type.optional(),
         ...triggerFields,
         priority: priority.optional(),
@@ -215,10 +156,18 @@ export const flows = {
     path: "/v1/automation/flows/{id}/toggle",
     scope: "inbox:write",
     title: "Toggle flow",
-    description: "Disable an enabled flow, or enable a disabled one.",
-    input: z.object({ id: flowId }),
+    description: "Enable or disable a flow: as is_enabled says, or else the opposite of what it is.",
+    input: z.object({ id: flowId, is_enabled: is_enabled.optional() }),
     output: one(Flow.pick({ id: true, name: true, is_enabled: true })),
-    hints: { ...acts, idempotent: no("A second call undoes the first.") },
+    hints: acts,
+    // A model that does not know the present state must not reverse it, so its tool requires the state.
+    tools: {
+      toggle_flow: {
+        title: "Toggle flow",
+        description: "Enable or disable a flow.",
+        input: z.object({ id: flowId, is_enabled }),
+      },
+    },
   }),
 
   list_flow_runs: operation({

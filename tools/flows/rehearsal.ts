@@ -14,8 +14,9 @@ import {
   untrusted,
 } from "../contract/index.ts";
 import { conversationStatuses } from "../conversations.ts";
-import { endActions, maxNodes, Node } from "./data.ts";
+import { endActions, maxNodes, Node, oneOf, triggerEvents } from "./data.ts";
 import { callErrors, duration } from "./nodes/index.ts";
+import { requireTrigger, trigger_type, triggerFields } from "./trigger.ts";
 
 /** More entries than a run of 100 steps can use. */
 const maxScript = 50;
@@ -49,6 +50,14 @@ const SampleConversation = z.strictObject({
   last_user_message_at: inputTimestamp.optional(),
 });
 
+const SampleTrigger = z.strictObject({ trigger_type, ...triggerFields }).superRefine(requireTrigger);
+
+const SampleEvent = z.strictObject({
+  type: oneOf(triggerEvents),
+  /** The tag that was added, for contact.tag_added. */
+  tag: tag.optional(),
+});
+
 /** The response that an http_request gets instead of calling. */
 const SampleResponse = z
   .strictObject({
@@ -74,6 +83,12 @@ const input = z
       ),
     end_action_type: z.enum(endActions).optional().describe("With nodes; default none"),
     end_action_config: jsonObject.optional().describe("With nodes"),
+    trigger: SampleTrigger.optional().describe(
+      "With nodes: the trigger fields of create_flow. The answer says whether it matches (would_trigger), and the next time of a schedule",
+    ),
+    event: SampleEvent.optional().describe(
+      'What happens, to compare with an event trigger: {"type":"contact.tag_added","tag":"vip"}. By default the message is received',
+    ),
     message: z
       .string()
       .min(1)
@@ -112,7 +127,7 @@ const input = z
     if ((value.flow_id === undefined) === (value.nodes === undefined)) {
       reject("flow_id", "Send either flow_id or nodes.");
     }
-    for (const field of ["end_action_type", "end_action_config"] as const) {
+    for (const field of ["end_action_type", "end_action_config", "trigger"] as const) {
       if (value[field] !== undefined && value.flow_id !== undefined) {
         reject(field, `Send ${field} with nodes alone.`);
       }
@@ -182,8 +197,13 @@ export const FlowRehearsal = z.object({
   status: z.enum(["completed", "failed", "cancelled"]),
   /** As for a run; null if the rehearsal completed. */
   reason: z.string().nullable(),
-  /** Whether the message would start the stored flow; null without a keyword trigger or without a message. */
+  /**
+   * Whether the message or the event would start the flow. Null without a trigger, for a schedule, and if
+   * nothing was sent to compare with the trigger.
+   */
   would_trigger: z.boolean().nullable(),
+  /** When the schedule starts the flow next, after the start of the rehearsal; null without one. */
+  next_run_at: timestamp.nullable(),
   started_at: timestamp,
   ended_at: timestamp,
   path: z.array(Step),
@@ -207,11 +227,13 @@ const toolInput = z.object({
   nodes: z.array(jsonObject).max(maxNodes).optional().describe("A graph to try; create_flow has its form"),
   end_action_type: z.string().max(64).optional().describe("With nodes"),
   end_action_config: input.shape.end_action_config,
+  trigger: jsonObject.optional().describe("With nodes; create_flow has its fields"),
+  event: jsonObject.optional().describe('Like {"type":"contact.tag_added","tag":"vip"}'),
   message: input.shape.message.describe(
-    "What the customer writes first; without it, the 24-hour window may be closed",
+    "What the customer writes first; without it, the window may be closed",
   ),
   script: input.shape.script.describe(
-    'What the customer does then: text or button (id or title) answers the next wait for a reply, or with after ("2h") comes that long after the previous entry; after alone is silence',
+    'What the customer does then: text or button (id or title) answers the next wait, or with after ("2h") comes that long after the previous entry; after alone is silence',
   ),
   responses: limitedObject(
     (value) => Object.keys(value).length <= maxNodes,
@@ -232,7 +254,7 @@ const toolInput = z.object({
 
 const title = "Rehearse flow";
 const description =
-  "Try a stored flow, or a graph before it is created, with a scripted customer and a simulated clock: get its path, messages, variables and changes. Nothing is sent or stored.";
+  "Try a flow with a scripted customer and a simulated clock: get its path, messages, variables and changes, and whether its trigger matches. Nothing is sent or stored.";
 
 export const rehearsalOperation = operation({
   method: "POST",

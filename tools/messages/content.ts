@@ -59,16 +59,16 @@ export const templateValues = {
       .describe(
         'Value of each variable by its name, or by its number in the body: {"1":"Ann"}. The names are in get_template',
       ),
-    "Value of each variable by its name, or by its number in the body. The names are in get_template",
+    "By name, or by number in the body; get_template has the names",
   ),
   header_media_url: fileAddress
     .optional()
-    .describe("File of a media header: public address or storage_url; by default the template's sample"),
+    .describe("File of a media header; by default the template's sample"),
 };
 
 export const TemplateContent = z.object({
-  name: templateName.describe("Name of an approved template"),
-  language: templateLanguage.describe("Its language, for example en_US"),
+  name: templateName.describe("Its name"),
+  language: templateLanguage.describe("Its language, like en_US"),
   components,
   ...templateValues,
 });

@@ -201,7 +201,7 @@ export const messages = {
     tier: "lean",
     title: "Get conversation context",
     description:
-      "Get everything needed to act on a conversation: the contact, latest messages, notes, assignment, why it waits, 24-hour window, what is allowed or why not, and warnings. Call it before answering.",
+      "Get a conversation's contact, latest messages, notes, assignment, why it waits, 24-hour window, what is allowed or why not, and warnings. Call it before answering.",
     input: z.object({
       id: id("Conversation", "list_conversations"),
       messages: z.int().min(1).max(50).default(10).describe("Latest messages, at most 50"),
@@ -243,7 +243,7 @@ export const messages = {
     tier: "lean",
     title: "Wait for message",
     description:
-      "Wait until a contact writes in one conversation, or in any, or until the timeout. Pass the returned cursor as after in the next call to miss none.",
+      "Wait until a contact writes, in one conversation or in any, or until the timeout. Pass the returned cursor as after in the next call to miss none.",
     input: z.object({
       conversation_id: id("Conversation", "list_conversations").optional(),
       after: z

@@ -7,6 +7,7 @@ import { MediaPart, mediaTypes, ReplyPart, TextPart, UnsupportedPart } from "./p
 export const messageTypes = ["text", ...mediaTypes, "template", "interactive"] as const;
 /** An inbound message may also have a type that this service does not support, such as a location. */
 export const storedTypes = [...messageTypes, "unsupported"] as const;
+export const messageDirections = ["outbound", "inbound"] as const;
 export const messageStatuses = ["queued", "sent", "delivered", "read", "failed", "received"] as const;
 
 /** A sent template: its texts with the values of their variables, which may come from contacts. */
@@ -71,7 +72,7 @@ const Price = z.object({
 export const Message = z.object({
   id: z.string(),
   conversation_id: z.string(),
-  direction: z.enum(["outbound", "inbound"]),
+  direction: z.enum(messageDirections),
   from: z.string().nullable(),
   to: z.string().nullable(),
   type: z.enum(storedTypes),

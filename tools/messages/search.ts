@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { inputTimestamp, one, operation, pageSize, timestamp, untrusted } from "../contract/index.ts";
 import { conversationStatuses } from "../conversations.ts";
+import { messageDirections } from "./message.ts";
 
 /** What a report lists of each kind. */
 export const maxReported = 10;
@@ -34,13 +35,14 @@ export const searches = {
     tier: "lean",
     title: "Search messages",
     description:
-      "Find conversations by words of their messages, newest match first, with the text around the match. Case and accents don't matter.",
+      "Find conversations by words of their messages, newest match first, with the text around the match. Notes are not searched.",
     input: z.object({
       query: z
         .string()
         .max(500)
         .regex(/[\p{L}\p{N}]/u, "Send at least one word.")
         .describe("Words that the message has, or their beginnings"),
+      direction: z.enum(messageDirections).optional().describe("inbound: from contacts"),
       after: z.string().max(4096).optional().describe("cursor of the previous page"),
       per_page: pageSize(20),
     }),
@@ -53,10 +55,12 @@ export const searches = {
             contact_name: untrusted(z.string()).nullable(),
             phone_number: z.string().nullable(),
             status: z.enum(conversationStatuses),
+            /** Of the newest message that matches and the 999 before it in the conversation. */
+            match_count: z.int(),
             /** The newest message that matches. */
             match: z.object({
               message_id: z.string(),
-              direction: z.enum(["outbound", "inbound"]),
+              direction: z.enum(messageDirections),
               /** The part of the text around the match. */
               text: untrusted(z.string()),
               created_at: timestamp,
@@ -77,11 +81,9 @@ export const searches = {
     scope: "inbox:read",
     title: "Get inbox report",
     description:
-      "Get what needs attention in one call: counts, who waits longest, unread conversations, messages that failed, and messages with urgent words. Begin a day with it.",
+      "Get what needs attention: counts, who waits longest, unread conversations, failed messages, and messages with urgent words. Begin a day with it.",
     input: z.object({
-      since: inputTimestamp
-        .optional()
-        .describe("Failures and urgent words from this time on. Default: 24 hours ago"),
+      since: inputTimestamp.optional().describe("For failures and urgent words; default: 24 hours ago"),
       urgent_words: z
         .string()
         .max(500)

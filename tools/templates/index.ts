@@ -23,7 +23,7 @@ const variables = z
   .array(Variable)
   .max(100)
   .optional()
-  .describe("In the order of their numbers; by default named 1, 2");
+  .describe("Each with an example, in the order of their numbers; by default named 1, 2");
 
 export const templates = {
   create_template: operation({
@@ -145,7 +145,7 @@ export const templates = {
     effect: "outward",
     title: "Sync templates",
     description:
-      "Fetch statuses, ratings and rejection reasons of templates from the review authority, and templates created there. See list_templates.",
+      "Fetch statuses, ratings and rejection reasons of templates from the review authority, and templates created there.",
     input: z.object({ inbox_id: inboxId.optional().describe("Only this inbox") }),
     output: one(z.object({ synced: z.int(), updated: z.int(), statuses: z.record(z.string(), z.int()) })),
     hints: {

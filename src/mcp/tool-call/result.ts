@@ -177,10 +177,17 @@ function hasPath(value: unknown, [step, ...rest]: readonly string[]): boolean {
   if (step === "[]") {
     return Array.isArray(value) && value.some((item) => hasPath(item, rest));
   }
-  // Outbound messages contain our own texts.
-  const isUntrusted =
-    typeof value === "object" && value !== null && Reflect.get(value, "direction") !== "outbound";
+  const isUntrusted = typeof value === "object" && value !== null && !isOwn(value);
   return isUntrusted && hasPath(Reflect.get(value, step), rest);
+}
+
+/**
+ * Whether the organization wrote the texts of an object: an outbound message, or a note of a person or a key.
+ * A flow or the bot may have filled in what a customer wrote.
+ */
+function isOwn(value: object): boolean {
+  const { direction, author }: { direction?: unknown; author?: { readonly type?: unknown } } = value;
+  return direction === "outbound" || author?.type === "user" || author?.type === "api_key";
 }
 
 function isNonEmpty(value: unknown): boolean {

@@ -1,9 +1,10 @@
 /** Searches the tools that a caller can reach. Nothing is stored. */
 import type { CallToolResult } from "@modelcontextprotocol/server";
+import { firstSentence } from "../../../tools/contract/index.ts";
 import type { ListedTool } from "./definitions.ts";
 import { gatewayOf } from "./gateways.ts";
 
-/** Schemas are most of a tool's size, so only the best matches include them. */
+/** Schemas are most of a tool's size, so only the best matches that are not listed include them. */
 const maxSchemas = 5;
 
 const maxQueryWords = 30;
@@ -20,16 +21,30 @@ export function searchTools(
   { query, limit, isListed }: ToolSearch,
 ): CallToolResult {
   const ranked = rankTools(tools, query);
-  const matches = ranked.slice(0, limit).map((tool, index) => ({
+  const found = ranked.slice(0, limit);
+  const unlisted = found.filter((tool) => !isListed(tool));
+  const matches = found.map((tool) => ({
     name: tool.name,
-    description: tool.definition.description,
-    call_with: isListed(tool) ? tool.name : gatewayOf(tool),
-    ...(tool.definition.annotations?.destructiveHint ? { is_destructive: true } : {}),
-    ...(index < maxSchemas ? { input_schema: tool.definition.inputSchema } : {}),
+    ...(isListed(tool) ? briefly(tool) : inFull(tool, unlisted.indexOf(tool) < maxSchemas)),
   }));
   const names = tools.map(({ name }) => name);
   const answer = { tools: matches, total: ranked.length, ...(matches.length === 0 ? { known: names } : {}) };
   return { content: [{ type: "text", text: JSON.stringify(answer) }], structuredContent: answer };
+}
+
+/** The client has the whole description and the schema in its list. */
+function briefly({ name, definition: { description = "" } }: ListedTool) {
+  return { description: firstSentence(description), call_with: name };
+}
+
+function inFull(tool: ListedTool, hasSchema: boolean) {
+  const { description, annotations, inputSchema } = tool.definition;
+  return {
+    description,
+    call_with: gatewayOf(tool),
+    ...(annotations?.destructiveHint ? { is_destructive: true } : {}),
+    ...(hasSchema ? { input_schema: inputSchema } : {}),
+  };
 }
 
 /** The tools that match words of the query, best first. Rare words count more, and words in the name most. */

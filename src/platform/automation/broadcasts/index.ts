@@ -19,6 +19,7 @@ import { broadcastContent, prepareContent } from "./prepare.ts";
 import {
   estimateBroadcast,
   listRecipients,
+  readCost,
   recipientsRoute,
   sendTest,
   waitForBroadcast,
@@ -82,8 +83,9 @@ export const broadcasts = implement(contract, {
       return { data: rows.map(serializeBroadcast), meta };
     },
 
-    async get_broadcast({ id }, { db, organization }) {
-      return { data: serializeBroadcast(await getBroadcast(db, organization, id)) };
+    async get_broadcast({ id }, { db, world, organization }) {
+      const broadcast = await getBroadcast(db, organization, id);
+      return { data: { ...serializeBroadcast(broadcast), cost: await readCost(world.database, broadcast) } };
     },
 
     async update_broadcast({ id, variable_mapping, scheduled_at, ...changes }, context) {

@@ -101,8 +101,8 @@ export const flows = implement(contract, {
       return { data: await triggerFlow(input, context) };
     },
 
-    async toggle_flow({ id }, context) {
-      const { name, is_enabled } = await toggleFlow(id, context);
+    async toggle_flow(input, context) {
+      const { id, name, is_enabled } = await toggleFlow(input, context);
       return { data: { id, name, is_enabled } };
     },
 

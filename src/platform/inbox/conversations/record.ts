@@ -76,14 +76,14 @@ export interface SentMessage {
   readonly conversation: OutboundConversation;
   readonly actor: Actor;
   readonly now: Date;
-  readonly isTemplate: boolean;
+  /** Whether its content answers what the contact wrote, if a person sends it. */
+  readonly isAnswer: boolean;
 }
 
 /**
  * Records messages to contacts; they do not restart the service window. A person's message makes the
- * conversation open and read, and ends its flows and the bot. The contact waits until a person answers in own
- * words: a template is often sent by a program, and not about what the contact wrote. The caller must have
- * locked the conversations.
+ * conversation open and read, and ends its flows and the bot. The contact waits until a person answers. The
+ * caller must have locked the conversations.
  */
 export async function recordOutbound(
   { tx, world }: Pick<Change, "tx" | "world">,
@@ -126,11 +126,11 @@ const sentColumns = {
 
 /**
  * One row for each conversation: when the last message was sent, when a person replied, and whether a person
- * answered in their own words.
+ * answered.
  */
 function byConversation(sent: readonly SentMessage[]) {
   const rows = new Map<string, InputRow<typeof sentColumns>>();
-  for (const { conversation, actor, now, isTemplate } of sent) {
+  for (const { conversation, actor, now, isAnswer } of sent) {
     const { organization_id, id } = conversation;
     const before = rows.get(id);
     const at = now.toISOString();
@@ -139,7 +139,7 @@ function byConversation(sent: readonly SentMessage[]) {
       id,
       at: later(before?.at, at),
       replied_at: isPerson(actor) ? later(before?.replied_at, at) : before?.replied_at,
-      is_answer: before?.is_answer === true || (isPerson(actor) && !isTemplate),
+      is_answer: before?.is_answer === true || (isPerson(actor) && isAnswer),
     });
   }
   return [...rows.values()];

@@ -38,14 +38,14 @@ export async function findIdleTeams(
     const inactive = {
       field,
       code: "team_inactive",
-      message: `The team ${name} is not active, so no agent of it is chosen.`,
-      fix: "Activate it with update_team.",
+      message: `The team ${name} is not active, so its conversations wait: no agent of it is chosen.`,
+      fix: "Ask whether the team should be active before you change it with update_team.",
     };
     const empty = {
       field,
       code: "team_without_members",
       message: `The team ${name} has no available member, so its conversations wait.`,
-      fix: "Add members with add_team_member.",
+      fix: "Ask who should be in the team before you add members with add_team_member.",
     };
     return [...(is_active ? [] : [inactive]), ...(has_members ? [] : [empty])];
   });

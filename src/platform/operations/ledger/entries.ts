@@ -1,5 +1,5 @@
 /** Lists ledger entries with their causes, which their references name. */
-import { sql } from "kysely";
+import { type Expression, sql } from "kysely";
 import { fromMicros } from "../../../../tools/money.ts";
 import type { LedgerEntryType } from "../../../../tools/wallet.ts";
 import type { Queries } from "../../../database/database.ts";
@@ -18,6 +18,7 @@ const withoutMessage: readonly LedgerEntryType[] = [
 interface EntryFilter {
   readonly type?: LedgerEntryType | undefined;
   readonly message_id?: string | undefined;
+  readonly broadcast_id?: string | undefined;
   readonly page: number;
   readonly per_page: number;
 }
@@ -25,7 +26,7 @@ interface EntryFilter {
 export async function listEntries(
   db: Queries,
   organization: string,
-  { type, message_id, ...paging }: EntryFilter,
+  { type, message_id, broadcast_id, ...paging }: EntryFilter,
 ) {
   const query = ofOrganization(db, organization)
     .selectFrom("ledger_entries")
@@ -33,18 +34,28 @@ export async function listEntries(
     .select(Object.entries(causes).map(([name, cause]) => cause.as(name as CauseName)))
     .$if(type !== undefined, (rows) => rows.where("type", "=", type ?? "hold"))
     .$if(withoutMessage.includes(type ?? "hold"), (rows) => rows.where("message_id", "is", null))
-    .$if(message_id !== undefined, (rows) => rows.where(ofMessage(message_id ?? "")))
+    .$if(message_id !== undefined, (rows) => rows.where(hasCause(sql.val(message_id))))
+    .$if(broadcast_id !== undefined, (rows) => rows.where(ofBroadcast(organization, broadcast_id ?? "")))
     .orderBy("id", "desc");
   const { rows, meta } = await readPage(query, paging);
   return { data: rows.map((row) => ({ ...row, amount: fromMicros(row.amount) })), meta };
 }
 
-/**
- * Selects the entries of a message by their references, which begin with its id. The index of references
- * finds them.
- */
-function ofMessage(id: string) {
-  return sql<boolean>`reference >= ${`${id}:`} and reference < ${`${id};`}`;
+/** Selects entries by their references, which begin with this id. The index of references finds them. */
+function hasCause(id: Expression<unknown>) {
+  return sql<boolean>`reference >= ${id} || ':' and reference < ${id} || ';'`;
+}
+
+/** Its own entries, for all recipients together, and those of its messages. */
+function ofBroadcast(organization: string, id: string) {
+  return sql<boolean>`ledger_entries.id in (
+    select id from ledger_entries where organization_id = ${organization} and ${hasCause(sql.val(id))}
+    union all
+    select entry.id from messages cross join lateral (
+      select id from ledger_entries where organization_id = ${organization} and ${hasCause(sql.ref("messages.id"))}
+    ) as entry
+    where messages.organization_id = ${organization} and messages.broadcast_id = ${id}
+  )`;
 }
 
 /** The beginning of a reference: the id of a message, a broadcast, an add-on or an answer. */

@@ -7,7 +7,11 @@ import { readPeriod, readSpend } from "./spend.ts";
 
 export const ledger = implement(contract, {
   operations: {
-    list_ledger_entries: (input, { db, organization }) => listEntries(db, organization, input),
+    // A broadcast may have very many entries.
+    list_ledger_entries: (input, { db, world, organization }) =>
+      input.broadcast_id === undefined
+        ? listEntries(db, organization, input)
+        : withTimeLimit(world.database, (limited) => listEntries(limited, organization, input)),
 
     async get_spend({ by, simulated, ...days }, { world, organization, now }) {
       const period = readPeriod(days, now);

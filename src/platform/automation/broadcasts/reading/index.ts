@@ -1,4 +1,5 @@
-/** Estimates a broadcast, lists its recipients, waits for its progress, and sends its message as a test. */
+/** Reads broadcasts: estimate, cost, recipients and progress; and sends the message as a test. */
+export { readCost } from "./cost.ts";
 export { estimateBroadcast } from "./estimate.ts";
 export { listRecipients } from "./recipients.ts";
 export { recipientsRoute } from "./recipients-route.ts";

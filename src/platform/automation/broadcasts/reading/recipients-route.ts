@@ -2,7 +2,6 @@
 import { z } from "zod";
 import { type RecipientStatus, recipientStatuses } from "../../../../../tools/broadcasts/index.ts";
 import { formatPath } from "../../../../../tools/contract/index.ts";
-import { refersTo } from "../../../../database/query/index.ts";
 import { type ModuleRoute, runForCaller, type World } from "../../../foundation/kernel/index.ts";
 import { type BroadcastRow, getBroadcast } from "../find.ts";
 import { toCsvRow } from "./csv.ts";
@@ -85,15 +84,12 @@ async function* writeRecipients(
 function readBatch({ database }: World, broadcast: BroadcastRow, after: string) {
   const db = database.queries;
   const recipients = selectRecipients(db, broadcast).where("contact_id", ">", after).limit(batchSize);
-  return selectProgress(db, recipients)
-    .leftJoin("contacts", (join) => join.on(refersTo("broadcast_recipients.contact_id", "contacts")))
-    .select("contacts.name")
-    .execute();
+  return selectProgress(db, recipients).execute();
 }
 
 type Row = Awaited<ReturnType<typeof readBatch>>[number];
 
-function toRow({ error, ...row }: Row): string {
-  const cells = { ...row, error_code: error?.code ?? null, error_title: error?.title ?? null };
+function toRow({ error, contact_name: name, ...row }: Row): string {
+  const cells = { ...row, name, error_code: error?.code ?? null, error_title: error?.title ?? null };
   return toCsvRow(columns.map((column) => cells[column]));
 }

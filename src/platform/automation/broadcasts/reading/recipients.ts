@@ -22,12 +22,14 @@ export function selectRecipients(db: Queries, { organization_id, id }: Broadcast
     .orderBy("contact_id");
 }
 
-/** Adds the progress of the recipients' messages. */
+/** Adds the names of the recipients, and the progress of their messages. */
 export function selectProgress(db: Queries, recipients: ReturnType<typeof selectRecipients>) {
   return db
     .selectFrom(recipients.as("broadcast_recipients"))
+    .leftJoin("contacts", (join) => join.on(refersTo("broadcast_recipients.contact_id", "contacts")))
     .leftJoin("messages", (join) => join.on(refersTo("broadcast_recipients.message_id", "messages")))
-    .select(["contact_id", "broadcast_recipients.to", "reason", "message_id", "messages.conversation_id"])
+    .select(["contact_id", "contacts.name as contact_name", "broadcast_recipients.to", "reason"])
+    .select(["message_id", "messages.conversation_id"])
     .select(["messages.sent_at", "messages.delivered_at", "messages.read_at", "messages.failed_at"])
     .select(["messages.error", statusOf.as("status")])
     .orderBy("contact_id");

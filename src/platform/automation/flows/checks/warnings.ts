@@ -66,7 +66,7 @@ async function findMissingPolicies(db: Queries, flow: FlowWithVersion): Promise<
         field,
         code: "no_routing_policy",
         message: "No routing policy is active, so no agent is assigned when a person is needed.",
-        fix: "Create a policy with create_routing_policy. The node assign can name a team_id or user_id instead.",
+        fix: "Name a team_id or user_id in the node assign, or ask before you create a policy with create_routing_policy.",
       }));
 }
 
@@ -129,7 +129,7 @@ async function findSharedKeywords(db: Queries, flow: FlowWithVersion): Promise<r
       field: "trigger_keyword",
       code: "keyword_in_use",
       message: `The flow ${other.name} is started by ${keyword} too.`,
-      fix: "Disable one of them with toggle_flow, or choose another keyword.",
+      fix: "Choose another keyword, or ask before you disable one of them with toggle_flow.",
     }));
   });
 }

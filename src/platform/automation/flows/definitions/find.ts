@@ -20,7 +20,10 @@ interface Creator {
 export type FlowWithVersion = FlowRow & Omit<VersionRow, "flow_id"> & Creator;
 
 /** The keyword that starts a flow; empty for other triggers. */
-export function keywordOf({ trigger_keyword, trigger_match }: FlowRow): Keyword {
+export function keywordOf({
+  trigger_keyword,
+  trigger_match,
+}: Pick<FlowRow, "trigger_keyword" | "trigger_match">): Keyword {
   return { keyword: trigger_keyword ?? "", match: trigger_match ?? "word" };
 }
 

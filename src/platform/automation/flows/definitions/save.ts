@@ -35,6 +35,7 @@ import { insertSecrets, type NodeSecret, resolveSecrets, withoutSecrets } from "
 
 type Create = z.output<typeof contract.create_flow.input>;
 type Update = z.output<typeof contract.update_flow.input>;
+type Toggle = z.output<typeof contract.toggle_flow.input>;
 
 /** @throws Failure `flow_invalid`, `insufficient_scope`, `inbox_not_found`, `quota_exceeded`. */
 export async function createFlow(
@@ -47,7 +48,7 @@ export async function createFlow(
   await requireInbox(tx, organization, input.inbox_id);
   const trigger = readTrigger(input);
   await requireSchedule(tx, trigger, { organization, now });
-  const { name, description = null, inbox_id = null, priority, end_action_type } = input;
+  const { name, description = null, inbox_id = null, is_enabled, priority, end_action_type } = input;
   const end_action_config = readEndAction(input.end_action_config);
   const wanted = { nodes: input.nodes.map(toStoredNode), end_action_type, end_action_config };
   const version = await prepareStored(context, wanted, { inspections });
@@ -62,7 +63,7 @@ export async function createFlow(
       name,
       description,
       inbox_id,
-      is_enabled: true,
+      is_enabled,
       ...columns,
       ...authority,
       priority,
@@ -130,10 +131,16 @@ export async function updateFlow(
   return getFlow(tx, organization, before.id);
 }
 
-/** Enables a disabled flow, which then acts for the caller, and disables an enabled flow. */
-export async function toggleFlow(id: string, context: WriteContext): Promise<FlowRow> {
+/**
+ * Enables or disables a flow; without `is_enabled`, the opposite of what it is. A flow that becomes enabled
+ * acts for the caller.
+ */
+export async function toggleFlow({ id, is_enabled }: Toggle, context: WriteContext): Promise<FlowRow> {
   const { tx, organization, now } = context;
   const flow = await lockFlow(tx, organization, id);
+  if (is_enabled === flow.is_enabled) {
+    return flow;
+  }
   const authority = flow.is_enabled ? {} : await requireAuthority(context, flow);
   const toggled = await ofOrganization(tx, organization)
     .updateTable("flows")
@@ -206,7 +213,7 @@ export async function prepareVersion(
 
 /** Checks the regular expressions of a new flow, before its transaction. */
 export function inspectNew(context: Pick<ReadContext, "world">, input: Create): Promise<Inspections> {
-  return inspectGraph(context, input.nodes.map(toStoredNode), keywordsOf(input));
+  return inspectGraph(context, input.nodes.map(toStoredNode), keywordPatterns(input));
 }
 
 /** Inspects the expressions of a change, and the stored expressions that it keeps. */
@@ -218,11 +225,12 @@ export async function inspectChanged(
   const { queries } = context.world.database;
   const stored = await selectFlows(queries, organization).where("flows.id", "=", input.id).executeTakeFirst();
   const { trigger_keyword = stored?.trigger_keyword, trigger_match = stored?.trigger_match, nodes } = input;
-  const keywords = keywordsOf({ trigger_keyword, trigger_match });
-  return inspectGraph(context, nodes?.map(toStoredNode) ?? stored?.nodes ?? [], keywords);
+  const patterns = keywordPatterns({ trigger_keyword, trigger_match });
+  return inspectGraph(context, nodes?.map(toStoredNode) ?? stored?.nodes ?? [], patterns);
 }
 
-function keywordsOf({
+/** The regular expression of a keyword trigger, in a list; empty for other triggers. */
+export function keywordPatterns({
   trigger_keyword,
   trigger_match,
 }: Partial<Pick<FlowRow, "trigger_keyword" | "trigger_match">>) {

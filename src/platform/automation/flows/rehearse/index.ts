@@ -4,15 +4,15 @@ import type { flows as contract, FlowRehearsal } from "../../../../../tools/flow
 import { type ReadContext, requireScope } from "../../../foundation/kernel/index.ts";
 import { scopesOfNodes } from "../authority/index.ts";
 import { inspectGraph } from "../checks/pattern-rules.ts";
-import { type FlowWithVersion, getFlow, keywordOf } from "../definitions/find.ts";
+import { getFlow } from "../definitions/find.ts";
 import { prepareVersion, readEndAction, toStoredNode } from "../definitions/save.ts";
 import { isInteractive, toGraph } from "../graph/index.ts";
-import { keywordTests, matchesKeyword, readComparedText } from "../texts/keywords.ts";
-import { createVerdicts, type Verdicts } from "../texts/patterns.ts";
+import { createVerdicts } from "../texts/patterns.ts";
 import { createRehearsalActions } from "./actions.ts";
 import { runRehearsal } from "./run.ts";
 import { receive, type Scene, type Stage } from "./stage.ts";
 import { readSubject } from "./subject.ts";
+import { describeTrigger, readSampleTrigger } from "./trigger.ts";
 
 type Input = z.output<typeof contract.rehearse_flow.input>;
 type Output = z.input<typeof FlowRehearsal>;
@@ -23,10 +23,11 @@ type Output = z.input<typeof FlowRehearsal>;
  */
 export async function rehearseFlow(input: Input, context: ReadContext): Promise<Output> {
   const { db, world, organization } = context;
-  const { flow_id, message, script, responses = {} } = input;
+  const { flow_id, message, event, script, responses = {} } = input;
   const flow = flow_id === undefined ? undefined : await getFlow(db, organization, flow_id);
   const version = flow ?? (await readVersion(input, context));
   const start = input.start_at === undefined ? context.now : new Date(input.start_at);
+  const trigger = flow ?? (input.trigger && (await readSampleTrigger(input.trigger, context, start)));
   const inbox_id = flow?.inbox_id ?? null;
   const { inbox, ...subject } = await readSubject(input, context, { inbox_id, start });
   const first: Scene = { ...subject, messages: [], choices: [], held: 0, did: [] };
@@ -48,7 +49,7 @@ export async function rehearseFlow(input: Input, context: ReadContext): Promise<
   const { unused_script, ...run } = await runRehearsal(stage, plan, inbound);
   return {
     ...run,
-    would_trigger: await wouldTrigger(flow, message, verdicts),
+    ...(await describeTrigger(trigger, { message, event, start, verdicts })),
     messages: stage.scene.messages,
     started_at: start.toISOString(),
     ended_at: stage.now.toISOString(),
@@ -73,19 +74,6 @@ async function readVersion(
   });
   requireScope(context.caller, { all: scopesOfNodes(toGraph(stored)) });
   return prepared;
-}
-
-async function wouldTrigger(
-  flow: FlowWithVersion | undefined,
-  message: string | undefined,
-  verdicts: Verdicts,
-): Promise<boolean | null> {
-  if (flow?.trigger_type !== "keyword" || message === undefined) {
-    return null;
-  }
-  const keyword = keywordOf(flow);
-  await verdicts.learn(keywordTests(message, keyword));
-  return flow.is_enabled && matchesKeyword(readComparedText(message), keyword, verdicts.matches);
 }
 
 /** The values that the rehearsal changed, as they are at its end. */

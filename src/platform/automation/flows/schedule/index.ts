@@ -9,4 +9,4 @@ export {
   toInstant,
 } from "./columns.ts";
 export { fireJob } from "./fire.ts";
-export { reschedule } from "./reschedule.ts";
+export { nextRunAfter, reschedule } from "./reschedule.ts";

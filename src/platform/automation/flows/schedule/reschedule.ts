@@ -17,8 +17,13 @@ export const fireJobType = {
   payload: z.object({ organization_id: z.string(), flow_id: z.string(), due_at: z.string() }),
 } satisfies JobType<Firing>;
 
+type ScheduledFlow = Pick<
+  FlowRow,
+  "is_enabled" | "trigger_type" | "trigger_schedule" | "trigger_schedule_at" | "trigger_schedule_timezone"
+>;
+
 /** The next time after `after` when the schedule starts the flow; null if there is none. */
-export function nextRunAfter(flow: FlowRow, after: Date): Date | null {
+export function nextRunAfter(flow: ScheduledFlow, after: Date): Date | null {
   const { is_enabled, trigger_type, trigger_schedule, trigger_schedule_at } = flow;
   if (!is_enabled || trigger_type !== "schedule") {
     return null;

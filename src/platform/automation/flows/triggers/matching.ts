@@ -40,15 +40,25 @@ export async function matchingOf(
   const matching: FlowWithVersion[] = [];
   for (const flow of flows) {
     await pause();
-    if (matchers[flow.trigger_type](flow, occurrence)) {
+    if (reactsTo(flow, occurrence)) {
       matching.push(flow);
     }
   }
   return matching;
 }
 
-/** Whether a flow of each type of trigger reacts to an event. */
-const matchers: Readonly<Record<FlowWithVersion["trigger_type"], Matcher>> = {
+/** The trigger of a flow, apart from a schedule. */
+export type EventTrigger = Pick<
+  FlowWithVersion,
+  "trigger_type" | "trigger_event_type" | "trigger_tag" | "trigger_keyword" | "trigger_match"
+>;
+
+/** Whether an enabled flow with this trigger reacts to the event. */
+export function reactsTo(trigger: EventTrigger, occurrence: Occurrence): boolean {
+  return matchers[trigger.trigger_type](trigger, occurrence);
+}
+
+const matchers: Readonly<Record<EventTrigger["trigger_type"], Matcher>> = {
   event: ({ trigger_event_type, trigger_tag }, { event_type, tags }) =>
     trigger_event_type === event_type && (trigger_tag === null || tags.includes(trigger_tag)),
   schedule: () => false,
@@ -56,11 +66,11 @@ const matchers: Readonly<Record<FlowWithVersion["trigger_type"], Matcher>> = {
 };
 
 /** The regular expressions that decide whether a message starts a flow. */
-export function testsOfTrigger(flow: FlowWithVersion, text: string | null): readonly PatternTest[] {
+export function testsOfTrigger(flow: EventTrigger, text: string | null): readonly PatternTest[] {
   return flow.trigger_type === "keyword" && text !== null ? keywordTests(text, keywordOf(flow)) : [];
 }
 
-type Matcher = (flow: FlowWithVersion, occurrence: Occurrence) => boolean;
+type Matcher = (flow: EventTrigger, occurrence: Occurrence) => boolean;
 
 export function isForInbox({ inbox_id }: FlowWithVersion, conversation: ConversationRow): boolean {
   return inbox_id === null || inbox_id === conversation.inbox_id;

@@ -49,7 +49,8 @@ export async function applyConsentWords(change: Change, inbound: InboundText): P
   const charge = estimateFor(recipient).chargeOf(undefined, paymentOf(change.world, inbox));
   const { actor, now } = change;
   const text = { type: "text", content: { text: { body } } } as const;
-  const message = { id: newMessageId(now), inbox, conversation, to, ...text, charge, actor, now };
+  const id = newMessageId(now);
+  const message = { id, inbox, conversation, to, ...text, charge, isAnswer: false, actor, now };
   await enqueueMessages(change, [message]);
 }
 

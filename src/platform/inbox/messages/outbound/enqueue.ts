@@ -26,6 +26,8 @@ export interface AcceptedMessage {
   readonly charge: MessageRow["charge"];
   /** The id of the message that it quotes. */
   readonly reply_to?: string | undefined;
+  /** Whether its content answers what the contact wrote, if a person sends it. */
+  readonly isAnswer: boolean;
   readonly actor: Actor;
   readonly now: Date;
   /** The W3C trace context that its delivery continues. Default: the current one. */
@@ -83,12 +85,9 @@ export async function enqueueMessages(
   const holds = outgoing.flatMap(({ id, charge, conversation: { organization_id } }) => {
     return holdOf({ organization_id, id, charge, isLimited: false }) ?? [];
   });
-  const sent = outgoing.map(({ conversation, actor, now, type }) => {
-    return { conversation, actor, now, isTemplate: type === "template" };
-  });
   await together(
     recordHolds(tx, holds, first.now),
-    recordOutbound({ tx, world }, sent),
+    recordOutbound({ tx, world }, outgoing),
     insertMessages(tx, messages),
     tx.enqueue([...outgoing.map(toJob), ...outgoing.flatMap((message) => toReadMarks(world, message))]),
   );

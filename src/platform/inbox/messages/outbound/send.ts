@@ -204,7 +204,8 @@ async function writeMessages(batch: Batch, checked: readonly CheckedMessage[]) {
   );
   const outgoing = complete.map(({ sending: { input, context, traceparent }, ...message }) => {
     const { type, reply_to } = input;
-    return { ...message, type, reply_to, actor: context.actor, now: context.now, traceparent };
+    const isAnswer = isAnswerIn(message.conversation, input);
+    return { ...message, type, reply_to, isAnswer, actor: context.actor, now: context.now, traceparent };
   });
   const stored = await enqueueMessages(batch, outgoing);
   return complete.flatMap(({ sending, inbox, addressee, warnings }, index) => {
@@ -216,4 +217,12 @@ async function writeMessages(batch: Batch, checked: readonly CheckedMessage[]) {
     };
     return message ? [{ sending, sent: { ...message, ...shown } }] : [];
   });
+}
+
+/**
+ * A template to a number or a contact is often sent by a program, and not about what the contact wrote. One
+ * that names the conversation, or quotes a message of it, is.
+ */
+function isAnswerIn({ id }: { readonly id: string }, { type, to, reply_to }: MessageInput): boolean {
+  return type !== "template" || to === id || reply_to !== undefined;
 }

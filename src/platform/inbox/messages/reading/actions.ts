@@ -1,7 +1,8 @@
 /**
  * Lists what may be done with a conversation now, by tool name, and what to do instead of what may not.
  *
- * The rules are in the order in which they are returned. A tool that is not implemented is left out.
+ * The rules are in the order in which they are returned. A tool that is not implemented, or would change
+ * nothing, is left out.
  */
 
 import { describeRule, permits } from "../../../../../tools/contract/index.ts";
@@ -15,6 +16,7 @@ export interface ActionContext {
   readonly conversation: {
     readonly status: ConversationStatus;
     readonly assigned_to: string | null;
+    readonly queued_at: string | null;
     readonly is_within_24h_window: boolean;
     readonly window_expires_at: string | null;
   };
@@ -26,8 +28,11 @@ export interface ActionContext {
   readonly tools: World["tools"];
 }
 
-/** Returns why the tool may not be used and what to do instead; undefined if it may. */
-type Rule = (context: ActionContext) => string | undefined;
+/**
+ * Returns why the tool may not be used and what to do instead; undefined if it may. Null leaves the tool out:
+ * its call would be accepted and change nothing.
+ */
+type Rule = (context: ActionContext) => string | null | undefined;
 
 export const blockedReason =
   "The contact is blocked and gets no message by any path: unblock with update_contact only if the contact agreed.";
@@ -54,7 +59,7 @@ const requiresWindow: Rule = (context) => {
     window_expires_at === null
       ? "The contact has never written, so the 24-hour window is closed"
       : `The 24-hour window closed at ${window_expires_at}`;
-  return `${state}: use send_template_message, or wait until the contact writes, with wait_for_message.`;
+  return `${state}: use send_template_message with the id of the conversation as to, or wait until the contact writes, with wait_for_message.`;
 };
 
 /** `can` decides by the channel; a message of any other kind may be possible. */
@@ -72,6 +77,10 @@ const hasTemplates = ({ templates }: Channel) => templates !== undefined;
 const requiresAgent: Rule = ({ conversation }) =>
   conversation.assigned_to === null ? "No agent is assigned: use assign_conversation." : undefined;
 
+/** Of a conversation without an agent, it ends the search for one. */
+const requiresAgentOrQueue: Rule = ({ conversation: { assigned_to, queued_at } }) =>
+  assigned_to === null && queued_at === null ? null : undefined;
+
 const rules: Readonly<Record<string, Rule>> = {
   send_message: requiresWindow,
   send_media_message: requiresChannel(hasMedia, "files", requiresWindow),
@@ -80,7 +89,7 @@ const rules: Readonly<Record<string, Rule>> = {
   wait_for_message: always,
   assign_conversation: always,
   transfer_conversation: requiresAgent,
-  unassign_conversation: always,
+  unassign_conversation: requiresAgentOrQueue,
   update_conversation: always,
   update_contact: always,
   tag_contact: always,
@@ -93,10 +102,14 @@ export function describeActions(context: ActionContext, { scopes }: Caller) {
     if (!operation) {
       return [];
     }
+    const obstacle = rule(context);
+    if (obstacle === null) {
+      return [];
+    }
     const { scope } = operation;
     const isPermitted = scope === null || permits(scopes, scope);
     const reason = isPermitted
-      ? (rule(context) ?? null)
+      ? (obstacle ?? null)
       : `This credential does not have the scope ${describeRule(scope)}: use one that has it.`;
     const statuses =
       tool === "update_conversation"

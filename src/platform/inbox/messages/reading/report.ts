@@ -155,7 +155,7 @@ async function findUrgent(db: Queries, { organization, words, start }: UrgentSea
     organization,
     query: { words, combination: "any" },
     after: lowestId("msg", start),
-    isInbound: true,
+    direction: "inbound",
     limit: maxReported,
   });
   return matches.map(({ id: message_id, conversation_id, contact_name, passage: text, created_at }) => ({

@@ -18,7 +18,8 @@ export interface Search extends Partial<SearchPosition> {
   readonly query: WordQuery;
   /** Only matches that are newer than this message. */
   readonly after?: string;
-  readonly isInbound?: boolean;
+  /** By default both. */
+  readonly direction?: "outbound" | "inbound" | undefined;
   readonly limit: number;
 }
 
@@ -27,6 +28,9 @@ export interface Search extends Partial<SearchPosition> {
  * the index would yield very many matches.
  */
 const newestCompared = 2_000;
+
+/** Limits the time that a very long conversation takes. */
+const mostCounted = 1_000;
 
 const columns = {
   ...columnsOf("messages", "id", "conversation_id", "direction", "created_at"),
@@ -58,6 +62,31 @@ export async function findMatches(
   return { matches, next: last && until !== undefined ? { until, before: last.id } : null };
 }
 
+/** How many messages match, by conversation: of its listed match and the messages before it. */
+export async function countMatches(
+  db: Queries,
+  search: Search,
+  matches: readonly Pick<Match, "id" | "conversation_id">[],
+): Promise<ReadonlyMap<string, number>> {
+  const { rows } = await rowsOf({ conversation_id: "text", count: "integer" })`
+    select listed.conversation_id, counted.count
+    from unnest(${matches.map(({ conversation_id }) => conversation_id)}::text[], ${matches.map(({ id }) => id)}::text[])
+      as listed (conversation_id, id)
+    cross join lateral (
+      select count(*)::integer as count from (
+        select id, direction from messages
+        where organization_id = ${search.organization} and conversation_id = listed.conversation_id
+          and id <= listed.id
+        order by id desc limit ${mostCounted}
+      ) as earlier
+      join message_words on message_words.organization_id = ${search.organization}
+        and message_words.message_id = earlier.id
+      where message_words.words @@ ${tsQueryOf(search)} and ${hasDirection(search, sql`earlier`)}
+    ) as counted
+  `.execute(db);
+  return new Map(rows.map(({ conversation_id, count }) => [conversation_id, count]));
+}
+
 function newestOf(search: Search) {
   return sql`
     select message_id, words from message_words
@@ -72,7 +101,7 @@ function allOf(search: Search) {
 }
 
 async function findIn(db: Queries, search: Search, candidates: RawBuilder<unknown>) {
-  const { organization, isInbound = false, limit } = search;
+  const { organization, limit } = search;
   const { rows } = await rowsOf(columns)`
     with candidate as (${candidates}), matching as materialized (
       select message_id from candidate where words @@ ${tsQueryOf(search)}
@@ -82,7 +111,7 @@ async function findIn(db: Queries, search: Search, candidates: RawBuilder<unknow
       join messages on messages.organization_id = ${organization} and messages.id = matching.message_id
       join conversations on conversations.organization_id = messages.organization_id
         and conversations.id = messages.conversation_id
-      where conversations.erased_at is null and (messages.direction = 'inbound' or not ${isInbound}::boolean)
+      where conversations.erased_at is null and ${hasDirection(search, sql`messages`)}
         and not exists (${matchOfEarlierPage(search)})
       group by messages.conversation_id
       order by id desc limit ${limit}
@@ -119,5 +148,10 @@ function matchOfEarlierPage(search: Search) {
     join message_words on message_words.organization_id = shown.organization_id and message_words.message_id = shown.id
     where shown.organization_id = messages.organization_id
       and shown.conversation_id = messages.conversation_id
-      and shown.id >= ${before} and shown.id <= ${until} and message_words.words @@ ${tsQueryOf(search)}`;
+      and shown.id >= ${before} and shown.id <= ${until} and message_words.words @@ ${tsQueryOf(search)}
+      and ${hasDirection(search, sql`shown`)}`;
+}
+
+function hasDirection({ direction }: Search, messages: RawBuilder<unknown>) {
+  return direction === undefined ? sql`true` : sql`${messages}.direction = ${direction}`;
 }

@@ -4,7 +4,7 @@ import { failField } from "../../../../../../tools/errors.ts";
 import type { messages as contract } from "../../../../../../tools/messages/index.ts";
 import { withTimeLimit } from "../../../../../database/query/index.ts";
 import type { ReadContext } from "../../../../foundation/kernel/index.ts";
-import { findMatches, type SearchPosition } from "./find.ts";
+import { countMatches, findMatches, type SearchPosition } from "./find.ts";
 import { indexMessages } from "./index-words.ts";
 import { readQueryWords } from "./words.ts";
 
@@ -14,20 +14,32 @@ export { searchWordsOf, type WordQuery } from "./words.ts";
 
 type Input = z.output<typeof contract.search_messages.input>;
 
-export async function searchMessages({ query, after, per_page: limit }: Input, context: ReadContext) {
+export async function searchMessages(
+  { query, direction, after, per_page: limit }: Input,
+  context: ReadContext,
+) {
   const { world, organization } = context;
   const words = readQueryWords(query);
   const position = after === undefined ? {} : readPosition(after);
   const oldest = await indexMessages(world, organization);
-  const { matches, next } = await withTimeLimit(world.database, (db) =>
-    findMatches(db, { organization, query: { words, combination: "all" }, limit, ...position }),
-  );
+  const search = {
+    organization,
+    query: { words, combination: "all" },
+    direction,
+    limit,
+    ...position,
+  } as const;
+  const { matches, next, counts } = await withTimeLimit(world.database, async (db) => {
+    const found = await findMatches(db, search);
+    return { ...found, counts: await countMatches(db, search, found.matches) };
+  });
   const conversations = matches.map(({ passage, id: message_id, direction, created_at, ...match }) => ({
     id: match.conversation_id,
     contact_id: match.contact_id,
     contact_name: match.contact_name,
     phone_number: match.phone_number,
     status: match.status,
+    match_count: counts.get(match.conversation_id) ?? 1,
     match: { message_id, direction, text: passage, created_at },
   }));
   return {
