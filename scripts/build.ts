@@ -9,7 +9,8 @@
  * vectors of the built-in embedder are copied with their licences. `docs/` has the documentation as HTML.
  *
  * Only white space and comments are removed, and there are no source maps: stack traces have the function
- * names of the source. The emulator of the WhatsApp Cloud API is a program of its own.
+ * names of the source. The emulator of the WhatsApp Cloud API is a program of its own, and `client.js` is what
+ * the package exports.
  */
 import { chmod, copyFile, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -89,6 +90,12 @@ await Promise.all([
     banner: { js: requireBanner },
     external,
     plugins: [embedValues()],
+  }),
+  build({
+    ...shared,
+    entryPoints: { client: "src/client/package.ts" },
+    splitting: false,
+    packages: "external",
   }),
   build({
     ...shared,

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import plugin from "../.claude-plugin/plugin.json" with { type: "json" };
 import about from "../package.json" with { type: "json" };
-import { manifest } from "../scripts/manifest.ts";
+import { manifest } from "../scripts/package/manifest.ts";
 import server from "../server.json" with { type: "json" };
 import { embeddedTools } from "../src/cli/embedded-tools.ts";
 import { version } from "../src/cli/version.ts";
@@ -51,7 +51,7 @@ test("the bundle lists the existing tools and asks for the settings that forward
 });
 
 test("the package is a plugin with the skills, which starts the package's own program", () => {
-  expect(about.files).toEqual(["dist", "skills", ".claude-plugin"]);
+  expect(about.files).toEqual(["dist", "dist-types", "skills", ".claude-plugin"]);
   expect(plugin.name).toBe(about.name);
   expect(plugin.mcpServers.tidings).toEqual({
     command: "node",

@@ -1,8 +1,9 @@
 /** The manifest of the MCP bundle: its description, the settings that the user enters, and the command. */
-import about from "../package.json" with { type: "json" };
-import { embeddedTools } from "../src/cli/embedded-tools.ts";
-import { version } from "../src/cli/version.ts";
-import { tools } from "../src/mcp/tool-list/index.ts";
+
+import about from "../../package.json" with { type: "json" };
+import { embeddedTools } from "../../src/cli/embedded-tools.ts";
+import { version } from "../../src/cli/version.ts";
+import { tools } from "../../src/mcp/tool-list/index.ts";
 
 export const manifest = {
   manifest_version: "0.3",

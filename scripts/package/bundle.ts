@@ -14,7 +14,7 @@ const outdir = "dist-bundle";
 const staged = join(outdir, "tidings");
 const packed = join(outdir, "tidings.mcpb");
 
-await import("./build.ts");
+await import("../build.ts");
 await rm(outdir, { recursive: true, force: true });
 await stage(await listImports(manifest.server.entry_point));
 mcpb("validate", join(staged, "manifest.json"));
