@@ -130,7 +130,7 @@ const things: Readonly<Record<string, keyof OtherTenant>> = {
 };
 
 /** Segments before a name that an organization chooses: another organization may use the same name. */
-const namespaces: ReadonlySet<string> = new Set(["attributes"]);
+const namespaces: ReadonlySet<string> = new Set(["cohort-attributes"]);
 
 /** Input for operations that require one of several optional fields, or a phone number. */
 const chosen: Readonly<Partial<Record<OperationName, object>>> = {

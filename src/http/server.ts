@@ -6,7 +6,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import Fastify, { type FastifyInstance } from "fastify";
-import type { JsonSchema, Operation, Scope } from "../../tools/contract/index.ts";
+import type { Operation, Scope } from "../../tools/contract/index.ts";
 import { fail } from "../../tools/errors.ts";
 import type { Platform } from "../platform/index.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -23,6 +23,7 @@ import {
   type MessageAdmission,
   type RateLimits,
 } from "./admission/index.ts";
+import { addDocument } from "./document.ts";
 import { drainRequest } from "./drain.ts";
 import { createReportError, createSendFailure } from "./error-response.ts";
 import { addJsonParser, createJsonReader } from "./json-body.ts";
@@ -31,7 +32,6 @@ import {
   addOperations,
   createInProcessService,
   createServeOperation,
-  describeApi,
   type InProcessService,
 } from "./operations/index.ts";
 import { toRequestId } from "./request-id.ts";
@@ -214,12 +214,7 @@ function createApp(options: ServerOptions): {
   }
   addOperations(app, { ...options, serve });
   mountRoutes(app, { ...options, admission });
-  // Made at the first request: converting the schemas takes a seventh of the CPU time of a start.
-  let document: JsonSchema | undefined;
-  app.get("/v1/openapi.json", { config: { credential: "none" } }, () => {
-    document ??= describeApi(withoutOperator(operations), options.version);
-    return document;
-  });
+  addDocument(app, { ...options, operations: withoutOperator(operations) });
   return { app, inProcess };
 }
 

@@ -203,7 +203,7 @@ export const cohorts = {
 
   declare_attribute: operation({
     method: "PUT",
-    path: "/v1/cohorts/attributes/{name}",
+    path: "/v1/cohort-attributes/{name}",
     scope: "broadcasts:create",
     tier: "extended",
     title: "Declare attribute",
@@ -215,7 +215,7 @@ export const cohorts = {
 
   undeclare_attribute: operation({
     method: "DELETE",
-    path: "/v1/cohorts/attributes/{name}",
+    path: "/v1/cohort-attributes/{name}",
     scope: "broadcasts:create",
     tier: "extended",
     title: "Undeclare attribute",

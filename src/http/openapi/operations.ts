@@ -1,0 +1,170 @@
+/** Describes the operations of the catalogue as paths of the document. */
+import {
+  type Credential,
+  describeRule,
+  type JsonSchema,
+  type Operation,
+  pathFields,
+  type ScopeRule,
+} from "../../../tools/contract/index.ts";
+import { resources } from "../../../tools/index.ts";
+import { hasQuery } from "../operations/index.ts";
+import type { Components } from "./components.ts";
+import { type HeaderName, rateLimitHeaders, refer, referHeaders, refuse, rejectionsOf } from "./responses.ts";
+
+/** One method of one path. */
+export interface DescribedRoute {
+  readonly method: string;
+  readonly path: string;
+  readonly description: JsonSchema;
+}
+
+export function describeOperations(
+  operations: Readonly<Record<string, Operation>>,
+  components: Components,
+): DescribedRoute[] {
+  const entries = Object.entries(operations);
+  // All output first, so that a schema that input has in another form keeps its name in output.
+  const responses = entries.map(([name, operation]) => describeResponse(name, operation, components));
+  return entries.flatMap(([name, operation], index) =>
+    [operation, ...operation.also].map(({ path, credential, scope = operation.scope }, place) => ({
+      method: operation.method,
+      path,
+      description: {
+        operationId: place === 0 ? name : `${name}_${place + 1}`,
+        tags: tagsOf(name),
+        summary: operation.title,
+        description: describeScope(operation.description, scope),
+        security: security[credential],
+        ...describeInput(name, operation, path, components),
+        responses: {
+          [operation.status]: responses[index],
+          ...refuse(rejectionsOf(operation, path, credential)),
+        },
+      },
+    })),
+  );
+}
+
+export const security: Readonly<Record<Credential, readonly JsonSchema[]>> = {
+  any: [{ apiKey: [] }, { bearer: [] }],
+  bearer: [{ bearer: [] }],
+  operator: [{ apiKey: [] }, { bearer: [] }],
+  none: [],
+};
+
+export function describeScope(description: string, scope: ScopeRule | null): string {
+  return scope ? `${description} Scope: ${describeRule(scope)}.` : description;
+}
+
+/** The resource that has the operation. */
+function tagsOf(name: string): string[] {
+  return Object.entries(resources).flatMap(([tag, contract]) => (name in contract ? [tag] : []));
+}
+
+/** Two paths of one operation have the same response. */
+function describeResponse(name: string, operation: Operation, components: Components): JsonSchema {
+  const headers: HeaderName[] = [
+    "X-Request-Id",
+    ...rateLimitHeaders,
+    ...(isIdempotent(operation) ? (["Idempotency-Replayed"] as const) : []),
+  ];
+  const own = Object.entries(operation.responseHeaders).map(([header, value]) => [
+    header,
+    { description: `Always ${value}.`, schema: { type: "string" } },
+  ]);
+  return {
+    description: "Done.",
+    headers: { ...referHeaders(headers), ...Object.fromEntries(own) },
+    content: { "application/json": { schema: describeOutput(name, operation, components) } },
+  };
+}
+
+/** Whether the response is stored under the caller's key. Signing in is not. */
+function isIdempotent({ effect, sensitive }: Operation): boolean {
+  return effect === "public" ? !sensitive : effect !== "read";
+}
+
+function describeOutput(name: string, { output }: Operation, components: Components): JsonSchema {
+  const { properties, ...envelope } = components.read(output, "output");
+  const { data, ...others } = properties as Readonly<Record<string, JsonSchema>>; // of every output
+  const schema = {
+    ...envelope,
+    properties: { data: nameData(name, data, components), ...others, warnings: refer("schemas", "Warnings") },
+  };
+  return components.name(`${toTypeName(name)}Response`, schema);
+}
+
+/** Names the object, or the objects of the list, that has no name of its own. */
+function nameData(name: string, data: JsonSchema = {}, components: Components): JsonSchema {
+  if (data.type === "array" && isUnnamedObject(data.items)) {
+    return { ...data, items: components.name(`${toTypeName(name)}Item`, data.items) };
+  }
+  return isUnnamedObject(data) ? components.name(`${toTypeName(name)}Data`, data) : data;
+}
+
+function isUnnamedObject(schema: unknown): schema is JsonSchema {
+  return typeof schema === "object" && schema !== null && "properties" in schema;
+}
+
+/** `get_contact` → `GetContact`, `message.sent` → `MessageSent`. */
+export function toTypeName(name: string): string {
+  return name.replace(/(?:^|[_.])(\w)/g, (_, first: string) => first.toUpperCase());
+}
+
+type Properties = Readonly<Record<string, JsonSchema>>;
+
+function describeInput(name: string, operation: Operation, path: string, components: Components): JsonSchema {
+  const { properties = {}, required = [] } = components.read(operation.input, "input") as {
+    readonly properties?: Properties;
+    readonly required?: readonly string[];
+  };
+  const inPath = pathFields(path);
+  const others = Object.keys(properties).filter((field) => !inPath.includes(field));
+  const parameter = (field: string, place: "path" | "query") => {
+    const { description, ...schema } = properties[field] ?? {};
+    const about = description === undefined ? {} : { description };
+    return {
+      name: field,
+      in: place,
+      required: place === "path" || required.includes(field),
+      ...about,
+      schema,
+    };
+  };
+  const parameters = [
+    ...inPath.map((field) => parameter(field, "path")),
+    ...(hasQuery(operation) ? others.map((field) => parameter(field, "query")) : []),
+    ...(isIdempotent(operation) ? [refer("parameters", "IdempotencyKey")] : []),
+  ];
+  const needed = required.filter((field) => others.includes(field));
+  const schema = {
+    type: "object",
+    properties: Object.fromEntries(others.map((field) => [field, properties[field]])),
+    ...(needed.length > 0 ? { required: needed } : {}),
+  };
+  const content = () => describeBody(name, operation, schema, components);
+  return {
+    ...(parameters.length > 0 ? { parameters } : {}),
+    ...(hasQuery(operation) || others.length === 0
+      ? {}
+      : { requestBody: { required: needed.length > 0, content: content() } }),
+  };
+}
+
+/** A form has a file part where JSON has the base64 field. */
+function describeBody(
+  name: string,
+  { encoding }: Operation,
+  schema: { readonly properties: JsonSchema },
+  components: Components,
+): JsonSchema {
+  const json = { schema: components.name(`${toTypeName(name)}Request`, schema) };
+  if (encoding === "json") {
+    return { "application/json": json };
+  }
+  const { content_base64: _, ...fields } = schema.properties;
+  const properties = { file: { type: "string", format: "binary" }, ...fields };
+  const form = { schema: components.name(`${toTypeName(name)}Form`, { ...schema, properties }) };
+  return { "multipart/form-data": form, "application/json": json };
+}
