@@ -8,10 +8,12 @@ interface Document {
   readonly etag: string;
 }
 
-export function addDocument(app: FastifyInstance, parts: ApiParts): void {
+const documentPath = "/v1/openapi.json";
+
+export function addDocument(app: FastifyInstance, parts: Omit<ApiParts, "documentPath">): void {
   let document: Promise<Document> | undefined;
-  app.get("/v1/openapi.json", { config: { credential: "none" } }, async (request, reply) => {
-    document ??= createDocument(parts);
+  app.get(documentPath, { config: { credential: "none" } }, async (request, reply) => {
+    document ??= createDocument({ ...parts, documentPath });
     const { text, etag } = await document;
     reply.header("etag", etag).header("cache-control", "no-cache");
     if (isHeld(request.headers["if-none-match"], etag)) {

@@ -1,15 +1,10 @@
 /** The named schemas of the document: each stands once in `components`, and is referred to by its name. */
-import {
-  type JsonSchema,
-  nameKeyword,
-  type Operation,
-  toNamedJsonSchema,
-} from "../../../tools/contract/index.ts";
+import { type JsonSchema, nameKeyword, toNamedJsonSchema } from "../../../tools/contract/index.ts";
 import { schemas } from "../../../tools/schemas.ts";
 
 export interface Components {
   /** Converts a schema; the parts that have a name become references. */
-  read(schema: Operation["input"], io: "input" | "output"): JsonSchema;
+  read(schema: Parameters<typeof toNamedJsonSchema>[0], io: "input" | "output"): JsonSchema;
   /** Stores a schema under a name. @returns the reference to it. */
   name(wanted: string, schema: JsonSchema): JsonSchema;
   readonly schemas: Readonly<Record<string, JsonSchema>>;
@@ -37,6 +32,11 @@ export function createComponents(): Components {
     }
     if (!isTyped(schema)) {
       return { ...schema, ...name("AnyValue", { description: "Any JSON value." }) };
+    }
+    const { anyOf: options } = schema;
+    if (Array.isArray(options) && options.every(isText)) {
+      const { anyOf: _, ...rest } = schema;
+      return { type: "string", ...rest };
     }
     const parts = Object.entries(schema).map(([keyword, value]) => [keyword, replacePart(keyword, value)]);
     const { [nameKeyword]: wanted, ...whole } = Object.fromEntries(parts);
@@ -68,6 +68,11 @@ export function createComponents(): Components {
       return replaceNamed(converted) as JsonSchema; // of an object
     },
   };
+}
+
+/** Several forms of a text are one type to a client. */
+function isText({ type, enum: values }: JsonSchema): boolean {
+  return type === "string" && values === undefined;
 }
 
 function isTyped(schema: JsonSchema): boolean {

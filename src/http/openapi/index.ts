@@ -4,16 +4,22 @@
  */
 import { ErrorBody, ErrorDetail, type JsonSchema, type Operation } from "../../../tools/contract/index.ts";
 import { tagDescriptions } from "../../../tools/tags.ts";
+import type { HttpRoute } from "../../ports/transport/http-route.ts";
 import { createComponents } from "./components.ts";
 import { describeOperations } from "./operations.ts";
 import { describeRejections, headerComponents } from "./responses.ts";
+import { describeDocument, describeRoutes } from "./routes.ts";
+import { describeWebhooks, webhookParameters } from "./webhooks.ts";
 
 export interface ApiParts {
   readonly operations: Readonly<Record<string, Operation>>;
+  readonly routes: readonly HttpRoute[];
   readonly version: string;
+  /** The path of the document itself. */
+  readonly documentPath: string;
 }
 
-export function describeApi({ operations, version }: ApiParts): JsonSchema {
+export function describeApi({ operations, routes, version, documentPath }: ApiParts): JsonSchema {
   const components = createComponents();
   components.read(ErrorBody, "output");
   components.name("Warnings", {
@@ -22,7 +28,12 @@ export function describeApi({ operations, version }: ApiParts): JsonSchema {
     items: components.read(ErrorDetail, "output"),
   });
   const paths: Record<string, Record<string, JsonSchema>> = {};
-  for (const { method, path, description } of describeOperations(operations, components)) {
+  const described = [
+    ...describeOperations(operations, components),
+    ...describeRoutes(routes, components),
+    describeDocument(documentPath),
+  ];
+  for (const { method, path, description } of described) {
     paths[path] = { ...paths[path], [method.toLowerCase()]: description };
   }
   return {
@@ -37,10 +48,11 @@ export function describeApi({ operations, version }: ApiParts): JsonSchema {
     servers: [{ url: "/", description: "The service that serves this document." }],
     tags: describeTags(paths),
     paths,
+    webhooks: describeWebhooks(components),
     components: {
       schemas: components.schemas,
       responses: describeRejections(),
-      parameters: { IdempotencyKey: idempotencyKey },
+      parameters: { IdempotencyKey: idempotencyKey, ...webhookParameters },
       headers: headerComponents,
       securitySchemes: {
         apiKey: { type: "apiKey", in: "header", name: "X-API-Key" },

@@ -4,12 +4,12 @@ import {
   describeRule,
   type JsonSchema,
   type Operation,
-  pathFields,
   type ScopeRule,
 } from "../../../tools/contract/index.ts";
 import { resources } from "../../../tools/index.ts";
 import { hasQuery } from "../operations/index.ts";
 import type { Components } from "./components.ts";
+import { describePath, describeQuery, type Fields, fieldsOutside, readFields } from "./parameters.ts";
 import { type HeaderName, rateLimitHeaders, refer, referHeaders, refuse, rejectionsOf } from "./responses.ts";
 
 /** One method of one path. */
@@ -112,43 +112,18 @@ export function toTypeName(name: string): string {
   return name.replace(/(?:^|[_.])(\w)/g, (_, first: string) => first.toUpperCase());
 }
 
-type Properties = Readonly<Record<string, JsonSchema>>;
-
 function describeInput(name: string, operation: Operation, path: string, components: Components): JsonSchema {
-  const { properties = {}, required = [] } = components.read(operation.input, "input") as {
-    readonly properties?: Properties;
-    readonly required?: readonly string[];
-  };
-  const inPath = pathFields(path);
-  const others = Object.keys(properties).filter((field) => !inPath.includes(field));
-  const parameter = (field: string, place: "path" | "query") => {
-    const { description, ...schema } = properties[field] ?? {};
-    const about = description === undefined ? {} : { description };
-    return {
-      name: field,
-      in: place,
-      required: place === "path" || required.includes(field),
-      ...about,
-      schema,
-    };
-  };
+  const fields = readFields(components.read(operation.input, "input"));
+  const others = fieldsOutside(path, fields);
   const parameters = [
-    ...inPath.map((field) => parameter(field, "path")),
-    ...(hasQuery(operation) ? others.map((field) => parameter(field, "query")) : []),
+    ...describePath(path, fields),
+    ...(hasQuery(operation) ? describeQuery(others) : []),
     ...(isIdempotent(operation) ? [refer("parameters", "IdempotencyKey")] : []),
   ];
-  const needed = required.filter((field) => others.includes(field));
-  const schema = {
-    type: "object",
-    properties: Object.fromEntries(others.map((field) => [field, properties[field]])),
-    ...(needed.length > 0 ? { required: needed } : {}),
-  };
-  const content = () => describeBody(name, operation, schema, components);
+  const hasBody = !hasQuery(operation) && Object.keys(others.properties).length > 0;
   return {
     ...(parameters.length > 0 ? { parameters } : {}),
-    ...(hasQuery(operation) || others.length === 0
-      ? {}
-      : { requestBody: { required: needed.length > 0, content: content() } }),
+    ...(hasBody ? { requestBody: describeBody(name, operation, others, components) } : {}),
   };
 }
 
@@ -156,15 +131,22 @@ function describeInput(name: string, operation: Operation, path: string, compone
 function describeBody(
   name: string,
   { encoding }: Operation,
-  schema: { readonly properties: JsonSchema },
+  { properties, required }: Fields,
   components: Components,
 ): JsonSchema {
-  const json = { schema: components.name(`${toTypeName(name)}Request`, schema) };
-  if (encoding === "json") {
-    return { "application/json": json };
-  }
-  const { content_base64: _, ...fields } = schema.properties;
-  const properties = { file: { type: "string", format: "binary" }, ...fields };
-  const form = { schema: components.name(`${toTypeName(name)}Form`, { ...schema, properties }) };
-  return { "multipart/form-data": form, "application/json": json };
+  const describe = (suffix: string, members: JsonSchema) => {
+    const needed = required.length > 0 ? { required } : {};
+    return {
+      schema: components.name(toTypeName(name) + suffix, { type: "object", properties: members, ...needed }),
+    };
+  };
+  const { content_base64: _, ...fields } = properties;
+  const file = { type: "string", format: "binary" };
+  return {
+    required: required.length > 0,
+    content: {
+      ...(encoding === "multipart" ? { "multipart/form-data": describe("Form", { file, ...fields }) } : {}),
+      "application/json": describe("Request", properties),
+    },
+  };
 }
