@@ -7,8 +7,10 @@ import {
   type ScopeRule,
 } from "../../../tools/contract/index.ts";
 import { resources } from "../../../tools/index.ts";
+import { requestExamples as catalogueExamples } from "../../../tools/request-examples.ts";
 import { hasQuery } from "../operations/index.ts";
 import type { Components } from "./components.ts";
+import { withExample } from "./examples.ts";
 import { describePath, describeQuery, type Fields, fieldsOutside, readFields } from "./parameters.ts";
 import { type HeaderName, rateLimitHeaders, refer, referHeaders, refuse, rejectionsOf } from "./responses.ts";
 
@@ -32,7 +34,7 @@ export function describeOperations(
       path,
       description: {
         operationId: place === 0 ? name : `${name}_${place + 1}`,
-        tags: tagsOf(name),
+        tags: [tagOf(name)],
         summary: operation.title,
         description: describeScope(operation.description, scope),
         security: security[credential],
@@ -58,8 +60,8 @@ export function describeScope(description: string, scope: ScopeRule | null): str
 }
 
 /** The resource that has the operation. */
-function tagsOf(name: string): string[] {
-  return Object.entries(resources).flatMap(([tag, contract]) => (name in contract ? [tag] : []));
+function tagOf(name: string): string {
+  return Object.entries(resources).find(([, contract]) => name in contract)?.[0] ?? "service";
 }
 
 /** Two paths of one operation have the same response. */
@@ -76,7 +78,13 @@ function describeResponse(name: string, operation: Operation, components: Compon
   return {
     description: "Done.",
     headers: { ...referHeaders(headers), ...Object.fromEntries(own) },
-    content: { "application/json": { schema: describeOutput(name, operation, components) } },
+    content: {
+      "application/json": withExample(describeOutput(name, operation, components), {
+        schemas: components.schemas,
+        owner: tagOf(name),
+        io: "output",
+      }),
+    },
   };
 }
 
@@ -134,11 +142,11 @@ function describeBody(
   { properties, required }: Fields,
   components: Components,
 ): JsonSchema {
+  const context = { schemas: components.schemas, owner: tagOf(name), io: "input" } as const;
   const describe = (suffix: string, members: JsonSchema) => {
     const needed = required.length > 0 ? { required } : {};
-    return {
-      schema: components.name(toTypeName(name) + suffix, { type: "object", properties: members, ...needed }),
-    };
+    const schema = { type: "object", properties: members, ...needed };
+    return withExample(components.name(toTypeName(name) + suffix, schema), context, requestExamples[name]);
   };
   const { content_base64: _, ...fields } = properties;
   const file = { type: "string", format: "binary" };
@@ -150,3 +158,6 @@ function describeBody(
     },
   };
 }
+
+/** The examples of the catalogue's operations; other operations have none. */
+const requestExamples: Readonly<Record<string, object>> = catalogueExamples;
