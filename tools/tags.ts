@@ -1,7 +1,9 @@
-/** What each resource is, and each group of routes that belong to no resource, for the document that describes the API. */
+/** What each resource is, and each group of routes that belong to no resource, for the OpenAPI document. */
 import type { resources } from "./index.ts";
 
-export const tagDescriptions: Readonly<Record<keyof typeof resources | "simulator" | "service", string>> = {
+export const tagDescriptions: Readonly<
+  Record<keyof typeof resources | "webhook-events" | "simulator" | "service", string>
+> = {
   contacts: "The people with whom an organization exchanges messages.",
   conversations: "The messages between a contact and an inbox, with a status and an assigned agent.",
   messages: "Messages to and from contacts: send, list, search, and wait for a reply.",
@@ -29,6 +31,7 @@ export const tagDescriptions: Readonly<Record<keyof typeof resources | "simulato
   "api-keys": "Keys for programs, each with its scopes.",
   auth: "Signing in as a user, and what a credential may do.",
   mcp: "The tools of the MCP server, over REST.",
+  "webhook-events": "The requests that the service sends to subscribed webhooks.",
   simulator: "The controls of the simulated channel and the simulated payment processor.",
   service: "The service itself.",
 };

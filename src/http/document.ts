@@ -10,7 +10,7 @@ interface Document {
 
 const documentPath = "/v1/openapi.json";
 
-export function addDocument(app: FastifyInstance, parts: Omit<ApiParts, "documentPath">): void {
+export function addApiDocument(app: FastifyInstance, parts: Omit<ApiParts, "documentPath">): void {
   let document: Promise<Document> | undefined;
   app.get(documentPath, { config: { credential: "none" } }, async (request, reply) => {
     document ??= createDocument({ ...parts, documentPath });
@@ -29,7 +29,7 @@ async function createDocument(parts: ApiParts): Promise<Document> {
   return { text, etag: `"${createHash("sha256").update(text).digest("base64url")}"` };
 }
 
-/** Whether the client has this version, by `If-None-Match` (RFC 9110, 13.1.2): the comparison is the weak one. */
+/** Whether the client has this version: `If-None-Match` has the weak comparison (RFC 9110, 13.1.2). */
 function isHeld(header: string | undefined, etag: string): boolean {
   const held = header?.split(",").map((tag) => tag.trim().replace(/^W\//, "")) ?? [];
   return held.includes(etag) || held.includes("*");

@@ -23,7 +23,7 @@ import {
   type MessageAdmission,
   type RateLimits,
 } from "./admission/index.ts";
-import { addDocument } from "./document.ts";
+import { addApiDocument } from "./document.ts";
 import { drainRequest } from "./drain.ts";
 import { createReportError, createSendFailure } from "./error-response.ts";
 import { addJsonParser, createJsonReader } from "./json-body.ts";
@@ -214,7 +214,7 @@ function createApp(options: ServerOptions): {
   }
   addOperations(app, { ...options, serve });
   mountRoutes(app, { ...options, admission });
-  addDocument(app, { ...options, operations: withoutOperator(operations) });
+  addApiDocument(app, { ...options, operations: withoutOperator(operations) });
   return { app, inProcess };
 }
 

@@ -1,10 +1,15 @@
 /** The named schemas of the document: each stands once in `components`, and is referred to by its name. */
-import { type JsonSchema, nameKeyword, toNamedJsonSchema } from "../../../tools/contract/index.ts";
+import {
+  type ApiSchema,
+  type JsonSchema,
+  nameKeyword,
+  toNamedJsonSchema,
+} from "../../../tools/contract/index.ts";
 import { schemas } from "../../../tools/schemas.ts";
 
 export interface Components {
   /** Converts a schema; the parts that have a name become references. */
-  read(schema: Parameters<typeof toNamedJsonSchema>[0], io: "input" | "output"): JsonSchema;
+  read(schema: ApiSchema, io: "input" | "output"): JsonSchema;
   /** Stores a schema under a name. @returns the reference to it. */
   name(wanted: string, schema: JsonSchema): JsonSchema;
   readonly schemas: Readonly<Record<string, JsonSchema>>;

@@ -65,7 +65,7 @@ export function findThing(name: string): string | undefined {
   return thing in things ? thing : undefined;
 }
 
-/** Undefined for a field that has neither an id nor the name of a thing. `id` and `name` are those of `owner`. */
+/** The id or the name in a field; `id` and `name` are those of `owner`. Undefined for other fields. */
 export function exampleOfThing(field: string, owner: string): string | undefined {
   const { prefix = "", name = undefined } =
     things[/^(?:processor_)?(\w+)_id$/.exec(field)?.[1] ?? owner] ?? {};

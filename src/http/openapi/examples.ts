@@ -7,26 +7,28 @@ export interface ExampleContext {
   readonly schemas: Readonly<Record<string, JsonSchema>>;
   /** The tag of the operation, or the field whose object it is. */
   readonly owner: string;
-  /** Of an input, an example has only the required members. */
-  readonly io: "input" | "output";
 }
 
 /** A body with an example: the given one, or one made from the schema. */
 export function withExample(schema: JsonSchema, context: ExampleContext, example?: unknown): JsonSchema {
-  return { schema, example: example ?? exampleOf(schema, context) };
+  return { schema, example: example ?? makeExample(schema, context) };
 }
 
-/** A value that the schema accepts; `field` is the name of the field that has it. */
-export function exampleOf(schema: JsonSchema, context: ExampleContext, field = ""): unknown {
+/**
+ * A value that the schema accepts, with the required members of objects. `field` is the name of the field
+ * that has the value.
+ */
+export function makeExample(schema: JsonSchema, context: ExampleContext, field = ""): unknown {
   const { $ref: reference, anyOf: options } = schema;
   if (typeof reference === "string") {
     const name = reference.split("/").at(-1) ?? "";
-    return exampleOf(context.schemas[name] ?? {}, context, field);
+    return makeExample(context.schemas[name] ?? {}, context, field);
   }
   const isNullable = Array.isArray(options) && options.some(({ type }) => type === "null");
+  const owner = findThing(context.owner) ?? "";
   const known = [
     exampleInDescription(schema.description),
-    idExample(field, context.tag),
+    exampleOfThing(field, owner),
     exampleValues[field],
   ];
   const plain = isNullable ? withoutNull(schema, options) : schema;
@@ -81,20 +83,20 @@ function fits(
 type Make = (schema: JsonSchema, context: ExampleContext, field: string) => unknown;
 
 const byOption: Make = ({ anyOf: options }, context, field) =>
-  Array.isArray(options) ? exampleOf(options[0], context, field) : "text";
+  Array.isArray(options) ? makeExample(options[0], context, field) : "text";
 
 const byType: Readonly<Record<string, Make>> = {
   object({ properties = {}, required = [] }, { schemas, owner }, field) {
     const context = { schemas, owner: findThing(field) === undefined ? owner : field };
     const members = Object.entries(properties as Readonly<Record<string, JsonSchema>>); // by JSON Schema
     const wanted = members.filter(([name]) => (required as readonly string[]).includes(name)); // likewise
-    return Object.fromEntries(wanted.map(([name, schema]) => [name, exampleOf(schema, context, name)]));
+    return Object.fromEntries(wanted.map(([name, schema]) => [name, makeExample(schema, context, name)]));
   },
   // Warnings are rare. A list has one schema for its items.
   array: ({ items = {} }, context, field) =>
     /^(?:warnings|errors)$/.test(field)
       ? []
-      : [exampleOf(items as JsonSchema, context, field.replace(/s$/, ""))],
+      : [makeExample(items as JsonSchema, context, field.replace(/s$/, ""))],
   string: ({ enum: values, format }) =>
     Array.isArray(values) ? values[0] : (byFormat[String(format)] ?? "text"),
   integer: ({ minimum = 0 }) => minimum,

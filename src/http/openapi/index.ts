@@ -27,6 +27,7 @@ export function describeApi({ operations, routes, version, documentPath }: ApiPa
     description: "The fields of the body or the query that were ignored.",
     items: components.read(ErrorDetail, "output"),
   });
+  const webhooks = describeWebhooks(components);
   const paths: Record<string, Record<string, JsonSchema>> = {};
   const described = [
     ...describeOperations(operations, components),
@@ -46,9 +47,9 @@ export function describeApi({ operations, routes, version, documentPath }: ApiPa
       license: { name: "Proprietary", identifier: "LicenseRef-Proprietary" },
     },
     servers: [{ url: "/", description: "The service that serves this document." }],
-    tags: describeTags(paths),
+    tags: describeTags([...Object.values(paths), ...Object.values(webhooks)]),
     paths,
-    webhooks: describeWebhooks(components),
+    webhooks,
     components: {
       schemas: components.schemas,
       responses: describeRejections(),
@@ -71,11 +72,9 @@ const idempotencyKey = {
   schema: { type: "string", minLength: 1, maxLength: 255 },
 };
 
-/** The tags that an operation of the document has. */
-function describeTags(paths: Readonly<Record<string, Readonly<Record<string, JsonSchema>>>>): JsonSchema[] {
-  const used = new Set(
-    Object.values(paths).flatMap((item) => Object.values(item).flatMap(({ tags }) => tags)),
-  );
+/** The tags that the operations of these paths have. */
+function describeTags(items: readonly Readonly<Record<string, JsonSchema>>[]): JsonSchema[] {
+  const used = new Set(items.flatMap((item) => Object.values(item).flatMap(({ tags }) => tags)));
   return Object.entries(tagDescriptions).flatMap(([name, description]) =>
     used.has(name) ? [{ name, description }] : [],
   );

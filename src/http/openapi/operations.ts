@@ -82,7 +82,6 @@ function describeResponse(name: string, operation: Operation, components: Compon
       "application/json": withExample(describeOutput(name, operation, components), {
         schemas: components.schemas,
         owner: tagOf(name),
-        io: "output",
       }),
     },
   };
@@ -142,7 +141,7 @@ function describeBody(
   { properties, required }: Fields,
   components: Components,
 ): JsonSchema {
-  const context = { schemas: components.schemas, owner: tagOf(name), io: "input" } as const;
+  const context = { schemas: components.schemas, owner: tagOf(name) } as const;
   const describe = (suffix: string, members: JsonSchema) => {
     const needed = required.length > 0 ? { required } : {};
     const schema = { type: "object", properties: members, ...needed };

@@ -6,7 +6,9 @@ import type { Components } from "./components.ts";
 import { toTypeName } from "./operations.ts";
 import { refer } from "./responses.ts";
 
-export function describeWebhooks(components: Components): JsonSchema {
+export function describeWebhooks(
+  components: Components,
+): Readonly<Record<string, { readonly post: JsonSchema }>> {
   const names = Object.keys(publicEvents) as PublicEventName[]; // the keys of a literal
   return Object.fromEntries(names.map((name) => [name, { post: describeWebhook(name, components) }]));
 }
@@ -19,7 +21,7 @@ function describeWebhook(name: PublicEventName, components: Components): JsonSch
     : "";
   return {
     operationId: `receive_${name.replace(".", "_")}`,
-    tags: ["webhooks"],
+    tags: ["webhook-events"],
     summary: name,
     description: `${when}${recorded} A subscription to it needs ${scope}.`,
     security: [],

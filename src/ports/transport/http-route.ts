@@ -1,6 +1,5 @@
 /** HTTP routes that are not operations: files, webhooks of other services, pages, controls of an adapter. */
-import type { z } from "zod";
-import type { Operation, ScopeRule } from "../../../tools/contract/index.ts";
+import type { ApiSchema, Operation, ScopeRule } from "../../../tools/contract/index.ts";
 
 /**
  * A route. Its credential and its body decide what its handler gets; `Extra` are more
@@ -54,12 +53,12 @@ export interface RouteDescription {
   readonly title: string;
   readonly description: string;
   /** The parameters in the query. */
-  readonly query?: z.ZodObject;
-  readonly body?: z.ZodType;
+  readonly query?: ApiSchema;
+  readonly body?: ApiSchema;
   readonly response: {
     readonly status: 200 | 201;
     /** The form of the body, or its media type if it is not JSON. */
-    readonly body: z.ZodType | string;
+    readonly body: ApiSchema | string;
   };
 }
 

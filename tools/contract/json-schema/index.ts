@@ -3,7 +3,7 @@ import { z } from "zod";
 import { type JsonSchema, removeMarks, simplify, toPlain } from "./simplify.ts";
 import { toToolForm } from "./tool-form.ts";
 
-export { nameKeyword, toNamedJsonSchema } from "./named-form.ts";
+export { type ApiSchema, nameKeyword, toNamedJsonSchema } from "./named-form.ts";
 export type { JsonSchema } from "./simplify.ts";
 
 /**

@@ -5,12 +5,15 @@ import { type JsonSchema, removeMarks, simplify, toPlain } from "./simplify.ts";
 /** The keyword that has the name of a schema, at every place where the schema is used. */
 export const nameKeyword = "x-name";
 
+/** What can be converted. */
+export type ApiSchema = z.ZodType;
+
 /**
- * Converts a Zod schema. Schemas for which `nameOf` returns a name are marked with it. Input is closed; output
- * is open, so that a field added later does not break a client that validates.
+ * Converts a schema, and marks the parts for which `nameOf` returns a name. Input is closed; output is open, so
+ * that a field added later does not break a client that validates.
  */
 export function toNamedJsonSchema(
-  schema: z.ZodType,
+  schema: ApiSchema,
   io: "input" | "output",
   nameOf: (schema: z.core.$ZodType) => string | undefined,
 ): JsonSchema {
