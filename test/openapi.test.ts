@@ -154,7 +154,7 @@ test("the resources of the specification have their names", async () => {
     "Payment",
     "Subscription",
     "ChatbotAddon",
-    "Document",
+    "KnowledgeBaseDocument",
     "QaPair",
     "RetrievalResult",
     "ChatbotConfiguration",

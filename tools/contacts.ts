@@ -51,6 +51,7 @@ export const contacts = {
     method: "POST",
     path: "/v1/contacts",
     scope: "contacts:write",
+    failures: [404],
     tier: "lean",
     title: "Create contact",
     description:
@@ -134,6 +135,7 @@ export const contacts = {
     method: "PUT",
     path: "/v1/contacts",
     scope: "contacts:write",
+    failures: [404],
     tier: "extended",
     title: "Find or create contact",
     description:

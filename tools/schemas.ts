@@ -1,6 +1,7 @@
 /**
  * The names of the schemas in the document that describes the API: the resources of the specification, and
- * the objects that several of them have. A schema without a name is named after its operation.
+ * the objects that several of them have. A schema without a name is named after its operation. No name is one
+ * of JavaScript's own, such as Error, which generated code would hide.
  */
 import type { z } from "zod";
 import { apiKeys } from "./api-keys.ts";
@@ -74,7 +75,7 @@ export const schemas = {
   ChatbotConfiguration: dataOf(chatbot.get_chatbot_config),
   ChatbotAnswer: dataOf(chatbot.chat_with_bot),
   AnswerSource,
-  Document: dataOf(knowledgeBase.get_document),
+  KnowledgeBaseDocument: dataOf(knowledgeBase.get_document),
   QaPair: dataOf(knowledgeBase.get_qa_pair),
   RetrievalResult: dataOf(knowledgeBase.search_knowledge_base).shape.results.element,
   Upload: dataOf(uploads.upload_file),
@@ -82,7 +83,7 @@ export const schemas = {
   Import: dataOf(imports.get_import),
   WebhookSubscription: dataOf(webhooks.get_webhook),
   WebhookDelivery: itemOf(webhooks.list_webhook_deliveries),
-  Event: dataOf(webhooks.list_events).shape.events.element,
+  ListedEvent: dataOf(webhooks.list_events).shape.events.element,
   Subscription: dataOf(billing.get_subscription),
   ChatbotAddon: dataOf(billing.get_chatbot_addon),
   PaymentOrder: dataOf(payments.create_payment_order),
@@ -98,7 +99,7 @@ export const schemas = {
   McpTool: itemOf(mcp.list_mcp_tools),
   Actor: RecordedActor,
   Deletion: DeletionResult,
-  Error: ErrorBody,
+  ErrorResponse: ErrorBody,
   ErrorDetail,
 } as const satisfies Record<string, z.core.$ZodType>;
 

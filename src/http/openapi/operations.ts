@@ -12,7 +12,14 @@ import { hasQuery } from "../operations/index.ts";
 import type { Components } from "./components.ts";
 import { withExample } from "./examples.ts";
 import { describePath, describeQuery, type Fields, fieldsOutside, readFields } from "./parameters.ts";
-import { type HeaderName, rateLimitHeaders, refer, referHeaders, refuse, rejectionsOf } from "./responses.ts";
+import {
+  failuresOf,
+  type HeaderName,
+  rateLimitHeaders,
+  refer,
+  referFailures,
+  referHeaders,
+} from "./responses.ts";
 
 /** One method of one path. */
 export interface DescribedRoute {
@@ -41,7 +48,7 @@ export function describeOperations(
         ...describeInput(name, operation, path, components),
         responses: {
           [operation.status]: responses[index],
-          ...refuse(rejectionsOf(operation, path, credential)),
+          ...referFailures(failuresOf(operation, path, credential)),
         },
       },
     })),

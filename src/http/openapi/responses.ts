@@ -9,15 +9,15 @@ import {
 import { errors, fail, failField } from "../../../tools/errors.ts";
 import { hasQuery } from "../operations/index.ts";
 
-/** A response to a mistake of the caller. */
-interface Rejection {
+/** A response to a request that failed. */
+interface FailedResponse {
   readonly name: string;
   readonly description: string;
   readonly example: Failure;
   readonly headers?: readonly (keyof typeof headers)[];
 }
 
-const rejections = {
+const failures = {
   400: {
     name: "InvalidRequest",
     description: "The request is not valid.",
@@ -28,6 +28,11 @@ const rejections = {
     description: "The credential is missing or not valid.",
     example: fail("credential_missing"),
     headers: ["WWW-Authenticate"],
+  },
+  402: {
+    name: "PaymentRequired",
+    description: "The wallet has too little money.",
+    example: fail("insufficient_funds", { required: 0.01, available: 0, currency: "USD" }),
   },
   403: {
     name: "Forbidden",
@@ -66,29 +71,38 @@ const rejections = {
     example: fail("rate_limited", { retry_after: 1 }),
     headers: ["Retry-After"],
   },
-} as const satisfies Readonly<Record<number, Rejection>>;
+  500: {
+    name: "InternalError",
+    description: "The service failed.",
+    example: fail("internal"),
+  },
+  503: {
+    name: "Unavailable",
+    description: "The service, or another one that it needs, is away for a moment.",
+    example: fail("unavailable", { reason: "it is stopping." }),
+    headers: ["Retry-After"],
+  },
+} as const satisfies Readonly<Record<number, FailedResponse>>;
 
-export type RejectionStatus = keyof typeof rejections;
+export type FailureStatus = keyof typeof failures;
 
-/** The references to the responses with these statuses, and to the one for every other failure. */
-export function refuse(statuses: readonly RejectionStatus[]): JsonSchema {
-  return {
-    ...Object.fromEntries(statuses.map((status) => [status, refer("responses", rejections[status].name)])),
-    default: refer("responses", "Failed"),
-  };
+/** The references to the responses with these statuses, and to those of the service's own failures. */
+export function referFailures(statuses: readonly FailureStatus[]): JsonSchema {
+  const all = [...statuses, 500, 503] as const;
+  return Object.fromEntries(all.map((status) => [status, refer("responses", failures[status].name)]));
 }
 
-/** The rejections that a path of an operation can have, by what its declaration says. */
-export function rejectionsOf(operation: Operation, path: string, credential: Credential): RejectionStatus[] {
+/** The failures that a path of an operation can have, by what its declaration says. */
+export function failuresOf(operation: Operation, path: string, credential: Credential): FailureStatus[] {
   const fields = Object.keys(operation.input.shape);
   const isGuarded = credential !== "none";
   const isWrite = operation.effect !== "read";
   const hasBody = !hasQuery(operation);
-  const isPossible: Readonly<Record<RejectionStatus, boolean>> = {
+  const isPossible: Readonly<Record<number, boolean>> = {
     400: fields.length > 0 || hasBody || isWrite,
-    // Signing in verifies a credential that is in the body.
-    401: isGuarded || operation.sensitive || isWrite,
-    403: isGuarded,
+    // A write without a credential in the header, such as signing in, has one in its body.
+    401: isGuarded || isWrite,
+    403: isGuarded || isWrite,
     404: path.includes("{") || fields.some((field) => /(?:^to|_ids?)$/.test(field)),
     409: isWrite,
     413: hasBody,
@@ -96,29 +110,21 @@ export function rejectionsOf(operation: Operation, path: string, credential: Cre
     422: isWrite || fields.includes("search"),
     429: true,
   };
-  const statuses = Object.keys(rejections).map(Number) as RejectionStatus[]; // the keys of a literal
-  return statuses.filter((status) => isPossible[status]);
+  const statuses = Object.keys(failures).map(Number) as FailureStatus[]; // the keys of a literal
+  return statuses.filter((status) => isPossible[status] || operation.failures.includes(status));
 }
 
-/** The responses of `rejections` under their names, and the one for every other failure. */
-export function describeRejections(): Readonly<Record<string, JsonSchema>> {
-  const entries = Object.entries<Rejection>(rejections).map(([status, rejection]) => [
-    rejection.name,
+/** The responses to requests that failed, under their names. */
+export function describeFailures(): Readonly<Record<string, JsonSchema>> {
+  const entries = Object.entries<FailedResponse>(failures).map(([status, failure]) => [
+    failure.name,
     {
-      description: `${rejection.description} ${describeTypes(Number(status))}`,
-      headers: referHeaders(["X-Request-Id", ...(rejection.headers ?? [])]),
-      content: failureContent(rejection.example),
+      description: `${failure.description} ${describeTypes(Number(status))}`,
+      headers: referHeaders(["X-Request-Id", ...(failure.headers ?? [])]),
+      content: failureContent(failure.example),
     },
   ]);
-  return {
-    ...Object.fromEntries(entries),
-    Failed: {
-      description:
-        "Any other failure: error.code says which, and error.fix what to do next. 402 has the type payment_required, and 503 means that the request can be sent again after Retry-After.",
-      headers: referHeaders(["X-Request-Id", "Retry-After"]),
-      content: failureContent(fail("unavailable", { reason: "it is stopping." })),
-    },
-  };
+  return Object.fromEntries(entries);
 }
 
 /** The error types that responses with this status can have. */
@@ -129,7 +135,7 @@ function describeTypes(status: number): string {
 }
 
 function failureContent(example: Failure): JsonSchema {
-  const schema = refer("schemas", "Error");
+  const schema = refer("schemas", "ErrorResponse");
   return {
     "application/json": { schema, example: example.body("req_77ea101a-c0f0-4903-b3bd-1c68da47d483") },
   };

@@ -1,9 +1,11 @@
 /** Describes the routes that are not operations. */
+import type { ApiSchema } from "../../../tools/contract/index.ts";
 import type { HttpRoute, RouteDescription } from "../../ports/transport/http-route.ts";
 import type { Components } from "./components.ts";
+import { withExample } from "./examples.ts";
 import { type DescribedRoute, describeScope, security, toTypeName } from "./operations.ts";
 import { describePath, describeQuery, readFields } from "./parameters.ts";
-import { rateLimitHeaders, referHeaders, refuse } from "./responses.ts";
+import { rateLimitHeaders, referFailures, referHeaders } from "./responses.ts";
 
 export function describeRoutes(routes: readonly HttpRoute[], components: Components): DescribedRoute[] {
   return routes.flatMap((route) => {
@@ -19,7 +21,6 @@ function describeRoute(route: HttpRoute, about: RouteDescription, components: Co
   const fields = readFields(query && components.read(query, "input"));
   const parameters = [...describePath(path, fields), ...describeQuery(fields)];
   const isGuarded = credential !== "none";
-  const requestName = `${toTypeName(name)}Request`;
   return {
     operationId: name,
     tags: [tag],
@@ -27,19 +28,10 @@ function describeRoute(route: HttpRoute, about: RouteDescription, components: Co
     description: describeScope(description, route.credential === "any" ? route.scope : null),
     security: security[credential],
     ...(parameters.length > 0 ? { parameters } : {}),
-    ...(body
-      ? {
-          requestBody: {
-            required: false,
-            content: {
-              "application/json": { schema: components.name(requestName, components.read(body, "input")) },
-            },
-          },
-        }
-      : {}),
+    ...(body ? { requestBody: describeBody(name, body, components) } : {}),
     responses: {
       ...describeResponse(about, isGuarded || isRateLimited, components),
-      ...refuse([
+      ...referFailures([
         ...(parameters.length > 0 || body ? [400 as const] : []),
         ...(isGuarded ? ([401] as const) : []),
         403,
@@ -51,22 +43,39 @@ function describeRoute(route: HttpRoute, about: RouteDescription, components: Co
   };
 }
 
+function describeBody(
+  name: string,
+  { schema, example }: NonNullable<RouteDescription["body"]>,
+  components: Components,
+) {
+  const request = components.name(`${toTypeName(name)}Request`, components.read(schema, "input"));
+  return { required: false, content: { "application/json": { schema: request, example } } };
+}
+
 function describeResponse(
   { name, response: { status, body } }: RouteDescription,
   isCounted: boolean,
   components: Components,
 ) {
-  const schema =
+  const [type, content] =
     typeof body === "string"
-      ? { type: "string", ...(body.startsWith("text/") ? {} : { format: "binary" }) }
-      : components.name(`${toTypeName(name)}Response`, components.read(body, "output"));
+      ? [body, { schema: body.startsWith("text/") ? text : binary }]
+      : ["application/json", describeJson(name, body, components)];
   return {
     [status]: {
       description: "Done.",
       headers: referHeaders(["X-Request-Id", ...(isCounted ? rateLimitHeaders : [])]),
-      content: { [typeof body === "string" ? body : "application/json"]: { schema } },
+      content: { [type]: content },
     },
   };
+}
+
+const text = { type: "string" };
+const binary = { ...text, format: "binary" };
+
+function describeJson(name: string, body: ApiSchema, components: Components) {
+  const schema = components.name(`${toTypeName(name)}Response`, components.read(body, "output"));
+  return withExample(schema, { schemas: components.schemas, owner: "" });
 }
 
 /** The route of the document itself. */
@@ -94,7 +103,7 @@ export function describeDocument(path: string): DescribedRoute {
       responses: {
         200: { description: "The document.", headers, content: { "application/json": { schema } } },
         304: { description: "The client has this version.", headers },
-        ...refuse([429]),
+        ...referFailures([429]),
       },
     },
   };

@@ -54,7 +54,7 @@ export interface RouteDescription {
   readonly description: string;
   /** The parameters in the query. */
   readonly query?: ApiSchema;
-  readonly body?: ApiSchema;
+  readonly body?: { readonly schema: ApiSchema; readonly example: object };
   readonly response: {
     readonly status: 200 | 201;
     /** The form of the body, or its media type if it is not JSON. */

@@ -9,8 +9,8 @@ export const nameKeyword = "x-name";
 export type ApiSchema = z.ZodType;
 
 /**
- * Converts a schema, and marks the parts for which `nameOf` returns a name. Input is closed; output is open, so
- * that a field added later does not break a client that validates.
+ * Converts a schema, and marks the parts for which `nameOf` returns a name. Input is closed; output is open,
+ * so that a field added later does not break a client that validates.
  */
 export function toNamedJsonSchema(
   schema: ApiSchema,

@@ -22,7 +22,10 @@ export function createSimulatorRoutes(controls: SimulatorControls): readonly Con
       title: "Write as a customer",
       description:
         "Receive a message, a reaction, an edit or a deletion from a simulated customer. Send exactly one of text, button, reply, media, reaction, edit and revoke.",
-      body: InboundBody,
+      body: {
+        schema: InboundBody,
+        example: { from: "+14155550123", name: "Ada Lovelace", text: "Is my order on its way?" },
+      },
       response: { status: 201, body: z.object({ data: Received }) },
       handle: postInbound,
     }),
@@ -52,7 +55,7 @@ export function createSimulatorRoutes(controls: SimulatorControls): readonly Con
       name: "replace_simulated_faults",
       title: "Replace injected failures",
       description: "Replace all failures that the simulated channel injects; an empty object removes all.",
-      body: Faults,
+      body: { schema: Faults, example: { lost_receipts: 0.1, failures: [{ code: 131026, share: 0.5 }] } },
       response: { status: 200, body: z.object({ data: Faults }) },
       handle: putFaults,
     }),

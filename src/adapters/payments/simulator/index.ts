@@ -100,7 +100,7 @@ function createControlRoutes(controls: ControlParts): readonly ControlRoute[] {
       name: "pay_simulated_order",
       title: "Pay as a customer",
       description: "Pay an order at the simulated processor. The answer is what checkout would return.",
-      body: PaymentInput,
+      body: { schema: PaymentInput, example: { outcome: "captured" } },
       response: {
         status: 201,
         body: z.object({
@@ -120,7 +120,7 @@ function createControlRoutes(controls: ControlParts): readonly ControlRoute[] {
       name: "refund_simulated_payment",
       title: "Refund at the processor",
       description: "Refund a payment, as the owner of the simulated processor's account.",
-      body: Refund,
+      body: { schema: Refund, example: { amount_minor: 500 } },
       response: {
         status: 201,
         body: z.object({

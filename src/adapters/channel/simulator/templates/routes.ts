@@ -34,7 +34,10 @@ export function createTemplateRoutes(controls: TemplateControls): readonly Contr
       title: "Review templates",
       description:
         "Without name, replace how templates are reviewed; an empty object restores the defaults. With name, decide about the submitted templates of this name at once.",
-      body: z.union([ReviewSettings, ReviewDecision]),
+      body: {
+        schema: z.union([ReviewSettings, ReviewDecision]),
+        example: { name: "order_update", outcome: "approve" },
+      },
       response: {
         status: 200,
         body: z.object({
