@@ -96,7 +96,7 @@ async function runExample(
   console.log(`\n== ${name}\n${await execute(program, args, env)}`);
 }
 
-/** Runs a program in the folder, and returns its output. @throws Error with the output of a failed program. */
+/** Runs a program in the folder and returns its output. @throws Error with the output if it fails. */
 async function execute(program: string, args: readonly string[], env = process.env): Promise<string> {
   const options = { cwd: folder, env, maxBuffer: outputLimit, timeout: 120_000 };
   try {
