@@ -15,7 +15,7 @@ export const fileRoute: ModuleRoute = {
     tag: "uploads",
     title: "Download file",
     description:
-      "Download a file by its link, which expires: send the address as the service returned it. Ranges of bytes and HEAD are supported.",
+      "Download a file by its link, which expires: send the address as the service returned it. The Content-Type is the file's own. Ranges of bytes and HEAD are supported.",
     query: z.object({
       expires: z.string().optional().describe("From the link"),
       signature: z.string().optional().describe("From the link"),
