@@ -73,6 +73,7 @@ export const billing = {
     method: "POST",
     path: "/v1/billing/addons/chatbot/subscribe",
     scope: "tokens:create",
+    failures: [402],
     title: "Subscribe chatbot add-on",
     description: "Start the paid chatbot add-on, at first as a trial.",
     input: z.object({
@@ -92,6 +93,7 @@ export const billing = {
     method: "DELETE",
     path: "/v1/billing/addons/chatbot/subscribe",
     scope: "tokens:create",
+    failures: [404],
     title: "Cancel chatbot add-on",
     description: "Cancel the chatbot add-on. Charges stop at the end of the billing period.",
     input: z.object({}),
@@ -106,6 +108,7 @@ export const billing = {
     method: "GET",
     path: "/v1/billing/addons/chatbot",
     scope: "tokens:read",
+    failures: [404],
     title: "Get chatbot add-on",
     description:
       "Get the chatbot add-on, also a cancelled one: its status, prices, the rest of its trial, and when it is billed or ends.",

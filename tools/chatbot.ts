@@ -52,6 +52,7 @@ export const chatbot = {
     method: "POST",
     path: "/v1/chatbot/chat",
     scope: "inbox:write",
+    failures: [402],
     effect: "outward",
     title: "Chat with bot",
     description: "Get the chatbot's answer to a message. Find only the sources with search_knowledge_base.",

@@ -53,6 +53,7 @@ export const contacts = {
     method: "POST",
     path: "/v1/contacts",
     scope: "contacts:write",
+    failures: [404],
     tier: "lean",
     title: "Create contact",
     description: "Create a contact. Fails with existing_id if the number exists.",
@@ -131,6 +132,7 @@ export const contacts = {
     method: "PUT",
     path: "/v1/contacts",
     scope: "contacts:write",
+    failures: [404],
     tier: "extended",
     title: "Find or create contact",
     description:

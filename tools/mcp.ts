@@ -33,6 +33,7 @@ export const mcp = {
     method: "POST",
     path: "/v1/mcp/tools/call",
     scope: null,
+    failures: [402, 404],
     title: "Call MCP tool",
     description: "Call a tool by name. data in the response is the data of the tool's own operation.",
     input: z.object({

@@ -3,6 +3,7 @@ import { operationsOf, operatorModules } from "../../src/platform/index.ts";
 import {
   type Credential,
   describeRule,
+  documentedPaths,
   firstSentence,
   type Operation,
   toolMappingsOf,
@@ -42,12 +43,14 @@ function section(resource: string, contract: Readonly<Record<string, Operation>>
 function row(name: string, operation: Operation): string[] {
   const mappings = Object.entries(toolMappingsOf(name, operation));
   const tiers = mappings.map(([, { tier = operation.tier }]) => tier);
-  const needs = [operation, ...operation.also].map(({ credential, scope }) =>
+  const needs = documentedPaths(operation).map(({ credential, scope }) =>
     describeNeed(credential, scope === undefined ? operation.scope : scope),
   );
   return [
     operation.method,
-    [operation, ...operation.also].map(({ path }) => code(path)).join("<br>"),
+    documentedPaths(operation)
+      .map(({ path }) => code(path))
+      .join("<br>"),
     [...new Set(needs)].join("<br>"),
     mappings.map(([tool]) => code(tool)).join("<br>"),
     (new Set(tiers).size === 1 ? tiers.slice(0, 1) : tiers).join("<br>"),

@@ -6,7 +6,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import Fastify, { type FastifyInstance } from "fastify";
-import type { JsonSchema, Operation, Scope } from "../../tools/contract/index.ts";
+import type { Operation, Scope } from "../../tools/contract/index.ts";
 import { fail } from "../../tools/errors.ts";
 import type { Platform } from "../platform/index.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -24,6 +24,7 @@ import {
   type RateLimits,
 } from "./admission/index.ts";
 import { allowOrigins, compressAnswers } from "./browsers.ts";
+import { addApiDocument } from "./document.ts";
 import { drainRequest } from "./drain.ts";
 import { createReportError, createSendFailure } from "./error-response.ts";
 import { addJsonParser, createJsonReader } from "./json-body.ts";
@@ -32,7 +33,6 @@ import {
   addOperations,
   createInProcessService,
   createServeOperation,
-  describeApi,
   type InProcessService,
 } from "./operations/index.ts";
 import { addPages } from "./pages.ts";
@@ -222,12 +222,7 @@ async function createApp(
   }
   addOperations(app, { ...options, serve });
   mountRoutes(app, { ...options, admission });
-  // Made at the first request: converting the schemas takes a seventh of the CPU time of a start.
-  let document: JsonSchema | undefined;
-  app.get("/v1/openapi.json", { config: { credential: "none" }, compress: {} }, () => {
-    document ??= describeApi(withoutOperator(operations), options.version);
-    return document;
-  });
+  addApiDocument(app, { ...options, operations: withoutOperator(operations) });
   return { app, inProcess };
 }
 

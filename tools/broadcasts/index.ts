@@ -147,6 +147,7 @@ export const broadcasts = {
     method: "POST",
     path: "/v1/broadcasts/{id}/execute",
     scope: "broadcasts:send",
+    failures: [402],
     tier: "lean",
     title: "Execute broadcast",
     description:
@@ -206,6 +207,7 @@ export const broadcasts = {
     method: "POST",
     path: "/v1/broadcasts/{id}/retry",
     scope: "broadcasts:send",
+    failures: [402],
     tier: "extended",
     title: "Retry broadcast",
     description:
@@ -238,6 +240,7 @@ export const broadcasts = {
     method: "POST",
     path: "/v1/broadcasts/{id}/test",
     scope: "broadcasts:send",
+    failures: [402],
     title: "Test broadcast",
     description:
       "Send the message of a broadcast to one number, with the values of that contact. Values that the contact lacks are shown as [variable].",

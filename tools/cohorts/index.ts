@@ -141,6 +141,11 @@ const AttributeDescriptions = z.object({
   examples: z.array(z.object({ audience: z.string(), query: z.record(z.string(), z.unknown()) })),
 });
 
+/** An attribute named like a part of a cohort's path made it ambiguous. */
+const formerAttributePath = [
+  { path: "/v1/cohorts/attributes/{name}", credential: "any", isFormer: true },
+] as const;
+
 export const cohorts = {
   create_cohort: operation({
     method: "POST",
@@ -200,7 +205,8 @@ export const cohorts = {
 
   declare_attribute: operation({
     method: "PUT",
-    path: "/v1/cohorts/attributes/{name}",
+    path: "/v1/cohort-attributes/{name}",
+    also: formerAttributePath,
     scope: "broadcasts:create",
     tier: "extended",
     title: "Declare attribute",
@@ -212,7 +218,8 @@ export const cohorts = {
 
   undeclare_attribute: operation({
     method: "DELETE",
-    path: "/v1/cohorts/attributes/{name}",
+    path: "/v1/cohort-attributes/{name}",
+    also: formerAttributePath,
     scope: "broadcasts:create",
     tier: "extended",
     title: "Undeclare attribute",

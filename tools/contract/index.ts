@@ -56,10 +56,17 @@ export { findMalformedCredential, readCredential, readRetryAfterMs } from "./hea
 export { type Hint, type Hints, hintNames, no, yes } from "./hints.ts";
 export { formatPath, inputMessages } from "./issues.ts";
 export { parseJson } from "./json.ts";
-export { type JsonSchema, toJsonSchema } from "./json-schema/index.ts";
+export {
+  type ApiSchema,
+  type JsonSchema,
+  nameKeyword,
+  toJsonSchema,
+  toNamedJsonSchema,
+} from "./json-schema/index.ts";
 export { closeTexts, removeMentions } from "./mentions.ts";
 export {
   type Credential,
+  documentedPaths,
   type Effect,
   type InputOf,
   type Operation,

@@ -62,6 +62,15 @@ export interface OtherPath {
   readonly scope?: ScopeRule | null;
   /** Passed to the handler, for a path that behaves differently. */
   readonly variant?: string;
+  /** A path of an earlier version: it works, and no document names it. */
+  readonly isFormer?: boolean;
+}
+
+/** The paths of an operation that the documents name, its own first. */
+export function documentedPaths<Op extends Pick<Operation, "also" | "path" | "credential" | "scope">>(
+  operation: Op,
+): readonly (Op | OtherPath)[] {
+  return [operation, ...operation.also.filter(({ isFormer }) => !isFormer)];
 }
 
 /**
@@ -143,6 +152,8 @@ export interface Operation<
   readonly encoding: Encoding;
   /** Headers that are sent over HTTP with a successful response. */
   readonly responseHeaders: Readonly<Record<string, string>>;
+  /** The statuses of its failures that do not follow from its method, its path, its input and its effect. */
+  readonly failures: readonly number[];
   /** The tools that replace the derived tool; `{}` declares none. */
   readonly tools: Readonly<Record<string, ToolMapping>> | undefined;
 }
@@ -243,6 +254,7 @@ interface Declaration<
   readonly image?: z.output<Output> extends { data: infer Data } ? ImageIn<Data> : never;
   readonly encoding?: Encoding;
   readonly responseHeaders?: Readonly<Record<string, string>>;
+  readonly failures?: readonly (402 | 404 | 409 | 422)[];
   readonly tools?: {
     readonly [Name in keyof Mappings]: MappingOf<z.input<z.ZodObject<Shape>>, Mappings[Name]>;
   };
@@ -278,6 +290,7 @@ export function operation<
     image: undefined,
     encoding: "json",
     responseHeaders: {},
+    failures: [],
     ...declaration,
     // If it is omitted, the type parameter is the empty list.
     also: declaration.also ?? ([] as readonly OtherPath[] as Also),

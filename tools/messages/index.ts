@@ -116,6 +116,7 @@ export const messages = {
     method: "POST",
     path: "/v1/messages",
     scope: "inbox:write",
+    failures: [402],
     tier: "lean",
     title: "Send message",
     description:

@@ -14,6 +14,7 @@ export const mediaOperations = {
     method: "GET",
     path: "/v1/media",
     scope,
+    failures: [422],
     tier: "lean",
     title: "View media",
     description:

@@ -1,5 +1,4 @@
 /** The operations of the catalogue: served over REST, and to callers within the process. */
 export { createInProcessService, type InProcessService } from "./in-process.ts";
-export { describeApi } from "./openapi.ts";
 export { addOperations, toUrl } from "./router.ts";
-export { createServeOperation } from "./serve.ts";
+export { createServeOperation, hasQuery } from "./serve.ts";

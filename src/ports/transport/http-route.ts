@@ -1,5 +1,5 @@
 /** HTTP routes that are not operations: files, webhooks of other services, pages, controls of an adapter. */
-import type { Operation, ScopeRule } from "../../../tools/contract/index.ts";
+import type { ApiSchema, Operation, ScopeRule } from "../../../tools/contract/index.ts";
 
 /**
  * A route. Its credential and its body decide what its handler gets; `Extra` are more
@@ -31,6 +31,8 @@ interface Declaration<Body extends BodyKind> {
   readonly methods: readonly (Operation["method"] | "HEAD")[];
   /** With placeholders in braces: `/simulator/phones/{number}/messages`. */
   readonly path: string;
+  /** By default the route is not in the OpenAPI document. */
+  readonly about?: RouteDescription;
   readonly body: Body;
   /** A larger body is rejected; by default the limit of the server, which is lower without a credential. */
   readonly maxBodyBytes?: number;
@@ -41,6 +43,23 @@ interface Declaration<Body extends BodyKind> {
    * path. Default: false.
    */
   readonly limitsRejections?: boolean;
+}
+
+/** What the OpenAPI document says of a route: of its first method, if it has several. */
+export interface RouteDescription {
+  /** As the name of an operation: `get_file`. */
+  readonly name: string;
+  readonly tag: string;
+  readonly title: string;
+  readonly description: string;
+  /** The parameters in the query. */
+  readonly query?: ApiSchema;
+  readonly body?: { readonly schema: ApiSchema; readonly example: object };
+  readonly response: {
+    readonly status: 200 | 201;
+    /** The form of the body, or its media type if it is not JSON. */
+    readonly body: ApiSchema | string;
+  };
 }
 
 /** What a handler gets for each kind of body. */

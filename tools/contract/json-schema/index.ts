@@ -1,8 +1,10 @@
 /** Converts Zod schemas to JSON Schema that every client accepts. */
 import { z } from "zod";
-import { type JsonSchema, toToolForm } from "./tool-form.ts";
+import { type JsonSchema, removeMarks, simplify, toPlain } from "./simplify.ts";
+import { toToolForm } from "./tool-form.ts";
 
-export type { JsonSchema } from "./tool-form.ts";
+export { type ApiSchema, nameKeyword, toNamedJsonSchema } from "./named-form.ts";
+export type { JsonSchema } from "./simplify.ts";
 
 /**
  * Converts a Zod schema: an object at the root, no `$ref`, no `$schema`, no long patterns. Input is closed at
@@ -15,22 +17,7 @@ export function toJsonSchema(schema: z.ZodType, use: "input" | "output" | "tool"
     reused: "inline",
     unrepresentable: "any",
     override({ jsonSchema, zodSchema }) {
-      if (jsonSchema.format !== undefined) {
-        delete jsonSchema.pattern;
-      }
-      if (Number(jsonSchema.maximum) >= maxInt32) {
-        delete jsonSchema.maximum;
-      }
-      if (Number(jsonSchema.minimum) <= minInt32) {
-        delete jsonSchema.minimum;
-      }
-      if (zodSchema._zod.def.type === "record") {
-        delete jsonSchema.propertyNames;
-      }
-      if (jsonSchema.const !== undefined) {
-        jsonSchema.enum = [jsonSchema.const];
-        delete jsonSchema.const;
-      }
+      simplify(jsonSchema, zodSchema);
       if (use === "output") {
         delete jsonSchema.additionalProperties;
       } else if (zodSchema._zod.def.type === "object") {
@@ -39,27 +26,12 @@ export function toJsonSchema(schema: z.ZodType, use: "input" | "output" | "tool"
       if (use === "tool" && typeof jsonSchema.toolDescription === "string") {
         jsonSchema.description = jsonSchema.toolDescription;
       }
-      // Our own marks, no keywords of JSON Schema.
-      delete jsonSchema.toolDescription;
-      delete jsonSchema.untrusted;
+      removeMarks(jsonSchema);
     },
   });
-  const plain: JsonSchema = JSON.parse(JSON.stringify(json), (_, value: unknown) => splitTypes(value));
+  const plain = toPlain(json);
   return use === "tool" ? toToolForm(plain) : plain;
 }
-
-/**
- * Writes a list of types, as Zod generates for a bare nullable type, as a union: some clients can't read a
- * list.
- */
-function splitTypes(schema: unknown): unknown {
-  const { type: types, ...rest } = Object(schema) as JsonSchema;
-  return Array.isArray(types) ? { anyOf: types.map((type) => ({ type })), ...rest } : schema;
-}
-
-/** Bounds this wide only repeat the number's type. */
-const maxInt32 = 2 ** 31 - 1;
-const minInt32 = -(2 ** 31);
 
 /** The schema inside optional, default and nullable ones, and behind a preprocessing step. */
 export function unwrap(field: z.core.$ZodType): z.core.$ZodType {

@@ -7,8 +7,7 @@
  * so. A map, whose names no schema can list for a strict client, is a list of its entries. The arguments
  * are read in both forms.
  */
-
-export type JsonSchema = Readonly<Record<string, unknown>>;
+import type { JsonSchema } from "./simplify.ts";
 
 /** A limit that callers often exceed belongs in the description. */
 const omittedKeywords = new Set([

@@ -1,6 +1,11 @@
 /** The routes of the simulator's controls: their scopes, their input and its errors. */
 import { z } from "zod";
-import type { CredentialRequest, CredentialRoute, HttpAnswer } from "../../../ports/transport/http-route.ts";
+import type {
+  CredentialRequest,
+  CredentialRoute,
+  HttpAnswer,
+  RouteDescription,
+} from "../../../ports/transport/http-route.ts";
 import { ControlInputError } from "./input-error.ts";
 
 export type ControlRequest = CredentialRequest<"json">;
@@ -13,14 +18,24 @@ export interface ControlScopes {
   readonly write: ControlRoute["scope"];
 }
 
+/** A control: what it does, and what the OpenAPI document says of it. */
+export interface Control<Controls> extends Omit<RouteDescription, "tag"> {
+  readonly handle: ControlHandler<Controls>;
+}
+
 /** Returns the function that makes a route of these controls. */
 export function createRouteFactory<Controls>(controls: Controls, scopes: ControlScopes) {
-  return (method: "GET" | "POST" | "PUT", path: string, handle: ControlHandler<Controls>): ControlRoute => ({
+  return (
+    method: "GET" | "POST" | "PUT",
+    path: string,
+    { handle, ...about }: Control<Controls>,
+  ): ControlRoute => ({
     methods: [method],
     path,
     credential: "any",
     scope: method === "GET" ? scopes.read : scopes.write,
     body: "json",
+    about: { ...about, tag: "simulator" },
     handle: (request) => handle(controls, request).catch(answerInvalid),
   });
 }
@@ -44,6 +59,8 @@ export const ListQuery = z.object({
     .default(50)
     .transform((limit) => Math.min(limit, 200)),
 });
+
+export const ListMeta = z.object({ limit: z.int(), total: z.int() });
 
 /**
  * Missing input is an empty object. `unknownField` is the message for a field that a strict

@@ -4,6 +4,7 @@ import {
   type ControlHandler,
   type ControlRoute,
   createRouteFactory,
+  ListMeta,
   ListQuery,
   parseControlInput,
 } from "./control-route.ts";
@@ -11,18 +12,71 @@ import type { SimulatorControls } from "./controls.ts";
 import { Faults } from "./faults.ts";
 import { InboundBody, toChange, toInboundContent } from "./inbound-body.ts";
 import { phoneIdentifier } from "./phone-number.ts";
-import type { LedgerMessage } from "./store.ts";
+import { type LedgerMessage, ledgerStatuses } from "./store.ts";
 
 export function createSimulatorRoutes(controls: SimulatorControls): readonly ControlRoute[] {
   const route = createRouteFactory(controls, { read: "inbox:read", write: "inbox:write" });
   return [
-    route("POST", "/simulator/inbound", postInbound),
-    route("GET", "/simulator/phones/{number}/messages", listMessages),
-    route("POST", "/simulator/phones/{number}/read", readMessages),
-    route("GET", "/simulator/faults", getFaults),
-    route("PUT", "/simulator/faults", putFaults),
+    route("POST", "/simulator/inbound", {
+      name: "simulate_inbound_message",
+      title: "Write as a customer",
+      description:
+        "Receive a message, a reaction, an edit or a deletion from a simulated customer. Send exactly one of text, button, reply, media, reaction, edit and revoke.",
+      body: {
+        schema: InboundBody,
+        example: { from: "+14155550123", name: "Ada Lovelace", text: "Is my order on its way?" },
+      },
+      response: { status: 201, body: z.object({ data: Received }) },
+      handle: postInbound,
+    }),
+    route("GET", "/simulator/phones/{number}/messages", {
+      name: "list_simulated_messages",
+      title: "List what a phone shows",
+      description: "List the messages on a simulated phone, newest first.",
+      query: ListQuery,
+      response: { status: 200, body: z.object({ data: z.array(PhoneMessage), meta: ListMeta }) },
+      handle: listMessages,
+    }),
+    route("POST", "/simulator/phones/{number}/read", {
+      name: "read_simulated_messages",
+      title: "Read as a customer",
+      description: "Mark everything that was delivered to a simulated phone as read.",
+      response: { status: 200, body: z.object({ data: z.object({ read: z.int() }) }) },
+      handle: readMessages,
+    }),
+    route("GET", "/simulator/faults", {
+      name: "get_simulated_faults",
+      title: "Get injected failures",
+      description: "Get the failures that the simulated channel injects.",
+      response: { status: 200, body: z.object({ data: Faults }) },
+      handle: getFaults,
+    }),
+    route("PUT", "/simulator/faults", {
+      name: "replace_simulated_faults",
+      title: "Replace injected failures",
+      description: "Replace all failures that the simulated channel injects; an empty object removes all.",
+      body: { schema: Faults, example: { lost_receipts: 0.1, failures: [{ code: 131026, share: 0.5 }] } },
+      response: { status: 200, body: z.object({ data: Faults }) },
+      handle: putFaults,
+    }),
   ];
 }
+
+/** The forms of the responses. */
+const Received = z.object({
+  message_id: z.string(),
+  conversation_id: z.string(),
+  channel_message_id: z.string(),
+});
+
+const PhoneMessage = z.looseObject({
+  id: z.string(),
+  direction: z.enum(["inbound", "outbound"]),
+  status: z.enum(ledgerStatuses),
+  token: z.string().nullable(),
+  type: z.string(),
+  created_at: z.string(),
+});
 
 type RouteHandler = ControlHandler<SimulatorControls>;
 

@@ -5,7 +5,8 @@ import type { Receipt } from "../../../ports/channel/channel.ts";
 import { reasonOf } from "../failure-reasons.ts";
 
 /** The status of a message on the phone; receipts only report it, and may be lost. */
-export type LedgerStatus = "accepted" | "sent" | "delivered" | "read" | "failed" | "received";
+export const ledgerStatuses = ["accepted", "sent", "delivered", "read", "failed", "received"] as const;
+export type LedgerStatus = (typeof ledgerStatuses)[number];
 
 export interface LedgerMessage {
   readonly organization_id: string;

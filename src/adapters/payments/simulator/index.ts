@@ -5,12 +5,21 @@
  * The data of checkout and of the webhook is signed as by the real processor, with secrets derived from the
  * secret in the database. All data is in the database, so the simulator works across restarts and processes.
  */
+import { z } from "zod";
 import { newId } from "../../../database/id.ts";
 import type { PaymentCallbacks, PaymentKey, PaymentProcessor } from "../../../ports/payments.ts";
 import { type ControlRoute, createRouteFactory } from "../../channel/simulator/index.ts";
 import { checkoutMessage, isSignature, sign } from "../signature.ts";
 import { readWebhook, writeWebhook } from "../webhook.ts";
-import { addRefund, type ControlParts, pay, refundOrder, type SimulatedProcessorParts } from "./controls.ts";
+import {
+  addRefund,
+  type ControlParts,
+  PaymentInput,
+  pay,
+  Refund,
+  refundOrder,
+  type SimulatedProcessorParts,
+} from "./controls.ts";
 import { insertOrder, lockSimulatedOrder, readPayments, updatePayment } from "./store.ts";
 
 export type { SimulatedProcessorParts } from "./controls.ts";
@@ -87,15 +96,45 @@ function createSimulatedProcessor(
 function createControlRoutes(controls: ControlParts): readonly ControlRoute[] {
   const route = createRouteFactory(controls, { read: "tokens:read", write: "tokens:create" });
   return [
-    route("POST", "/simulator/payments/{order_id}/pay", async (parts, request) => {
-      const { organization_id, params, body } = request;
-      const { order_id = "" } = params;
-      return { status: 201, body: { data: await pay(parts, { organization_id, order_id, body }) } };
+    route("POST", "/simulator/payments/{order_id}/pay", {
+      name: "pay_simulated_order",
+      title: "Pay as a customer",
+      description: "Pay an order at the simulated processor. The answer is what checkout would return.",
+      body: { schema: PaymentInput, example: { outcome: "captured" } },
+      response: {
+        status: 201,
+        body: z.object({
+          data: z.object({
+            processor_order_id: z.string(),
+            processor_payment_id: z.string(),
+            processor_signature: z.string(),
+          }),
+        }),
+      },
+      async handle(parts, { organization_id, params, body }) {
+        const { order_id = "" } = params;
+        return { status: 201, body: { data: await pay(parts, { organization_id, order_id, body }) } };
+      },
     }),
-    route("POST", "/simulator/payments/{order_id}/refund", async (parts, request) => {
-      const { organization_id, params, body } = request;
-      const { order_id = "" } = params;
-      return { status: 201, body: { data: await refundOrder(parts, { organization_id, order_id, body }) } };
+    route("POST", "/simulator/payments/{order_id}/refund", {
+      name: "refund_simulated_payment",
+      title: "Refund at the processor",
+      description: "Refund a payment, as the owner of the simulated processor's account.",
+      body: { schema: Refund, example: { amount_minor: 500 } },
+      response: {
+        status: 201,
+        body: z.object({
+          data: z.object({
+            processor_payment_id: z.string(),
+            status: z.string(),
+            amount_refunded_minor: z.int(),
+          }),
+        }),
+      },
+      async handle(parts, { organization_id, params, body }) {
+        const { order_id = "" } = params;
+        return { status: 201, body: { data: await refundOrder(parts, { organization_id, order_id, body }) } };
+      },
     }),
   ];
 }

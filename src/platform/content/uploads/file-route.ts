@@ -1,4 +1,5 @@
 /** Serves files by signed or public link, with headers that prevent a browser from executing them. */
+import { z } from "zod";
 import type { ModuleRoute } from "../../foundation/kernel/index.ts";
 import { openFile } from "./open.ts";
 
@@ -9,6 +10,18 @@ export const fileRoute: ModuleRoute = {
   body: "none",
   // A channel fetches all its files from a few addresses; a forged link is rejected without a query.
   isRateLimited: false,
+  about: {
+    name: "download_file",
+    tag: "uploads",
+    title: "Download file",
+    description:
+      "Download a file by its link, which expires: send the address as the service returned it. The Content-Type is the file's own. Ranges of bytes and HEAD are supported.",
+    query: z.object({
+      expires: z.string().optional().describe("From the link"),
+      signature: z.string().optional().describe("From the link"),
+    }),
+    response: { status: 200, body: "application/octet-stream" },
+  },
 
   async handle({ params, query, headers, isHead }, world) {
     const { organization = "", name = "" } = params;

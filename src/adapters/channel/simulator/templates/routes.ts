@@ -1,8 +1,10 @@
 /** The routes that control the simulated review authority. */
+import { z } from "zod";
 import {
   type ControlHandler,
   type ControlRoute,
   createRouteFactory,
+  ListMeta,
   ListQuery,
   parseControlInput,
 } from "../control-route.ts";
@@ -13,10 +15,57 @@ import type { StoredTemplate } from "./store.ts";
 export function createTemplateRoutes(controls: TemplateControls): readonly ControlRoute[] {
   const route = createRouteFactory(controls, { read: "templates:read", write: "templates:manage" });
   return [
-    route("GET", "/simulator/templates", getTemplates),
-    route("PUT", "/simulator/templates", putTemplates),
+    route("GET", "/simulator/templates", {
+      name: "list_simulated_templates",
+      title: "List templates in review",
+      description: "Get how templates are reviewed, and the submitted templates, newest first.",
+      query: ListQuery,
+      response: {
+        status: 200,
+        body: z.object({
+          data: z.object({ review: ReviewSettings, templates: z.array(ReviewedTemplate) }),
+          meta: ListMeta,
+        }),
+      },
+      handle: getTemplates,
+    }),
+    route("PUT", "/simulator/templates", {
+      name: "review_simulated_templates",
+      title: "Review templates",
+      description:
+        "Without name, replace how templates are reviewed; an empty object restores the defaults. With name, decide about the submitted templates of this name at once.",
+      body: {
+        schema: z.union([ReviewSettings, ReviewDecision]),
+        example: { name: "order_update", outcome: "approve" },
+      },
+      response: {
+        status: 200,
+        body: z.object({
+          data: z.object({
+            review: ReviewSettings.optional(),
+            templates: z.array(ReviewedTemplate).optional(),
+          }),
+        }),
+      },
+      handle: putTemplates,
+    }),
   ];
 }
+
+/** The form of a template in a response. */
+const ReviewedTemplate = z.object({
+  external_id: z.string(),
+  phone_number: z.string(),
+  name: z.string(),
+  language: z.string(),
+  category: z.string(),
+  status: z.string(),
+  rejection_reason: z.string().nullable(),
+  quality_rating: z.string().nullable(),
+  template_data: z.record(z.string(), z.unknown()),
+  variables: z.array(z.unknown()),
+  created_at: z.string(),
+});
 
 type RouteHandler = ControlHandler<TemplateControls>;
 

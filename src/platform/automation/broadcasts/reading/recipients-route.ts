@@ -20,6 +20,14 @@ export const recipientsRoute: ModuleRoute = {
   credential: "any",
   scope: { all: ["broadcasts:read", "contacts:read"] },
   body: "none",
+  about: {
+    name: "download_broadcast_recipients",
+    tag: "broadcasts",
+    title: "Download broadcast recipients",
+    description: "Download all recipients of a broadcast as CSV, with a header row.",
+    query: Query,
+    response: { status: 200, body: "text/csv" },
+  },
 
   async handle({ params: { id = "" }, query, organization_id: organization }, world) {
     const { data: filter, error } = Query.safeParse(query);

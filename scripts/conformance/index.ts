@@ -13,33 +13,19 @@ import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { startBuiltService } from "./service.ts";
 
 const suite = "@modelcontextprotocol/conformance@0.2.0-alpha.12";
 const revisions = ["2025-11-25", "2026-07-28"];
-const key = `sk_live_${"k".repeat(43)}`;
-const dataDir = await mkdtemp(join(tmpdir(), "tidings-conformance-"));
-const service = spawn(process.execPath, ["dist/tidings.js", "serve"], {
-  env: {
-    ...process.env,
-    TIDINGS_DATA_DIR: dataDir,
-    PORT: "0",
-    TIDINGS_BOOTSTRAP_KEY: key,
-    TIDINGS_LOG_LEVEL: "error",
-    TIDINGS_RATE_LIMIT: "100000",
-    TIDINGS_RATE_BURST: "100000",
-  },
-  stdio: ["ignore", "pipe", "inherit"],
-});
-const proxy = await openProxy(await readAddress());
+
+await using service = await startBuiltService();
+const proxy = await openProxy(service.url);
 try {
   for (const revision of revisions) {
     await runSuite(revision);
   }
 } finally {
   proxy.close();
-  service.kill("SIGTERM");
-  await once(service, "exit");
-  await rm(dataDir, { recursive: true, force: true });
 }
 
 async function runSuite(revision: string): Promise<void> {
@@ -64,23 +50,9 @@ async function runSuite(revision: string): Promise<void> {
   }
 }
 
-/** Reads the address of the service from its output. */
-async function readAddress(): Promise<string> {
-  let output = "";
-  for await (const chunk of service.stdout) {
-    output += String(chunk);
-    const [, address] = /MCP +(http:\S+)\/mcp/.exec(output) ?? [];
-    if (address !== undefined) {
-      service.stdout.resume();
-      return address;
-    }
-  }
-  throw new Error("The service ended before it listened. Run npm run build first.");
-}
-
 async function openProxy(target: string) {
   const server = createServer((incoming, answer) => {
-    const headers = { ...incoming.headers, "x-api-key": key };
+    const headers = { ...incoming.headers, "x-api-key": service.key };
     const outgoing = request(new URL(incoming.url ?? "/", target), { method: incoming.method, headers });
     outgoing.on("response", (upstream) => {
       answer.writeHead(upstream.statusCode ?? 502, upstream.headers);
