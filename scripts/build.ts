@@ -25,7 +25,7 @@ const outdir = process.env.BUILD_DIR ?? "dist";
 
 /** Entry points that the command loads only by `import()`. */
 const service = [
-  "src/cli/serve.ts",
+  "src/cli/serve/serve.ts",
   "src/cli/data-folder/instance.ts",
   "src/database/embedded/embedded-worker.ts",
   "src/adapters/documents/reader-worker.ts",

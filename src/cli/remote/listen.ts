@@ -2,14 +2,15 @@
  * `tidings listen`: forwards the organization's events to a program under development, signed like webhooks.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { webhookEvents, webhooks } from "../../tools/webhooks.ts";
-import { CallFailure, type Client, createClient } from "../client/index.ts";
-import { type Config, readConfig } from "../config/index.ts";
-import { newSigningSecret, signDelivery } from "../platform/automation/webhooks/index.ts";
-import { toAddress } from "./address.ts";
-import { openDataFolder } from "./data-folder/data-folder.ts";
-import { createVerifier } from "./data-folder/verify-server.ts";
-import { version } from "./version.ts";
+import { webhookEvents, webhooks } from "../../../tools/webhooks.ts";
+import { CallFailure, type Client, createClient } from "../../client/index.ts";
+import { type Config, readConfig } from "../../config/index.ts";
+import { newSigningSecret, signDelivery } from "../../platform/automation/webhooks/index.ts";
+import { toAddress } from "../address.ts";
+import { type CommandOptions, settingsOf } from "../commands/options.ts";
+import { openDataFolder } from "../data-folder/data-folder.ts";
+import { createVerifier } from "../data-folder/verify-server.ts";
+import { version } from "../version.ts";
 
 /** Fast enough for interactive use; causes two requests per second. */
 const pollMs = 500;
@@ -21,11 +22,12 @@ interface Event {
   readonly type: string;
 }
 
-export async function runListen(forwardTo: string | undefined): Promise<void> {
+export async function runListen(options: CommandOptions): Promise<void> {
+  const { "forward-to": forwardTo } = options;
   if (forwardTo === undefined || !URL.canParse(forwardTo) || !/^https?:$/.test(new URL(forwardTo).protocol)) {
     throw new Error("tidings listen takes an address: --forward-to http://127.0.0.1:4000/hooks");
   }
-  const { config } = readConfig();
+  const { config } = readConfig(undefined, settingsOf(options));
   const { client, description } = await connect(config);
   const secret = newSigningSecret();
   process.on("SIGINT", () => process.exit(0));
