@@ -19,6 +19,7 @@ export type Commands = Readonly<Record<string, Command>>;
 /** The meanings of options that several commands have. */
 export const meanings = {
   dataDir: "The data folder, instead of TIDINGS_DATA_DIR.",
+  events: "Only events of these types, separated by commas, for example message.received. Default: all.",
   json: "Print JSON, for scripts.",
   organization: "Id of the organization. Default: the one of the first start.",
 } as const;

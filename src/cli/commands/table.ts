@@ -30,6 +30,14 @@ const programs: Commands = {
       await (await import("../mcp/mcp.ts")).runMcp(options, cohort);
     },
   },
+  doctor: {
+    summary: "Check the settings, the disk, the database, the port, inboxes and webhooks; changes nothing.",
+    options: { "data-dir": meanings.dataDir, json: meanings.json },
+    notes: [
+      "Each line is ok, a warning or a problem, with what to do about it. The exit code is 1 if there is a problem. With TIDINGS_BASE_URL it checks that service alone.",
+    ],
+    run: async (options) => (await import("../doctor/doctor.ts")).runDoctor(options),
+  },
   "whatsapp-emulator": {
     summary: "Emulate the WhatsApp Cloud API for development and tests. Everything is in memory.",
     options: emulatorOptions,
@@ -42,10 +50,42 @@ const programs: Commands = {
 };
 
 const clientCommands: Commands = {
+  send: {
+    summary: "Send a text message to a phone number, and wait up to 10 seconds for its delivery.",
+    arguments: ["to", "text"],
+    options: { "data-dir": meanings.dataDir, json: meanings.json },
+    run: async (options, [to = "", text = ""]) =>
+      (await import("../remote/send.ts")).runSend(options, to, text),
+  },
+  inbound: {
+    summary: "Write as a customer to a simulated inbox.",
+    arguments: ["from", "text"],
+    options: {
+      inbox: "Phone number of the simulated inbox. Default: the first one.",
+      name: "Name of the customer.",
+      "data-dir": meanings.dataDir,
+      json: meanings.json,
+    },
+    notes: ["A real inbox is refused. With TIDINGS_SIMULATOR=off the service refuses it too."],
+    run: async (options, [from = "", text = ""]) =>
+      (await import("../remote/inbound.ts")).runInbound(options, from, text),
+  },
+  logs: {
+    summary: "Print the recent events of the organization, oldest first, one a line.",
+    options: {
+      follow: "Also print the events that come, until it is stopped.",
+      since: "How far to look back: a duration such as 30m, 2h or 7d, or a time. Default: 1h.",
+      events: meanings.events,
+      "data-dir": meanings.dataDir,
+      json: "Print each event as a line of JSON, with its data.",
+    },
+    run: async (options) => (await import("../remote/logs.ts")).runLogs(options),
+  },
   listen: {
     summary: "Forward the organization's events to a program under development, in the form of webhooks.",
     options: {
       "forward-to": "Where the events go, for example http://127.0.0.1:4000/hooks. Required.",
+      events: meanings.events,
       "data-dir": meanings.dataDir,
     },
     run: async (options) => (await import("../remote/listen.ts")).runListen(options),
