@@ -90,10 +90,12 @@ export async function findCommand(words: readonly string[]): Promise<FoundComman
   }
   const group = commandsOf(words[0]);
   const name = words.slice(0, group.length > 0 ? 2 : 1).join(" ");
-  const known = group.length > 0 ? group : firstWords();
-  const nearest = words.length > 1 || group.length === 0 ? await findNearest(name, known) : undefined;
+  // The word of the group is left out, because it would make other names similar.
+  const prefix = group.length > 0 ? `${words[0]} ` : "";
+  const known = group.length > 0 ? group.map((each) => each.slice(prefix.length)) : firstWords();
+  const nearest = await findNearest(name.slice(prefix.length), known);
   const list = group.length > 0 ? `Commands: ${group.join(", ")}.` : "Run tidings --help.";
-  const hint = nearest === undefined ? list : `Did you mean tidings ${nearest}?`;
+  const hint = nearest === undefined ? list : `Did you mean tidings ${prefix}${nearest}?`;
   throw new UsageError(`There is no command "${name}". ${hint}`);
 }
 
