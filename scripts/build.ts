@@ -27,7 +27,8 @@ const outdir = process.env.BUILD_DIR ?? "dist";
 
 /** Entry points that the command loads only by `import()`. */
 const service = [
-  "src/cli/serve.ts",
+  "src/cli/serve/serve.ts",
+  "src/cli/doctor/doctor.ts",
   "src/cli/data-folder/instance.ts",
   "src/database/embedded/embedded-worker.ts",
   "src/adapters/documents/reader-worker.ts",
@@ -150,7 +151,7 @@ function excludeService(): Plugin {
   return {
     name: "exclude-service",
     setup({ onResolve }) {
-      onResolve({ filter: /\/(?:app|instance|serve|whatsapp-emulator)\.ts$/ }, ({ kind, path }) =>
+      onResolve({ filter: /\/(?:app|doctor|instance|serve|whatsapp-emulator)\.ts$/ }, ({ kind, path }) =>
         kind === "dynamic-import"
           ? { path: `./${basename(path, ".ts")}.js`, external: true }
           : { errors: [{ text: `Load ${path} by import(): it is large, and few commands need it.` }] },

@@ -107,9 +107,9 @@ describe("modules", async () => {
         !path.startsWith("emulator/") && imports.some((target) => target.startsWith("emulator/")),
     );
     expect(loaders.map(({ path }) => path)).toEqual(["src/cli/emulator/whatsapp-emulator.ts"]);
-    const main = sources.find(({ path }) => path === "src/cli/main.ts");
-    expect(main?.text).toContain('await import("./emulator/whatsapp-emulator.ts")');
-    expect(main?.text).not.toContain('from "./emulator/whatsapp-emulator.ts"');
+    const table = sources.find(({ path }) => path === "src/cli/commands/table.ts");
+    expect(table?.text).toContain('await import("../emulator/whatsapp-emulator.ts")');
+    expect(table?.text).not.toContain('from "../emulator/whatsapp-emulator.ts"');
   });
 
   test("of the platform name no vendor of a channel, except in stored and public names", () => {

@@ -179,12 +179,12 @@ test.each([
 });
 
 test.each([
-  ["orgs create", "--owner-email <text>"],
-  ["orgs list", "--status <text>"],
-  ["keys create", "--expires-in-days <text>"],
-  ["keys list", "--organization <text>"],
+  ["orgs create", "--owner-email <address>"],
+  ["orgs list", "--status <status>"],
+  ["keys create", "--expires-in-days <number>"],
+  ["keys list", "--organization <id>"],
   ["keys revoke", "tidings keys revoke <key id> [options]"],
-  ["users create", "--role <text>"],
+  ["users create", "--role <role>"],
   ["users reset-password", "--json "],
 ])("%s has a help of its own", async (command, text) => {
   const { status, stdout } = await runCommand([...command.split(" "), "--help"]);

@@ -2,7 +2,7 @@
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
-import { createProxy } from "../src/cli/proxy/index.ts";
+import { createProxy } from "../src/cli/serve/proxy/index.ts";
 import { contacts } from "../tools/contacts.ts";
 import { ownerKey, useTestApp } from "./support/app.ts";
 import { sendRaw } from "./support/raw-http.ts";

@@ -2,7 +2,7 @@
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { createProxy } from "../src/cli/proxy/index.ts";
+import { createProxy } from "../src/cli/serve/proxy/index.ts";
 import { apiKeys } from "../tools/api-keys.ts";
 import { messages } from "../tools/messages/index.ts";
 import { uploads } from "../tools/uploads.ts";

@@ -3,6 +3,7 @@
  */
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { commandsPage } from "./commands.ts";
 import { errorsPage } from "./errors.ts";
 import { eventsPage } from "./events.ts";
 import { hintsPage } from "./hints.ts";
@@ -14,6 +15,7 @@ import { settingsPage } from "./settings.ts";
 const folder = "docs/reference";
 
 const pages: Readonly<Record<string, Page>> = {
+  "commands.md": commandsPage(),
   "errors.md": errorsPage(),
   "events.md": eventsPage(),
   "hints.md": hintsPage(),

@@ -24,7 +24,7 @@ mcpb("pack", staged, packed);
 async function listImports(entry: string): Promise<string[]> {
   const { metafile } = await build({
     entryPoints: [entry],
-    external: ["./serve.js", "./instance.js", "./whatsapp-emulator.js"],
+    external: ["./doctor.js", "./serve.js", "./instance.js", "./whatsapp-emulator.js"],
     bundle: true,
     format: "esm",
     platform: "node",

@@ -4,6 +4,7 @@ import { toMicros } from "../../tools/money.ts";
 import { Environment } from "./environment.ts";
 import { isLoopback, isTrue } from "./fields.ts";
 import { readChatSettings, readEmbeddingsSettings, readTranscriptionSettings } from "./model-settings.ts";
+import { subjectOf } from "./subjects.ts";
 import { findMisspelt, warnAboutUnknown } from "./unknown-settings.ts";
 
 /** Settings that must be set together. */
@@ -36,7 +37,67 @@ const dependent = [
   ["TIDINGS_TRANSCRIPTION_MODEL", "TIDINGS_TRANSCRIPTION_URL"],
 ] as const;
 
-const Settings = Environment.superRefine((env, context) => {
+// Also with invalid fields, so that all errors are found at once.
+const Settings = Environment.superRefine(checkTogether, { when: () => true }).transform(toConfig);
+
+export { settingSubjects } from "./subjects.ts";
+
+export type Config = z.output<typeof Settings>;
+
+/** The settings by name, as text. */
+export type SettingTexts = Readonly<Record<string, string | undefined>>;
+
+/** A setting as docs/reference/settings.md shows it. */
+interface Setting {
+  readonly name: string;
+  /** Empty for none. */
+  readonly default: string;
+  readonly description: string;
+  readonly subject: string;
+}
+
+export const settings: readonly Setting[] = Object.entries(Environment.shape).map(([name, field]) => ({
+  name,
+  default: defaultOf(field),
+  description: field.description ?? "",
+  subject: subjectOf(name),
+}));
+
+/**
+ * Settings are invalid or misspelt. The message has a line for each, which names the setting and the values
+ * that it takes.
+ */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+}
+
+/**
+ * Parses the settings; an empty value counts as not set.
+ *
+ * @param given values that take the place of the environment's.
+ * @throws ConfigError
+ */
+export function readConfig(
+  env: SettingTexts = process.env,
+  given: SettingTexts = {},
+): { config: Config; warnings: string[] } {
+  const texts = Object.entries({ ...env, ...given });
+  const values = Object.fromEntries(texts.filter(([, value]) => value?.trim()));
+  const [names, known] = [Object.keys(values), Object.keys(Environment.shape)];
+  const misspelt = findMisspelt(names, known).map(
+    ({ name, nearest }) => `Unknown setting ${name}. Did you mean ${nearest}?`,
+  );
+  const parsed = Settings.safeParse(values);
+  if (!parsed.success || misspelt.length > 0) {
+    const issues = parsed.error?.issues ?? [];
+    const invalid = issues.map(({ path, message }) => `${path[0]?.toString()} takes ${message}.`);
+    throw new ConfigError([...new Set([...misspelt, ...invalid])].join("\n"));
+  }
+  return { config: parsed.data, warnings: warnAboutUnknown(names, known) };
+}
+
+/** Checks the settings whose values depend on one another. */
+function checkTogether(env: z.output<typeof Environment>, context: z.RefinementCtx): void {
   const { TIDINGS_BASE_URL, TIDINGS_API_KEY } = env;
   const local = ["TIDINGS_ALLOW_LOCAL_WEBHOOKS", "TIDINGS_ALLOW_LOCAL_SOURCES"] as const;
   for (const name of local.filter((each) => isTrue(env[each]) && !isLoopback(env.HOST))) {
@@ -52,10 +113,10 @@ const Settings = Environment.superRefine((env, context) => {
     context.addIssue({ code: "custom", path: [missing], message: `a value when ${present} is set` });
   }
   for (const group of groups) {
-    const missing = group.find((name) => env[name] === undefined);
-    if (missing !== undefined && group.some((name) => env[name] !== undefined)) {
+    const missing = group.filter((name) => env[name] === undefined);
+    for (const name of missing.length < group.length ? missing : []) {
       const message = `a value when another one of ${group.join(", ")} is set`;
-      context.addIssue({ code: "custom", path: [missing], message });
+      context.addIssue({ code: "custom", path: [name], message });
     }
   }
   const isReal = real.find((name) => env[name] !== undefined);
@@ -72,40 +133,6 @@ const Settings = Environment.superRefine((env, context) => {
       context.addIssue({ code: "custom", path: [needed], message: `a value when ${name} is set` });
     }
   }
-}).transform(toConfig);
-
-export type Config = z.output<typeof Settings>;
-
-/** Every setting as docs/reference/settings.md shows it; an empty default means none. */
-export const settings: readonly { name: string; default: string; description: string }[] = Object.entries(
-  Environment.shape,
-).map(([name, field]) => ({ name, default: defaultOf(field), description: field.description ?? "" }));
-
-/**
- * A setting is invalid or misspelt. The message is one line that names the setting and the values that it
- * takes.
- */
-export class ConfigError extends Error {
-  override readonly name = "ConfigError";
-}
-
-/** Parses the settings; an empty value counts as not set. @throws ConfigError */
-export function readConfig(env: Readonly<Record<string, string | undefined>> = process.env): {
-  config: Config;
-  warnings: string[];
-} {
-  const values = Object.fromEntries(Object.entries(env).filter(([, value]) => value?.trim()));
-  const [names, known] = [Object.keys(values), Object.keys(Environment.shape)];
-  const misspelt = findMisspelt(names, known);
-  if (misspelt) {
-    throw new ConfigError(`Unknown setting ${misspelt.name}. Did you mean ${misspelt.nearest}?`);
-  }
-  const parsed = Settings.safeParse(values);
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    throw new ConfigError(`${issue?.path[0]?.toString()} takes ${issue?.message}.`);
-  }
-  return { config: parsed.data, warnings: warnAboutUnknown(names, known) };
 }
 
 function toConfig(env: z.output<typeof Environment>) {

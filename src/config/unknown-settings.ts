@@ -6,20 +6,17 @@ import { nearestName } from "../../tools/contract/index.ts";
 
 const prefix = "TIDINGS_";
 
-/** The first unknown setting that is similar to a known setting, with the known setting. */
+/** The unknown settings that are similar to a known setting, each with the known setting. */
 export function findMisspelt(
   names: readonly string[],
   known: readonly string[],
-): { readonly name: string; readonly nearest: string } | undefined {
+): readonly { readonly name: string; readonly nearest: string }[] {
   const candidates = known.filter((name) => name.startsWith(prefix)).map(withoutPrefix);
-  for (const name of unknownNames(names, known)) {
+  return unknownNames(names, known).flatMap((name) => {
     // The prefix is left out, because it would make short names similar.
     const nearest = nearestName(withoutPrefix(name), candidates);
-    if (nearest !== undefined) {
-      return { name, nearest: prefix + nearest };
-    }
-  }
-  return undefined;
+    return nearest === undefined ? [] : [{ name, nearest: prefix + nearest }];
+  });
 }
 
 /**

@@ -16,7 +16,7 @@ import { startEmbedded, startMaintenance } from "./embedded/index.ts";
 import { isOutage, NoConnectionError, sqlState } from "./outage.ts";
 import type { Ownership } from "./ownership/index.ts";
 import { createPool } from "./pool/index.ts";
-import { connectionError, postgresSettings, requireVersion } from "./postgres.ts";
+import { connectionError, defaultPoolSize, postgresSettings, requireVersion } from "./postgres.ts";
 import type { Tables } from "./schema/index.ts";
 import { runTransaction, type TransactionOpening } from "./transaction.ts";
 
@@ -99,7 +99,10 @@ async function openPostgres(url: string, options: DatabaseOptions): Promise<Data
   }
 }
 
-async function connectToPostgres(url: string, { poolSize = 10, log }: DatabaseOptions): Promise<Database> {
+async function connectToPostgres(
+  url: string,
+  { poolSize = defaultPoolSize, log }: DatabaseOptions,
+): Promise<Database> {
   const pool = createPool(postgresSettings(url, poolSize), { log, canCancel: true });
   const connection = await connect(pool);
   const { queries } = connection;

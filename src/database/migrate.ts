@@ -56,21 +56,33 @@ async function runMigrations(database: Database, known: Readonly<Record<string, 
  *   corrupted.
  */
 async function requireKnown(database: Database, known: Readonly<Record<string, Migration>>): Promise<void> {
+  const [unknown] = (await readMigrationState(database, known)).unknown;
+  if (unknown !== undefined) {
+    throw new Error(
+      `A newer version of Tidings wrote this database: it has the migration ${unknown}, which this version does not know. Start the newer version, or set another database or data folder.`,
+    );
+  }
+}
+
+/** The migrations that have not run, and those of a newer version that have. */
+export async function readMigrationState(
+  database: Database,
+  known: Readonly<Record<string, Migration>> = migrations,
+): Promise<{ readonly pending: readonly string[]; readonly unknown: readonly string[] }> {
   const { rows: tables } = await rowsOf({ name: nullable("text") })`
     select to_regclass('kysely_migration')::text as name
   `.execute(database.queries);
   if (!tables[0]?.name) {
-    return;
+    return { pending: Object.keys(known), unknown: [] };
   }
   const { rows } = await rowsOf({ name: "text" })`
     select name::text as name from kysely_migration order by name
   `.execute(database.queries);
-  const unknown = rows.find(({ name }) => !(name in known));
-  if (unknown) {
-    throw new Error(
-      `A newer version of Tidings wrote this database: it has the migration ${unknown.name}, which this version does not know. Start the newer version, or set another database or data folder.`,
-    );
-  }
+  const applied = new Set(rows.map(({ name }) => name));
+  return {
+    pending: Object.keys(known).filter((name) => !applied.has(name)),
+    unknown: [...applied].filter((name) => !(name in known)),
+  };
 }
 
 function limitLockTime({ up }: Migration): Migration {

@@ -6,6 +6,9 @@ import { rowsOf } from "./query/index.ts";
 /** The limit for connecting, and for acquiring a connection of the pool. */
 const connectionTimeoutMs = 10_000;
 
+/** The most connections of a process. */
+export const defaultPoolSize = 10;
+
 /** Earlier versions do not support all the SQL that the service uses. */
 const minMajorVersion = 15;
 

@@ -76,6 +76,16 @@ async function challenge(address: string, key: string): Promise<Outcome> {
   return outcome;
 }
 
+/** Whether the server at this address has the key. Prints nothing. */
+export async function provesItself(address: string, key: string): Promise<boolean> {
+  const outcome = await challenge(address, key);
+  if (typeof outcome === "string") {
+    return false;
+  }
+  outcome.socket.destroy();
+  return true;
+}
+
 function isEqual(given: string, expected: string): boolean {
   const [one, other] = [Buffer.from(given), Buffer.from(expected)];
   return one.length === other.length && timingSafeEqual(one, other);

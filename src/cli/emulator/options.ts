@@ -1,37 +1,21 @@
 /** The options of `tidings whatsapp-emulator`. */
-import { UsageError } from "../manage/usage-error.ts";
+import type { CommandOptions } from "../commands/options.ts";
+import { UsageError } from "../commands/usage-error.ts";
 
-export const emulatorOptionTypes = {
-  port: { type: "string" },
-  host: { type: "string" },
-  "public-url": { type: "string" },
-  "callback-url": { type: "string" },
-  "phone-number": { type: "string" },
-  "access-token": { type: "string" },
-  "app-secret": { type: "string" },
-  "verify-token": { type: "string" },
-  "messages-per-second": { type: "string" },
+export const emulatorOptions = {
+  port: "Default: 4004. 0 takes a free one.",
+  host: "Default: 127.0.0.1. It has no access control beyond the tokens of the Graph API: do not open it to a network that you do not trust.",
+  "public-url": "How clients reach it, if not by host and port.",
+  "callback-url": "Where webhooks go. It must run already: it is verified at the start.",
+  "phone-number": "Of the business. Default: +15550783881.",
+  "access-token": "Default: EAAemulator.",
+  "app-secret": "Signs the webhooks. Default: 0123456789abcdef0123456789abcdef.",
+  "verify-token": "Default: emulator-verify-token.",
+  "messages-per-second": "More are refused with the code 130429. Default: 80.",
 } as const;
 
-export type EmulatorOptionName = keyof typeof emulatorOptionTypes;
-export type EmulatorArguments = Readonly<Partial<Record<EmulatorOptionName, string | undefined>>>;
-
-export const emulatorHelp = `Emulates the WhatsApp Cloud API for development and tests. Everything is in memory.
-
-Usage: tidings whatsapp-emulator [options]
-
-      --port <number>                 Default: 4004. 0 takes a free one.
-      --host <address>                Default: 127.0.0.1. It has no access control beyond the tokens of the
-                                      Graph API: do not open it to a network that you do not trust.
-      --public-url <address>          How clients reach it, if not by host and port.
-      --callback-url <address>        Where webhooks go. It must run already: it is verified at the start.
-      --phone-number <number>         Of the business. Default: +15550783881.
-      --access-token <text>           Default: EAAemulator.
-      --app-secret <text>             Signs the webhooks. Default: 0123456789abcdef0123456789abcdef.
-      --verify-token <text>           Default: emulator-verify-token.
-      --messages-per-second <number>  More are refused with the code 130429. Default: 80.
-
-docs/whatsapp-emulator.md describes what it emulates, and its controls under /emulator.`;
+type EmulatorOption = keyof typeof emulatorOptions;
+type EmulatorArguments = Pick<CommandOptions, EmulatorOption>;
 
 const maxPort = 65_535;
 
@@ -56,7 +40,7 @@ export function readEmulatorOptions(given: EmulatorArguments) {
   };
 }
 
-function readInteger(given: EmulatorArguments, name: EmulatorOptionName, max: number): number | undefined {
+function readInteger(given: EmulatorArguments, name: EmulatorOption, max: number): number | undefined {
   const text = given[name];
   if (text !== undefined && !(/^\d{1,6}$/.test(text) && Number(text) <= max)) {
     throw new UsageError(`--${name} takes a whole number from 0 to ${max}.`);
@@ -64,7 +48,7 @@ function readInteger(given: EmulatorArguments, name: EmulatorOptionName, max: nu
   return text === undefined ? undefined : Number(text);
 }
 
-function readUrl(given: EmulatorArguments, name: EmulatorOptionName): string | undefined {
+function readUrl(given: EmulatorArguments, name: EmulatorOption): string | undefined {
   const text = given[name];
   if (text !== undefined && !(URL.canParse(text) && /^https?:$/.test(new URL(text).protocol))) {
     throw new UsageError(`--${name} takes an address, for example http://127.0.0.1:3000/webhook.`);

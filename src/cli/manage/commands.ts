@@ -1,21 +1,10 @@
 /** The commands by which the operator manages organizations, keys and users on the machine of the service. */
+import { type Commands, meanings } from "../commands/command.ts";
 
-import { type ManageOptions, type OptionName, optionTypes } from "./options.ts";
+const { json, organization } = meanings;
+const common = { "data-dir": meanings.dataDir, json };
 
-export interface ManageCommand {
-  /** What the command does, in a few words. */
-  readonly summary: string;
-  /** The names of the arguments that follow the command. */
-  readonly arguments?: readonly string[];
-  /** Each option with its meaning. */
-  readonly options: Readonly<Partial<Record<OptionName, string>>>;
-  run(options: ManageOptions, args: readonly string[]): Promise<void>;
-}
-
-const json = "Print JSON, for scripts.";
-const organization = "Id of the organization. Default: the one of the first start.";
-
-export const manageCommands: Readonly<Record<string, ManageCommand>> = {
+export const manageCommands: Commands = {
   "orgs create": {
     summary: "Create an organization with its owner and an API key. Password and key are printed once.",
     options: {
@@ -25,13 +14,13 @@ export const manageCommands: Readonly<Record<string, ManageCommand>> = {
       "time-zone": "For example Europe/Berlin. Default: UTC.",
       "default-country": "Country of phone numbers without a country code, for example DE. Default: none.",
       currency: "For example EUR. Default: USD.",
-      json,
+      ...common,
     },
     run: async (options) => (await import("./orgs.ts")).runCreateOrganization(options),
   },
   "orgs list": {
     summary: "List the organizations, the newest first.",
-    options: { search: "Only names that contain this.", status: "Only active or suspended ones.", json },
+    options: { search: "Only names that contain this.", status: "Only active or suspended ones.", ...common },
     run: async (options) => (await import("./orgs.ts")).runListOrganizations(options),
   },
   "keys create": {
@@ -41,19 +30,19 @@ export const manageCommands: Readonly<Record<string, ManageCommand>> = {
       scopes: "Its scopes, separated by commas. Default: all.",
       "expires-in-days": "When it expires. Default: never.",
       organization,
-      json,
+      ...common,
     },
     run: async (options) => (await import("./keys.ts")).runCreateKey(options),
   },
   "keys list": {
     summary: "List the API keys of an organization, the newest first.",
-    options: { organization, json },
+    options: { organization, ...common },
     run: async (options) => (await import("./keys.ts")).runListKeys(options),
   },
   "keys revoke": {
     summary: "Revoke an API key: the next request that uses it is rejected.",
     arguments: ["key id"],
-    options: { organization, json },
+    options: { organization, ...common },
     run: async (options, [id = ""]) => (await import("./keys.ts")).runRevokeKey(options, id),
   },
   "users create": {
@@ -63,32 +52,13 @@ export const manageCommands: Readonly<Record<string, ManageCommand>> = {
       name: "Name. Required.",
       role: "owner, admin, supervisor or agent. Default: agent.",
       organization,
-      json,
+      ...common,
     },
     run: async (options) => (await import("./users.ts")).runCreateUser(options),
   },
   "users reset-password": {
     summary: "Give a user a new password, which is printed once, and end the user's sessions.",
-    options: { email: "E-mail address of the user. Required.", json },
+    options: { email: "E-mail address of the user. Required.", ...common },
     run: async (options) => (await import("./users.ts")).runResetPassword(options),
   },
 };
-
-/** The help of one command. */
-export function describeCommand(
-  name: string,
-  { summary, arguments: args = [], options }: ManageCommand,
-): string {
-  const rows = Object.entries(options).map(([option, meaning]): [string, string] => [
-    // The keys of `options` are names of options.
-    `--${option}${optionTypes[option as OptionName].type === "boolean" ? "" : " <text>"}`,
-    meaning,
-  ]);
-  const width = Math.max(...rows.map(([option]) => option.length));
-  const usage = ["tidings", name, ...args.map((arg) => `<${arg}>`), "[options]"].join(" ");
-  const lines = rows.map(([option, meaning]) => `  ${option.padEnd(width)}  ${meaning}`);
-  return [`Usage: ${usage}`, "", summary, workPlace, "", ...lines].join("\n");
-}
-
-const workPlace =
-  "Works on the machine of the service, while it runs or not: on DATABASE_URL or in TIDINGS_DATA_DIR.";

@@ -1,10 +1,10 @@
 /** `tidings keys create`, `tidings keys list` and `tidings keys revoke`. */
 import { z } from "zod";
 import { allScopes, readScope, type Scope } from "../../../tools/contract/index.ts";
-import type { ManageOptions } from "./options.ts";
-import { describeTable, describeValues, print } from "./print.ts";
+import type { CommandOptions } from "../commands/options.ts";
+import { describeTable, describeValues, print } from "../commands/print.ts";
+import { UsageError } from "../commands/usage-error.ts";
 import { withService } from "./send.ts";
-import { UsageError } from "./usage-error.ts";
 
 const dayMs = 24 * 3_600_000;
 const maxDays = 36_500;
@@ -28,9 +28,9 @@ const ListedKeys = z.array(
   }),
 );
 
-export async function runCreateKey(options: ManageOptions): Promise<void> {
+export async function runCreateKey(options: CommandOptions): Promise<void> {
   const input = { ...readOptions(options, new Date()), organization: options.organization };
-  const key = CreatedKey.parse(await withService((send) => send("create-key", input)));
+  const key = CreatedKey.parse(await withService(options, (send) => send("create-key", input)));
   print(options.json, key, () => [
     "The key is shown only now.",
     "",
@@ -44,8 +44,9 @@ export async function runCreateKey(options: ManageOptions): Promise<void> {
   ]);
 }
 
-export async function runListKeys({ json, organization }: ManageOptions): Promise<void> {
-  const keys = ListedKeys.parse(await withService((send) => send("list-keys", { organization })));
+export async function runListKeys(options: CommandOptions): Promise<void> {
+  const { json, organization } = options;
+  const keys = ListedKeys.parse(await withService(options, (send) => send("list-keys", { organization })));
   print(json, keys, () =>
     describeTable(
       ["ID", "BEGINS WITH", "ACTIVE", "LAST USED", "EXPIRES", "SCOPES", "NAME"],
@@ -62,13 +63,14 @@ export async function runListKeys({ json, organization }: ManageOptions): Promis
   );
 }
 
-export async function runRevokeKey({ json, organization }: ManageOptions, id: string): Promise<void> {
-  const revoked = await withService((send) => send("revoke-key", { id, organization }));
+export async function runRevokeKey(options: CommandOptions, id: string): Promise<void> {
+  const { json, organization } = options;
+  const revoked = await withService(options, (send) => send("revoke-key", { id, organization }));
   print(json, revoked, () => [`The key ${id} is revoked.`]);
 }
 
 /** @throws UsageError if an option is invalid. */
-function readOptions(options: ManageOptions, now: Date) {
+function readOptions(options: CommandOptions, now: Date) {
   const name = z
     .string()
     .min(1)

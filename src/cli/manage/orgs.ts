@@ -1,17 +1,17 @@
 /** `tidings orgs create` and `tidings orgs list`. */
 import { operator } from "../../../tools/operator.ts";
-import { type ManageOptions, requireOptions } from "./options.ts";
-import { describeTable, describeValues, print } from "./print.ts";
+import { type CommandOptions, requireOptions } from "../commands/options.ts";
+import { describeTable, describeValues, print } from "../commands/print.ts";
 import { withService } from "./send.ts";
 
 const pageSize = 100;
 
-export async function runCreateOrganization(options: ManageOptions): Promise<void> {
+export async function runCreateOrganization(options: CommandOptions): Promise<void> {
   const { json, "time-zone": time_zone, "default-country": default_country, currency } = options;
   const given = requireOptions(options, ["name", "owner-email", "owner-name"]);
   const owner = { email: given["owner-email"], name: given["owner-name"] };
   const input = { name: given.name, owner, time_zone, default_country, currency };
-  const answer = await withService((send) => send("create-organization", input));
+  const answer = await withService(options, (send) => send("create-organization", input));
   const { data } = operator.create_organization.output.parse({ data: answer });
   print(json, data, () => [
     "The password and the key are shown only now.",
@@ -24,8 +24,9 @@ export async function runCreateOrganization(options: ManageOptions): Promise<voi
   ]);
 }
 
-export async function runListOrganizations({ json, search, status }: ManageOptions): Promise<void> {
-  const organizations = await withService(async (send) => {
+export async function runListOrganizations(options: CommandOptions): Promise<void> {
+  const { json, search, status } = options;
+  const organizations = await withService(options, async (send) => {
     const found = [];
     for (let page = 1; ; page += 1) {
       const filters = { search, status, page, per_page: pageSize };

@@ -9,10 +9,11 @@ import { join } from "node:path";
 import { z } from "zod";
 import { ErrorBody } from "../../../tools/contract/index.ts";
 import { appSecrets, type Config, readConfig } from "../../config/index.ts";
+import { type CommandOptions, settingsOf } from "../commands/options.ts";
+import { UsageError } from "../commands/usage-error.ts";
 import { type DataFolder, openDataFolder } from "../data-folder/data-folder.ts";
-import { describeFirstStart } from "../first-start.ts";
+import { describeFirstStart } from "../data-folder/first-start.ts";
 import { createLazyLog } from "../lazy-log.ts";
-import { UsageError } from "./usage-error.ts";
 
 /** The same as in `platform/operator/machine-route.ts`, which would load the service. */
 const commandsPath = "/data-folder/commands/";
@@ -24,8 +25,11 @@ const commandsPath = "/data-folder/commands/";
 export type CommandSender = (command: string, input: object) => Promise<unknown>;
 
 /** Opens the service, calls `work` with a function that sends commands, and closes the service. */
-export async function withService<Result>(work: (send: CommandSender) => Promise<Result>): Promise<Result> {
-  const { config } = readConfig();
+export async function withService<Result>(
+  options: CommandOptions,
+  work: (send: CommandSender) => Promise<Result>,
+): Promise<Result> {
+  const { config } = readConfig(undefined, settingsOf(options));
   if (config.upstream) {
     throw new Error("This command works on the machine of the service: unset TIDINGS_BASE_URL.");
   }

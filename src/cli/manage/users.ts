@@ -1,7 +1,7 @@
 /** `tidings users create` and `tidings users reset-password`. */
 import { z } from "zod";
-import { type ManageOptions, requireOptions } from "./options.ts";
-import { describeValues, print } from "./print.ts";
+import { type CommandOptions, requireOptions } from "../commands/options.ts";
+import { describeValues, print } from "../commands/print.ts";
 import { withService } from "./send.ts";
 
 /** The response of the service. */
@@ -14,10 +14,10 @@ const WithPassword = z.object({
 
 const CreatedUser = WithPassword.extend({ name: z.string(), role: z.string() });
 
-export async function runCreateUser(options: ManageOptions): Promise<void> {
+export async function runCreateUser(options: CommandOptions): Promise<void> {
   const { json, organization, role } = options;
   const input = { ...requireOptions(options, ["email", "name"]), organization, role };
-  const user = CreatedUser.parse(await withService((send) => send("create-user", input)));
+  const user = CreatedUser.parse(await withService(options, (send) => send("create-user", input)));
   print(json, user, () => [
     "The password is shown only now.",
     "",
@@ -31,9 +31,9 @@ export async function runCreateUser(options: ManageOptions): Promise<void> {
   ]);
 }
 
-export async function runResetPassword(options: ManageOptions): Promise<void> {
+export async function runResetPassword(options: CommandOptions): Promise<void> {
   const input = requireOptions(options, ["email"]);
-  const user = WithPassword.parse(await withService((send) => send("reset-password", input)));
+  const user = WithPassword.parse(await withService(options, (send) => send("reset-password", input)));
   print(options.json, user, () => [
     "The password is shown only now. The user's sessions have ended.",
     "",

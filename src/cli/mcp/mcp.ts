@@ -6,18 +6,19 @@ import type { HostChannel } from "../../mcp/host-channel/index.ts";
 import { guardStdout, type StdioConnection, serveOverStdio } from "../../mcp/stdio/index.ts";
 import { createToolFilter, discoverAccess, tools } from "../../mcp/tool-list/index.ts";
 import type { Log } from "../../ports/telemetry/log.ts";
+import { type CommandOptions, settingsOf } from "../commands/options.ts";
 import { openDataFolder } from "../data-folder/data-folder.ts";
+import { describeFirstStart } from "../data-folder/first-start.ts";
 import type { Instance } from "../data-folder/instance.ts";
 import { embeddedTools } from "../embedded-tools.ts";
-import { describeFirstStart } from "../first-start.ts";
 import { createLazyLog } from "../lazy-log.ts";
 import { version } from "../version.ts";
 import { rememberAccess } from "./remembered-access.ts";
 
 /** @param cohort the cohort whose messages the client is notified of. */
-export async function runMcp(cohort: string | undefined): Promise<void> {
+export async function runMcp(options: CommandOptions, cohort: string | undefined): Promise<void> {
   guardStdout();
-  const { config, warnings } = readConfig();
+  const { config, warnings } = readConfig(undefined, settingsOf(options));
   const log = createLazyLog(config.logLevel, appSecrets(config));
   for (const warning of warnings) {
     log.warn({}, warning);

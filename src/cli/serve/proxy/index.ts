@@ -14,13 +14,13 @@ import {
   type ServerResponse,
   request as send,
 } from "node:http";
-import { Failure } from "../../../tools/contract/index.ts";
-import { fail } from "../../../tools/errors.ts";
-import { toRequestId } from "../../http/request-id.ts";
-import { handleClientError } from "../../http/server.ts";
-import { writeFailure } from "../../mcp/guards.ts";
-import { readBytes } from "../../streams/bytes.ts";
-import { proofPath } from "../data-folder/key-proof.ts";
+import { Failure } from "../../../../tools/contract/index.ts";
+import { fail } from "../../../../tools/errors.ts";
+import { toRequestId } from "../../../http/request-id.ts";
+import { handleClientError } from "../../../http/server.ts";
+import { writeFailure } from "../../../mcp/guards.ts";
+import { readBytes } from "../../../streams/bytes.ts";
+import { proofPath } from "../../data-folder/key-proof.ts";
 import { createForwardedHeaders, dropHopByHop } from "./headers.ts";
 
 export interface ProxyOptions {

@@ -1,5 +1,5 @@
 /** Formats the credentials that the first start created; they are printed once. */
-import type { BootstrapResult } from "../platform/operations/bootstrap.ts";
+import type { BootstrapResult } from "../../platform/operations/bootstrap.ts";
 
 export function describeFirstStart({ email, password, key, isProvided }: BootstrapResult): string {
   return [

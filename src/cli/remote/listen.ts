@@ -2,14 +2,12 @@
  * `tidings listen`: forwards the organization's events to a program under development, signed like webhooks.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { webhookEvents, webhooks } from "../../tools/webhooks.ts";
-import { CallFailure, type Client, createClient } from "../client/index.ts";
-import { type Config, readConfig } from "../config/index.ts";
-import { newSigningSecret, signDelivery } from "../platform/automation/webhooks/index.ts";
-import { toAddress } from "./address.ts";
-import { openDataFolder } from "./data-folder/data-folder.ts";
-import { createVerifier } from "./data-folder/verify-server.ts";
-import { version } from "./version.ts";
+import { webhookEvents, webhooks } from "../../../tools/webhooks.ts";
+import { CallFailure, type Client } from "../../client/index.ts";
+import { readConfig } from "../../config/index.ts";
+import { newSigningSecret, signDelivery } from "../../platform/automation/webhooks/index.ts";
+import { type CommandOptions, settingsOf } from "../commands/options.ts";
+import { connectToService } from "./connect.ts";
 
 /** Fast enough for interactive use; causes two requests per second. */
 const pollMs = 500;
@@ -21,19 +19,20 @@ interface Event {
   readonly type: string;
 }
 
-export async function runListen(forwardTo: string | undefined): Promise<void> {
+export async function runListen(options: CommandOptions): Promise<void> {
+  const { "forward-to": forwardTo, events: types = webhookEvents.join(",") } = options;
   if (forwardTo === undefined || !URL.canParse(forwardTo) || !/^https?:$/.test(new URL(forwardTo).protocol)) {
     throw new Error("tidings listen takes an address: --forward-to http://127.0.0.1:4000/hooks");
   }
-  const { config } = readConfig();
-  const { client, description } = await connect(config);
+  const { config } = readConfig(undefined, settingsOf(options));
+  const { client, description } = await connectToService(config, "listen");
   const secret = newSigningSecret();
   process.on("SIGINT", () => process.exit(0));
   process.on("SIGTERM", () => process.exit(0));
   console.log(`Forwarding events to ${forwardTo}\nSigning secret for this run: ${secret}`);
   let after: string | undefined;
   for (;;) {
-    const answer = await poll(client, after, description);
+    const answer = await poll(client, { types, after }, description);
     if (after === undefined) {
       console.log("Listening.");
     }
@@ -47,43 +46,19 @@ export async function runListen(forwardTo: string | undefined): Promise<void> {
   }
 }
 
-/**
- * Connects to the service in the settings; otherwise to the owner of the data folder, or to the service on
- * the port.
- */
-async function connect({ upstream, dataDir, host, port }: Config) {
-  const settings = { userAgent: `tidings-listen/${version}`, retries: 0 };
-  if (upstream) {
-    return { client: createClient({ ...settings, ...upstream }), description: upstream.baseUrl };
-  }
-  const folder = await openDataFolder(dataDir);
-  const verify = createVerifier(folder);
-  const defaultUrl = toAddress(host, port);
-  const client = createClient({
-    ...settings,
-    async baseUrl() {
-      const owner = await folder.owner();
-      const address = owner ? owner.address : defaultUrl;
-      const proven = address && (await verify(address));
-      if (!proven) {
-        throw new Error("no server of the data folder answers");
-      }
-      return proven;
-    },
-    key: () => folder.credential(),
-    isDirect: true,
-  });
-  return { client, description: `the folder ${dataDir}, or at ${defaultUrl}` };
+/** The events that are wanted next. */
+interface Position {
+  /** Separated by commas. */
+  readonly types: string;
+  /** The last cursor. */
+  readonly after: string | undefined;
 }
-
-/** A program under development may want any event. */
-const types = webhookEvents.join(",");
 
 /**
  * Retries while the service is unavailable; events from this time follow later.
  * @throws CallFailure when the service rejects the request.
  */
-async function poll(client: Client, after: string | undefined, description: string) {
+async function poll(client: Client, { types, after }: Position, description: string) {
   for (let isAnnounced = false; ; isAnnounced = true) {
     try {
       return await client.call(webhooks.list_events, {

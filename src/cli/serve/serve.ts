@@ -1,20 +1,21 @@
 /** `tidings serve`: runs the service over HTTP until a signal stops it. */
 import { once } from "node:events";
 import { createServer } from "node:net";
-import { createLog } from "../adapters/log/pino.ts";
-import { appSecrets, type Config, readConfig } from "../config/index.ts";
-import { createToolFilter, tools } from "../mcp/tool-list/index.ts";
-import type { BootstrapResult } from "../platform/operations/bootstrap.ts";
-import type { Log } from "../ports/telemetry/log.ts";
-import { toAddress } from "./address.ts";
-import { openDataFolder } from "./data-folder/data-folder.ts";
-import { type Instance, openInstance } from "./data-folder/instance.ts";
-import { describeFirstStart } from "./first-start.ts";
+import { createLog } from "../../adapters/log/pino.ts";
+import { appSecrets, type Config, readConfig } from "../../config/index.ts";
+import { createToolFilter, tools } from "../../mcp/tool-list/index.ts";
+import type { BootstrapResult } from "../../platform/operations/bootstrap.ts";
+import type { Log } from "../../ports/telemetry/log.ts";
+import { toAddress } from "../address.ts";
+import { type CommandOptions, settingsOf } from "../commands/options.ts";
+import { openDataFolder } from "../data-folder/data-folder.ts";
+import { describeFirstStart } from "../data-folder/first-start.ts";
+import { type Instance, openInstance } from "../data-folder/instance.ts";
+import { version } from "../version.ts";
 import { createProxy } from "./proxy/index.ts";
-import { version } from "./version.ts";
 
-export async function runServe(stopsWithParent = false): Promise<void> {
-  const { config, warnings } = readConfig();
+export async function runServe(options: CommandOptions): Promise<void> {
+  const { config, warnings } = readConfig(undefined, settingsOf(options));
   const log = createLog(config.logLevel, appSecrets(config));
   for (const warning of warnings) {
     log.warn({}, warning);
@@ -35,7 +36,7 @@ export async function runServe(stopsWithParent = false): Promise<void> {
     return [opened, opened.role === "owner" ? instanceAddress : await serveProxy(opened, config)] as const;
   });
   const stop = stopOnSignal(instance, log);
-  if (stopsWithParent) {
+  if (options["stop-with-parent"] === true) {
     stopAfter(process.ppid, stop);
   }
   console.log(
@@ -78,10 +79,12 @@ async function explainListenError<Result>(
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : undefined;
     if (code === "EADDRINUSE") {
-      throw new Error(`Port ${port} of ${host} is in use. Set PORT to another one.`, { cause: error });
+      throw new Error(`Port ${port} of ${host} is in use. Set PORT or --port to another one.`, {
+        cause: error,
+      });
     }
     if (code === "EADDRNOTAVAIL" || code === "EACCES") {
-      throw new Error(`Can't listen on ${host}:${port} (${code}). Set HOST or PORT.`, {
+      throw new Error(`Can't listen on ${host}:${port} (${code}). Set HOST or PORT, or --host or --port.`, {
         cause: error,
       });
     }

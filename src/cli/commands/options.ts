@@ -1,0 +1,83 @@
+/** The options of all commands. */
+import type { SettingTexts } from "../../config/index.ts";
+import { UsageError } from "./usage-error.ts";
+
+/** The value that each option takes; a flag takes none. */
+const optionValues = {
+  "access-token": "text",
+  "app-secret": "text",
+  "callback-url": "address",
+  channel: "flag",
+  cohort: "id",
+  currency: "code",
+  "data-dir": "folder",
+  "default-country": "code",
+  email: "address",
+  events: "types",
+  "expires-in-days": "number",
+  follow: "flag",
+  "forward-to": "address",
+  host: "address",
+  inbox: "number",
+  json: "flag",
+  "messages-per-second": "number",
+  name: "text",
+  organization: "id",
+  "owner-email": "address",
+  "owner-name": "text",
+  "phone-number": "number",
+  port: "number",
+  "public-url": "address",
+  role: "role",
+  scopes: "scopes",
+  search: "text",
+  since: "time",
+  status: "status",
+  "stop-with-parent": "flag",
+  "time-zone": "zone",
+  "verify-token": "text",
+} as const;
+
+export type OptionName = keyof typeof optionValues;
+
+/** The options that the user gave. */
+export type CommandOptions = {
+  readonly [Name in OptionName]?: ((typeof optionValues)[Name] extends "flag" ? boolean : string) | undefined;
+};
+
+type TextOption = {
+  [Name in OptionName]: (typeof optionValues)[Name] extends "flag" ? never : Name;
+}[OptionName];
+
+/** The options in the form of `parseArgs`. */
+export const optionTypes = Object.fromEntries(
+  Object.entries(optionValues).map(([name, value]) => [
+    name,
+    { type: value === "flag" ? ("boolean" as const) : ("string" as const) },
+  ]),
+);
+
+/** An option as help shows it. */
+export function describeOption(name: OptionName): string {
+  const value = optionValues[name];
+  return value === "flag" ? `--${name}` : `--${name} <${value}>`;
+}
+
+/** The values of these options. @throws UsageError that names the missing options. */
+export function requireOptions<Name extends TextOption>(
+  options: CommandOptions,
+  names: readonly Name[],
+): Readonly<Record<Name, string>> {
+  const missing = names.filter((name) => options[name] === undefined);
+  if (missing.length > 0) {
+    throw new UsageError(`${missing.map((name) => `--${name}`).join(" and ")} must be given. See --help.`);
+  }
+  // Every name has a value.
+  return Object.fromEntries(names.map((name) => [name, options[name]])) as Record<Name, string>;
+}
+
+/** The settings that options give, which take the place of the environment's. */
+export function settingsOf({ host, port, "data-dir": dataDir }: CommandOptions): SettingTexts {
+  const given = Object.entries({ HOST: host, PORT: port, TIDINGS_DATA_DIR: dataDir });
+  return Object.fromEntries(given.filter(([, value]) => value !== undefined));
+}

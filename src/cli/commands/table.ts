@@ -1,0 +1,117 @@
+/** The table of commands. Each loads its code only when it runs, which keeps the start short. */
+import { emulatorOptions, readEmulatorOptions } from "../emulator/options.ts";
+import { manageCommands } from "../manage/commands.ts";
+import { mcpOptions, readChannelCohort } from "../mcp/options.ts";
+import { type Commands, meanings } from "./command.ts";
+
+const programs: Commands = {
+  serve: {
+    summary: "Serve REST (/v1) and MCP (/mcp) over HTTP.",
+    options: {
+      port: "Port that the service listens on, instead of PORT; 0 selects any free port.",
+      host: "Address that the service listens on, instead of HOST.",
+      "data-dir": meanings.dataDir,
+      "stop-with-parent": "Stop when the process that started it has ended, as npm start needs.",
+    },
+    notes: [
+      "It uses the embedded database in the data folder or, if DATABASE_URL is set, PostgreSQL. The first start prints an API key and the owner's password.",
+    ],
+    run: async (options) => (await import("../serve/serve.ts")).runServe(options),
+  },
+  mcp: {
+    summary: "Serve MCP on stdin and stdout.",
+    options: { ...mcpOptions, "data-dir": meanings.dataDir },
+    notes: [
+      "With TIDINGS_BASE_URL and TIDINGS_API_KEY it forwards to that service; without them it runs the embedded one and shares it with other processes.",
+      "docs/assistants.md describes channels and the settings.",
+    ],
+    async run(options) {
+      const cohort = readChannelCohort(options);
+      await (await import("../mcp/mcp.ts")).runMcp(options, cohort);
+    },
+  },
+  doctor: {
+    summary: "Check the settings, the disk, the database, the port, inboxes and webhooks; changes nothing.",
+    options: { "data-dir": meanings.dataDir, json: meanings.json },
+    notes: [
+      "Each line is ok, a warning or a problem, with what to do about it. The exit code is 1 if there is a problem. With TIDINGS_BASE_URL it checks that service alone.",
+    ],
+    run: async (options) => (await import("../doctor/doctor.ts")).runDoctor(options),
+  },
+  "whatsapp-emulator": {
+    summary: "Emulate the WhatsApp Cloud API for development and tests. Everything is in memory.",
+    options: emulatorOptions,
+    notes: ["docs/whatsapp-emulator.md describes what it emulates, and its controls under /emulator."],
+    async run(options) {
+      const settings = readEmulatorOptions(options);
+      await (await import("../emulator/whatsapp-emulator.ts")).runWhatsappEmulator(settings);
+    },
+  },
+};
+
+const clientCommands: Commands = {
+  send: {
+    summary: "Send a text message to a phone number, and wait up to 10 seconds for its delivery.",
+    arguments: ["to", "text"],
+    options: { "data-dir": meanings.dataDir, json: meanings.json },
+    run: async (options, [to = "", text = ""]) =>
+      (await import("../remote/send.ts")).runSend(options, to, text),
+  },
+  inbound: {
+    summary: "Write as a customer to a simulated inbox.",
+    arguments: ["from", "text"],
+    options: {
+      inbox: "Phone number of the simulated inbox. Default: the first one.",
+      name: "Name of the customer.",
+      "data-dir": meanings.dataDir,
+      json: meanings.json,
+    },
+    notes: ["A real inbox is refused. With TIDINGS_SIMULATOR=off the service refuses it too."],
+    run: async (options, [from = "", text = ""]) =>
+      (await import("../remote/inbound.ts")).runInbound(options, from, text),
+  },
+  logs: {
+    summary: "Print the recent events of the organization, oldest first, one a line.",
+    options: {
+      follow: "Also print the events that come, until it is stopped.",
+      since: "How far to look back: a duration such as 30m, 2h or 7d, or a time. Default: 1h.",
+      events: meanings.events,
+      "data-dir": meanings.dataDir,
+      json: "Print each event as a line of JSON, with its data.",
+    },
+    run: async (options) => (await import("../remote/logs.ts")).runLogs(options),
+  },
+  listen: {
+    summary: "Forward the organization's events to a program under development, in the form of webhooks.",
+    options: {
+      "forward-to": "Where the events go, for example http://127.0.0.1:4000/hooks. Required.",
+      events: meanings.events,
+      "data-dir": meanings.dataDir,
+    },
+    run: async (options) => (await import("../remote/listen.ts")).runListen(options),
+  },
+};
+
+/** A part of the list of commands. */
+export interface CommandGroup {
+  readonly title: string;
+  /** What holds for all of them, also in the help of each. */
+  readonly note?: string;
+  readonly commands: Commands;
+}
+
+export const commandGroups: readonly CommandGroup[] = [
+  { title: "Run the service", commands: programs },
+  {
+    title: "Use a running service",
+    note: "Uses the service at TIDINGS_BASE_URL with TIDINGS_API_KEY or, without them, the one of this machine.",
+    commands: clientCommands,
+  },
+  {
+    title: "Manage organizations, keys and users",
+    note: "Works on the machine of the service, while it runs or not: on DATABASE_URL or in TIDINGS_DATA_DIR.",
+    commands: manageCommands,
+  },
+];
+
+export const commands: Commands = Object.assign({}, ...commandGroups.map((group) => group.commands));

@@ -1,0 +1,64 @@
+/** `tidings logs`: prints the recent events of the organization and, with --follow, those that come. */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { OutputOf } from "../../../tools/contract/index.ts";
+import { webhookEvents, webhooks } from "../../../tools/webhooks.ts";
+import type { CommandOptions } from "../commands/options.ts";
+import { UsageError } from "../commands/usage-error.ts";
+import { withClient } from "./connect.ts";
+
+const followMs = 1_000;
+/** The number of events in a full page of `list_events`. */
+const pageSize = 100;
+const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+type Event = OutputOf<typeof webhooks.list_events>["data"][number];
+
+export async function runLogs(options: CommandOptions): Promise<void> {
+  const { json = false, follow = false, events: types = webhookEvents.join(",") } = options;
+  const since = readSince(options.since ?? "1h", Date.now());
+  await withClient(options, "logs", async (client) => {
+    let position: { readonly since: string } | { readonly after: string } = { since };
+    for (;;) {
+      const { data, meta }: OutputOf<typeof webhooks.list_events> = await client.call(webhooks.list_events, {
+        types,
+        ...position,
+      });
+      for (const event of data) {
+        console.log(json ? JSON.stringify(event) : describeEvent(event));
+      }
+      position = { after: meta.cursor };
+      const isLast = data.length < pageSize;
+      if (isLast && !follow) {
+        return;
+      }
+      await (isLast ? sleep(followMs) : undefined);
+    }
+  });
+}
+
+/** @throws UsageError */
+function readSince(text: string, now: number): string {
+  const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  if (count !== undefined && unit !== undefined) {
+    // The pattern permits these units alone.
+    return new Date(now - Number(count) * unitMs[unit as keyof typeof unitMs]).toISOString();
+  }
+  const time = Date.parse(text);
+  if (Number.isNaN(time)) {
+    throw new UsageError(
+      "--since takes a duration such as 30m, 2h or 7d, or a time such as 2026-01-31T12:00:00Z.",
+    );
+  }
+  return new Date(time).toISOString();
+}
+
+/** Ids and states alone: a text of a contact could have control characters for the terminal. */
+function describeEvent({ created_at, type, id, data }: Event): string {
+  const facts = ["id", "status", "conversation_id", "contact_id", "inbox_id"].flatMap((name) => {
+    const value = data[name];
+    return typeof value === "string" && /^\w+$/.test(value)
+      ? `${name === "id" ? "" : `${name}=`}${value}`
+      : [];
+  });
+  return [created_at, type, id, ...facts].join("  ");
+}

@@ -1,0 +1,123 @@
+/** The commands that use a running service, and `tidings doctor`. */
+import { describe, expect, test } from "vitest";
+import { describeClock, describeConnections, describeMigrations } from "../src/cli/doctor/database.ts";
+import { checkVersions, describeDisk } from "../src/cli/doctor/machine.ts";
+import { describeInbox, describeWebhook } from "../src/cli/doctor/service.ts";
+import { ownerKey } from "./support/app.ts";
+import { runCommand } from "./support/command.ts";
+import { ownPort } from "./support/own-port.ts";
+import { useService } from "./support/served-process.ts";
+
+const serve = useService();
+
+async function run(...args: string[]) {
+  const { address, processes } = await serve();
+  return runCommand(args, { ...processes.env, TIDINGS_BASE_URL: address, TIDINGS_API_KEY: ownerKey });
+}
+
+async function runJson(...args: string[]) {
+  const { status, stdout, stderr } = await run(...args, "--json");
+  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  return stdout;
+}
+
+test("a customer's message and the answer are in the log", async () => {
+  const received = JSON.parse(await runJson("inbound", "+14155550177", "Hello", "--name", "Ada"));
+  const sent = JSON.parse(await runJson("send", "+14155550177", "Hi Ada"));
+  expect(sent).toMatchObject({ to: "+14155550177", conversation_id: received.conversation_id });
+  const lines = (await runJson("logs", "--events", "message.received,message.sent")).trim().split("\n");
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+    { type: "message.received", data: { message_id: received.message_id } },
+    { type: "message.sent", data: { message_id: sent.id } },
+  ]);
+  const { stdout } = await run("logs", "--events", "message.received");
+  expect(stdout).toContain(`conversation_id=${received.conversation_id}`);
+  expect(stdout).not.toContain("Hello");
+});
+
+test.each([
+  [["send", "+14155550177"], 2, "tidings send takes <to> <text>. Run tidings send --help."],
+  [
+    ["inbound", "+14155550177", "Hi", "--inbox", "+4915112345678"],
+    1,
+    "No simulated inbox has the number +4915112345678. tidings inbound writes to simulated inboxes alone.",
+  ],
+  [
+    ["logs", "--since", "soon"],
+    2,
+    "--since takes a duration such as 30m, 2h or 7d, or a time such as 2026-01-31T12:00:00Z.",
+  ],
+])("%j is rejected", async (args, status, message) => {
+  expect(await run(...args)).toEqual({ status, stdout: "", stderr: `tidings: ${message}\n` });
+});
+
+test("a wrong key and a missing service are explained", async () => {
+  const { address } = await serve();
+  const wrong = { TIDINGS_BASE_URL: address, TIDINGS_API_KEY: "sk_live_wrong" };
+  expect(await runCommand(["logs"], wrong)).toMatchObject({
+    status: 1,
+    stderr: `tidings: The service at ${address} rejects the key. Set TIDINGS_API_KEY to a key of this service.\n`,
+  });
+  const missing = `http://127.0.0.1:${ownPort}`;
+  expect(await runCommand(["logs"], { ...wrong, TIDINGS_BASE_URL: missing })).toMatchObject({
+    status: 1,
+    stderr: `tidings: No service answers at ${missing}. Check TIDINGS_BASE_URL, or unset it to use the service of this machine.\n`,
+  });
+});
+
+describe("doctor", () => {
+  test("finds no problem beside a running service", async () => {
+    const { processes, address } = await serve();
+    const env = { ...processes.env, PORT: new URL(address).port };
+    const { status, stdout, stderr } = await runCommand(["doctor", "--json"], env);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+    const findings = JSON.parse(stdout) as { check: string; status: string }[];
+    const checks = ["versions", "setting", "database", "port", "service", "channel"];
+    for (const check of checks) {
+      expect(findings).toContainEqual(expect.objectContaining({ check, status: "ok" }));
+    }
+  });
+
+  test("names each wrong setting and exits with 1", async () => {
+    const { status, stdout, stderr } = await runCommand(["doctor"], { PORT: "x", HOST: "a b" });
+    expect({ status, stderr }).toEqual({ status: 1, stderr: "tidings: 2 problems were found.\n" });
+    expect(stdout).toMatch(/^problem +setting +PORT takes a whole number/m);
+  });
+
+  test("tells what is a problem from what is a warning", () => {
+    const inbox = { phone_number: "+14155550100", channel: "whatsapp" };
+    const health = { code: 190, reason: "expired", since: null };
+    const webhook = { id: "whk_1", url: "https://a.example/secret", disabled_reason: null };
+    expect([
+      checkVersions("20.18.9").status,
+      checkVersions("22.0.0").status,
+      describeDisk("/data", 199).status,
+      describeDisk("/data", 1_999).status,
+      describeMigrations({ pending: [], unknown: ["9999-later"] }).status,
+      describeMigrations({ pending: ["0001-a"], unknown: [] }).status,
+      describeConnections({ max_connections: 20, used: 11 }).status,
+      describeConnections({ max_connections: 20, used: 10 }).status,
+      describeClock(-3_000, 10).status,
+      describeClock(3_000, 1_500).status,
+      describeInbox({ ...inbox, health: { ...health, status: "stopped" } }).status,
+      describeInbox({ ...inbox, health: { ...health, status: "unreachable" } }).status,
+      describeWebhook({ ...webhook, is_active: false, disabled_reason: "gone" }, []).status,
+      describeWebhook({ ...webhook, is_active: true }, []).message,
+    ]).toEqual([
+      "problem",
+      "ok",
+      "problem",
+      "warning",
+      "problem",
+      "warning",
+      "warning",
+      "ok",
+      "warning",
+      "ok",
+      "problem",
+      "warning",
+      "problem",
+      "whk_1 at https://a.example has had no event yet.",
+    ]);
+  });
+});
