@@ -1,6 +1,6 @@
 /**
- * Fills the placeholders of commands with values of earlier answers, as a reader does:
- * `coh_…` with the id of a cohort, and the value in `"password": "…"` with that of a member of this name.
+ * Fills the placeholders of commands with values of earlier answers, as a reader does: `coh_…` with the id of a
+ * cohort, and `<storage_url>` with the value of the member with this name.
  *
  * It takes the latest answer that has one, and its first: of a list, the newest entry.
  */
@@ -18,10 +18,7 @@ export function createPlaceholders(known: Readonly<Record<string, string>>): Pla
     fill: (text) =>
       text
         .replace(/\b([a-z_]+_)…/g, (found, prefix) => values.get(prefix) ?? found)
-        .replace(/"(\w+)": ?"…"/g, (found, name) => {
-          const value = values.get(name);
-          return value === undefined ? found : `"${name}": "${value}"`;
-        }),
+        .replace(/<(\w+)>/g, (found, name) => values.get(name) ?? found),
     learn(answer) {
       const ids = Array.from(answer.matchAll(idPattern), ([id, prefix = ""]) => [prefix, id] as const);
       const members = Array.from(

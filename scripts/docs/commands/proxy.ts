@@ -43,8 +43,10 @@ async function forward(
   { placeholders, failures }: Traffic,
 ): Promise<void> {
   const received = await buffer(incoming);
-  const filled = placeholders.fill(received.toString());
-  const body = received.includes("…") ? Buffer.from(filled) : received;
+  const text = received.toString();
+  const filled = placeholders.fill(text);
+  // A file may not be valid text.
+  const body = filled === text ? received : Buffer.from(filled);
   const path = placeholders.fill((incoming.url ?? "/").replaceAll(/%e2%80%a6/gi, "…"));
   const { expect: _, ...headers } = incoming.headers;
   if (headers["content-length"] !== undefined) {
@@ -61,11 +63,11 @@ async function forward(
     chunks.push(chunk);
     answer.write(chunk);
   }
-  const text = Buffer.concat(chunks).toString();
-  placeholders.learn(text);
+  const answered = Buffer.concat(chunks).toString();
+  placeholders.learn(answered);
   // Other clients probe for addresses that do not exist.
   if (status >= 400 && headers["user-agent"]?.startsWith("curl/")) {
-    failures.push(`${incoming.method} ${path} was answered with ${status}: ${text}`);
+    failures.push(`${incoming.method} ${path} was answered with ${status}: ${answered}`);
   }
   answer.end();
 }
