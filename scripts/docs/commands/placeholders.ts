@@ -1,6 +1,6 @@
 /**
- * Fills the placeholders of commands with values of earlier answers, as a reader does: `coh_…` with the id of a
- * cohort, and `<storage_url>` with the value of the member with this name.
+ * Fills the placeholders of commands with values of earlier answers, as a reader does: `coh_…` with the id
+ * of a cohort, and `<storage_url>` with the value of the member with this name.
  *
  * It takes the latest answer that has one, and its first: of a list, the newest entry.
  */
