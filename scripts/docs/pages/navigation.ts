@@ -18,12 +18,30 @@ const group = (title: string, ...names: readonly string[]): PageGroup => ({
 });
 
 export const groups: readonly PageGroup[] = [
-  { title: "Start", pages: [{ file: "README.md", path: "start" }] },
-  group("Guides", "api", "webhooks", "files", "templates", "broadcasts", "cohorts", "flows"),
+  {
+    title: "Start",
+    pages: [
+      { file: "README.md", path: "start" },
+      { file: "docs/first-bot.md", path: "first-bot" },
+    ],
+  },
+  group(
+    "Guides",
+    "api",
+    "contacts",
+    "messages",
+    "teams",
+    "webhooks",
+    "files",
+    "templates",
+    "broadcasts",
+    "cohorts",
+    "flows",
+  ),
   group("Assistants and answers", "assistants", "knowledge-base", "chatbot"),
   group("Channels", "simulated-channel", "whatsapp", "whatsapp-emulator"),
   group("Money", "wallet", "payments", "billing", "pricing", "prices"),
-  group("Operation", "operations", "operator"),
+  group("Operation", "operations", "operator", "command-line"),
   group(
     "Reference",
     "reference/operations",
@@ -32,6 +50,7 @@ export const groups: readonly PageGroup[] = [
     "reference/scopes",
     "reference/hints",
     "reference/settings",
+    "reference/commands",
   ),
 ];
 
