@@ -9,8 +9,8 @@
  * vectors of the built-in embedder are copied with their licences. `docs/` has the documentation as HTML.
  *
  * Only white space and comments are removed, and there are no source maps: stack traces have the function
- * names of the source. The emulator of the WhatsApp Cloud API is a program of its own, and `client.js` is what
- * the package exports.
+ * names of the source. The emulator of the WhatsApp Cloud API is a program of its own, and `client.js` is
+ * what the package exports.
  */
 import { chmod, copyFile, rm } from "node:fs/promises";
 import { createRequire } from "node:module";

@@ -146,6 +146,7 @@ const namespaces: ReadonlySet<string> = new Set(["cohort-attributes"]);
 /** Input for operations that require one of several optional fields, or a phone number. */
 const chosen: Readonly<Partial<Record<OperationName, object>>> = {
   assign_conversation: { assigned_to: "x" },
+  tag_contact: { add: ["x"] },
   test_broadcast: { to: "+14155550123" },
 };
 

@@ -244,7 +244,7 @@ describe("tags of a new contact", () => {
   );
 });
 
-test("a change of tags names at least one tag", async () => {
+test("a change of tags says which tags are added or removed", async () => {
   const { data } = await app.call(contacts.create_contact, { phone_number: "+14155550135" });
   const failure = await expectFailure(app.call(contacts.tag_contact, { id: data.id }));
   expect(failure).toMatchObject({ status: 400, error: { param: "add" } });

@@ -45,7 +45,8 @@ export const Contact = z.object({
 const name = z.string().trim().max(255).describe("Display name");
 const attributes = metadata.describe('Custom attributes, like {"tier":"gold"}');
 const contactId = id("Contact", "list_contacts");
-const newTags = tags.describe("Needs contacts:manage");
+const sentTags = tags.unwrap().optional();
+const newTags = sentTags.describe("Needs contacts:manage");
 const profile = { name: name.optional(), metadata: attributes.optional(), tags: newTags };
 
 export const contacts = {
@@ -151,15 +152,15 @@ export const contacts = {
     input: z
       .object({
         id: contactId,
-        add: tags.describe("For example vip"),
-        remove: tags.describe("Tags"),
+        add: sentTags.describe("For example vip"),
+        remove: sentTags.describe("Tags"),
       })
       .superRefine(({ add, remove }, context) => {
-        if (add.length + remove.length === 0) {
+        if (add === undefined && remove === undefined) {
           context.addIssue({
             code: "custom",
             path: ["add"],
-            message: "Name at least one tag in add or in remove.",
+            message: "Send tags in add, in remove, or in both.",
           });
         }
       }),

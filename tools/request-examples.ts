@@ -24,6 +24,7 @@ export const requestExamples: {
   update_contact: { name: "Ada King", metadata: { tier: "platinum" } },
   upsert_contact: { phone_number: "+14155550123", name: "Ada Lovelace" },
   tag_contact: { add: ["vip"], remove: ["lead"] },
+  toggle_flow: { is_enabled: true },
   update_conversation: { status: "closed", add_tags: ["refund"] },
   assign_conversation: { assigned_to: agent, reason: "Speaks French" },
   unassign_conversation: { reason: "End of the shift" },

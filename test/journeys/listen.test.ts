@@ -78,7 +78,7 @@ test("a service that is killed and returns at another port loses no event, and n
 });
 
 test("another program's answer at TIDINGS_BASE_URL does not end it, and it continues with the cursor", async () => {
-  const events = (cursor: string) => ({ body: { data: { cursor, events: [] } } });
+  const events = (cursor: string) => ({ body: { data: [], meta: { cursor } } });
   await using upstream = await startUpstream([
     events("c1"),
     { status: 404, body: "Not found" },

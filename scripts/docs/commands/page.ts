@@ -42,9 +42,12 @@ export async function runBlocks({ name, blocks }: Page, shell: Shell): Promise<s
     // npx installs what it runs without asking.
     env: { ...shell.env, KEY: shell.key, npm_config_yes: "true" },
     stdio: ["ignore", "pipe", "inherit"],
-    timeout: limitMs,
+    detached: true,
   });
+  // Its group: a command that runs on would keep the output open.
+  const timer = setTimeout(() => process.kill(-(bash.pid ?? 0), "SIGKILL"), limitMs);
   const [output, [code]] = await Promise.all([text(bash.stdout), once(bash, "exit")]);
+  clearTimeout(timer);
   return code === 0 ? undefined : output;
 }
 

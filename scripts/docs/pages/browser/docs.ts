@@ -4,7 +4,7 @@
 const written = /(?:https?:\/\/)?(?:127\.0\.0\.1|localhost):3000(?![\w.-])/g;
 
 /** A passage of a page: its address, the title of the page, the heading, the text. */
-interface Passage {
+interface PassageEntry {
   readonly a: string;
   readonly p: string;
   readonly h: string;
@@ -35,18 +35,22 @@ function addCopyButton(block: HTMLElement): void {
   const button = document.createElement("button");
   button.type = "button";
   button.textContent = "Copy";
-  button.addEventListener("click", async () => {
-    try {
-      await navigator.clipboard.writeText(block.textContent ?? "");
-      button.textContent = "Copied";
-    } catch {
-      // A page that is not served over HTTPS may not write to the clipboard.
-      getSelection()?.selectAllChildren(block);
-      button.textContent = "Selected";
-    }
+  const say = (text: string) => {
+    button.textContent = text;
     setTimeout(() => {
       button.textContent = "Copy";
     }, 2_000);
+  };
+  button.addEventListener("click", () => {
+    // A page that is not served over HTTPS has no clipboard.
+    const copying = navigator.clipboard?.writeText(block.textContent ?? "") ?? Promise.reject();
+    copying.then(
+      () => say("Copied"),
+      () => {
+        getSelection()?.selectAllChildren(block);
+        say("Selected");
+      },
+    );
   });
   block.replaceWith(frame);
   frame.append(block, button);
@@ -65,15 +69,28 @@ function listenToSearch(): void {
   if (!query || !results) {
     return;
   }
-  let index: Promise<readonly Passage[]> | undefined;
-  query.addEventListener("input", async () => {
-    index ??= fetch("/docs/search.json").then((answer) => answer.json());
+  let index: readonly PassageEntry[] | undefined;
+  let isLoading = false;
+  const update = () => {
     const words = readWords(query.value);
-    const passages = words.length === 0 ? [] : find(await index, words);
-    // The text may have changed while the index was loaded.
-    if (words.join(" ") === readWords(query.value).join(" ")) {
-      results.replaceChildren(...show(passages, words));
+    results.replaceChildren(...(index && words.length > 0 ? show(find(index, words), words) : []));
+  };
+  query.addEventListener("input", () => {
+    update();
+    if (index || isLoading) {
+      return;
     }
+    isLoading = true;
+    fetch("/docs/search.json")
+      .then((answer) => answer.json())
+      .then((entries) => {
+        index = entries;
+        update();
+      })
+      .catch(() => {
+        // The next letter tries again.
+        isLoading = false;
+      });
   });
   query.addEventListener("keydown", ({ key }) => {
     if (key === "Escape") {
@@ -97,7 +114,7 @@ function readWords(text: string): readonly string[] {
 }
 
 /** The passages that have every word, those with words in their heading first. */
-function find(index: readonly Passage[], words: readonly string[]): readonly Passage[] {
+function find(index: readonly PassageEntry[], words: readonly string[]): readonly PassageEntry[] {
   return index
     .map((passage) => ({ passage, score: rate(passage, words) }))
     .filter(({ score }) => score > 0)
@@ -106,7 +123,7 @@ function find(index: readonly Passage[], words: readonly string[]): readonly Pas
     .map(({ passage }) => passage);
 }
 
-function rate({ p, h, t }: Passage, words: readonly string[]): number {
+function rate({ p, h, t }: PassageEntry, words: readonly string[]): number {
   const [page, heading, text] = [p.toLowerCase(), h.toLowerCase(), t.toLowerCase()];
   const scores = words.map(
     (word) =>
@@ -115,10 +132,7 @@ function rate({ p, h, t }: Passage, words: readonly string[]): number {
   return scores.includes(0) ? 0 : scores.reduce((sum, score) => sum + score, 0);
 }
 
-function show(passages: readonly Passage[], words: readonly string[]): readonly Node[] {
-  if (words.length === 0) {
-    return [];
-  }
+function show(passages: readonly PassageEntry[], words: readonly string[]): readonly Node[] {
   if (passages.length === 0) {
     return [withText("p", "Nothing found. Try fewer or other words.")];
   }

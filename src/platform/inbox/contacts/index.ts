@@ -67,7 +67,7 @@ export { type ContactInput, type UpsertOutcome, upsertContacts } from "./upsert-
 export const contacts = implement(contract, {
   tables: ["contacts", "contact_identities", "contact_date_attributes"],
   operations: {
-    async create_contact({ tags, ...input }, context) {
+    async create_contact({ tags = [], ...input }, context) {
       requireTagScope(context, tags);
       const { contact, created } = await findOrCreateByPhone(context, input);
       if (!created) {
@@ -101,7 +101,7 @@ export const contacts = implement(contract, {
       return { data: serializeContact(await changeContact(context, id, changes)) };
     },
 
-    async upsert_contact({ tags, ...input }, context) {
+    async upsert_contact({ tags = [], ...input }, context) {
       requireTagScope(context, tags);
       const { contact, created } = await findOrCreateByPhone(context, input);
       const { phone_number: _, ...changes } = input;
@@ -109,7 +109,7 @@ export const contacts = implement(contract, {
       return { data: { ...serializeContact(await addTags(context, changed, tags)), created } };
     },
 
-    async tag_contact({ id, add, remove }, context) {
+    async tag_contact({ id, add = [], remove = [] }, context) {
       const contact = await getContact(context.tx, context.organization, id, "forUpdate");
       const tags = changeTags(contact.tags, { add, remove }, "add");
       return { data: serializeContact(await replaceTags(context, contact, tags)) };
