@@ -85,4 +85,4 @@ console.log(`9. uploaded ${upload.data.data.file_name}, ${upload.data.data.file_
 const since = new Date(Date.now() - 3_600_000).toISOString();
 const events = await api.listEvents({ since, types: "message.sent" });
 assert(events.status === 200);
-console.log(`10. listed ${events.data.data.events.length} events`);
+console.log(`10. listed ${events.data.data.length} events`);

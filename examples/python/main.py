@@ -123,5 +123,5 @@ uploaded = upload("contacts.csv", "text/csv", b"phone_number,name\n+14155550199,
 print(f"9. uploaded {uploaded['file_name']}, {uploaded['file_size']} bytes")
 
 since = (datetime.now(timezone.utc) - timedelta(hours=1)).isoformat()
-events = get("/v1/events", since=since, types="message.sent")["data"]["events"]
+events = get("/v1/events", since=since, types="message.sent")["data"]
 print(f"10. listed {len(events)} events")

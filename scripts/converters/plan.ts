@@ -13,6 +13,7 @@ const chosen: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   run_read_tool: { name: "list_contacts" },
   run_write_tool: { name: "create_quick_reply", arguments: { short_code: "hours", content: "9 to 5" } },
   assign_conversation: { assigned_to: "usr_1" },
+  tag_contact: { add: ["vip"] },
   send_interactive_message: { buttons: [{ id: "yes", title: "Yes" }] },
   create_user: { email: "ann@example.com" },
   create_flow: { trigger_keyword: "hi" },

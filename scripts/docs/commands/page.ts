@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import type { Block } from "./blocks.ts";
 
-const limitMs = 60_000;
+const limitMs = 180_000;
 
 interface Page {
   readonly name: string;
