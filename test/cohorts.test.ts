@@ -307,6 +307,14 @@ describe("an attribute declared as a date", () => {
     expect(data.status).toBe("ready");
   });
 
+  test("is declared under the path of an earlier version too", async () => {
+    const json = { type: "date" };
+    const answer = await app.fetch("/v1/cohorts/attributes/crm.signed_up", { method: "PUT", json });
+    expect(await answer.json()).toMatchObject({ data: { attribute: "metadata.crm.signed_up" } });
+    const document = await (await app.fetch("/v1/openapi.json")).json();
+    expect(JSON.stringify(document)).not.toContain("/v1/cohorts/attributes/{name}");
+  });
+
   test.each([
     ["an empty name", "metadata."],
     ["an empty part", "crm..signed_up"],
