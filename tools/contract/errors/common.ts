@@ -166,7 +166,7 @@ export const serviceErrors = {
     "business_rule",
     422,
     "The search took too long and was stopped.",
-    "Search for a longer or a rarer word.",
+    "Search for a longer or a rarer word, or use conditions that select fewer contacts.",
   ),
   unavailable: errorEntry(
     "internal",
