@@ -52,15 +52,20 @@ async function requireAllPages(): Promise<void> {
 
 /** The title of each page, by its file. */
 async function readTitles(): Promise<ReadonlyMap<string, string>> {
-  const titles = sources.map(async ({ file }) => {
-    const [, title = ""] = /^# (.+)$/m.exec(await readFile(file, "utf8")) ?? [];
-    return [file, title] as const;
+  const titles = sources.map(async (source) => {
+    const [, title = ""] = /^# (.+)$/m.exec(await read(source)) ?? [];
+    return [source.file, title] as const;
   });
   return new Map(await Promise.all(titles));
 }
 
-async function render({ file }: PageSource, titles: ReadonlyMap<string, string>): Promise<RenderedPage> {
-  return renderPage(await readFile(file, "utf8"), {
+async function read({ file, markdown }: PageSource): Promise<string> {
+  return markdown ?? (await readFile(file, "utf8"));
+}
+
+async function render(source: PageSource, titles: ReadonlyMap<string, string>): Promise<RenderedPage> {
+  const { file } = source;
+  return renderPage(await read(source), {
     file,
     addressOf: findAddress,
     titleOf: (other) => titles.get(other) ?? other,

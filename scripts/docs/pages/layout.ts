@@ -1,5 +1,5 @@
 /** The HTML around the content of a page. */
-import type { PageGroup } from "./navigation.ts";
+import type { PageGroup, PageSource } from "./navigation.ts";
 import type { PagePassage, RenderedPage } from "./render.ts";
 
 export interface ShownPage extends Pick<RenderedPage, "title" | "html" | "passages"> {
@@ -50,14 +50,13 @@ ${describeContents(page.passages)}
 }
 
 function describeNavigation(current: string, { groups, titleOf, addressOf }: LayoutOptions): string {
-  const link = (path: string) => {
+  const link = ({ path, label }: PageSource) => {
     const address = addressOf(path);
     const mark = address === current ? ' aria-current="page"' : "";
-    return `<li><a href="${address}"${mark}>${escapeHtml(titleOf(path))}</a></li>`;
+    return `<li><a href="${address}"${mark}>${escapeHtml(label ?? titleOf(path))}</a></li>`;
   };
   const lists = groups.map(
-    ({ title, pages }) =>
-      `<h2>${escapeHtml(title)}</h2>\n<ul>\n${pages.map(({ path }) => link(path)).join("\n")}\n</ul>`,
+    ({ title, pages }) => `<h2>${escapeHtml(title)}</h2>\n<ul>\n${pages.map(link).join("\n")}\n</ul>`,
   );
   return `<nav aria-label="Pages">\n${lists.join("\n")}\n</nav>`;
 }

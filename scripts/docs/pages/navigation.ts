@@ -1,10 +1,15 @@
 /** Which pages there are, in the order in which they are listed. */
+import { apiPages } from "./api/index.ts";
 
 export interface PageSource {
   /** The Markdown file, from the top of the repository. */
   readonly file: string;
   /** The address below /docs/, without a suffix. */
   readonly path: string;
+  /** The content, if it is made at build: there is no file. */
+  readonly markdown?: string;
+  /** What the navigation shows in place of the title. */
+  readonly label?: string;
 }
 
 export interface PageGroup {
@@ -52,6 +57,13 @@ export const groups: readonly PageGroup[] = [
     "reference/settings",
     "reference/commands",
   ),
+  {
+    title: "API",
+    pages: apiPages.map(({ resource, markdown }) => {
+      const path = `reference/api/${resource}`;
+      return { file: `docs/${path}.md`, path, markdown, label: resource };
+    }),
+  },
 ];
 
 /** Pages for who reads or changes the code: they are not served. */
