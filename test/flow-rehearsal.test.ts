@@ -56,6 +56,7 @@ test("a rehearsal answers the path, the messages, the variables and the changes"
     status: "completed",
     reason: null,
     would_trigger: null,
+    is_enabled: null,
     next_run_at: null,
     started_at: at("10:00:00"),
     ended_at: at("12:10:05"),
@@ -283,7 +284,8 @@ test("a stored flow is rehearsed with a contact's data, by a key that may read c
   expect(writtenBy("flow", answer)).toEqual(["Dear Bea"]);
   expect((await rehearse({ flow_id: id, message: "other" })).would_trigger).toBe(false);
   await app.call(flows.toggle_flow, { id });
-  expect((await rehearse({ flow_id: id, message: "dear" })).would_trigger).toBe(false);
+  const disabled = await rehearse({ flow_id: id, message: "dear" });
+  expect(disabled).toMatchObject({ would_trigger: true, is_enabled: false });
   expect((await expectFailure(rehearse({ flow_id: id, nodes: [say("x")] }))).status).toBe(400);
 });
 

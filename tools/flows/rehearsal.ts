@@ -198,10 +198,12 @@ export const FlowRehearsal = z.object({
   /** As for a run; null if the rehearsal completed. */
   reason: z.string().nullable(),
   /**
-   * Whether the message or the event would start the flow. Null without a trigger, for a schedule, and if
-   * nothing was sent to compare with the trigger.
+   * Whether the message or the event starts the flow while it is enabled. Null without a trigger, for a
+   * schedule, and if nothing was sent to compare with the trigger.
    */
   would_trigger: z.boolean().nullable(),
+  /** Whether the stored flow is enabled now; null for nodes. */
+  is_enabled: z.boolean().nullable(),
   /** When the schedule starts the flow next, after the start of the rehearsal; null without one. */
   next_run_at: timestamp.nullable(),
   started_at: timestamp,

@@ -50,6 +50,7 @@ export async function rehearseFlow(input: Input, context: ReadContext): Promise<
   return {
     ...run,
     ...(await describeTrigger(trigger, { message, event, start, verdicts })),
+    is_enabled: flow?.is_enabled ?? null,
     messages: stage.scene.messages,
     started_at: start.toISOString(),
     ended_at: stage.now.toISOString(),

@@ -3,7 +3,6 @@ import type { z } from "zod";
 import type { flows as contract } from "../../../../../tools/flows/index.ts";
 import type { ReadContext } from "../../../foundation/kernel/index.ts";
 import { inspectPatterns } from "../checks/pattern-rules.ts";
-import type { FlowRow } from "../definitions/find.ts";
 import { keywordPatterns } from "../definitions/save.ts";
 import { nextRunAfter } from "../schedule/index.ts";
 import { readComparedText } from "../texts/keywords.ts";
@@ -12,8 +11,8 @@ import { reactsTo, readTrigger, testsOfTrigger, triggerColumns } from "../trigge
 
 type Input = z.output<typeof contract.rehearse_flow.input>;
 
-/** The trigger of a stored flow, or of the request. */
-type Trigger = Pick<FlowRow, "is_enabled"> & ReturnType<typeof triggerColumns>;
+/** The trigger of a stored flow, or of the request. Whether a stored one is enabled does not matter. */
+type Trigger = ReturnType<typeof triggerColumns>;
 
 /** The trigger of the request, with the checks of `create_flow`. @throws Failure `flow_invalid`. */
 export async function readSampleTrigger(
@@ -22,7 +21,7 @@ export async function readSampleTrigger(
   now: Date,
 ): Promise<Trigger> {
   const inspections = await inspectPatterns(world, keywordPatterns(trigger));
-  return { is_enabled: true, ...triggerColumns(readTrigger(trigger), { now, inspections }) };
+  return triggerColumns(readTrigger(trigger), { now, inspections });
 }
 
 interface Happening extends Pick<Input, "message" | "event"> {
@@ -31,7 +30,7 @@ interface Happening extends Pick<Input, "message" | "event"> {
 }
 
 export async function describeTrigger(trigger: Trigger | undefined, happening: Happening) {
-  const next = trigger && nextRunAfter(trigger, happening.start);
+  const next = trigger && nextRunAfter({ ...trigger, is_enabled: true }, happening.start);
   return {
     would_trigger: trigger ? await wouldTrigger(trigger, happening) : null,
     next_run_at: next?.toISOString() ?? null,
@@ -53,13 +52,10 @@ async function wouldTrigger(
     return null;
   }
   await verdicts.learn(testsOfTrigger(trigger, message ?? null));
-  return (
-    trigger.is_enabled &&
-    reactsTo(trigger, {
-      event_type: type,
-      text: message === undefined ? null : readComparedText(message),
-      tags: event?.tag === undefined ? [] : [event.tag],
-      matches: verdicts.matches,
-    })
-  );
+  return reactsTo(trigger, {
+    event_type: type,
+    text: message === undefined ? null : readComparedText(message),
+    tags: event?.tag === undefined ? [] : [event.tag],
+    matches: verdicts.matches,
+  });
 }
