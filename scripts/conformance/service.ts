@@ -12,7 +12,10 @@ export interface BuiltService extends AsyncDisposable {
   readonly key: string;
 }
 
-export async function startBuiltService(): Promise<BuiltService> {
+/** @param settings the settings that differ from those of all suites. */
+export async function startBuiltService(
+  settings: Readonly<Record<string, string>> = {},
+): Promise<BuiltService> {
   const key = `sk_live_${"k".repeat(43)}`;
   const dataDir = await mkdtemp(join(tmpdir(), "tidings-conformance-"));
   const service = spawn(process.execPath, ["dist/tidings.js", "serve"], {
@@ -24,6 +27,7 @@ export async function startBuiltService(): Promise<BuiltService> {
       TIDINGS_LOG_LEVEL: "error",
       TIDINGS_RATE_LIMIT: "100000",
       TIDINGS_RATE_BURST: "100000",
+      ...settings,
     },
     stdio: ["ignore", "pipe", "inherit"],
   });
