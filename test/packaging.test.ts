@@ -1,5 +1,5 @@
 /** Package metadata: one version everywhere, and only files, tools and settings that exist. */
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import plugin from "../.claude-plugin/plugin.json" with { type: "json" };
 import about from "../package.json" with { type: "json" };
@@ -64,6 +64,20 @@ test("the image sets only existing settings", async () => {
   const [, line = ""] = /^ENV (.*)$/m.exec(dockerfile) ?? [];
   const names = Array.from(line.matchAll(/(\w+)=/g), ([, name]) => name);
   expect(["NODE_ENV", ...known]).toEqual(expect.arrayContaining(names));
+});
+
+test("every example is run, and those with packages pin exact versions", async () => {
+  const runners = ["scripts/examples/index.ts", "scripts/conformance/openapi.ts"];
+  const text = (await Promise.all(runners.map((file) => readFile(file, "utf8")))).join("\n");
+  const names = await readdir("examples");
+  expect(names.filter((name) => !text.includes(`"${name}"`))).toEqual([]);
+  const bots = names.filter((name) => name.endsWith("-bot"));
+  expect(bots).not.toHaveLength(0);
+  for (const name of bots) {
+    const { dependencies } = JSON.parse(await readFile(`examples/${name}/package.json`, "utf8"));
+    const loose = Object.entries(dependencies).filter(([, range]) => !/^\d+\.\d+\.\d+$/.test(String(range)));
+    expect(loose).toEqual([]);
+  }
 });
 
 function variablesIn(template: string): string[] {

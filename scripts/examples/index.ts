@@ -1,9 +1,9 @@
 /**
- * Runs the programs of `examples/` that act on events and conversations, against the built service, and
- * prints a line for each. The clients that are generated from the OpenAPI document have a command of their
- * own.
+ * Runs the webhook receivers and the bots of `examples/` against the built service, and prints a line for
+ * each. The clients that are generated from the OpenAPI document have a command of their own.
  */
 import { type BuiltService, startBuiltService } from "../conformance/service.ts";
+import { checkBot } from "./bots.ts";
 import { checkReceiver } from "./receivers.ts";
 
 const examples: Readonly<Record<string, (service: BuiltService) => Promise<void>>> = {
@@ -19,6 +19,12 @@ const examples: Readonly<Record<string, (service: BuiltService) => Promise<void>
       file: "examples/webhook-python/main.py",
       number: "+14155550132",
     }),
+  "langchain-bot": (service) =>
+    checkBot(service, { name: "langchain-bot", numbers: ["+14155550133", "+14155550143"] }),
+  "openai-agents-bot": (service) =>
+    checkBot(service, { name: "openai-agents-bot", numbers: ["+14155550134", "+14155550144"] }),
+  "ai-sdk-bot": (service) =>
+    checkBot(service, { name: "ai-sdk-bot", numbers: ["+14155550135", "+14155550145"] }),
 };
 
 await using service = await startBuiltService({ TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true" });
