@@ -48,7 +48,8 @@ async function receive(request) {
     return 200;
   }
   remember(event.id);
-  // Not awaited: the answer to the service must not wait for other work.
+  // Not awaited: the answer to the service must not wait for other work. A program that must process every
+  // event, even after a crash, stores it before it answers.
   handle(event).catch((error) => console.error(`Could not process ${event.id}:`, error));
   return 200;
 }

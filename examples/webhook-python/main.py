@@ -61,6 +61,8 @@ class Receiver(BaseHTTPRequestHandler):
         if not is_signed(self.headers, body):
             return 401
         event = json.loads(body)
+        # The answer to the service must not wait for other work. A program that must process every event, even
+        # after a crash, stores it before it answers.
         if is_new(event["id"]):
             events.put(event)
         else:

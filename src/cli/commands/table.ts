@@ -30,6 +30,14 @@ const programs: Commands = {
       await (await import("../mcp/mcp.ts")).runMcp(options, cohort);
     },
   },
+  "install-links": {
+    summary: "Print links that install the MCP server in VS Code, Cursor and LM Studio on this machine.",
+    options: { "data-dir": meanings.dataDir, json: meanings.json },
+    notes: [
+      "Each has the command of tidings mcp with the paths of this machine. With TIDINGS_BASE_URL or DATABASE_URL it forwards to the service, and the client needs an API key, which no link has.",
+    ],
+    run: async (options) => (await import("../mcp/install-links.ts")).runInstallLinks(options),
+  },
   doctor: {
     summary: "Check the settings, the disk, the database, the port, inboxes and webhooks; changes nothing.",
     options: { "data-dir": meanings.dataDir, json: meanings.json },

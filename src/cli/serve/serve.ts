@@ -11,6 +11,7 @@ import { type CommandOptions, settingsOf } from "../commands/options.ts";
 import { openDataFolder } from "../data-folder/data-folder.ts";
 import { describeFirstStart } from "../data-folder/first-start.ts";
 import { type Instance, openInstance } from "../data-folder/instance.ts";
+import { createServerEntry } from "../mcp/server-entry.ts";
 import { version } from "../version.ts";
 import { createProxy } from "./proxy/index.ts";
 
@@ -164,11 +165,6 @@ interface DataLocation {
   readonly isEmbedded: boolean;
 }
 
-/** The command of this program with absolute paths, so that it works in any folder. */
 function clientConfig(address: string, { dataDir, isEmbedded }: DataLocation) {
-  const [command, script] = process.argv;
-  const env = isEmbedded
-    ? { TIDINGS_DATA_DIR: dataDir }
-    : { TIDINGS_BASE_URL: address, TIDINGS_API_KEY: "<API key>" };
-  return { mcpServers: { tidings: { command, args: [script, "mcp"], env } } };
+  return { mcpServers: { tidings: createServerEntry(isEmbedded ? { dataDir } : { address }) } };
 }
