@@ -24,6 +24,7 @@ import { addressesOf, type Config } from "./config/index.ts";
 import { type DatabaseOptions, openDatabase } from "./database/connect.ts";
 import type { Database } from "./database/database.ts";
 import { migrate } from "./database/migrate.ts";
+import { migrations } from "./database/migrations/index.ts";
 import { startStatistics } from "./database/statistics.ts";
 import { createServer } from "./http/server.ts";
 import { gaugeSources } from "./jobs/gauges.ts";
@@ -89,13 +90,24 @@ export async function startApp(options: AppOptions): Promise<App> {
   const { databaseUrl: url, dataDir, databaseWaitMs: waitMs } = options.config;
   const database = options.database ?? (await openDatabase({ ...options, url, dataDir, waitMs }));
   try {
-    await migrate(database);
+    logMigrations(options.log, await migrate(database));
     return await start(options, database);
   } catch (error) {
     // Nothing else needs to be closed: no request and no job has run, so the other parts have opened no
     // connection.
     await database[Symbol.asyncDispose]();
     throw error;
+  }
+}
+
+function logMigrations(log: Log, names: readonly string[]): void {
+  // A new database needs them all, and so many lines would say nothing.
+  if (names.includes(Object.keys(migrations)[0] ?? "")) {
+    log.info({ migrations: names.length }, "created the tables of a new database");
+    return;
+  }
+  for (const migration of names) {
+    log.info({ migration }, "migrated the database");
   }
 }
 

@@ -3,10 +3,12 @@ import { describe, expect, test } from "vitest";
 import { describeClock, describeConnections, describeMigrations } from "../src/cli/doctor/database.ts";
 import { checkVersions, describeDisk } from "../src/cli/doctor/machine.ts";
 import { describeInbox, describeWebhook } from "../src/cli/doctor/service.ts";
+import { eventExamples } from "../tools/event-examples.ts";
 import { ownerKey } from "./support/app.ts";
 import { runCommand } from "./support/command.ts";
 import { ownPort } from "./support/own-port.ts";
 import { useService } from "./support/served-process.ts";
+import { startWebhookReceiver } from "./support/webhook-receiver.ts";
 
 const serve = useService();
 
@@ -35,7 +37,50 @@ test("a customer's message and the answer are in the log", async () => {
   expect(stdout).not.toContain("Hello");
 });
 
+test("the inboxes are listed with their health", async () => {
+  const [inbox] = JSON.parse(await runJson("inboxes"));
+  expect(inbox).toMatchObject({ channel: "simulator", health: { status: "ok" } });
+  const { stdout } = await run("inboxes");
+  expect(stdout).toMatch(new RegExp(`^ID .*\\n${inbox.id} .* ok\\n$`));
+});
+
+test("an example of an event is signed with the secret that stays, until another is wanted", async () => {
+  const { processes } = await serve();
+  await using receiver = await startWebhookReceiver();
+  const trigger = () =>
+    runCommand(["trigger", "message.received", "--forward-to", receiver.url, "--json"], processes.env);
+  const secret = await printedSecret(receiver.url);
+  receiver.secret = secret;
+  expect(await trigger()).toMatchObject({ status: 0, stderr: "" });
+  expect(receiver.received).toMatchObject([
+    { event: { type: "message.received", data: { from: "+14155550123" } } },
+  ]);
+  expect(await printedSecret(receiver.url)).toBe(secret);
+  expect(await printedSecret(receiver.url, "--new-secret")).not.toBe(secret);
+  await trigger();
+  expect(receiver.forged).toBe(1);
+});
+
+/** What `tidings listen` prints. */
+async function printedSecret(url: string, ...options: string[]): Promise<string> {
+  const { processes } = await serve();
+  const listening = processes.start(["listen", "--forward-to", url, ...options]);
+  const [, secret = ""] = await listening.waitForOutput(/Signing secret: (whsec_\S+)/);
+  await listening.end("SIGKILL");
+  return secret;
+}
+
 test.each([
+  [
+    ["trigger", "message.gone", "--forward-to", "http://127.0.0.1:9"],
+    2,
+    `There is no event message.gone. The events are ${Object.keys(eventExamples).join(", ")}.`,
+  ],
+  [
+    ["trigger", "message.sent"],
+    2,
+    "tidings trigger takes an address: --forward-to http://127.0.0.1:4000/hooks",
+  ],
   [["send", "+14155550177"], 2, "tidings send takes <to> <text>. Run tidings send --help."],
   [
     ["inbound", "+14155550177", "Hi", "--inbox", "+4915112345678"],

@@ -23,6 +23,7 @@ test("without settings the service is embedded, on loopback, with the documented
       upstream: undefined,
       owner: { email: undefined, password: undefined, key: undefined },
       logLevel: "info",
+      logFormat: "auto",
       rateLimits: { perSecond: 50, burst: 100 },
       quotas: {
         storedBytes: 10_240_000_000,
@@ -85,6 +86,7 @@ test("every setting is read", () => {
     TIDINGS_OWNER_PASSWORD: "correct horse",
     TIDINGS_BOOTSTRAP_KEY: "sk_live_0123456789abcdef01234567",
     TIDINGS_LOG_LEVEL: "silent",
+    TIDINGS_LOG_FORMAT: "text",
     TIDINGS_DATABASE_WAIT: "34",
     TIDINGS_DRAIN_DELAY: "35",
     TIDINGS_RATE_LIMIT: "5000",
@@ -151,6 +153,7 @@ test("every setting is read", () => {
     upstream: { baseUrl: "https://tidings.example.com", key: "sk_live_upstream" },
     owner: { email: "ada@example.com", password: "correct horse", key: "sk_live_0123456789abcdef01234567" },
     logLevel: "silent",
+    logFormat: "text",
     rateLimits: { perSecond: 5000, burst: 10_000 },
     quotas: {
       storedBytes: 5_000_000,
@@ -227,6 +230,7 @@ const invalid: readonly [name: string, value: string, takes: string][] = [
   ["TIDINGS_OWNER_PASSWORD", "x".repeat(1025), "10 to 1024 characters"],
   ["TIDINGS_BOOTSTRAP_KEY", "sk_live_short", "a key that starts with sk_live_, at least 32 characters long"],
   ["TIDINGS_LOG_LEVEL", "loud", "one of fatal, error, warn, info, debug, trace, silent"],
+  ["TIDINGS_LOG_FORMAT", "xml", "one of auto, text, json"],
   ["TIDINGS_RATE_LIMIT", "0", "a whole number from 1 to 1000000"],
   ["TIDINGS_RATE_BURST", "1.5", "a whole number from 1 to 1000000"],
   ["TIDINGS_ALLOWED_HOSTS", "good.example, bad.example:80", "host names without a port, separated by commas"],
@@ -268,39 +272,6 @@ test.each(invalid)(
     expect(() => readConfig({ [name]: value })).toThrow(new ConfigError(`${name} takes ${takes}.`));
   },
 );
-
-test("a base address without a key, or a key without a base address, is rejected", () => {
-  const base = { TIDINGS_BASE_URL: "https://tidings.example.com" };
-  const key = { TIDINGS_API_KEY: "sk_live_upstream" };
-  expect(() => readConfig(base)).toThrow("TIDINGS_API_KEY takes a value when TIDINGS_BASE_URL is set.");
-  expect(() => readConfig(key)).toThrow("TIDINGS_BASE_URL takes a value when TIDINGS_API_KEY is set.");
-  expect(() => readConfig({ ...key, TIDINGS_BASE_URL: "tidings.example.com" })).toThrow(
-    "TIDINGS_BASE_URL takes the address of a Tidings service, http:// or https://.",
-  );
-});
-
-test.each([
-  [
-    "webhook receivers",
-    "TIDINGS_ALLOW_LOCAL_WEBHOOKS",
-    { areLocalReceiversAllowed: true, areLocalSourcesAllowed: false },
-  ],
-  [
-    "sources of files",
-    "TIDINGS_ALLOW_LOCAL_SOURCES",
-    { areLocalReceiversAllowed: false, areLocalSourcesAllowed: true },
-  ],
-])("local %s are allowed only while the service listens on loopback", (_, name, allowed) => {
-  for (const HOST of ["127.0.0.1", "127.1.2.3", "localhost", "::1"]) {
-    expect(readConfig({ HOST, [name]: "true" }).config.web).toEqual({ allow: [], ...allowed });
-  }
-  for (const HOST of ["0.0.0.0", "::", "10.0.0.7", "tidings.example.com"]) {
-    expect(() => readConfig({ HOST, [name]: "true" })).toThrow(
-      `${name} takes true only while HOST is loopback: otherwise anyone could reach this machine's own services through it.`,
-    );
-    expect(() => readConfig({ HOST, [name]: "false" })).not.toThrow();
-  }
-});
 
 test("a bucket's secret access key is redacted", () => {
   const { config } = readConfig({

@@ -1,4 +1,5 @@
 /** A log that loads its library with the first entry: most runs of `tidings mcp` log nothing. */
+import type { LogSettings } from "../adapters/log/pino.ts";
 import type { Log } from "../ports/telemetry/log.ts";
 
 type LogLoader = () => Promise<Pick<typeof import("../adapters/log/pino.ts"), "createLog">>;
@@ -8,13 +9,12 @@ type LogLoader = () => Promise<Pick<typeof import("../adapters/log/pino.ts"), "c
  * warnings and errors are printed with their message only.
  */
 export function createLazyLog(
-  level: string,
-  secrets: readonly string[],
+  settings: LogSettings,
   load: LogLoader = () => import("../adapters/log/pino.ts"),
 ): Log {
   let loading: Promise<Log> | undefined;
   const write = (method: keyof Log) => (facts: object, message: string) => {
-    loading ??= load().then(({ createLog }) => createLog(level, secrets));
+    loading ??= load().then(({ createLog }) => createLog(settings));
     loading.then(
       (log) => log[method](facts, message),
       () => (method === "warn" || method === "error") && console.error(`tidings: ${message}`),

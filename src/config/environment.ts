@@ -17,6 +17,7 @@ import {
 import { ModelEnvironment } from "./model-settings.ts";
 import { QuotaEnvironment } from "./quota-settings.ts";
 
+const logFormats = ["auto", "text", "json"] as const;
 const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 
 export const Environment = z.object({
@@ -108,6 +109,10 @@ export const Environment = z.object({
     .enum(logLevels, expected(`one of ${logLevels.join(", ")}`))
     .default("info")
     .describe(`Level of the log on stderr: ${logLevels.join(", ")}`),
+  TIDINGS_LOG_FORMAT: z
+    .enum(logFormats, expected(`one of ${logFormats.join(", ")}`))
+    .default("auto")
+    .describe("Form of the log: `json`, `text` for people, or `auto`: `text` if stderr is a terminal"),
   TIDINGS_DATABASE_WAIT: wholeNumber(0, 3_600)
     .default(60)
     .describe("Seconds for which a start waits for PostgreSQL when it refuses the connection"),

@@ -159,6 +159,7 @@ function toConfig(env: z.output<typeof Environment>) {
     operatorKey: env.TIDINGS_OPERATOR_KEY,
     isClockMovable: env.TIDINGS_SANDBOX_CLOCK === "on",
     logLevel: env.TIDINGS_LOG_LEVEL,
+    logFormat: env.TIDINGS_LOG_FORMAT,
     rateLimits: { perSecond: env.TIDINGS_RATE_LIMIT, burst: env.TIDINGS_RATE_BURST },
     quotas: {
       storedBytes: env.TIDINGS_QUOTA_STORED_MB * 1_000_000,
@@ -260,6 +261,11 @@ function readRazorpaySettings(env: z.output<typeof Environment>) {
  */
 export function addressesOf({ publicUrl, cdnUrl: cdn }: Config, address: () => string) {
   return { service: () => publicUrl ?? address(), isPublic: publicUrl !== undefined, cdn };
+}
+
+/** How the log is written. */
+export function logSettings(config: Config) {
+  return { level: config.logLevel, format: config.logFormat, secrets: appSecrets(config) };
 }
 
 /** The values that must never appear in a log. */

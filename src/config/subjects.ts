@@ -40,7 +40,7 @@ const subjects: Readonly<Record<string, readonly string[]>> = {
   "Operator and telemetry": [
     "TIDINGS_OPERATOR_KEY",
     "TIDINGS_SANDBOX_CLOCK",
-    "TIDINGS_LOG_LEVEL",
+    "TIDINGS_LOG_",
     "TIDINGS_METRICS_TOKEN",
     "OTEL_",
   ],

@@ -22,15 +22,19 @@ const retryMs = { min: 200, max: 1_000 };
 /**
  * Runs all pending migrations in one transaction. Processes of the previous version may be writing to the
  * tables: if a lock is not free, the transaction is rolled back and tried again later.
+ * @returns the names of the migrations that this process ran.
  */
 export function migrate(
   database: Database,
   known: Readonly<Record<string, Migration>> = migrations,
-): Promise<void> {
+): Promise<readonly string[]> {
   return withoutStatementLimit(() => runMigrations(database, known));
 }
 
-async function runMigrations(database: Database, known: Readonly<Record<string, Migration>>): Promise<void> {
+async function runMigrations(
+  database: Database,
+  known: Readonly<Record<string, Migration>>,
+): Promise<readonly string[]> {
   const limited = Object.entries(known).map(([name, migration]) => [name, limitLockTime(migration)]);
   const migrator = new Migrator({
     db: database.queries,
@@ -39,7 +43,7 @@ async function runMigrations(database: Database, known: Readonly<Record<string, 
   for (let number = 1; ; number += 1) {
     const { error, results } = await migrator.migrateToLatest();
     if (error === undefined) {
-      return;
+      return (results ?? []).map(({ migrationName }) => migrationName);
     }
     await requireKnown(database, known);
     if (number === maxAttempts || !retryable.has(sqlState(error) ?? "")) {

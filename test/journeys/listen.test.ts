@@ -31,7 +31,7 @@ test("events are forwarded with a webhook's headers, and a restart of the servic
   const before = await startTestApp({ database, localKey, port: ownPort });
   const listening = startProcess(["listen", "--forward-to", receiver.url], { ...env, PORT: String(ownPort) });
   onTestFinished(() => listening.end("SIGKILL"));
-  const [, secret = ""] = await listening.waitForOutput(/secret for this run: (whsec_\S+)/);
+  const [, secret = ""] = await listening.waitForOutput(/Signing secret: (whsec_\S+)/);
   receiver.secret = secret;
   await listening.waitForOutput(/Listening/);
   await write(before.address, "one");
@@ -59,7 +59,7 @@ test("a service that is killed and returns at another port loses no event, and n
   const listening = processes.start(["listen", "--forward-to", receiver.url], {
     PORT: new URL(foreign.url).port,
   });
-  const [, secret = ""] = await listening.waitForOutput(/secret for this run: (whsec_\S+)/);
+  const [, secret = ""] = await listening.waitForOutput(/Signing secret: (whsec_\S+)/);
   receiver.secret = secret;
   await listening.waitForOutput(/Listening/);
   await write(before.address, "one");

@@ -22,11 +22,15 @@ async function serveTwo(): Promise<readonly [ServedProcess, ServedProcess]> {
   return [one, await starting];
 }
 
-test("SIGTERM ends an idle service with exit code 0", async () => {
+test("SIGTERM ends an idle service with exit code 0, and the log says so", async () => {
   await using processes = await openProcesses();
-  const { process: served } = await processes.serve();
+  const { process: served } = await processes.serve({
+    TIDINGS_LOG_LEVEL: "info",
+    TIDINGS_LOG_FORMAT: "text",
+  });
   await served.end("SIGTERM");
   expect(served.child.exitCode).toBe(0);
+  expect(served.stderr()).toMatch(/ info {3}stopping: [^\n]+\n[\d:]{8} {2}info {3}stopped\n$/);
 });
 
 test("a service that npm started ends with the shell between them, whatever ended that", async () => {

@@ -22,6 +22,7 @@ const optionValues = {
   json: "flag",
   "messages-per-second": "number",
   name: "text",
+  "new-secret": "flag",
   organization: "id",
   "owner-email": "address",
   "owner-name": "text",

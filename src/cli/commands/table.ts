@@ -94,9 +94,28 @@ const clientCommands: Commands = {
     options: {
       "forward-to": "Where the events go, for example http://127.0.0.1:4000/hooks. Required.",
       events: meanings.events,
+      "new-secret": "Replace the signing secret, which otherwise stays in the data folder.",
       "data-dir": meanings.dataDir,
     },
     run: async (options) => (await import("../remote/listen.ts")).runListen(options),
+  },
+  trigger: {
+    summary: "Send an example of an event to a program under development, signed as by tidings listen.",
+    arguments: ["event"],
+    options: {
+      "forward-to": "Where the event goes, for example http://127.0.0.1:4000/hooks. Required.",
+      "data-dir": meanings.dataDir,
+      json: meanings.json,
+    },
+    notes: [
+      "The event has the ids of an example, and its own id begins with evt_test_. It needs no service, and no inbox sends anything. The exit code is 1 unless the program accepts it.",
+    ],
+    run: async (options, [event = ""]) => (await import("../remote/trigger.ts")).runTrigger(options, event),
+  },
+  inboxes: {
+    summary: "List the inboxes of the organization, with their health.",
+    options: { "data-dir": meanings.dataDir, json: meanings.json },
+    run: async (options) => (await import("../remote/inboxes.ts")).runInboxes(options),
   },
 };
 

@@ -8,7 +8,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { ErrorBody } from "../../../tools/contract/index.ts";
-import { appSecrets, type Config, readConfig } from "../../config/index.ts";
+import { type Config, logSettings, readConfig } from "../../config/index.ts";
 import { type CommandOptions, settingsOf } from "../commands/options.ts";
 import { UsageError } from "../commands/usage-error.ts";
 import { type DataFolder, openDataFolder } from "../data-folder/data-folder.ts";
@@ -40,7 +40,7 @@ export async function withService<Result>(
   await using instance = await openInstance({
     config,
     folder,
-    log: createLazyLog(config.logLevel, appSecrets(config)),
+    log: createLazyLog(logSettings(config)),
     runsJobs: false,
     listen: { host: "127.0.0.1", port: 0 },
     onLost: () => process.exit(1),

@@ -1,7 +1,7 @@
 /** `tidings mcp`: MCP on stdin and stdout, in front of a remote service or the embedded one. */
 import { allScopes } from "../../../tools/contract/index.ts";
 import { type Client, createClient } from "../../client/index.ts";
-import { appSecrets, type Config, readConfig } from "../../config/index.ts";
+import { type Config, logSettings, readConfig } from "../../config/index.ts";
 import type { HostChannel } from "../../mcp/host-channel/index.ts";
 import { guardStdout, type StdioConnection, serveOverStdio } from "../../mcp/stdio/index.ts";
 import { createToolFilter, discoverAccess, tools } from "../../mcp/tool-list/index.ts";
@@ -19,7 +19,7 @@ import { rememberAccess } from "./remembered-access.ts";
 export async function runMcp(options: CommandOptions, cohort: string | undefined): Promise<void> {
   guardStdout();
   const { config, warnings } = readConfig(undefined, settingsOf(options));
-  const log = createLazyLog(config.logLevel, appSecrets(config));
+  const log = createLazyLog(logSettings(config));
   for (const warning of warnings) {
     log.warn({}, warning);
   }

@@ -5,31 +5,22 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { webhookEvents, webhooks } from "../../../tools/webhooks.ts";
 import { CallFailure, type Client } from "../../client/index.ts";
 import { readConfig } from "../../config/index.ts";
-import { newSigningSecret, signDelivery } from "../../platform/automation/webhooks/index.ts";
 import { type CommandOptions, settingsOf } from "../commands/options.ts";
 import { connectToService } from "./connect.ts";
+import { describeForwarding, forwardEvent, keepSigningSecret, readReceiver } from "./forward.ts";
 
 /** Fast enough for interactive use; causes two requests per second. */
 const pollMs = 500;
-/** The timeout of a webhook delivery. */
-const forwardTimeoutMs = 30_000;
-
-interface Event {
-  readonly id: string;
-  readonly type: string;
-}
 
 export async function runListen(options: CommandOptions): Promise<void> {
-  const { "forward-to": forwardTo, events: types = webhookEvents.join(",") } = options;
-  if (forwardTo === undefined || !URL.canParse(forwardTo) || !/^https?:$/.test(new URL(forwardTo).protocol)) {
-    throw new Error("tidings listen takes an address: --forward-to http://127.0.0.1:4000/hooks");
-  }
+  const { events: types = webhookEvents.join(","), "new-secret": isNew = false } = options;
+  const forwardTo = readReceiver("listen", options["forward-to"]);
   const { config } = readConfig(undefined, settingsOf(options));
   const { client, description } = await connectToService(config, "listen");
-  const secret = newSigningSecret();
+  const secret = await keepSigningSecret(config.dataDir, { isNew });
   process.on("SIGINT", () => process.exit(0));
   process.on("SIGTERM", () => process.exit(0));
-  console.log(`Forwarding events to ${forwardTo}\nSigning secret for this run: ${secret}`);
+  console.log(`Forwarding events to ${forwardTo}\nSigning secret: ${secret}`);
   let after: string | undefined;
   for (;;) {
     const answer = await poll(client, { types, after }, description);
@@ -38,7 +29,7 @@ export async function runListen(options: CommandOptions): Promise<void> {
     }
     after = answer.meta.cursor;
     for (const event of answer.data) {
-      console.log(await forwardEvent(event, forwardTo, secret));
+      console.log(describeForwarding(event, await forwardEvent(event, forwardTo, secret)));
     }
     if (answer.data.length === 0) {
       await sleep(pollMs);
@@ -83,27 +74,4 @@ async function poll(client: Client, { types, after }: Position, description: str
  */
 function isRejection({ status, error }: CallFailure, after: string | undefined): boolean {
   return status < 500 && status !== 429 && (error !== undefined || after === undefined);
-}
-
-/** Sends an event once. @returns one line with the result. */
-async function forwardEvent(event: Event, url: string, secret: string): Promise<string> {
-  const body = JSON.stringify(event);
-  const now = new Date();
-  const headers = signDelivery({ id: event.id, body, now, secrets: [secret] });
-  const begin = performance.now();
-  const outcome = await fetch(url, {
-    method: "POST",
-    headers,
-    body,
-    redirect: "manual",
-    signal: AbortSignal.timeout(forwardTimeoutMs),
-  }).then(
-    async (answer) => {
-      await answer.body?.cancel();
-      return String(answer.status);
-    },
-    (error: Error) => `failed: ${error.cause instanceof Error ? error.cause.message : error.message}`,
-  );
-  const ms = Math.round(performance.now() - begin);
-  return `${now.toISOString().slice(11, 19)}  ${event.type}  ${event.id}  ${outcome}  ${ms} ms`;
 }

@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { createLog } from "../../adapters/log/pino.ts";
-import { appSecrets, type Config, readConfig } from "../../config/index.ts";
+import { type Config, logSettings, readConfig } from "../../config/index.ts";
 import { createToolFilter, tools } from "../../mcp/tool-list/index.ts";
 import type { BootstrapResult } from "../../platform/operations/bootstrap.ts";
 import type { Log } from "../../ports/telemetry/log.ts";
@@ -17,7 +17,7 @@ import { createProxy } from "./proxy/index.ts";
 
 export async function runServe(options: CommandOptions): Promise<void> {
   const { config, warnings } = readConfig(undefined, settingsOf(options));
-  const log = createLog(config.logLevel, appSecrets(config));
+  const log = createLog(logSettings(config));
   for (const warning of warnings) {
     log.warn({}, warning);
   }
@@ -104,8 +104,12 @@ function stopOnSignal(instance: Instance, log: Log): () => void {
       process.exit(1);
     }
     isStopping = true;
+    log.info({}, "stopping: waiting for the requests and jobs that run");
     instance[Symbol.asyncDispose]().then(
-      () => process.exit(0),
+      () => {
+        log.info({}, "stopped");
+        process.exit(0);
+      },
       (error: unknown) => {
         log.error({ err: error }, "could not stop cleanly");
         process.exit(1);
