@@ -34,7 +34,8 @@ interface BatchOptions<Scope, Item> {
  * every item of the batch fails, or each item runs again, alone, so that only its own failure counts
  * (`runsEachAlone`). If the database does not answer, the items that wait for the next batch fail too. Items
  * with different keys are never in the same batch, nor, by default, items whose queries wait in different
- * queues. Do not call the returned function inside a transaction: the batch is not part of it.
+ * queues. Do not call the returned function inside a transaction, unless the transaction is the `scope`: the
+ * batch is not part of it.
  * @returns a function with separate batches for each `scope`, the object that it works with.
  */
 export function coalesce<Scope extends object, Item, Result>(

@@ -105,36 +105,71 @@ export interface Subject {
   readonly channel: string;
 }
 
+/** A subject whose parts are undefined if the contact was erased. */
+export type LockedSubject = { readonly [Part in keyof Subject]: Subject[Part] | undefined };
+
+interface SubjectIds {
+  readonly contact_id: string;
+  readonly conversation_id: string;
+}
+
 /**
  * Locks the contact and then the conversation until the commit, as an inbound message and an erasure do. Each
  * is undefined if the contact was erased.
  */
 export async function lockSubject(
   tx: Transaction,
-  ids: { readonly organization_id: string; readonly contact_id: string; readonly conversation_id: string },
-): Promise<{ readonly [Part in keyof Subject]: Subject[Part] | undefined }> {
-  const { organization_id, contact_id, conversation_id } = ids;
-  const channelOfConversation = sql<string>`(
-    select inboxes.channel from conversations
-    join inboxes on inboxes.organization_id = conversations.organization_id and inboxes.id = conversations.inbox_id
-    where conversations.organization_id = ${organization_id} and conversations.id = ${conversation_id}
+  { organization_id, ...ids }: SubjectIds & { readonly organization_id: string },
+): Promise<LockedSubject> {
+  const subjectOf = await lockSubjects(tx, organization_id, { subjects: [ids], waitsForLocks: true });
+  return subjectOf(ids);
+}
+
+/**
+ * The same for several subjects. Without `waitsForLocks`, the parts that other transactions have locked are
+ * undefined too.
+ */
+export async function lockSubjects(
+  tx: Transaction,
+  organization: string,
+  { subjects, waitsForLocks }: { readonly subjects: readonly SubjectIds[]; readonly waitsForLocks: boolean },
+): Promise<(ids: SubjectIds) => LockedSubject> {
+  const channelOfInbox = sql<string>`(
+    select inboxes.channel from inboxes
+    where inboxes.organization_id = conversations.organization_id and inboxes.id = conversations.inbox_id
   )`;
-  const [found, conversation] = await together(
-    ofOrganization(tx, organization_id)
+  const contactIds = subjects.map(({ contact_id }) => contact_id);
+  const conversationIds = subjects.map(({ conversation_id }) => conversation_id);
+  const [contacts, conversations] = await together(
+    ofOrganization(tx, organization)
       .selectFrom("contacts")
       .selectAll()
-      .select(channelOfConversation.as("channel"))
-      .where("id", "=", contact_id)
+      .where(sql<boolean>`id = any(${contactIds}::text[])`)
       .where("erased_at", "is", null)
+      .orderBy("id")
       .forNoKeyUpdate()
-      .executeTakeFirst(),
-    findConversation(tx, organization_id, conversation_id, { locks: true }),
+      .$if(!waitsForLocks, (rows) => rows.skipLocked())
+      .execute(),
+    selectConversations(tx, organization)
+      .selectAll()
+      .select(channelOfInbox.as("channel"))
+      .where(sql<boolean>`id = any(${conversationIds}::text[])`)
+      .orderBy("id")
+      .forUpdate()
+      .$if(!waitsForLocks, (rows) => rows.skipLocked())
+      .execute(),
   );
-  if (!found) {
-    return { contact: undefined, conversation, channel: undefined };
-  }
-  const { channel, ...contact } = found;
-  return { contact, conversation, channel };
+  const contactById = new Map(contacts.map((contact) => [contact.id, contact]));
+  const conversationById = new Map(conversations.map((conversation) => [conversation.id, conversation]));
+  return ({ contact_id, conversation_id }) => {
+    const contact = contactById.get(contact_id);
+    const found = conversationById.get(conversation_id);
+    if (!found) {
+      return { contact, conversation: undefined, channel: undefined };
+    }
+    const { channel, ...conversation } = found;
+    return { contact, conversation, channel };
+  };
 }
 
 /** The same, by the conversation alone; undefined if there is none, or its contact was erased. */
@@ -143,15 +178,37 @@ export async function lockConversationSubject(
   organization_id: string,
   conversation_id: string,
 ): Promise<Subject | undefined> {
-  const found = await findConversation(tx, organization_id, conversation_id);
-  if (!found) {
-    return undefined;
-  }
-  const { contact_id } = found;
-  const subject = await lockSubject(tx, { organization_id, contact_id, conversation_id });
-  const { contact, conversation, channel } = subject;
-  return contact && conversation && channel ? { contact, conversation, channel } : undefined;
+  const subjectOf = await lockConversationSubjects(tx, organization_id, {
+    ids: [conversation_id],
+    waitsForLocks: true,
+  });
+  const subject = subjectOf(conversation_id);
+  return subject === "locked" ? undefined : subject;
 }
+
+/** The same for several conversations. "locked": without `waitsForLocks`, if another transaction has locked it. */
+export async function lockConversationSubjects(
+  tx: Transaction,
+  organization: string,
+  { ids, waitsForLocks }: { readonly ids: readonly string[]; readonly waitsForLocks: boolean },
+): Promise<(id: string) => Subject | "locked" | undefined> {
+  const found = await selectConversations(tx, organization)
+    .select(["id as conversation_id", "contact_id"])
+    .where(sql<boolean>`id = any(${ids}::text[])`)
+    .execute();
+  const subjectOf = await lockSubjects(tx, organization, { subjects: found, waitsForLocks });
+  const foundById = new Map(found.map((one) => [one.conversation_id, one]));
+  return (id) => {
+    const one = foundById.get(id);
+    const { contact, conversation, channel } = one ? subjectOf(one) : noSubject;
+    if (contact && conversation && channel) {
+      return { contact, conversation, channel };
+    }
+    return one && !waitsForLocks ? "locked" : undefined;
+  };
+}
+
+const noSubject: LockedSubject = { contact: undefined, conversation: undefined, channel: undefined };
 
 /** The conversations that are not erased, locked until the commit in the order of their ids. */
 export async function lockConversations(

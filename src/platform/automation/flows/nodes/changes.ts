@@ -3,7 +3,7 @@ import { maxMetadata } from "../../../../../tools/contract/index.ts";
 import { fail } from "../../../../../tools/errors.ts";
 import { durationMs } from "../../../../../tools/flows/index.ts";
 import { maxNoteLength } from "../../../../../tools/notes.ts";
-import { done, type NodeHandlers, type Reference } from "./node.ts";
+import { always, done, type NodeHandlers, type Reference } from "./node.ts";
 
 export const changeHandlers: NodeHandlers<
   "assign" | "unassign" | "chatbot" | "add_tag" | "remove_tag" | "set_attribute" | "set_status" | "add_note"
@@ -30,6 +30,7 @@ export const changeHandlers: NodeHandlers<
   },
 
   add_tag: {
+    sharesTransaction: isOfContact,
     async enter({ tag, on }, { actions }) {
       await actions.changeTags(on, { add: [tag] });
       return done();
@@ -37,6 +38,7 @@ export const changeHandlers: NodeHandlers<
   },
 
   remove_tag: {
+    sharesTransaction: isOfContact,
     async enter({ tag, on }, { actions }) {
       await actions.changeTags(on, { remove: [tag] });
       return done();
@@ -45,6 +47,7 @@ export const changeHandlers: NodeHandlers<
 
   set_attribute: {
     texts: ({ value }) => ({ value: typeof value === "string" ? value : undefined }),
+    sharesTransaction: always,
     async enter({ name, value }, { actions, render }) {
       const filled = typeof value === "string" ? render(value, { maxLength: maxMetadata }) : value;
       if (filled === undefined) {
@@ -75,6 +78,11 @@ export const changeHandlers: NodeHandlers<
     },
   },
 };
+
+/** A tag of a conversation may be a required skill, and so lets the queue of the organization move. */
+function isOfContact({ on }: { readonly on: "contact" | "conversation" }): boolean {
+  return on === "contact";
+}
 
 /** The team, the user and the policy that a node or an end action assigns to. */
 export function targetsOf({

@@ -3,13 +3,14 @@ import { Failure } from "../../../../../tools/contract/index.ts";
 import { durationMs } from "../../../../../tools/flows/index.ts";
 import { conversationAttributes, parseQuery } from "../../../foundation/query/index.ts";
 import { problemsOf } from "../graph/index.ts";
-import { done, type NodeHandlers, type NodeOutcome } from "./node.ts";
+import { always, done, type NodeHandlers, type NodeOutcome } from "./node.ts";
 
 /** The attributes of routing, and the variables of the run. */
 export const flowAttributes = { ...conversationAttributes, "vars.<name>": { type: "any" } } as const;
 
 export const controlHandlers: NodeHandlers<"wait" | "condition" | "start_flow" | "goto" | "end"> = {
   wait: {
+    sharesTransaction: always,
     async enter({ duration, until }, { now, actions }) {
       if (duration !== undefined) {
         return waitUntil(new Date(now.getTime() + durationMs(duration)), now);
@@ -36,6 +37,7 @@ export const controlHandlers: NodeHandlers<"wait" | "condition" | "start_flow" |
         throw error;
       }
     },
+    sharesTransaction: always,
     enter: ({ query }, { matches }) => ({
       kind: "next",
       edge: { type: "condition", isTrue: matches(query) },
@@ -50,9 +52,9 @@ export const controlHandlers: NodeHandlers<"wait" | "condition" | "start_flow" |
     },
   },
 
-  goto: { enter: ({ node_id }) => ({ kind: "goto", node_id }) },
+  goto: { sharesTransaction: always, enter: ({ node_id }) => ({ kind: "goto", node_id }) },
 
-  end: { enter: () => ({ kind: "end" }) },
+  end: { sharesTransaction: always, enter: () => ({ kind: "end" }) },
 };
 
 function waitUntil(until: Date, now: Date): NodeOutcome {

@@ -6,7 +6,7 @@ import { durationMs, type NodeConfig } from "../../../../../tools/flows/index.ts
 import type { Problem } from "../graph/index.ts";
 import { hasPlaceholder, renderText } from "../texts/placeholders.ts";
 import { bodyEncoder, contentTypeOf, findUnencoded, headerEncoder } from "./http-encoding.ts";
-import { done, type NodeContext, type NodeHandlers, type NodeOutcome } from "./node.ts";
+import { always, done, type NodeContext, type NodeHandlers, type NodeOutcome } from "./node.ts";
 
 type Config = NodeConfig<"http_request">;
 
@@ -29,6 +29,7 @@ export const httpHandlers: NodeHandlers<"http_request"> = {
       save_as === undefined ? [] : [`${save_as}.status`, `${save_as}.body`, `${save_as}.body.<path>`],
 
     warnings: findUnencoded,
+    sharesTransaction: always,
 
     check: ({ url, body }, field) => [...checkPath(url, field), ...checkKeys(body, field)],
 

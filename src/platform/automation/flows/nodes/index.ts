@@ -59,6 +59,12 @@ export function replyTests(graph: Graph, node: GraphNode, reply: ContactReply): 
   ];
 }
 
+/** Whether the node may run in a transaction with nodes of other runs. */
+export function sharesTransaction({ node_type, action_config }: GraphNode): boolean {
+  const config: unknown = nodes[node_type].config.parse(action_config);
+  return handlerOf(node_type).sharesTransaction?.(config) ?? false;
+}
+
 /** Runs a node, or continues it after a wait. The action_config was validated when it was saved. */
 export async function runNode(
   node: GraphNode,

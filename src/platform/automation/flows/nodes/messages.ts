@@ -4,7 +4,14 @@ import { durationMs, type NodeConfig } from "../../../../../tools/flows/index.ts
 import type { Interactive } from "../../../../../tools/messages/index.ts";
 import { answerOf, choicesOf, chosen } from "../graph/index.ts";
 import { readAnswer } from "./answers.ts";
-import { done, type NodeContext, type NodeHandlers, type NodeOutcome, type OutgoingMessage } from "./node.ts";
+import {
+  always,
+  done,
+  type NodeContext,
+  type NodeHandlers,
+  type NodeOutcome,
+  type OutgoingMessage,
+} from "./node.ts";
 
 /** Channels with a window allow replies without a template this long. The node has no timeout of its own. */
 const buttonTimeout = "24h";
@@ -19,6 +26,7 @@ export const messageHandlers: NodeHandlers<"send_message" | "send_template" | "a
       "media.caption": media?.caption,
       ...textsOf(interactive),
     }),
+    sharesTransaction: always,
     async enter(config, context) {
       const message_id = await context.actions.send(compose(config, context));
       return context.awaitsButton
@@ -33,6 +41,7 @@ export const messageHandlers: NodeHandlers<"send_message" | "send_template" | "a
       Object.fromEntries(Object.entries(variables).map(([name, text]) => [`variables.${name}`, text])),
     references: ({ template_id }) =>
       template_id === undefined ? [] : [{ thing: "template", id: template_id, field: "template_id" }],
+    sharesTransaction: always,
     async enter(config, context) {
       const filled = Object.entries(config.variables ?? {}).map(([name, text]) => [
         name,
@@ -48,6 +57,7 @@ export const messageHandlers: NodeHandlers<"send_message" | "send_template" | "a
     saves: ({ save_as }) => (save_as === undefined ? [] : [save_as]),
     patterns: ({ validate }) =>
       validate?.pattern === undefined ? [] : [{ field: "validate.pattern", pattern: validate.pattern }],
+    sharesTransaction: always,
     async enter(config, context) {
       const message_id = await context.actions.send(compose(config, context));
       return waitForReply(context, { timeout: config.timeout, message_id });
@@ -70,6 +80,7 @@ export const messageHandlers: NodeHandlers<"send_message" | "send_template" | "a
   },
 
   wait_for_reply: {
+    sharesTransaction: always,
     enter: ({ timeout }, context) => waitForReply(context, { timeout }),
     resume: (_, __, end) => ({ kind: "next", edge: end }),
   },

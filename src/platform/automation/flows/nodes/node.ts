@@ -128,6 +128,11 @@ export interface NodeHandler<Config> {
   requests?(config: Config): { readonly url: string; readonly headers: Readonly<Record<string, string>> };
   /** The headers of the node whose values are stored apart, sealed; null: keep the stored value. */
   secrets?(config: Config): Readonly<Record<string, string | null>>;
+  /**
+   * Whether such nodes of several runs, each with another contact, may run at the same time in one transaction:
+   * they change nothing but the contact and send only to the contact. Default: they may not.
+   */
+  sharesTransaction?(config: Config): boolean;
   /** Runs the node. */
   enter(config: Config, context: NodeContext): Promise<NodeOutcome> | NodeOutcome;
   /** Continues after a wait. */
@@ -143,6 +148,9 @@ export interface NodeHandler<Config> {
 export type NodeHandlers<Type extends NodeType = NodeType> = {
   readonly [Name in Type]: NodeHandler<NodeConfig<Name>>;
 };
+
+/** For `sharesTransaction` of a handler. */
+export const always = () => true;
 
 /** The node is done. */
 export const done = (message_id?: string): NodeOutcome => ({

@@ -103,7 +103,7 @@ async function evaluate(course: Course, failureCode: string | null): Promise<voi
     graph,
     verdicts,
     sources: { ...stage.scene, message },
-    latestMessage: async () => latestInbound(stage),
+    latestMessage: latestInbound(stage),
   });
   course.state = result.state;
   if (result.step) {

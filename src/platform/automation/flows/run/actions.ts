@@ -29,9 +29,12 @@ import type { Actions, AssignTarget, OutgoingMessage } from "../nodes/index.ts";
 import type { RunRow } from "./rows.ts";
 import { findOpenQuestion } from "./subject.ts";
 
-/** `startFlow` is passed in, because starting runs depends on this file. */
+/**
+ * `startFlow` is passed in, because starting runs depends on this file. Messages continue the trace of
+ * `traceparent`.
+ */
 export function createActions(
-  change: OrganizationChange,
+  change: OrganizationChange & { readonly traceparent: string | undefined },
   { run, contact, conversation, channel }: Subject & { readonly run: RunRow },
   startFlow: Actions["startFlow"],
 ): Actions {

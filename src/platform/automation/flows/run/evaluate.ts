@@ -13,6 +13,7 @@ import {
   type NodeOutcome,
   replyTests,
   runNode,
+  sharesTransaction,
   type WaitEnd,
 } from "../nodes/index.ts";
 import type { MatchPattern, Verdicts } from "../texts/patterns.ts";
@@ -44,7 +45,7 @@ interface NodeEvaluation extends Evaluation {
   /** Must know the verdicts on `testsOfNext`. */
   readonly verdicts: Verdicts;
   /** The id of the contact's latest message. Only a later message is a reply. */
-  latestMessage(): Promise<string | null>;
+  readonly latestMessage: string | null;
 }
 
 /** The input of the next step, which is a node or the end action. */
@@ -60,6 +61,15 @@ interface StepResult {
 export function testsOfNext(graph: Graph, state: RunState, message: InboundText | undefined) {
   const next = nextOf(graph, state);
   return next && next !== "end" ? testsOf(graph, next, state, message) : [];
+}
+
+/**
+ * Whether the next step may run in a transaction with steps of other runs. The end action may not, because it
+ * changes the conversation's agent or status, and so the queue of the organization.
+ */
+export function mayShareNext(graph: Graph, state: RunState): boolean {
+  const next = nextOf(graph, state);
+  return next !== undefined && next !== "end" && sharesTransaction(next);
 }
 
 /** Evaluates the next node, or the end action. */
@@ -84,7 +94,7 @@ async function evaluateNode(evaluation: NodeEvaluation): Promise<StepResult> {
       ? limitVariables(before, await runNode(node, createContext(evaluation, missing), end))
       : { kind: "error", code: failureCode };
   const isForReply = outcome.kind === "wait" && outcome.for === "reply";
-  const latestMessage = isForReply ? await evaluation.latestMessage() : null;
+  const latestMessage = isForReply ? evaluation.latestMessage : null;
   const result = applyOutcome(graph, before, { node, outcome, latestMessage });
   const tests = testsOf(graph, node, before, message);
   const timed_out = tests.filter(verdicts.isTimedOut).map(({ node_id }) => node_id);

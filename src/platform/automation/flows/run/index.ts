@@ -7,12 +7,27 @@ export { type EndActionWithConfig, evaluateNext, testsOfNext } from "./evaluate.
 export { callJobType, type EpisodeKey } from "./job-types.ts";
 export { advanceJob, resumeJob } from "./jobs.ts";
 export { beginRun, clearWork, endWait, type RunState } from "./machine.ts";
-export { keyOf, lockRun, type RunKey, type RunRow, selectActiveRuns, storeRun } from "./rows.ts";
-export { createAdvanceJob, insertRun, recordTimeout, requireStartable, startRun } from "./start.ts";
-export { startRuns } from "./start-many.ts";
+export {
+  keyOf,
+  lockInteractiveRuns,
+  lockRun,
+  type RunKey,
+  type RunRow,
+  selectActiveRuns,
+  storeRun,
+  storeRuns,
+} from "./rows.ts";
+export {
+  createAdvanceJob,
+  insertRuns,
+  recordTimeout,
+  requireStartable,
+  startRun,
+  startRuns,
+} from "./start.ts";
 
 export {
   type InboundText,
   lockReachable,
-  readInboundText,
+  readInboundTexts,
 } from "./subject.ts";

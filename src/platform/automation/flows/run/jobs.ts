@@ -14,6 +14,7 @@ import { createAdvanceJob } from "./start.ts";
 
 export const advanceJob = defineJob({
   ...advanceJobType,
+  slots: 1 / 4,
 
   async run(key, world, { signal }) {
     return (await advance(world, key, signal)) ? { runAgainAt: world.now() } : undefined;

@@ -1,7 +1,13 @@
 /** Reads, locks and writes the rows of runs. */
-import type { Selectable } from "kysely";
+import { type Selectable, sql } from "kysely";
 import type { Queries } from "../../../../database/database.ts";
-import { ofOrganization } from "../../../../database/query/index.ts";
+import {
+  columnsOf,
+  insertAll,
+  matchesKey,
+  ofOrganization,
+  recordset,
+} from "../../../../database/query/index.ts";
 import type { FlowStepDetail, Tables } from "../../../../database/schema/index.ts";
 import type { Transaction } from "../../../foundation/kernel/index.ts";
 import type { RunState } from "./machine.ts";
@@ -30,12 +36,42 @@ export async function lockRun(
   tx: Transaction,
   { organization_id, run_id }: RunKey,
 ): Promise<RunRow | undefined> {
-  return ofOrganization(tx, organization_id)
+  const runs = await lockRuns(tx, organization_id, { ids: [run_id], waitsForLocks: true });
+  return runs.get(run_id);
+}
+
+/** The same for several runs, by id. Without `waitsForLocks`, the locked runs are left out. */
+export async function lockRuns(
+  tx: Transaction,
+  organization: string,
+  { ids, waitsForLocks }: { readonly ids: readonly string[]; readonly waitsForLocks: boolean },
+): Promise<ReadonlyMap<string, RunRow>> {
+  const runs = await ofOrganization(tx, organization)
     .selectFrom("flow_runs")
     .selectAll()
-    .where("id", "=", run_id)
+    .where(sql<boolean>`id = any(${ids}::text[])`)
+    .orderBy("id")
     .forUpdate()
-    .executeTakeFirst();
+    .$if(!waitsForLocks, (rows) => rows.skipLocked())
+    .execute();
+  return new Map(runs.map((run) => [run.id, run]));
+}
+
+/** Locks the active runs that may wait for a reply, in these conversations. */
+export async function lockInteractiveRuns(
+  tx: Transaction,
+  organization: string,
+  conversation_ids: readonly string[],
+): Promise<readonly RunRow[]> {
+  return ofOrganization(tx, organization)
+    .selectFrom("flow_runs")
+    .selectAll()
+    .where(sql<boolean>`conversation_id = any(${conversation_ids}::text[])`)
+    .where("status", "in", ["running", "waiting"])
+    .where("is_interactive", "=", true)
+    .orderBy("id")
+    .forUpdate()
+    .execute();
 }
 
 /** The active runs of a conversation. */
@@ -47,30 +83,53 @@ export function selectActiveRuns(db: Queries, organization: string, conversation
     .where("status", "in", ["running", "waiting"]);
 }
 
-/** Stores the state of a locked run. */
+/** A locked run with its new state. */
+export interface ChangedRun {
+  readonly run: RunRow;
+  readonly state: RunState & { readonly message_id?: string | null };
+}
+
 export async function storeRun(
-  { tx, now }: { readonly tx: Transaction; readonly now: Date },
-  { organization_id, id }: Pick<RunRow, "organization_id" | "id">,
-  state: RunState & { readonly message_id?: string | null },
+  change: { readonly tx: Transaction; readonly now: Date },
+  run: RunRow,
+  state: ChangedRun["state"],
 ): Promise<void> {
-  const { status, reason, pending, steps, variables, wait, due_at, episode, message_id } = state;
-  const isActive = status === "running" || status === "waiting";
-  await ofOrganization(tx, organization_id)
-    .updateTable("flow_runs")
-    .set({
-      status,
-      reason,
-      steps,
-      due_at,
-      episode,
-      message_id,
-      pending: JSON.stringify(pending),
-      variables: JSON.stringify(variables),
-      wait: wait && JSON.stringify(wait),
-      ended_at: isActive ? null : now.toISOString(),
-    })
-    .where("id", "=", id)
-    .execute();
+  await storeRuns(change, run.organization_id, [{ run, state }]);
+}
+
+const storedColumns = columnsOf(
+  "flow_runs",
+  "id",
+  "status",
+  "reason",
+  "pending",
+  "steps",
+  "variables",
+  "wait",
+  "due_at",
+  "episode",
+  "message_id",
+  "ended_at",
+);
+
+/** Stores the states of runs of one organization with one statement. */
+export async function storeRuns(
+  { tx, now }: { readonly tx: Transaction; readonly now: Date },
+  organization: string,
+  changed: readonly ChangedRun[],
+): Promise<void> {
+  const rows = changed.map(({ run: { id, message_id }, state }) => {
+    const isActive = state.status === "running" || state.status === "waiting";
+    return { id, message_id, ...state, ended_at: isActive ? null : now.toISOString() };
+  });
+  const ids = rows.map(({ id }) => id);
+  await sql`
+    update flow_runs set status = stored.status, reason = stored.reason, pending = stored.pending,
+      steps = stored.steps, variables = stored.variables, wait = stored.wait, due_at = stored.due_at,
+      episode = stored.episode, message_id = stored.message_id, ended_at = stored.ended_at
+    from ${recordset("stored", storedColumns, rows)}
+    where flow_runs.organization_id = ${organization} and ${matchesKey("flow_runs.id", "stored.id", ids)}
+  `.execute(tx);
 }
 
 /** Emits an event for a run that has failed. Apart from `storeRun`, which may be sent with the commit. */
@@ -90,17 +149,15 @@ export interface NewStep {
   readonly detail: FlowStepDetail;
 }
 
+/** Inserts the steps of runs of one organization with one statement. */
 export async function insertSteps(
   { tx, now }: { readonly tx: Transaction; readonly now: Date },
-  { organization_id, id }: Pick<RunRow, "organization_id" | "id">,
-  steps: readonly NewStep[],
+  organization_id: string,
+  taken: readonly { readonly run: RunRow; readonly steps: readonly NewStep[] }[],
 ): Promise<void> {
-  const rows = steps.map(({ detail, ...step }) => ({
-    organization_id,
-    run_id: id,
-    ...step,
-    detail: JSON.stringify(detail),
-    at: now.toISOString(),
-  }));
-  await tx.insertInto("flow_run_steps").values(rows).execute();
+  const at = now.toISOString();
+  const rows = taken.flatMap(({ run, steps }) =>
+    steps.map((step) => ({ organization_id, run_id: run.id, ...step, at })),
+  );
+  await insertAll(tx, "flow_run_steps", rows);
 }

@@ -1,7 +1,7 @@
 /** Starts runs of flows, within limits. */
 import { sql } from "kysely";
 import { fail } from "../../../../../tools/errors.ts";
-import { ofOrganization } from "../../../../database/query/index.ts";
+import { columnsOf, nullable, ofOrganization, recordset, rowsOf } from "../../../../database/query/index.ts";
 import { together } from "../../../../database/transaction.ts";
 import { newJob } from "../../../../jobs/job.ts";
 import { freshId, type OrganizationChange, type Transaction } from "../../../foundation/kernel/index.ts";
@@ -11,7 +11,7 @@ import { type FlowWithVersion, getFlow } from "../definitions/find.ts";
 import { toGraph } from "../graph/index.ts";
 import { advanceJobType } from "./job-types.ts";
 import { beginRun, type RunState } from "./machine.ts";
-import { type RunKey, type RunRow, selectActiveRuns } from "./rows.ts";
+import type { RunKey, RunRow } from "./rows.ts";
 
 /**
  * The most runs for one contact in an hour. A person who converses with a flow starts it once or a few times.
@@ -22,15 +22,21 @@ export const maxRunsPerHour = { ofOneFlow: 10, inAll: 30 } as const;
 /** Why a flow is not started. */
 export type SkipReason = "flow_deleted" | "started_before" | "interactive_run_active" | "too_many_runs";
 
-export interface NewRun {
-  readonly flow: FlowWithVersion;
+/** What starts a run. */
+interface NewRun {
   /** Locked until the commit. */
   readonly conversation: ConversationRow;
-  readonly trigger_type: RunRow["trigger_type"];
   /** Identifies an event, which starts each flow once. */
   readonly trigger_key: string | null;
   /** The message that starts the run. */
   readonly message_id: string | null;
+}
+
+/** Runs of one flow, each in another conversation. */
+interface NewRuns {
+  readonly flow: FlowWithVersion;
+  readonly trigger_type: RunRow["trigger_type"];
+  readonly starts: readonly NewRun[];
 }
 
 /** @throws Failure `flow_disabled`, `flow_not_startable`. */
@@ -49,51 +55,60 @@ export function requireStartable(
   }
 }
 
-/** Inserts a run and enqueues its first step, or returns why it did not. */
-export async function startRun(
+/** Inserts runs and enqueues their first steps, or returns why it did not. */
+export async function startRuns(
   change: OrganizationChange,
-  newRun: NewRun,
-): Promise<{ readonly run_id: string } | SkippedStart> {
-  const inserted = await insertRun(change, newRun);
-  if ("skipped" in inserted) {
-    return inserted;
-  }
-  await change.tx.enqueue([createAdvanceJob(inserted)]);
+  runs: NewRuns,
+): Promise<readonly (RunKey | SkippedStart)[]> {
+  const inserted = await insertRuns(change, runs);
+  const started = inserted.flatMap((one) => ("skipped" in one ? [] : one));
+  await change.tx.enqueue(started.map(createAdvanceJob));
   return inserted;
 }
 
-interface SkippedStart {
-  readonly skipped: SkipReason;
-  /** The id of the active run that prevents the start. */
-  readonly run_id?: string;
+/** The same for one run. */
+export async function startRun(
+  change: OrganizationChange,
+  { flow, trigger_type, ...start }: Omit<NewRuns, "starts"> & NewRun,
+): Promise<RunKey | SkippedStart> {
+  const [started] = await startRuns(change, { flow, trigger_type, starts: [start] });
+  return started ?? { skipped: "flow_deleted" };
 }
 
-/** Like `startRun`, for a caller that runs the first step itself. */
-export async function insertRun(
-  { tx, now, organization }: OrganizationChange,
-  { flow: found, conversation, trigger_type, trigger_key, message_id }: NewRun,
-): Promise<RunKey | SkippedStart> {
-  const { contact_id, id: conversation_id } = conversation;
-  const [flow, hasTooMany, active] = await together(
-    lockVersion(tx, found),
-    hasTooManyRuns(tx, { organization, contact_id, flow_id: found.id, now }),
-    findInteractiveRun(tx, organization, conversation_id),
-  );
+export interface SkippedStart {
+  readonly skipped: SkipReason;
+  /** The id of the active run that prevents the start. */
+  readonly run_id?: string | undefined;
+}
+
+/** Like `startRuns`, for a caller that runs the first steps itself. The results are in the order of `starts`. */
+export async function insertRuns(
+  change: OrganizationChange,
+  { flow: found, trigger_type, starts }: NewRuns,
+): Promise<readonly (RunKey | SkippedStart)[]> {
+  if (starts.length === 0) {
+    return [];
+  }
+  const { tx, organization: organization_id } = change;
+  const [flow, skipOf] = await together(lockVersion(tx, found), findObstacles(change, found.id, starts));
   if (!flow) {
-    return { skipped: "flow_deleted" };
+    return starts.map(() => ({ skipped: "flow_deleted" }));
   }
-  const { is_interactive } = flow;
-  if (is_interactive && active) {
-    return { skipped: "interactive_run_active", run_id: active.id };
-  }
-  if (hasTooMany) {
-    return { skipped: "too_many_runs" };
-  }
-  const newRun = { flow, conversation, trigger_type, trigger_key, message_id };
-  const inserted = await insert({ tx, now, organization }, newRun, beginRun(toGraph(flow.nodes)));
-  return inserted
-    ? { organization_id: organization, conversation_id, contact_id, run_id: inserted.id }
-    : { skipped: "started_before" };
+  const skips = new Map(starts.map((start) => [start, skipOf(start, flow)]));
+  const free = starts.filter((start) => skips.get(start) === undefined);
+  const runs = { flow, trigger_type, starts: free };
+  const idOf = await insert(change, runs, beginRun(toGraph(flow.nodes)));
+  return starts.map((start) => {
+    const skipped = skips.get(start);
+    const run_id = idOf.get(start);
+    const { contact_id, id: conversation_id } = start.conversation;
+    return (
+      skipped ??
+      (run_id === undefined
+        ? { skipped: "started_before" }
+        : { organization_id, conversation_id, contact_id, run_id })
+    );
+  });
 }
 
 /**
@@ -103,44 +118,71 @@ export async function insertRun(
 export const patternTimeout = "pattern_timeout";
 
 /** Records that a flow was not started, because matching its regular expression took too long. */
-export async function recordTimeout(
-  change: Pick<OrganizationChange, "tx" | "now" | "organization">,
-  newRun: NewRun,
-): Promise<void> {
+export async function recordTimeout(change: OrganizationChange, runs: NewRuns): Promise<void> {
   const state = { ...beginRun(toGraph([])), status: "failed", reason: patternTimeout } as const;
-  await insert(change, newRun, state);
+  await insert(change, runs, state);
 }
 
-/** Returns undefined if the event has started the flow before. */
+/** Returns the ids of the runs. An event that has started the flow before has none. */
 async function insert(
-  { tx, now, organization }: Pick<OrganizationChange, "tx" | "now" | "organization">,
-  { flow, conversation, ...trigger }: NewRun,
-  { pending, variables, ...state }: RunState,
-) {
+  { tx, now, organization }: OrganizationChange,
+  { flow, trigger_type, starts }: NewRuns,
+  state: RunState,
+): Promise<ReadonlyMap<NewRun, string>> {
+  if (starts.length === 0) {
+    return new Map();
+  }
   const at = now.toISOString();
   const isOver = state.status === "failed";
-  return tx
-    .insertInto("flow_runs")
-    .values({
-      organization_id: organization,
-      id: freshId({ now }, "run"),
-      flow_id: flow.id,
-      version: flow.version,
-      is_interactive: flow.is_interactive,
-      conversation_id: conversation.id,
-      contact_id: conversation.contact_id,
-      ...trigger,
-      ...state,
-      wait: null,
-      pending: JSON.stringify(pending),
-      variables: JSON.stringify(variables),
-      created_at: at,
-      ended_at: isOver ? at : null,
-    })
-    .onConflict((conflict) => conflict.doNothing())
-    .returning("id")
-    .executeTakeFirst();
+  const ids = new Map(starts.map((start) => [start, freshId({ now }, "run")]));
+  const rows = [...ids].map(([{ conversation, ...trigger }, id]) => ({
+    organization_id: organization,
+    id,
+    flow_id: flow.id,
+    version: flow.version,
+    is_interactive: flow.is_interactive,
+    conversation_id: conversation.id,
+    contact_id: conversation.contact_id,
+    trigger_type,
+    ...trigger,
+    ...state,
+    created_at: at,
+    ended_at: isOver ? at : null,
+  }));
+  const { rows: inserted } = await rowsOf(columnsOf("flow_runs", "id"))`
+    insert into flow_runs (${newColumnNames})
+    select ${newColumnNames} from ${recordset("new", newColumns, rows)}
+    on conflict do nothing
+    returning id
+  `.execute(tx);
+  const stored = new Set(inserted.map(({ id }) => id));
+  return new Map([...ids].filter(([, id]) => stored.has(id)));
 }
+
+const newColumns = columnsOf(
+  "flow_runs",
+  "organization_id",
+  "id",
+  "flow_id",
+  "version",
+  "is_interactive",
+  "conversation_id",
+  "contact_id",
+  "trigger_type",
+  "trigger_key",
+  "message_id",
+  "status",
+  "reason",
+  "pending",
+  "steps",
+  "variables",
+  "due_at",
+  "episode",
+  "created_at",
+  "ended_at",
+);
+
+const newColumnNames = sql.join(Object.keys(newColumns).map((name) => sql.ref(name)));
 
 /** Prevents until the commit that the flow's present version is replaced or deleted. */
 export async function lockVersion(
@@ -157,42 +199,37 @@ export async function lockVersion(
   return locked && (locked.version === flow.version ? flow : getFlow(tx, organization_id, id));
 }
 
-/** The active run that may wait for a reply of the contact. */
-async function findInteractiveRun(tx: Transaction, organization: string, conversation_id: string) {
-  return selectActiveRuns(tx, organization, conversation_id)
-    .where("is_interactive", "=", true)
-    .executeTakeFirst();
-}
-
 /** The job that runs the next nodes. The jobs of a conversation run in order. */
 export function createAdvanceJob(key: RunKey) {
   return newJob(advanceJobType, key, { key: `flow:${key.conversation_id}`, subject: key.conversation_id });
 }
 
-async function hasTooManyRuns(
-  tx: Transaction,
-  {
-    organization,
-    contact_id,
-    flow_id,
-    now,
-  }: {
-    readonly organization: string;
-    readonly contact_id: string;
-    readonly flow_id: string;
-    readonly now: Date;
-  },
-): Promise<boolean> {
+/** Returns the function that tells what prevents a start: a run that may wait for replies, or too many runs. */
+async function findObstacles(
+  { tx, now, organization }: OrganizationChange,
+  flow_id: string,
+  starts: readonly NewRun[],
+): Promise<(start: NewRun, flow: FlowWithVersion) => SkippedStart | undefined> {
   const since = new Date(now.getTime() - 3_600_000).toISOString();
-  const { in_all, of_one } = await ofOrganization(tx, organization)
-    .selectFrom("flow_runs")
-    .select([
-      sql<number>`count(*)`.as("in_all"),
-      sql<number>`count(*) filter (where flow_id = ${flow_id})`.as("of_one"),
-    ])
-    .where("contact_id", "=", contact_id)
-    .where("created_at", ">", since)
-    .where("reason", "is distinct from", patternTimeout)
-    .executeTakeFirstOrThrow();
-  return of_one >= maxRunsPerHour.ofOneFlow || in_all >= maxRunsPerHour.inAll;
+  const contact_ids = [...new Set(starts.map(({ conversation }) => conversation.contact_id))];
+  const conversation_ids = starts.map(({ conversation }) => conversation.id);
+  const { rows } = await rowsOf({ id: "text", run_id: nullable("text") })`
+    select contact_id as id, null as run_id from flow_runs
+    where organization_id = ${organization} and contact_id = any(${contact_ids}::text[]) and created_at > ${since}
+      and reason is distinct from ${patternTimeout}
+    group by contact_id
+    having count(*) >= ${maxRunsPerHour.inAll} or count(*) filter (where flow_id = ${flow_id}) >= ${maxRunsPerHour.ofOneFlow}
+    union all
+    select conversation_id, id from flow_runs
+    where organization_id = ${organization} and conversation_id = any(${conversation_ids}::text[])
+      and status in ('running', 'waiting') and is_interactive
+  `.execute(tx);
+  const found = new Map(rows.map(({ id, run_id }) => [id, run_id]));
+  return ({ conversation: { id, contact_id } }, { is_interactive }) => {
+    const run_id = found.get(id) ?? undefined;
+    if (is_interactive && run_id !== undefined) {
+      return { skipped: "interactive_run_active", run_id };
+    }
+    return found.has(contact_id) ? { skipped: "too_many_runs" } : undefined;
+  };
 }

@@ -1,44 +1,53 @@
 /**
- * Runs the next steps of a run in a transaction: locks and reads its rows, evaluates the steps, stores the
+ * Runs the next steps of runs in a transaction: locks and reads their rows, evaluates the steps, stores the
  * results.
+ *
+ * Several runs of one organization take their steps side by side, with as many statements as one run: their
+ * messages are sent together, and only a change of a contact costs a statement of its own. A run leaves them
+ * before a node that may not share a transaction (`sharesTransaction`).
  */
 
 import { Failure } from "../../../../../tools/contract/index.ts";
 import { together } from "../../../../database/transaction.ts";
 import { newJob } from "../../../../jobs/job.ts";
-import type { OrganizationChange, Transaction, World } from "../../../foundation/kernel/index.ts";
-import { lockSubject, type Subject } from "../../../inbox/conversations/index.ts";
-import { createSwitchOffJob, heldScopes, lostScopes } from "../authority/index.ts";
-import { type Graph, toGraph } from "../graph/index.ts";
+import type { Transaction, World } from "../../../foundation/kernel/index.ts";
+import { lockSubjects, type Subject } from "../../../inbox/conversations/index.ts";
 import type { VerdictAttempt, Verdicts } from "../texts/patterns.ts";
 import { createActions } from "./actions.ts";
-import { evaluateNext, testsOfNext } from "./evaluate.ts";
+import { type BegunRun, beginRuns } from "./begin.ts";
+import { evaluateNext, mayShareNext, testsOfNext } from "./evaluate.ts";
 import { callJobType, resumeJobType } from "./job-types.ts";
-import { clearWork, type RunState } from "./machine.ts";
+import type { RunState } from "./machine.ts";
 import {
   insertSteps,
   keyOf,
-  lockRun,
   type NewStep,
   type RunKey,
   type RunRow,
   reportFailure,
-  storeRun,
+  storeRuns,
 } from "./rows.ts";
 import { startOtherFlow } from "./start-other.ts";
-import { type InboundText, latestInbound, readInboundText, readRunVersion } from "./subject.ts";
+
+/** A run whose next steps are to be run. */
+export interface StepsTask {
+  readonly organization_id: string;
+  readonly key: RunKey;
+  readonly verdicts: Verdicts;
+  /** The W3C trace context that its messages and jobs continue. */
+  readonly traceparent: string | undefined;
+}
 
 export interface StepsOptions {
-  readonly world: World;
-  readonly key: RunKey;
-  /** How many steps to run at most. With a `failure`, which belongs to the next step, the limit is 1. */
+  /** How many steps each run takes at most. */
   readonly limit: number;
-  readonly verdicts: Verdicts;
+  /** If false, a run that another transaction has locked takes no steps. */
+  readonly waitsForLocks: boolean;
   /**
    * The failure of the next step in a transaction that was rolled back. It is recorded as the step's result,
-   * and the step is not run again.
+   * and the step is not run again. Only for one run, with the limit 1.
    */
-  readonly failure: StepFailure | undefined;
+  readonly failure?: StepFailure | undefined;
 }
 
 /** How many steps a running run has taken. A run that waits or has ended has nothing to do now. */
@@ -57,154 +66,169 @@ export class StepFailure extends Error {
   }
 }
 
+/** The result for a run; undefined if its next step must run without other runs. */
+type Attempt = VerdictAttempt<Progress> | undefined;
+
 /**
- * Runs up to `limit` steps.
+ * Runs up to `limit` steps of each run.
  *
- * A regular expression must not run in the transaction. If the next node needs one whose verdict is unknown,
- * the tests are returned; the caller evaluates them and calls again.
+ * A regular expression must not run in the transaction. If the next node of a run needs one whose verdict is
+ * unknown, the tests are returned; the caller evaluates them and calls again.
  *
+ * @returns the results in the order of the tasks.
  * @throws StepFailure
  */
-export async function runSteps(tx: Transaction, options: StepsOptions): Promise<VerdictAttempt<Progress>> {
-  const { world, key, limit, verdicts, failure } = options;
-  const begun = await begin(tx, world, key);
-  if (!begun) {
-    return { result: { isRunning: false } };
+export async function runSteps(
+  tx: Transaction,
+  world: World,
+  tasks: readonly StepsTask[],
+  { limit, waitsForLocks, failure }: StepsOptions,
+): Promise<readonly Attempt[]> {
+  const [{ organization_id: organization } = { organization_id: "" }] = tasks;
+  const first = firstOfContacts(tasks);
+  const keys = first.map(({ key }) => key);
+  const beginnings = await beginRuns(tx, world, { organization, keys, waitsForLocks });
+  const attempts = new Map<StepsTask, Attempt>();
+  const tracks: Track[] = [];
+  for (const [index, task] of first.entries()) {
+    const begun = beginnings[index] ?? "locked";
+    const attempt = typeof begun === "string" ? unbegun[begun] : findAttempt(begun, task, failure);
+    attempts.set(task, attempt);
+    if (typeof begun === "object" && !attempt) {
+      tracks.push({ ...begun, task, state: begun.run, steps: [] });
+    }
   }
-  const { run, message, version } = begun;
+  const isAlone = tracks.length === 1;
+  const mayContinue = ({ graph, state }: Track) =>
+    state.status === "running" && (isAlone || mayShareNext(graph, state));
+  for (let count = 0; count < limit; count += 1) {
+    const active = tracks.filter(mayContinue);
+    if (active.length === 0) {
+      break;
+    }
+    if (count > 0) {
+      // The steps before may have changed the contacts and the conversations.
+      await rereadSubjects(tx, organization, active);
+    }
+    await together(...active.map((track) => takeStep(track, failure)));
+  }
+  await store({ tx, now: world.now() }, organization, tracks);
+  for (const track of tracks) {
+    const isDone = track.state.status !== "running" || mayContinue(track);
+    attempts.set(track.task, isDone ? { result: progressOf(track.state) } : undefined);
+  }
+  return tasks.map((task) => attempts.get(task));
+}
+
+/** The other tasks of a contact run without other runs: two runs must not change one contact side by side. */
+function firstOfContacts(tasks: readonly StepsTask[]): readonly StepsTask[] {
+  const contacts = new Set<string>();
+  return tasks.filter(({ key: { contact_id } }) => {
+    const isFirst = !contacts.has(contact_id);
+    contacts.add(contact_id);
+    return isFirst;
+  });
+}
+
+const unbegun = { idle: { result: { isRunning: false } }, locked: undefined } as const;
+
+/** The result of a run that takes no step; undefined if it takes steps. */
+function findAttempt(
+  { run, graph, message }: BegunRun,
+  { verdicts }: StepsTask,
+  failure: StepFailure | undefined,
+): Attempt {
   if (failure && failure.step !== run.steps) {
     // Another process has run the failed step since.
     return { result: progressOf(run) };
   }
-  const graph = toGraph(version.nodes);
   // Only the first node of a transaction can go on from a wait, so only this node can have a reply to test.
   const tests = testsOfNext(graph, run, message);
-  if (!verdicts.isKnown(tests)) {
-    return { unknown: tests };
-  }
-  const steps: NewStep[] = [];
-  let state: RunState = run;
-  for (let count = 0; count < limit && state.status === "running"; count += 1) {
-    // The step before may have changed the contact or the conversation.
-    const subject = count === 0 ? begun : await rereadSubject(tx, key);
-    const result = await runStep({ ...begun, ...subject }, state, { graph, verdicts, failure });
-    state = result.state;
-    steps.push(...(result.step ? [result.step] : []));
-  }
-  await store(begun, state, steps);
-  return { result: progressOf(state) };
+  return verdicts.isKnown(tests) ? undefined : { unknown: tests };
 }
 
 function progressOf({ status, steps }: RunState): Progress {
   return status === "running" ? { isRunning: true, steps } : { isRunning: false };
 }
 
-/** What the steps that run in one transaction share. */
-interface StepsContext extends Subject {
-  readonly run: RunRow;
-  readonly version: NonNullable<Awaited<ReturnType<typeof readRunVersion>>>;
-  /** The message that started the run, or the latest reply in it. */
-  readonly message: InboundText | undefined;
-  readonly change: OrganizationChange;
+/** A run that takes steps, and what they have changed. */
+interface Track extends Omit<BegunRun, keyof Subject> {
+  readonly task: StepsTask;
+  contact: Subject["contact"];
+  conversation: Subject["conversation"];
+  channel: Subject["channel"];
+  state: RunState;
+  readonly steps: NewStep[];
 }
 
-/**
- * Locks a run with its contact and its conversation. A run that may not continue is cancelled.
- * @returns undefined if no step may run: the run waits, has ended, or was cancelled here.
- */
-async function begin(tx: Transaction, world: World, key: RunKey): Promise<StepsContext | undefined> {
-  const [{ contact, conversation, channel }, run] = await together(lockSubject(tx, key), lockRun(tx, key));
-  if (run?.status !== "running") {
-    return undefined;
+/** Reads the contacts and the conversations again. They are locked since `beginRuns`, so they still exist. */
+async function rereadSubjects(
+  tx: Transaction,
+  organization: string,
+  tracks: readonly Track[],
+): Promise<void> {
+  const subjects = tracks.map(({ task: { key } }) => key);
+  const subjectOf = await lockSubjects(tx, organization, { subjects, waitsForLocks: true });
+  for (const track of tracks) {
+    const { contact, conversation, channel } = subjectOf(track.task.key);
+    if (!contact || !conversation || !channel) {
+      throw new Error(
+        `The contact or the conversation of the run ${track.run.id} vanished while it was locked.`,
+      );
+    }
+    Object.assign(track, { contact, conversation, channel });
   }
-  const { organization_id: organization, message_id, flow_id } = run;
-  const now = world.now();
-  const [version, message] = await together(
-    readRunVersion(tx, run),
-    readInboundText(tx, organization, message_id),
-  );
-  const cancel = async (reason: string) => {
-    await storeRun({ tx, now }, run, { ...clearWork(run), status: "cancelled", reason });
-    return undefined;
-  };
-  const isUnauthorized = version !== undefined && lostScopes(version).length > 0;
-  // Enqueued before the other checks, so that the flow is switched off even if this run is cancelled for
-  // another reason.
-  if (isUnauthorized) {
-    await tx.enqueue([createSwitchOffJob(run)]);
-  }
-  if (!contact || !conversation || !channel) {
-    return cancel("contact_erased");
-  }
-  if (!version) {
-    return cancel("flow_deleted");
-  }
-  if (isUnauthorized) {
-    return cancel("authority_lost");
-  }
-  if (contact.blocked_at !== null) {
-    return cancel("blocked");
-  }
-  // No scope is lost, so these are all scopes that the flow was saved with. If an earlier version saved the
-  // flow, there are none.
-  const scopes = new Set(heldScopes(version));
-  const actor = { type: "flow", id: flow_id, name: version.name, scopes } as const;
-  const change = { tx, world, now, actor, organization };
-  return { run, version, message, change, contact, conversation, channel };
-}
-
-/** Reads the contact and the conversation again. They are locked since `begin`, so they still exist. */
-async function rereadSubject(tx: Transaction, key: RunKey): Promise<Subject> {
-  const { contact, conversation, channel } = await lockSubject(tx, key);
-  if (!contact || !conversation || !channel) {
-    throw new Error(`The contact or the conversation of the run ${key.run_id} vanished while it was locked.`);
-  }
-  return { contact, conversation, channel };
 }
 
 /** Runs the next node, or the end action. @throws StepFailure */
-async function runStep(
-  { run, version, message, change, contact, conversation, channel }: StepsContext,
-  state: RunState,
-  { graph, verdicts, failure }: Pick<StepsOptions, "verdicts" | "failure"> & { readonly graph: Graph },
-) {
+async function takeStep(track: Track, failure: StepFailure | undefined): Promise<void> {
+  const { run, version, graph, message, latestMessage, change, contact, conversation, channel } = track;
+  const { state, task } = track;
   const current = { ...run, ...state };
   // The scopes that the flow was saved with; null if an earlier version saved the flow.
   const startFlow = (flow_id: string) =>
     startOtherFlow(change, { flow_id, run: current, conversation, scopes: version.scopes });
+  const traced = { ...change, traceparent: task.traceparent };
   try {
-    return await evaluateNext({
+    const result = await evaluateNext({
       state,
       now: change.now,
       endAction: version,
       failureCode: failure?.code ?? null,
-      actions: createActions(change, { contact, conversation, channel, run: current }, startFlow),
+      actions: createActions(traced, { contact, conversation, channel, run: current }, startFlow),
       graph,
-      verdicts,
+      verdicts: task.verdicts,
       sources: { contact, conversation, message },
-      latestMessage: () => latestInbound(change.tx, conversation),
+      latestMessage,
     });
+    track.state = result.state;
+    track.steps.push(...(result.step ? [result.step] : []));
   } catch (error) {
     throw error instanceof Failure ? new StepFailure(error, state.steps) : error;
   }
 }
 
-/** Stores the run and its steps with the commit. If the run waits, enqueues the job for the wait. */
+/** Stores the runs and their steps with the commit. Enqueues the jobs for the waits. */
 async function store(
-  { change, run }: StepsContext,
-  state: RunState,
-  steps: readonly NewStep[],
+  change: { readonly tx: Transaction; readonly now: Date },
+  organization: string,
+  tracks: readonly Track[],
 ): Promise<void> {
   const { tx } = change;
-  tx.sendWithCommit(() => storeRun(change, run, state));
-  reportFailure(tx, run, state);
-  if (steps.length > 0) {
-    tx.sendWithCommit(() => insertSteps(change, run, steps));
+  const changed = tracks.filter(({ state, run }) => state !== run);
+  if (changed.length === 0) {
+    return;
   }
-  const job = createContinuation(run, state);
-  if (job) {
-    await tx.enqueue([job]);
+  tx.sendWithCommit(() => storeRuns(change, organization, changed));
+  tx.sendWithCommit(() => insertSteps(change, organization, changed));
+  for (const { run, state } of changed) {
+    reportFailure(tx, run, state);
   }
+  const jobs = changed.flatMap(({ run, state, task }) => {
+    const job = createContinuation(run, state);
+    return job ? [{ ...job, traceparent: task.traceparent }] : [];
+  });
+  await tx.enqueue(jobs);
 }
 
 /**

@@ -1,5 +1,5 @@
 /** Locks and reads the subject of a run: the contact, the conversation, and the latest message in the run. */
-import { sql } from "kysely";
+import { type Selectable, sql } from "kysely";
 import {
   columnOf,
   columnsOf,
@@ -8,6 +8,7 @@ import {
   refersTo,
   rowsOf,
 } from "../../../../database/query/index.ts";
+import type { Tables } from "../../../../database/schema/index.ts";
 import { countryOf } from "../../../account/phone/index.ts";
 import type { OrganizationChange, Transaction } from "../../../foundation/kernel/index.ts";
 import { readFact } from "../../../foundation/query/index.ts";
@@ -44,49 +45,58 @@ export interface InboundText extends ContactReply {
   readonly type: string;
 }
 
-/** A message of the contact. */
-export async function readInboundText(
+/** Messages of contacts, by id. */
+export async function readInboundTexts(
   tx: Transaction,
   organization: string,
-  id: string | null,
-): Promise<InboundText | undefined> {
-  const message =
-    id === null
-      ? undefined
-      : await ofOrganization(tx, organization)
-          .selectFrom("messages")
-          .select(["id", "type", "content"])
-          .where("id", "=", id)
-          .executeTakeFirst();
-  if (!message) {
-    return undefined;
+  ids: readonly string[],
+): Promise<ReadonlyMap<string | null, InboundText>> {
+  if (ids.length === 0) {
+    return new Map();
   }
-  const { text, media, reply } = message.content;
+  const messages = await ofOrganization(tx, organization)
+    .selectFrom("messages")
+    .select(["id", "type", "content"])
+    .where(sql<boolean>`id = any(${ids}::text[])`)
+    .execute();
+  return new Map(messages.map((message) => [message.id, toInboundText(message)]));
+}
+
+function toInboundText({
+  id,
+  type,
+  content: { text, media, reply },
+}: Pick<Selectable<Tables["messages"]>, "id" | "type" | "content">): InboundText {
   return {
-    message_id: message.id,
-    type: message.type,
+    message_id: id,
+    type,
     text: text?.body ?? media?.caption ?? reply?.title ?? null,
     button: reply?.id ?? null,
   };
 }
 
 /**
- * The id of the contact's latest message. The conversation is locked, so it gets no new message until the
- * commit.
+ * The ids of the contacts' latest messages, by conversation. While a conversation is locked, it gets no new
+ * message.
  */
-export async function latestInbound(
+export async function readLatestInbound(
   tx: Transaction,
-  { organization_id, id }: ConversationRow,
-): Promise<string | null> {
-  const message = await ofOrganization(tx, organization_id)
-    .selectFrom("messages")
-    .select("id")
-    .where("conversation_id", "=", id)
-    .where("direction", "=", "inbound")
-    .orderBy("id", "desc")
-    .limit(1)
-    .executeTakeFirst();
-  return message?.id ?? null;
+  organization: string,
+  conversation_ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  if (conversation_ids.length === 0) {
+    return new Map();
+  }
+  const { rows } = await rowsOf({ conversation_id: "text", ...columnsOf("messages", "id") })`
+    select conversation_id, latest.id from unnest(${conversation_ids}::text[]) as conversation_id
+    cross join lateral (
+      select id from messages
+      where organization_id = ${organization} and messages.conversation_id = conversation_id.conversation_id
+        and direction = 'inbound'
+      order by id desc limit 1
+    ) as latest
+  `.execute(tx);
+  return new Map(rows.map(({ conversation_id, id }) => [conversation_id, id]));
 }
 
 /**
@@ -170,15 +180,30 @@ function readMember(value: unknown, name: string): unknown {
   return isObject && Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined;
 }
 
-/** The flow of a run with its version; the version is undefined once the flow has been deleted. */
-export async function readRunVersion(tx: Transaction, { organization_id, flow_id, version }: RunRow) {
-  return ofOrganization(tx, organization_id)
+/** The flow of a run with the version that the run keeps. */
+export type RunVersion = Awaited<ReturnType<typeof selectVersions>>[number];
+
+/** Returns the function that returns the version of a run; undefined once the flow has been deleted. */
+export async function readRunVersions(
+  tx: Transaction,
+  organization: string,
+  runs: readonly RunRow[],
+): Promise<(run: RunRow) => RunVersion | undefined> {
+  const versions = runs.length === 0 ? [] : await selectVersions(tx, organization, runs);
+  return (run) => versions.find(({ flow_id, version }) => flow_id === run.flow_id && version === run.version);
+}
+
+/** Also selects a version of which one flow has a run, for another flow of the runs. */
+function selectVersions(tx: Transaction, organization: string, runs: readonly RunRow[]) {
+  const flowIds = [...new Set(runs.map(({ flow_id }) => flow_id))];
+  const versions = [...new Set(runs.map(({ version }) => version))];
+  return ofOrganization(tx, organization)
     .selectFrom("flow_versions")
     .innerJoin("flows", (join) => join.on(refersTo("flow_versions.flow_id", "flows")))
     .selectAll("flow_versions")
     .select(["flows.name", "flows.scopes", "flows.creator_id"])
     .select(creatorRole.as("creator_role"))
-    .where("flow_versions.flow_id", "=", flow_id)
-    .where("flow_versions.version", "=", version)
-    .executeTakeFirst();
+    .where(sql<boolean>`flow_versions.flow_id = any(${flowIds}::text[])`)
+    .where(sql<boolean>`flow_versions.version = any(${versions}::int[])`)
+    .execute();
 }

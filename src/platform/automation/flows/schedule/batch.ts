@@ -89,12 +89,14 @@ async function startBatch(tx: Transaction, world: World, batch: Batch): Promise<
     return false;
   }
   const change = { tx, world, now, actor: system, organization };
-  const started = await startRuns(change, flow, {
+  const outcomes = await startRuns(change, {
+    flow,
     trigger_type: "schedule",
     starts: audience.targets.map(({ id, conversation }) => {
-      return { conversation, trigger_key: keyOf(firing, id) };
+      return { conversation, trigger_key: keyOf(firing, id), message_id: null };
     }),
   });
+  const started = outcomes.filter((outcome) => !("skipped" in outcome)).length;
   await advanceFiring(tx, firing, { after_id: audience.last ?? batch.after_id, started });
   if (audience.last === undefined) {
     await endFiring(tx, firing, { status: "completed", now });

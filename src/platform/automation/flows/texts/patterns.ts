@@ -7,7 +7,7 @@
 
 import { FairQueue, NoFreePlaceError } from "../../../../database/sharing/index.ts";
 import type { PatternVerdict } from "../../../../ports/patterns.ts";
-import type { Transaction, World } from "../../../foundation/kernel/index.ts";
+import type { World } from "../../../foundation/kernel/index.ts";
 
 /** An expression, and the text in which it is searched for. */
 export interface PatternTest {
@@ -89,17 +89,17 @@ export type VerdictAttempt<Result> =
   | { readonly result: Result }
   | { readonly unknown: readonly PatternTest[] };
 
-export async function transactWithVerdicts<Result>(
-  { database }: Pick<World, "database">,
+/** Repeats `attempt`, which runs in a transaction, until it knows its verdicts. */
+export async function learnVerdicts<Result>(
   verdicts: Verdicts,
-  work: (tx: Transaction) => Promise<VerdictAttempt<Result>>,
+  attempt: () => Promise<VerdictAttempt<Result>>,
 ): Promise<Result> {
   for (;;) {
-    const attempt = await database.transaction(work);
-    if ("result" in attempt) {
-      return attempt.result;
+    const attempted = await attempt();
+    if ("result" in attempted) {
+      return attempted.result;
     }
-    await verdicts.learn(attempt.unknown);
+    await verdicts.learn(attempted.unknown);
   }
 }
 

@@ -5,7 +5,7 @@ import type { OrganizationChange, Transaction } from "../../../foundation/kernel
 import type { ConversationRow } from "../../../inbox/conversations/index.ts";
 import { createSwitchOffJob, lostScopes } from "../authority/index.ts";
 import { type FlowWithVersion, keywordOf, selectFlows } from "../definitions/find.ts";
-import { insertRun, type RunKey } from "../run/index.ts";
+import { insertRuns, type RunKey } from "../run/index.ts";
 import { type ComparedText, keywordTests, matchesKeyword } from "../texts/keywords.ts";
 import type { MatchPattern, PatternTest } from "../texts/patterns.ts";
 
@@ -77,7 +77,6 @@ export function isForInbox({ inbox_id }: FlowWithVersion, conversation: Conversa
 }
 
 interface Start {
-  readonly flow: FlowWithVersion;
   /** Locked until the commit. */
   readonly conversation: ConversationRow;
   readonly event_id: string;
@@ -85,26 +84,38 @@ interface Start {
 }
 
 /**
- * Inserts a run of a flow, once for each event, for the caller to advance. Returns undefined and logs the
- * reason if the run was not started.
+ * Inserts runs of a flow, each in another conversation and once for each event, for the caller to advance.
+ * A result is undefined, and the reason is logged, if the run was not started.
  */
-export async function start(
+export async function startMatching(
   change: OrganizationChange,
-  { flow, conversation, event_id, message_id }: Start,
-): Promise<RunKey | "started_before" | undefined> {
-  if (lostScopes(flow).length > 0) {
+  flow: FlowWithVersion,
+  starts: readonly Start[],
+): Promise<readonly (RunKey | "started_before" | undefined)[]> {
+  if (starts.length > 0 && lostScopes(flow).length > 0) {
     const key = { organization_id: change.organization, flow_id: flow.id };
     await change.tx.enqueue([createSwitchOffJob(key)]);
-    return undefined;
+    return starts.map(() => undefined);
   }
   const { trigger_type } = flow;
-  const trigger_key = message_id ?? event_id;
-  const started = await insertRun(change, { flow, conversation, trigger_type, trigger_key, message_id });
-  if (!("skipped" in started) || started.skipped === "started_before") {
-    return "skipped" in started ? "started_before" : started;
-  }
-  logSkipped(change, flow, { conversation_id: conversation.id, reason: started.skipped });
-  return undefined;
+  const outcomes = await insertRuns(change, {
+    flow,
+    trigger_type,
+    starts: starts.map(({ conversation, event_id, message_id }) => {
+      return { conversation, trigger_key: message_id ?? event_id, message_id };
+    }),
+  });
+  return outcomes.map((outcome, index) => {
+    if (!("skipped" in outcome)) {
+      return outcome;
+    }
+    if (outcome.skipped === "started_before") {
+      return "started_before";
+    }
+    const conversation_id = starts[index]?.conversation.id ?? "";
+    logSkipped(change, flow, { conversation_id, reason: outcome.skipped });
+    return undefined;
+  });
 }
 
 export function logSkipped(

@@ -14,7 +14,7 @@ import {
 } from "../../../inbox/conversations/index.ts";
 import type { FlowWithVersion } from "../definitions/find.ts";
 import { createAdvanceJob, lockReachable } from "../run/index.ts";
-import { findEnabled, logSkipped, matchingOf, start } from "./matching.ts";
+import { findEnabled, logSkipped, matchingOf, startMatching } from "./matching.ts";
 
 const Payload = z.object({
   organization_id: z.string(),
@@ -54,7 +54,7 @@ async function react(
     if (!conversation || conversation.status === "spam") {
       logSkipped(change, flow, { contact_id, reason: conversation ? "spam" : "no_inbox" });
     } else {
-      const started = await start(change, { flow, conversation, event_id, message_id: null });
+      const [started] = await startMatching(change, flow, [{ conversation, event_id, message_id: null }]);
       const jobs = started && started !== "started_before" ? [createAdvanceJob(started)] : [];
       await tx.enqueue(jobs);
     }

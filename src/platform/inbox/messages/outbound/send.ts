@@ -8,9 +8,10 @@
  * conversations that do not exist yet cost statements of their own.
  */
 import { Failure } from "../../../../../tools/contract/index.ts";
+import { coalesce } from "../../../../database/sharing/index.ts";
 import { keepPlans, together } from "../../../../database/transaction.ts";
 import { warnOfHealth } from "../../../account/inboxes/index.ts";
-import type { OrganizationChange } from "../../../foundation/kernel/index.ts";
+import type { OrganizationChange, Transaction, World } from "../../../foundation/kernel/index.ts";
 import { failInsufficient, selectCovered } from "../../../money/wallet/index.ts";
 import { readEstimates } from "../charge/index.ts";
 import { readAddress } from "./address.ts";
@@ -33,12 +34,36 @@ type Batch = Pick<OrganizationChange, "tx" | "world">;
 
 /**
  * Sends a message in a transaction that may not keep its plans yet; it keeps them from now on. The actor may
- * be one without a caller, such as a flow.
+ * be one without a caller, such as a flow. Messages that are sent at the same time in one transaction, for
+ * example by several runs of flows, share their statements.
  */
-export async function sendMessage(input: MessageInput, context: OrganizationChange): Promise<Sent> {
-  const [, sent] = await together(keepPlans(context.tx), sendAlone(input, context));
-  return sent;
+export async function sendMessage(
+  input: MessageInput,
+  context: OrganizationChange & Pick<Sending, "traceparent">,
+): Promise<Sent> {
+  const { tx, world, traceparent } = context;
+  return sentOf(await sendInTransaction(tx, { world, sending: { input, context, traceparent } }));
 }
+
+/** One batch at a time: the prices of each batch are checked against what the batch before has left. */
+const sendInTransaction = coalesce(
+  async (
+    tx: Transaction,
+    items: readonly { readonly world: World; readonly sending: Sending }[],
+  ): Promise<readonly Outcome[]> => {
+    const [first] = items;
+    if (!first) {
+      return [];
+    }
+    const sendings = items.map(({ sending }) => sending);
+    const batch = { tx, world: first.world };
+    const [, outcomes] = await together(keepPlans(tx), sendAll(batch, sendings, { waitsForLocks: true }));
+    return outcomes;
+  },
+  undefined,
+  // An error has ended the transaction.
+  { runsEachAlone: () => false },
+);
 
 /**
  * Sends a message in a transaction that keeps its plans already. Waits while other transactions lock its
@@ -46,6 +71,10 @@ export async function sendMessage(input: MessageInput, context: OrganizationChan
  */
 export async function sendAlone(input: MessageInput, context: OrganizationChange): Promise<Sent> {
   const [outcome] = await sendAll(context, [{ input, context }], { waitsForLocks: true });
+  return sentOf(outcome);
+}
+
+async function sentOf(outcome: Outcome | undefined): Promise<Sent> {
   if (outcome?.sent === undefined) {
     throw (await outcome?.failure?.()) ?? new Error("The message was neither sent nor rejected.");
   }
