@@ -8,6 +8,7 @@
 import { fail } from "../../../../../tools/errors.ts";
 import { newId } from "../../../../database/id.ts";
 import { coalesce } from "../../../../database/sharing/index.ts";
+import { together } from "../../../../database/transaction.ts";
 import { type NewJob, newJob } from "../../../../jobs/job.ts";
 import type { InboundMessage, MessageChange } from "../../../../ports/channel/channel.ts";
 import { getInbox } from "../../../account/inboxes/index.ts";
@@ -37,10 +38,7 @@ export async function receiveMessage(world: World, inbound: InboundMessage): Pro
 const acceptMessage = coalesce(
   (world: World, messages: readonly InboundMessage[]) =>
     world.database.transaction(async (tx) => {
-      const accepted: (AcceptedMessage | undefined)[] = [];
-      for (const message of messages) {
-        accepted.push(await findInboxOf(tx, world, message));
-      }
+      const accepted = await together(...messages.map((message) => findInboxOf(tx, world, message)));
       await tx.enqueue(accepted.flatMap((one) => (one ? newMessageJob(world, one) : [])));
       return accepted;
     }),

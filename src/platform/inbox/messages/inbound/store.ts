@@ -8,12 +8,19 @@ import { fail } from "../../../../../tools/errors.ts";
 import { newId } from "../../../../database/id.ts";
 import { ofOrganization } from "../../../../database/query/index.ts";
 import { coalesce } from "../../../../database/sharing/index.ts";
+import { together } from "../../../../database/transaction.ts";
 import type { AccountMessage, ChannelCallbacks } from "../../../../ports/channel/channel.ts";
 import { capabilitiesOf } from "../../../account/inboxes/index.ts";
 import { commitUpload, type ReceivedFile } from "../../../content/uploads/index.ts";
 import { type Change, system, type Transaction, type World } from "../../../foundation/kernel/index.ts";
-import { addressAmong, changeContact, findOrCreateContact, senderOf } from "../../contacts/index.ts";
-import { findOrCreateConversation, recordInbound } from "../../conversations/index.ts";
+import {
+  addressAmong,
+  type ContactRow,
+  changeContact,
+  findOrCreateContact,
+  senderOf,
+} from "../../contacts/index.ts";
+import { type ConversationRow, findOrCreateConversation, recordInbound } from "../../conversations/index.ts";
 import { applyConsentWords } from "../consent/index.ts";
 import { getWaiters } from "../waiting/index.ts";
 
@@ -34,20 +41,12 @@ export type MessageNames = Awaited<ReturnType<ChannelCallbacks["onMessage"]>>;
 export const storeMessage = coalesce(
   (world: World, messages: readonly MessageToStore[]) =>
     world.database.transaction(async (tx) => {
-      const stored: StoredMessage[] = [];
-      for (const message of messages) {
-        stored.push(await storeInTransaction(tx, world, message));
-      }
-      // At the end, because a confirmation changes the wallet's balance, which sending locks after a
-      // conversation. In another order, the two could deadlock.
-      for (const { applyWords } of stored) {
-        await applyWords?.();
-      }
+      const names = await storeAll({ tx, world, now: world.now(), actor: system }, messages);
       const jobs = messages.flatMap(({ job_id }) => job_id ?? []);
       if (jobs.length > 0) {
         tx.sendWithCommit(() => world.jobs.remove(tx, jobs));
       }
-      return stored.map(({ names }) => names);
+      return names;
     }),
   keyOf,
   {
@@ -66,17 +65,66 @@ function keyOf({ organization_id, message, file }: MessageToStore): string {
   return file ? `${organization_id} ${message.channel_message_id}` : organization_id;
 }
 
-interface StoredMessage {
-  readonly names: MessageNames;
-  /** Only of a new text: changes the consent if it is a stop or start word. */
-  readonly applyWords?: () => Promise<void>;
+/**
+ * Stores messages. The statements that concern only a contact are sent together for several contacts. What
+ * changes more, such as the load of an agent whose conversation is reopened, is done for one message after
+ * the other.
+ */
+async function storeAll(
+  change: Change,
+  messages: readonly MessageToStore[],
+): Promise<readonly MessageNames[]> {
+  const inserted: InsertedMessage[] = [];
+  for (const group of withoutSharedIdentities(messages)) {
+    inserted.push(...(await together(...group.map((one) => insertInConversation(change, one)))));
+  }
+  for (const { received } of inserted) {
+    await (received && recordReceived(change, received));
+  }
+  // At the end, because a confirmation changes the wallet's balance, which sending locks after a
+  // conversation. In another order, the two could deadlock.
+  for (const { received } of inserted) {
+    await (received && applyWords(change, received));
+  }
+  return inserted.map(({ names }) => names);
 }
 
-async function storeInTransaction(
-  tx: Transaction,
-  world: World,
-  stored: MessageToStore,
-): Promise<StoredMessage> {
+/** Divides messages into groups, in their order. In a group, no two senders have the same identity. */
+function withoutSharedIdentities(messages: readonly MessageToStore[]): readonly MessageToStore[][] {
+  const groups: MessageToStore[][] = [[]];
+  let used = new Set<string>();
+  for (const one of messages) {
+    const identities = Object.entries(one.message.from).flatMap(([kind, value]) =>
+      value === undefined ? [] : `${kind} ${value}`,
+    );
+    if (identities.some((identity) => used.has(identity))) {
+      groups.push([]);
+      used = new Set();
+    }
+    groups.at(-1)?.push(one);
+    for (const identity of identities) {
+      used.add(identity);
+    }
+  }
+  return groups;
+}
+
+interface InsertedMessage {
+  readonly names: MessageNames;
+  /** Undefined if the message was stored before. */
+  readonly received?: Received;
+}
+
+interface Received {
+  readonly stored: MessageToStore;
+  readonly names: MessageNames;
+  readonly inbox: Awaited<ReturnType<typeof readTarget>>["inbox"];
+  readonly contact: ContactRow;
+  readonly conversation: ConversationRow;
+}
+
+async function insertInConversation(change: Change, stored: MessageToStore): Promise<InsertedMessage> {
+  const { tx, now } = change;
   const { organization_id: organization, message, file } = stored;
   const { inbox, names: known } = await readTarget(tx, stored);
   if (known) {
@@ -84,8 +132,6 @@ async function storeInTransaction(
     // become a new contact.
     return { names: known };
   }
-  const now = world.now();
-  const change = { tx, world, now, actor: system };
   if (file) {
     // First, because it locks the organization.
     await commitUpload(change, file, false);
@@ -93,27 +139,36 @@ async function storeInTransaction(
   const contact = await findSender(change, organization, message);
   const owner = { organization, inbox_id: inbox.id, contact_id: contact.id, now };
   const conversation = await findOrCreateConversation(change, owner);
-  const target = { organization, inbox, conversation, now };
-  const message_id = await insertMessage(tx, message, target);
+  const message_id = await insertMessage(tx, message, { organization, inbox, conversation, now });
   if (message_id === undefined) {
     return { names: await requireNames(tx, stored) };
   }
   if (message.content.type === "unsupported") {
     await insertOriginal(tx, message.original, { organization_id: organization, message_id, now });
   }
+  const names = { message_id, conversation_id: conversation.id };
+  return { names, received: { stored, names, inbox, contact, conversation } };
+}
+
+async function recordReceived(
+  change: Change,
+  { stored, names, contact, conversation }: Received,
+): Promise<void> {
+  const { tx, world } = change;
+  const { organization_id, message } = stored;
   const isBlocked = contact.blocked_at !== null;
   await recordInbound(change, conversation, { at: message.occurred_at, isBlocked });
-  tx.afterCommit(() => getWaiters(world).notify(organization, conversation.id));
-  const names = { message_id, conversation_id: conversation.id };
+  tx.afterCommit(() => getWaiters(world).notify(organization_id, conversation.id));
   emitReceived(tx, world, stored, names);
-  if (message.content.type !== "text") {
-    return { names };
+}
+
+/** Changes the consent if a text is a stop or start word. */
+async function applyWords(change: Change, { stored, inbox, contact, conversation }: Received): Promise<void> {
+  const { content, from, occurred_at: at } = stored.message;
+  if (content.type === "text") {
+    const to = addressAmong(capabilitiesOf(change.world, inbox).addresses, from)?.value ?? null;
+    await applyConsentWords(change, { inbox, contact, conversation, text: content.text.body, to, at });
   }
-  const to = addressAmong(capabilitiesOf(world, inbox).addresses, message.from)?.value ?? null;
-  const text = message.content.text.body;
-  const at = message.occurred_at;
-  const applyWords = () => applyConsentWords(change, { inbox, contact, conversation, text, to, at });
-  return { names, applyWords };
 }
 
 /** The inbox, and the names of the message if it is stored already. */
