@@ -50,4 +50,4 @@ export { type Emission, type EventRecorder, Transaction } from "./transaction.ts
 export { eraseStored, hideStored } from "./erase.ts";
 export { createKernelJobs } from "./own-jobs.ts";
 export { defineRetentionJob } from "./retention.ts";
-export { shareTransactions, shareWithinOrganization } from "./share-transactions.ts";
+export { shareTransactions } from "./share-transactions.ts";

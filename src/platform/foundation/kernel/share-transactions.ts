@@ -1,17 +1,14 @@
 /**
- * Runs pieces of work in shared transactions: the work that arrives while a transaction runs shares the next
- * one. A shared transaction waits only briefly for locks.
+ * Runs pieces of work of several organizations in shared transactions.
  *
- * `shareTransactions` is for work whose transaction costs more than its few statements: it shares whatever
- * the organization, and the statements of each organization stay its own. If a shared transaction fails, the
- * work of each organization runs in a transaction of its own, so that no organization delays another.
- *
- * `shareWithinOrganization` is for work that does most of its statements for all items together. An item that
- * can't share is left to the caller, which runs it alone: so an item that waits or fails delays no other item.
+ * A transaction costs more than the few statements of one organization in it. So the work that arrives while
+ * a transaction runs shares the next one, whatever its organization; the statements of each organization stay
+ * its own. A shared transaction waits only briefly for locks. If it fails, the work of each organization runs
+ * in a transaction of its own, so that no organization delays another.
  */
 
 import { coalesce, FairBatches, recursAlone, sharedLockTimeoutMs } from "../../../database/sharing/index.ts";
-import { isLockTimeout, together } from "../../../database/transaction.ts";
+import { together } from "../../../database/transaction.ts";
 import type { World } from "./context.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -52,38 +49,6 @@ export function shareTransactions<Item extends ItemOfOrganization, Result>(
     const shared = await batches.add(item.organization_id, item);
     return shared ? shared.result : runAlone(world, item);
   };
-}
-
-/** The largest shared transaction of one organization. It keeps the rows of all its items locked. */
-const maxItemsOfOrganization = 64;
-
-/**
- * Returns the function that does the work of one item, in a transaction that it shares with other items of
- * its organization. Undefined: the item has to run alone. `work` must be safe to repeat; it returns a result
- * for each item, in the same order. Do not call the returned function inside a transaction.
- * @throws the error of `work` if the item shared its transaction with no other.
- */
-export function shareWithinOrganization<Item extends ItemOfOrganization, Result>(
-  work: GroupWork<Item, Result | undefined>,
-): (world: World, item: Item) => Promise<Result | undefined> {
-  return coalesce(
-    async (world: World, items: readonly Item[]) => {
-      try {
-        return await world.database.transaction((tx) => work(tx, world, items), {
-          keepsPlans: true,
-          lockTimeoutMs: sharedLockTimeoutMs,
-        });
-      } catch (error) {
-        const isFinal = recursAlone(error) || items.length === 1;
-        if (isFinal && !isLockTimeout(error)) {
-          throw error;
-        }
-        return items.map(() => undefined);
-      }
-    },
-    ({ organization_id }) => organization_id,
-    { maxBatchSize: maxItemsOfOrganization },
-  );
 }
 
 async function runShared<Item extends ItemOfOrganization, Result>(

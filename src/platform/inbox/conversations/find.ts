@@ -186,7 +186,10 @@ export async function lockConversationSubject(
   return subject === "locked" ? undefined : subject;
 }
 
-/** The same for several conversations. "locked": without `waitsForLocks`, if another transaction has locked it. */
+/**
+ * The same for several conversations. Without `waitsForLocks`, the result is "locked" if another transaction
+ * has locked the conversation or its contact.
+ */
 export async function lockConversationSubjects(
   tx: Transaction,
   organization: string,

@@ -129,8 +129,8 @@ export interface NodeHandler<Config> {
   /** The headers of the node whose values are stored apart, sealed; null: keep the stored value. */
   secrets?(config: Config): Readonly<Record<string, string | null>>;
   /**
-   * Whether such nodes of several runs, each with another contact, may run at the same time in one transaction:
-   * they change nothing but the contact and send only to the contact. Default: they may not.
+   * Whether such nodes of several runs, each with another contact, may run at the same time in one
+   * transaction: they change nothing but the contact and send only to the contact. Default: they may not.
    */
   sharesTransaction?(config: Config): boolean;
   /** Runs the node. */

@@ -1,6 +1,6 @@
 /**
- * Runs the nodes of a run until it waits or ends, several nodes per transaction. Runs of one organization that
- * advance at the same time share their transactions.
+ * Runs the nodes of a run until it waits or ends, several nodes per transaction. Runs of one organization
+ * that advance at the same time share their transactions.
  *
  * After a crash the run is either before a node or after it, so a message is sent once. If a step fails, its
  * transaction is rolled back, including the steps before it and the steps of other runs. Then each run
@@ -8,7 +8,8 @@
  * step fails again, another transaction records the failure as the result of the step.
  */
 
-import { shareWithinOrganization, type World } from "../../../foundation/kernel/index.ts";
+import { shareWithinOrganization } from "../../../../database/sharing/index.ts";
+import type { Transaction, World } from "../../../foundation/kernel/index.ts";
 import { createVerdicts, learnVerdicts } from "../texts/patterns.ts";
 import type { RunKey } from "./rows.ts";
 import { type Progress, runSteps, StepFailure, type StepsOptions, type StepsTask } from "./step.ts";
@@ -47,8 +48,9 @@ function shareSteps(world: World, task: StepsTask): Promise<Progress | undefined
   );
 }
 
-const takeSharedSteps = shareWithinOrganization((tx, world, tasks: readonly StepsTask[]) =>
-  runSteps(tx, world, tasks, { limit: maxStepsAtOnce, waitsForLocks: false }),
+const takeSharedSteps = shareWithinOrganization(
+  (tx: Transaction, world: World, tasks: readonly StepsTask[]) =>
+    runSteps(tx, world, tasks, { limit: maxStepsAtOnce, waitsForLocks: false }),
 );
 
 /**

@@ -75,13 +75,15 @@ export async function startRun(
   return started ?? { skipped: "flow_deleted" };
 }
 
-export interface SkippedStart {
+interface SkippedStart {
   readonly skipped: SkipReason;
   /** The id of the active run that prevents the start. */
   readonly run_id?: string | undefined;
 }
 
-/** Like `startRuns`, for a caller that runs the first steps itself. The results are in the order of `starts`. */
+/**
+ * Like `startRuns`, for a caller that runs the first steps itself. The results are in the order of `starts`.
+ */
 export async function insertRuns(
   change: OrganizationChange,
   { flow: found, trigger_type, starts }: NewRuns,
@@ -204,7 +206,7 @@ export function createAdvanceJob(key: RunKey) {
   return newJob(advanceJobType, key, { key: `flow:${key.conversation_id}`, subject: key.conversation_id });
 }
 
-/** Returns the function that tells what prevents a start: a run that may wait for replies, or too many runs. */
+/** Returns the function that returns what prevents a start: an interactive run, or too many runs. */
 async function findObstacles(
   { tx, now, organization }: OrganizationChange,
   flow_id: string,

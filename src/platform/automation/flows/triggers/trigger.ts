@@ -10,12 +10,8 @@
 import { sql } from "kysely";
 import { z } from "zod";
 import { ofOrganization } from "../../../../database/query/index.ts";
-import {
-  defineJob,
-  shareWithinOrganization,
-  type Transaction,
-  type World,
-} from "../../../foundation/kernel/index.ts";
+import { shareWithinOrganization } from "../../../../database/sharing/index.ts";
+import { defineJob, type Transaction, type World } from "../../../foundation/kernel/index.ts";
 import { advance, createAdvanceJob, keyOf, type RunKey } from "../run/index.ts";
 import { createVerdicts, learnVerdicts } from "../texts/patterns.ts";
 import { type Occasion, react } from "./react.ts";
@@ -54,7 +50,10 @@ export const triggerJob = defineJob<Payload>({
   },
 });
 
-/** Returns the runs of the conversation that have something to do, also those that an earlier attempt started. */
+/**
+ * Returns the runs of the conversation that have something to do, including runs that an earlier attempt
+ * started.
+ */
 function startRunning(world: World, payload: Payload): Promise<readonly RunKey[]> {
   const { organization_id } = payload;
   const occasion = { organization_id, payload, verdicts: createVerdicts(world) };
@@ -63,7 +62,7 @@ function startRunning(world: World, payload: Payload): Promise<readonly RunKey[]
   });
 }
 
-const startShared = shareWithinOrganization((tx, world, occasions: readonly Occasion[]) =>
+const startShared = shareWithinOrganization((tx: Transaction, world: World, occasions: readonly Occasion[]) =>
   reactAndRead(tx, world, occasions, { waitsForLocks: false }),
 );
 
@@ -74,7 +73,9 @@ function startAlone(world: World, occasion: Occasion) {
   });
 }
 
-/** Reacts to events of one organization. A result is undefined if the event needs a transaction of its own. */
+/**
+ * Reacts to events of one organization. A result is undefined if the event needs a transaction of its own.
+ */
 async function reactAndRead(
   tx: Transaction,
   world: World,
