@@ -38,11 +38,8 @@ let requests = 0;
  * another address, because unknown credentials are limited by address. The OpenAPI document must have the
  * status of every answer.
  */
-async function request(
-  { method, path }: Operation,
-  fields: Record<string, unknown> = {},
-  key?: string | null,
-) {
+async function request(operation: Operation, fields: Record<string, unknown> = {}, key?: string | null) {
+  const { method, path } = operation;
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => String(fields[name] ?? `no_such_${name}`));
   const rest = Object.entries(fields).filter(([name]) => !pathFields(path).includes(name));
   const query =
@@ -55,7 +52,7 @@ async function request(
     method,
     headers: { "x-forwarded-for": `192.0.${requests >> 8}.${requests & 255}` },
     ...(json ? { json } : {}),
-    ...(key === undefined ? {} : { key }),
+    ...(key === undefined ? await personKey(operation) : { key }),
   });
   const { responses } = document.paths[path]?.[method.toLowerCase()] ?? {};
   expect(Object.keys(responses ?? {})).toContain(String(answer.status));
@@ -241,6 +238,11 @@ test.each(operations)(
 /** With an id that does not exist in the place of each name. */
 function withoutNames(path: string): string {
   return path.replace(/\{\w+\}/g, "x");
+}
+
+/** The owner's access token, for an operation that rejects the owner's key. */
+async function personKey({ credential }: Operation): Promise<{ key?: string }> {
+  return credential === "person" ? { key: await app.signOwner() } : {};
 }
 
 const keys = new Map<string, string>();

@@ -50,24 +50,26 @@ export const users = {
   create_user: operation({
     method: "POST",
     path: "/v1/users",
+    credential: "person",
     scope: "tokens:create",
     title: "Create user",
     description:
-      "Create a user who can sign in. Without password, one is generated and returned only in this response. The role can't have more scopes than the caller.",
+      "Create a user who can sign in. Without password, one is generated and returned only in this response. Only an owner can make an owner. Requires a signed-in person's access token.",
     input: z.object({ email, name, role: role.default("agent"), password: chosenPassword.optional() }),
     output: one(User.extend({ password: z.string().optional() })),
     status: 201,
-    tier: "extended",
     showsSecret: true,
+    tools: {},
   }),
 
   update_user: operation({
     method: "PUT",
     path: "/v1/users/{id}",
+    credential: "person",
     scope: "tokens:create",
     title: "Update user",
     description:
-      "Change a user's name, role or password, or deactivate the user. Only the fields sent change. A new password or is_active false ends the user's sessions immediately, and is_active false the keys they created. Only an owner can change an owner.",
+      "Change a user's name, role or password, or deactivate the user. Only the fields sent change. A new password or is_active false ends the user's sessions immediately, and is_active false the keys they created. Only an owner can change an owner. Requires a signed-in person's access token.",
     input: z.object({
       id: id("User", "list_users"),
       name: name.optional(),
@@ -76,8 +78,8 @@ export const users = {
       is_active: z.boolean().optional().describe("false: can't sign in and receives no conversations"),
     }),
     output: one(User),
-    tier: "extended",
     hints: { destructive: yes("A replaced password, and ended sessions and keys, can't be restored.") },
+    tools: {},
   }),
 };
 

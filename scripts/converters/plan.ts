@@ -15,7 +15,6 @@ const chosen: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   assign_conversation: { assigned_to: "usr_1" },
   tag_contact: { add: ["vip"] },
   send_interactive_message: { buttons: [{ id: "yes", title: "Yes" }] },
-  create_user: { email: "ann@example.com" },
   create_flow: { trigger_keyword: "hi" },
   rehearse_flow: { flow_id: "flow_1" },
   add_document: { source_type: "markdown" },

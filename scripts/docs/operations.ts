@@ -61,12 +61,15 @@ function row(name: string, operation: Operation): string[] {
 const withoutScope: Readonly<Record<Credential, string>> = {
   any: "any credential",
   bearer: "any signed-in user",
+  person: "any signed-in user",
   operator: "the operator's key",
   none: "no credential",
 };
 
 function describeNeed(credential: Credential, scope: Operation["scope"]): string {
-  return scope === null
-    ? withoutScope[credential]
-    : describeRule(scope).replace(/[a-z]+:[a-z]+/g, (name) => code(name));
+  if (scope === null) {
+    return withoutScope[credential];
+  }
+  const rule = describeRule(scope).replace(/[a-z]+:[a-z]+/g, (name) => code(name));
+  return credential === "person" ? `${rule}, signed in` : rule;
 }

@@ -7,6 +7,7 @@ import type { Modules } from "../../src/platform/index.ts";
 import type { Log } from "../../src/ports/telemetry/log.ts";
 import type { InputOf, Operation, OutputOf } from "../../tools/contract/index.ts";
 import { lendTestDatabase, type TestDatabase } from "./database.ts";
+import { signUserToken } from "./user-token.ts";
 
 export const ownerEmail = "owner@example.com";
 export const ownerPassword = "correct horse battery";
@@ -18,8 +19,13 @@ export interface TestApp extends AsyncDisposable {
   readonly server: App;
   readonly address: string;
   readonly dataDir: string;
-  /** Calls an operation with the owner's key, or another. */
+  /**
+   * Calls an operation with the owner's key, or another. An operation that requires a person is called with
+   * the owner's access token.
+   */
   call<Op extends Operation>(operation: Op, input: InputOf<Op>, options?: CallOptions): Promise<OutputOf<Op>>;
+  /** An access token of the owner, without a sign-in, which would count towards the limit of attempts. */
+  signOwner(): Promise<string>;
   /** A plain request, for what the client would not send. Sends the owner's key unless `key` is null. */
   fetch(path: string, options?: RequestInit & { key?: string | null; json?: unknown }): Promise<Response>;
   now(): Date;
@@ -73,6 +79,7 @@ export function useTestApp(options?: TestAppOptions): TestApp {
       return app().dataDir;
     },
     call: (operation, input, callOptions) => app().call(operation, input, callOptions),
+    signOwner: () => app().signOwner(),
     fetch: (path, init) => app().fetch(path, init),
     now: () => app().now(),
     advanceTime: (ms) => app().advanceTime(ms),
@@ -112,6 +119,8 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     ...(options.replaceAuthority ? { replaceAuthority: options.replaceAuthority } : {}),
   });
   const client = createClient({ baseUrl: app.address, key: ownerKey, retries: 0 });
+  const signOwner = () =>
+    signUserToken({ database: app.database, secret: config.secret, email: ownerEmail, now });
   const runDueJobs = async () => {
     await app.jobs.runDue();
   };
@@ -119,7 +128,11 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     server: app,
     address: app.address,
     dataDir: config.dataDir,
-    call: (operation, input, callOptions) => client.call(operation, input, callOptions),
+    async call(operation, input, callOptions) {
+      const key = operation.credential === "person" ? { key: await signOwner() } : {};
+      return client.call(operation, input, { ...key, ...callOptions });
+    },
+    signOwner,
     fetch: (path, { key = ownerKey, json, ...init } = {}) =>
       fetch(app.address + path, {
         ...init,

@@ -12,10 +12,11 @@ import type { ScopeRule } from "./scopes.ts";
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /**
- * The credential that a path requires: a key or an access token, only an access token, the operator's key, or
- * none.
+ * The credential that a path requires: a key or an access token, only an access token, the access token of a
+ * person who decides about other people's access, the operator's key, or none. An operation that requires a
+ * person has no tool, so that an assistant can't call it with a person's token.
  */
-export type Credential = "any" | "bearer" | "operator" | "none";
+export type Credential = "any" | "bearer" | "person" | "operator" | "none";
 
 /** The credentials that are independent of an organization. */
 type Ownerless = "operator" | "none";

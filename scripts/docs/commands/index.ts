@@ -82,13 +82,14 @@ async function runPages(names: readonly string[], settings: Settings): Promise<v
   serviceUrl = program.address;
   for (const name of names) {
     const blocks = readBlocks(await readFile(name, "utf8"));
-    traffic = newExchange();
+    const { key, owner } = await createOrganization(name);
+    traffic = newExchange(owner);
     const output = await runBlocks(
       { name, blocks },
       {
         folder: home.checkout,
         env,
-        key: await createOrganization(name),
+        key,
         addresses: { 3000: service.address, 4004: controls.address },
       },
     );
@@ -108,20 +109,25 @@ function report(name: string, blocks: readonly Block[], output: string | undefin
   process.exitCode = 1;
 }
 
-/** Returns the key of the new organization. */
-async function createOrganization(page: string): Promise<string> {
+interface Owner {
+  readonly owner_email: string;
+  readonly owner_password: string;
+}
+
+async function createOrganization(page: string): Promise<{ readonly key: string; readonly owner: Owner }> {
+  const owner = { owner_email: `${page.replace(/\W/g, ".")}@example.com`, owner_password: password };
   const answer = await fetch(new URL("/operator/v1/organizations", serviceUrl), {
     method: "POST",
     headers: { "content-type": "application/json", "x-api-key": operatorKey },
     body: JSON.stringify({
       name: page,
-      owner: { email: `${page.replace(/\W/g, ".")}@example.com`, name: "Owner" },
+      owner: { email: owner.owner_email, name: "Owner", password },
     }),
   });
   const { data } = (await answer.json()) as { data: { api_key: { secret_key: string } } };
-  return data.api_key.secret_key;
+  return { key: data.api_key.secret_key, owner };
 }
 
-function newExchange(): Traffic {
-  return { placeholders: createPlaceholders({ password }), failures: [] };
+function newExchange(owner?: Owner): Traffic {
+  return { placeholders: createPlaceholders({ password, ...owner }), failures: [] };
 }

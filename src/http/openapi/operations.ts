@@ -59,6 +59,7 @@ export function describeOperations(
 export const security: Readonly<Record<Credential, readonly JsonSchema[]>> = {
   any: [{ apiKey: [] }, { bearer: [] }],
   bearer: [{ bearer: [] }],
+  person: [{ bearer: [] }],
   operator: [{ apiKey: [] }, { bearer: [] }],
   none: [],
 };

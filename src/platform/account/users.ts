@@ -1,5 +1,4 @@
 /** Users: the people who can sign in, and their roles. At least one active owner always remains. */
-import { missingScope } from "../../../tools/contract/index.ts";
 import { fail } from "../../../tools/errors.ts";
 import { users as contract } from "../../../tools/users.ts";
 import type { DatabaseTransaction } from "../../database/database.ts";
@@ -14,7 +13,7 @@ import {
   type Transaction,
   type WriteContext,
 } from "../foundation/kernel/index.ts";
-import { hashPassword, newPassword, roleScopes } from "./identity/index.ts";
+import { hashPassword, newPassword } from "./identity/index.ts";
 import { lockOrganization } from "./organization/index.ts";
 
 /**
@@ -50,7 +49,7 @@ export const users = implement(contract, {
         const password = chosenPassword ?? newPassword();
         const password_hash = await hashPassword(password);
         return async ({ tx, caller, organization, now }) => {
-          requireGrantable(caller, input.role);
+          requireOwnerFor(caller, input.role);
           const user = await insertUser(tx, { ...input, organization, password_hash, now });
           if (!user) {
             const existing = await findByEmail(tx, organization, input.email);
@@ -83,8 +82,8 @@ async function changeUser(context: WriteContext, id: string, { password_hash, ..
   await lockOrganization(tx, organization);
   const user = await getUser(tx, organization, id);
   const { name = user.name, role = user.role, is_active = user.is_active } = changes;
-  requireManageable(caller, user.role);
-  requireGrantable(caller, role);
+  requireOwnerFor(caller, user.role);
+  requireOwnerFor(caller, role);
   if (isOwner(user) && !isOwner({ role, is_active })) {
     await requireOtherOwner(tx, organization, id);
   }
@@ -206,43 +205,12 @@ async function requireOtherOwner(tx: Transaction, organization: string, id: stri
 }
 
 /**
- * @throws Failure `scope_not_held` if the role has scopes that the caller does not have, `owner_required`.
- */
-function requireGrantable(caller: Caller, role: Role): void {
-  const missing = missingScopes(caller, role);
-  if (missing.length > 0) {
-    throw fail("scope_not_held", {
-      value: missing.join(", "),
-      ...missingScope({ all: missing }),
-      param: "role",
-    });
-  }
-  requireOwnerFor(caller, role);
-}
-
-/**
- * @throws Failure `insufficient_scope` if a user of this role has scopes that the caller does not have,
- *   `owner_required`.
- */
-function requireManageable(caller: Caller, role: Role): void {
-  const missing = missingScopes(caller, role);
-  if (missing.length > 0) {
-    throw fail("insufficient_scope", missingScope({ all: missing }));
-  }
-  requireOwnerFor(caller, role);
-}
-
-/**
- * Owners and admins have the same scopes, but only an owner may change an owner or make a user an owner. A
- * key that no user created belongs to the operator.
+ * The caller is a signed-in owner or admin. Both have the same scopes, but only an owner may change an owner
+ * or make a user an owner.
  * @throws Failure `owner_required`.
  */
 function requireOwnerFor(caller: Caller, role: Role): void {
-  if (role === "owner" && caller.role !== "owner" && caller.role !== null) {
+  if (role === "owner" && caller.role !== "owner") {
     throw fail("owner_required", { role: caller.role });
   }
-}
-
-function missingScopes(caller: Caller, role: Role) {
-  return roleScopes[role].filter((scope) => !caller.scopes.has(scope));
 }

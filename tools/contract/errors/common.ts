@@ -127,6 +127,12 @@ export const accessErrors = {
     "The credential does not hold the required scope: {required_scope}.",
     "Use a key that holds {required_scope}.",
   ),
+  person_required: errorEntry(
+    "permission",
+    403,
+    "Only a signed-in person may do this, never an API key.",
+    "Ask an owner or admin to sign in with POST /v1/auth/login and to call it with the access_token.",
+  ),
   insufficient_role: errorEntry(
     "permission",
     403,

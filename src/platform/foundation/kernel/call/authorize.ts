@@ -20,7 +20,8 @@ export interface Requester {
 /**
  * Returns the caller. Returns null for the operator, and if the path takes no credential, even if one was
  * sent.
- * @throws Failure `credential_missing`, `operator_key_required`, `sign_in_required`, `insufficient_scope`.
+ * @throws Failure `credential_missing`, `operator_key_required`, `sign_in_required`, `insufficient_scope`,
+ *   `person_required`.
  */
 export function authorize(
   operation: Operation,
@@ -41,6 +42,9 @@ export function authorize(
     throw fail("sign_in_required");
   }
   requireScope(caller, otherPath?.scope === undefined ? operation.scope : otherPath.scope);
+  if (credential === "person" && !caller.user) {
+    throw fail("person_required");
+  }
   return caller;
 }
 
