@@ -8,7 +8,7 @@
  */
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 import type { OutputOf, operations } from "../../src/client/package.ts";
@@ -47,19 +47,21 @@ type DataOf<Name extends keyof typeof operations> = OutputOf<(typeof operations)
 
 export async function startScriptedModel(): Promise<ScriptedModel> {
   let offered: readonly string[] = [];
-  const server = createServer(async (request, response) => {
-    try {
-      assert.equal(request.url, "/v1/chat/completions");
-      const { messages, tools = [] } = (await json(request)) as ModelRequest; // the frameworks follow the API
-      offered = tools.map((tool) => tool.function.name);
-      const completion = JSON.stringify(complete(messages));
-      response.writeHead(200, { "content-type": "application/json" });
-      response.end(completion);
-    } catch (error) {
+  const answer = async (request: IncomingMessage): Promise<string> => {
+    assert.equal(request.url, "/v1/chat/completions");
+    const { messages, tools = [] } = (await json(request)) as ModelRequest; // the frameworks follow the API
+    offered = tools.map((tool) => tool.function.name);
+    return JSON.stringify(complete(messages));
+  };
+  const server = createServer((request, response) => {
+    const send = (status: number, body: string) =>
+      response.writeHead(status, { "content-type": "application/json" }).end(body);
+    answer(request).then(
+      (completion) => send(200, completion),
       // No client repeats a request after this status.
-      response.writeHead(400, { "content-type": "application/json" });
-      response.end(JSON.stringify({ error: { message: String(error), type: "invalid_request_error" } }));
-    }
+      (error) =>
+        send(400, JSON.stringify({ error: { message: String(error), type: "invalid_request_error" } })),
+    );
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");

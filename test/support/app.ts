@@ -24,8 +24,11 @@ export interface TestApp extends AsyncDisposable {
    * the owner's access token.
    */
   call<Op extends Operation>(operation: Op, input: InputOf<Op>, options?: CallOptions): Promise<OutputOf<Op>>;
-  /** An access token of the owner, without a sign-in, which would count towards the limit of attempts. */
-  signOwner(): Promise<string>;
+  /**
+   * An access token of the owner, or of the user with this address, without a sign-in, which would count
+   * towards the limit of attempts.
+   */
+  signOwner(email?: string): Promise<string>;
   /** A plain request, for what the client would not send. Sends the owner's key unless `key` is null. */
   fetch(path: string, options?: RequestInit & { key?: string | null; json?: unknown }): Promise<Response>;
   now(): Date;
@@ -79,7 +82,7 @@ export function useTestApp(options?: TestAppOptions): TestApp {
       return app().dataDir;
     },
     call: (operation, input, callOptions) => app().call(operation, input, callOptions),
-    signOwner: () => app().signOwner(),
+    signOwner: (email) => app().signOwner(email),
     fetch: (path, init) => app().fetch(path, init),
     now: () => app().now(),
     advanceTime: (ms) => app().advanceTime(ms),
@@ -119,8 +122,8 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     ...(options.replaceAuthority ? { replaceAuthority: options.replaceAuthority } : {}),
   });
   const client = createClient({ baseUrl: app.address, key: ownerKey, retries: 0 });
-  const signOwner = () =>
-    signUserToken({ database: app.database, secret: config.secret, email: ownerEmail, now });
+  const signOwner = (email = ownerEmail) =>
+    signUserToken({ database: app.database, secret: config.secret, email, now });
   const runDueJobs = async () => {
     await app.jobs.runDue();
   };

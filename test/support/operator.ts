@@ -20,12 +20,17 @@ export async function createOrganizationFor(app: TestApp, name: string) {
   };
 }
 
-/** The app, with the key of an organization of its own. */
+/** The app, with the key and the owner of an organization of its own. */
 export async function createTenant(app: TestApp): Promise<TestApp> {
-  const { key } = await createOrganizationFor(app, "Tenant");
+  const { key, email } = await createOrganizationFor(app, "Tenant");
+  const signOwner = () => app.signOwner(email);
   return {
     ...app,
-    call: (operation, input, options) => app.call(operation, input, { key, ...options }),
+    signOwner,
+    async call(operation, input, options) {
+      const credential = operation.credential === "person" ? await signOwner() : key;
+      return app.call(operation, input, { key: credential, ...options });
+    },
     fetch: (path, options) => app.fetch(path, { key, ...options }),
   };
 }

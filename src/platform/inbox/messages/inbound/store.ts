@@ -78,13 +78,14 @@ async function storeAll(
   for (const group of withoutSharedIdentities(messages)) {
     inserted.push(...(await together(...group.map((one) => insertInConversation(change, one)))));
   }
-  for (const { received } of inserted) {
-    await (received && recordReceived(change, received));
+  const newMessages = inserted.flatMap(({ received }) => received ?? []);
+  for (const received of newMessages) {
+    await recordReceived(change, received);
   }
   // At the end, because a confirmation changes the wallet's balance, which sending locks after a
   // conversation. In another order, the two could deadlock.
-  for (const { received } of inserted) {
-    await (received && applyWords(change, received));
+  for (const received of newMessages) {
+    await applyWords(change, received);
   }
   return inserted.map(({ names }) => names);
 }
