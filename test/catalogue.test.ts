@@ -135,6 +135,7 @@ const things: Readonly<Record<string, keyof OtherTenant>> = {
   runs: "run_id",
   documents: "document_id",
   "qa-pairs": "qa_pair_id",
+  plans: "plan_id",
 };
 
 /** Segments before a name that an organization chooses: another organization may use the same name. */

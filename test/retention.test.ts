@@ -7,6 +7,7 @@ import { auth } from "../tools/auth.ts";
 import { billing } from "../tools/billing.ts";
 import { imports } from "../tools/imports.ts";
 import { messages } from "../tools/messages/index.ts";
+import { plans } from "../tools/plans.ts";
 import { webhooks } from "../tools/webhooks.ts";
 import { ownerEmail, ownerPassword, useTestApp } from "./support/app.ts";
 import { openPhone } from "./support/simulator.ts";
@@ -76,6 +77,11 @@ beforeAll(async () => {
     text: { body: "hello" },
   });
   await app.call(imports.import_contacts, { url: "https://example.invalid/contacts.csv" });
+  const { data: plan } = await app.call(plans.plan_call, {
+    operation: "create_contact",
+    input: { phone_number: "+14155550192" },
+  });
+  await app.call(plans.withdraw_plan, { id: plan.id });
   await app.advanceTime(minute);
   const organization = "(select id from organizations)";
   await query(`

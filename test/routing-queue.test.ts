@@ -1,7 +1,7 @@
 /** The routing queue: who waits, who is assigned next, escalation to further tiers, and requeueing. */
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
-import { combineHandlers } from "../src/platform/foundation/kernel/index.ts";
+import { connectModules } from "../src/platform/foundation/kernel/index.ts";
 import { activePolicies, matchPolicies, readFacts } from "../src/platform/inbox/routing/index.ts";
 import { modules } from "../src/platform/index.ts";
 import { routing } from "../tools/routing.ts";
@@ -213,7 +213,7 @@ test("conditions are evaluated with two queries for all conversations, of contac
     },
     transformResult: async ({ result }) => result,
   });
-  const hooks = combineHandlers(Object.values(modules).flatMap((module) => module.hooks));
+  const { hooks } = connectModules(Object.values(modules));
   const facts = await readFacts({ db: counted, world: { hooks } }, rows, policies);
   expect(count).toBe(2);
   const matching = rows.filter(

@@ -9,6 +9,7 @@ import { sealedColumns } from "../src/platform/index.ts";
 import { apiKeys } from "../tools/api-keys.ts";
 import { auth } from "../tools/auth.ts";
 import { flows } from "../tools/flows/index.ts";
+import { plans } from "../tools/plans.ts";
 import { users } from "../tools/users.ts";
 import { webhooks } from "../tools/webhooks.ts";
 import { ownerEmail, ownerPassword, silentLog, startTestApp, type TestApp } from "./support/app.ts";
@@ -196,6 +197,11 @@ describe("the list of sealed columns", () => {
         nodes: [{ id: "call", node_type: "http_request", action_config }],
       });
       await createWhatsAppInbox(app);
+      const made = await app.call(plans.plan_call, {
+        operation: "create_contact",
+        input: { phone_number: "+14155550193" },
+      });
+      await app.call(plans.run_plan, { id: made.data.id });
       const { queries } = app.server.database;
       const found = [];
       for (const { name: table, columns } of await queries.introspection.getTables()) {

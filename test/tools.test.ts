@@ -116,6 +116,7 @@ test("a tool is destructive if its call can't be undone or sends something out",
     "recover_webhook_deliveries",
     "subscribe_chatbot_addon",
     "verify_payment",
+    "run_plan",
   ]);
 });
 

@@ -33,6 +33,7 @@ import { messageErrors } from "./messages/index.ts";
 import { operatorErrors } from "./operator.ts";
 import { organizationErrors } from "./organization.ts";
 import { paymentErrors } from "./payments.ts";
+import { planErrors } from "./plans.ts";
 import { priceErrors } from "./prices.ts";
 import { quickReplyErrors } from "./quick-replies.ts";
 import { routingErrors } from "./routing.ts";
@@ -52,6 +53,7 @@ export const errors = {
   ...operatorErrors,
   ...clockErrors,
   ...priceErrors,
+  ...planErrors,
   ...contactErrors,
   ...userErrors,
   ...inboxErrors,

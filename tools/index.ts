@@ -19,6 +19,7 @@ import { notes } from "./notes.ts";
 import { operator } from "./operator.ts";
 import { organization } from "./organization.ts";
 import { payments } from "./payments.ts";
+import { plans } from "./plans.ts";
 import { prices } from "./prices.ts";
 import { pricing } from "./pricing.ts";
 import { quickReplies } from "./quick-replies.ts";
@@ -58,6 +59,7 @@ export const resources = {
   organization,
   "api-keys": apiKeys,
   auth,
+  plans,
   mcp,
 };
 

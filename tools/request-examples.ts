@@ -96,6 +96,8 @@ export const requestExamples: {
   update_webhook: { is_active: true },
   update_organization: { time_zone: "Europe/Berlin", default_country: "DE" },
   create_api_key: { name: "Shop", scopes: ["contacts:read", "contacts:write", "inbox:write"] },
+  plan_call: { operation: "delete_contact", input: { id: "con_01m7zc7d7bf9qbkz12jfyy9z77" } },
+  amend_plan: { input: { text: { body: "Your order arrives tomorrow." } } },
   call_mcp_tool: { name: "list_contacts", arguments: { search: "Ada" } },
 };
 

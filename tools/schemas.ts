@@ -23,6 +23,7 @@ import { MessageError, messages } from "./messages/index.ts";
 import { notes } from "./notes.ts";
 import { BusinessHours, organization } from "./organization.ts";
 import { payments } from "./payments.ts";
+import { plans } from "./plans.ts";
 import { pricing } from "./pricing.ts";
 import { quickReplies } from "./quick-replies.ts";
 import { routing } from "./routing.ts";
@@ -90,6 +91,8 @@ export const schemas = {
   Payment: dataOf(payments.list_payments).shape.payments.element,
   Wallet: dataOf(wallet.get_wallet),
   LedgerEntry: itemOf(ledger.list_ledger_entries),
+  CallPlan: dataOf(plans.plan_call),
+  CallPlanWithTargets: dataOf(plans.get_plan),
   PricingPlan: dataOf(pricing.get_pricing).shape.plans.element,
   Organization: dataOf(organization.get_organization),
   BusinessHours,

@@ -97,6 +97,7 @@ const names: Readonly<Record<string, readonly string[]>> = {
   "platform/operations/clock": ["clock"],
   "platform/operations/ledger": ["ledger", "wallet", "payments"],
   "platform/operations/mcp": ["mcp", "rest-tools"],
+  "platform/operations/plans": ["plans", "plan-broadcasts", "plan-machine", "plan-processes"],
   "platform/operations/operator": ["operator", "cli-manage", "suspension"],
   "adapters/channel": [
     "simulator*",

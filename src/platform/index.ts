@@ -38,7 +38,7 @@ import { uploads } from "./content/uploads/index.ts";
 import {
   type Call,
   type Caller,
-  combineHandlers,
+  connectModules,
   createCall,
   createKernelJobs,
   type EventRecorder,
@@ -66,6 +66,7 @@ import { clock } from "./operations/clock.ts";
 import { ledger } from "./operations/ledger/index.ts";
 import { mcp } from "./operations/mcp.ts";
 import { operator } from "./operations/operator/index.ts";
+import { plans } from "./operations/plans/index.ts";
 
 /** Every implemented module, by the name of its file in `tools/`, in the catalogue's order. */
 export const modules: Modules = {
@@ -95,6 +96,7 @@ export const modules: Modules = {
   organization,
   "api-keys": apiKeys,
   auth,
+  plans,
   mcp,
 };
 
@@ -132,7 +134,15 @@ export interface Platform {
 export interface PlatformParts
   extends Omit<
     World,
-    "database" | "jobs" | "channels" | "payments" | "hooks" | "erasers" | "jobsKeptByErasure" | "tools"
+    | "database"
+    | "jobs"
+    | "channels"
+    | "payments"
+    | "hooks"
+    | "plannedCalls"
+    | "erasers"
+    | "jobsKeptByErasure"
+    | "tools"
   > {
   readonly database: Database;
   /** Default: all modules. */
@@ -213,7 +223,7 @@ export function createPlatform(parts: PlatformParts): Platform {
     ...reached,
     database: database.withTransactions((props) => new Transaction(props, transactionParts)),
     jobs,
-    hooks: combineHandlers(moduleList.flatMap(({ hooks }) => hooks)),
+    ...connectModules(moduleList),
     erasers: moduleList.map(({ erase }) => erase),
     jobsKeptByErasure: moduleJobs.filter(({ isKeptByErasure }) => isKeptByErasure).map(({ name }) => name),
     tools: toolsOf(enabledModules),

@@ -11,6 +11,7 @@ import { imports } from "../../tools/imports.ts";
 import { inboxes } from "../../tools/inboxes.ts";
 import { knowledgeBase } from "../../tools/knowledge-base/index.ts";
 import { messages } from "../../tools/messages/index.ts";
+import { plans } from "../../tools/plans.ts";
 import { quickReplies } from "../../tools/quick-replies.ts";
 import { routing } from "../../tools/routing.ts";
 import { templates } from "../../tools/templates/index.ts";
@@ -45,6 +46,7 @@ export interface OtherTenant {
   readonly run_id: string;
   readonly document_id: string;
   readonly qa_pair_id: string;
+  readonly plan_id: string;
 }
 
 export async function createOtherTenant(app: TestApp): Promise<OtherTenant> {
@@ -84,6 +86,8 @@ export async function createOtherTenant(app: TestApp): Promise<OtherTenant> {
     { key },
   );
   const { data: cohort } = await app.call(cohorts.create_cohort, { name: "theirs", query: {} }, { key });
+  const call = { operation: "create_contact", input: { phone_number: "+14155550197" } };
+  const { data: plan } = await app.call(plans.plan_call, call, { key });
   return {
     key,
     organization_id: organization,
@@ -105,6 +109,7 @@ export async function createOtherTenant(app: TestApp): Promise<OtherTenant> {
     broadcast_id: await createBroadcast(app, cohort.id, key),
     ...(await createRun(app, message.conversation_id, key)),
     ...(await createKnowledge(app, key)),
+    plan_id: plan.id,
   };
 }
 

@@ -14,6 +14,7 @@ interface PhoneMessage {
   readonly status: string;
   readonly type: string;
   readonly text?: { readonly body: string };
+  readonly template?: { readonly body: string };
   /** The id of an outbound message. */
   readonly token: string | null;
 }

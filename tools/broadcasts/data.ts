@@ -35,6 +35,7 @@ export const exclusionReasons = [
   "no_number",
   "blocked",
   "opted_out",
+  "address_changed",
   "missing_variable",
   "invalid_value",
   "insufficient_funds",

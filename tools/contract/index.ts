@@ -91,6 +91,7 @@ export {
   scopes,
   scopesOf,
   toDottedScope,
+  writeScopes,
 } from "./scopes.ts";
 export {
   describeTools,

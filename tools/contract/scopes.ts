@@ -30,6 +30,9 @@ export const scopes: readonly { name: Scope; grants: string }[] = names.map((nam
 /** Every scope in the colon spelling, which is stored and compared. */
 export const allScopes: readonly Scope[] = scopes.map(({ name }) => name);
 
+/** The scopes that let a credential change or send something. */
+export const writeScopes: readonly Scope[] = allScopes.filter((scope) => !scope.endsWith(":read"));
+
 /**
  * Whether a scope is for account administration: it has no dotted spelling, and only a signed-in user can
  * grant it.

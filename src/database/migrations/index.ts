@@ -49,6 +49,7 @@ import * as messageWords from "./0044-message-words.ts";
 import * as readMarks from "./0045-read-marks.ts";
 import * as publicEvents from "./0046-public-events.ts";
 import * as contactDates from "./0047-contact-dates.ts";
+import * as plans from "./0048-plans.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
@@ -97,4 +98,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0045-read-marks": readMarks,
   "0046-public-events": publicEvents,
   "0047-contact-dates": contactDates,
+  "0048-plans": plans,
 };

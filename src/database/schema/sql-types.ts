@@ -660,6 +660,38 @@ export const sqlTypes: SqlTypes = {
     created_at: "timestamptz",
     updated_at: "timestamptz",
   },
+  plan_targets: {
+    organization_id: "text",
+    plan_id: "text",
+    position: "integer",
+    contact_id: "text",
+    to: "text",
+    name: "text",
+    text: "text",
+    reason: "text",
+    unusual: "integer",
+    frozen: "json",
+  },
+  plans: {
+    organization_id: "text",
+    id: "text",
+    version: "integer",
+    operation: "text",
+    status: "text",
+    credential_id: "text",
+    created_by: "json",
+    summary: "text",
+    hash: "text",
+    price: "bigint",
+    currency: "text",
+    warnings: "text[]",
+    subjects: "text[]",
+    content: "text",
+    result: "text",
+    created_at: "timestamptz",
+    expires_at: "timestamptz",
+    ended_at: "timestamptz",
+  },
   polled_events: {
     organization_id: "text",
     type: "text",
@@ -926,4 +958,4 @@ export const sqlTypes: SqlTypes = {
 };
 
 /** Of the migrations and the declarations that this file was made from. */
-export const digest = "bbf62bd418f34b38";
+export const digest = "e57e0e3a93fa1d44";

@@ -768,6 +768,47 @@ export interface Tables {
     created_at: string;
     updated_at: string;
   };
+  plan_targets: {
+    organization_id: string;
+    plan_id: string;
+    position: number;
+    /** Null if the contact does not exist yet. */
+    contact_id: string | null;
+    to: string | null;
+    name: string | null;
+    /** What the person would read. */
+    text: string;
+    /** Why the person gets no message; null if the person gets one. */
+    reason: string | null;
+    /** How many of its values are rare among the plan's targets. */
+    unusual: number;
+    /** What the operation has frozen for this target. */
+    frozen: Json<unknown> | null;
+  };
+  plans: {
+    organization_id: string;
+    id: string;
+    version: number;
+    operation: string;
+    status: "ready" | "run" | "withdrawn" | "expired" | "lapsed";
+    credential_id: string;
+    created_by: Json<StoredActor>;
+    summary: string;
+    hash: string;
+    /** In millionths of the currency's unit. */
+    price: number | null;
+    currency: string | null;
+    warnings: string[];
+    /** The contacts, conversations and addresses that it is about, for their erasure. */
+    subjects: string[];
+    /** The input, and what the operation has frozen. */
+    content: SealedText;
+    /** The response of the operation; null if it has not run. */
+    result: SealedText | null;
+    created_at: string;
+    expires_at: string;
+    ended_at: string | null;
+  };
   polled_events: {
     organization_id: string;
     type: string;

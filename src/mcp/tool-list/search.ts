@@ -132,6 +132,7 @@ const synonyms: Readonly<Record<string, readonly string[]>> = {
   payment: ["ledger"],
   people: ["contact"],
   person: ["contact"],
+  plan: ["pricing", "subscription"],
   price: ["pricing", "ledger", "wallet"],
   question: ["qa"],
   read: ["list", "get"],

@@ -15,6 +15,7 @@ import { broadcastProgressed } from "../../inbox/messages/index.ts";
 import { cohortWithdrawn, requireCohort } from "../cohorts/index.ts";
 import { eraseRecipients } from "./erase.ts";
 import { changeBroadcast, getBroadcast, lockBroadcast, metricsOf, serializeBroadcast } from "./find.ts";
+import { executePlanned, planExecution } from "./plan.ts";
 import { broadcastContent, prepareContent } from "./prepare.ts";
 import {
   estimateBroadcast,
@@ -138,6 +139,14 @@ export const broadcasts = implement(contract, {
           const executed = await executeBroadcast({ ...context, broadcast }, { allowPartial: allow_partial });
           return { data: serializeBroadcast(executed) };
         };
+      },
+      planned: {
+        reads: "broadcasts:read",
+        prepare: ({ world, caller }) => normalizeContacts(world, caller?.organization_id ?? ""),
+        plan: planExecution,
+        async run(input, context, call) {
+          return { data: serializeBroadcast(await executePlanned(input, context, call)) };
+        },
       },
     },
 

@@ -38,6 +38,7 @@ export {
   requireApproved,
   requireApprovedById,
   suggestTemplates,
+  textOfTemplate,
   variableNames,
 } from "./sending/index.ts";
 

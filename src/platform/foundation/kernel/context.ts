@@ -8,6 +8,7 @@ import type { OperatorLimits } from "../../../ports/limits.ts";
 import type { Ports } from "../../../ports/ports.ts";
 import type { Actor, Caller, KeyOwner } from "./actor.ts";
 import type { HookHandlers } from "./hook.ts";
+import type { PlannedCalls } from "./planned.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** Everything outside the business logic; built by `createPlatform` and passed to every handler and job. */
@@ -32,6 +33,8 @@ export interface World extends Ports, OperatorLimits {
   readonly generatedSecret: string;
   /** The functions that modules run in transactions of other modules. */
   readonly hooks: HookHandlers;
+  /** The operations of the modules, for plans of their calls. */
+  readonly plannedCalls: PlannedCalls<PrepareContext, WriteContext>;
   /** How each module erases a record. */
   readonly erasers: readonly ErasureSteps[];
   /** The names of the jobs that also run for an erased record. */

@@ -2,6 +2,7 @@
 
 // Declaring a module
 
+export { connectModules } from "./connect/index.ts";
 export { defineJob, defineScheduledJob, type ModuleJob } from "./job.ts";
 export { implement, type Module, type ModuleRoute, outward } from "./module.ts";
 
@@ -27,7 +28,7 @@ export {
   type World,
   type WriteContext,
 } from "./context.ts";
-export { combineHandlers, defineHook } from "./hook.ts";
+export { defineHook } from "./hook.ts";
 
 // Running calls
 

@@ -22,6 +22,7 @@ import type {
 } from "./context.ts";
 import type { HookHandler } from "./hook.ts";
 import type { ModuleJob } from "./job.ts";
+import type { PlannedSteps } from "./planned.ts";
 import type { EventRecorder, Transaction } from "./transaction.ts";
 
 interface Contexts {
@@ -76,6 +77,9 @@ export function outward<Input, Output, Intent, Result>(
   return handler;
 }
 
+/** The part of a handler that plans the operation. */
+export type PlanSteps<Input, Output> = PlannedSteps<Input, Output, PrepareContext, WriteContext>;
+
 /** Runs one operation. A streamed operation answers through `context.commit`, not by a return value. */
 export type Handler<Op extends Operation> =
   Op extends Operation<"outward">
@@ -97,6 +101,13 @@ export interface PreparedHandler<Op extends Operation> {
     input: z.output<Op["input"]>,
     context: PrepareContext,
   ): Promise<(context: ContextOf<Op>) => Promise<z.input<Op["output"]>>>;
+  /** As in `FollowedHandler`. */
+  afterCommit?(
+    response: z.output<Op["output"]>,
+    input: z.output<Op["input"]>,
+    context: ReadContext,
+  ): Promise<z.input<Op["output"]> | undefined>;
+  readonly planned?: PlanSteps<z.output<Op["input"]>, z.input<Op["output"]>>;
 }
 
 /**
@@ -111,6 +122,7 @@ export interface FollowedHandler<Op extends Operation> {
     input: z.output<Op["input"]>,
     context: ReadContext,
   ): Promise<z.input<Op["output"]> | undefined>;
+  readonly planned?: PlanSteps<z.output<Op["input"]>, z.input<Op["output"]>>;
 }
 
 /** One of several calls that share a transaction. */
@@ -143,10 +155,15 @@ export type ModuleRoute = HttpRoute<[world: World]>;
 /** A handler whose types `implement` has checked. */
 type AnyHandler =
   | ((input: never, context: never) => Promise<unknown>)
-  | { prepare(input: never, context: PrepareContext): Promise<(context: never) => Promise<unknown>> }
+  | {
+      prepare(input: never, context: PrepareContext): Promise<(context: never) => Promise<unknown>>;
+      afterCommit?(response: never, input: never, context: never): Promise<unknown>;
+      readonly planned?: PlanSteps<never, unknown>;
+    }
   | {
       handle(input: never, context: never): Promise<unknown>;
       afterCommit(response: never, input: never, context: never): Promise<unknown>;
+      readonly planned?: PlanSteps<never, unknown>;
       handleTogether?(batch: never, calls: never): Promise<readonly unknown[]>;
     }
   | AnyOutwardHandler;

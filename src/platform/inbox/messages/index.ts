@@ -20,7 +20,7 @@ import {
 } from "./delivery/index.ts";
 import { eraseMessages, eraseReceivedFiles } from "./erase.ts";
 import { findOriginal, inboundJobs, inboundRoutes } from "./inbound/index.ts";
-import { awaitDelivery, sendAlone, sendTogether } from "./outbound/index.ts";
+import { awaitDelivery, planMessage, sendAlone, sendPlanned, sendTogether } from "./outbound/index.ts";
 import {
   indexMessagesJob,
   listConversations,
@@ -76,6 +76,13 @@ export const messages = implement(
           return wait_seconds === 0
             ? undefined
             : { ...response, data: await awaitDelivery(data, wait_seconds, context) };
+        },
+        planned: {
+          reads: null,
+          plan: planMessage,
+          async run(input, context, { frozen }) {
+            return { data: serializeMessage(context.world, await sendPlanned(input, context, frozen)) };
+          },
         },
       },
 

@@ -2,7 +2,7 @@
 import { pricing as contract } from "../../../../tools/pricing.ts";
 import { implement } from "../../foundation/kernel/index.ts";
 import { currencyOf, symbolOf } from "./currencies.ts";
-import { plans } from "./plans.ts";
+import { pricingPlans } from "./plans.ts";
 
 export const pricing = implement(contract, {
   operations: {
@@ -14,7 +14,7 @@ export const pricing = implement(contract, {
           country_code,
           currency_code: currency,
           currency_symbol: symbolOf(currency),
-          plans: plans.map(({ slug, prices, features, ...described }, index) => {
+          plans: pricingPlans.map(({ slug, prices, features, ...described }, index) => {
             const [monthly_price, annual_price] = prices?.[currency] ?? [null, null];
             return {
               ...described,

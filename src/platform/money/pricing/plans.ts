@@ -19,7 +19,7 @@ interface Plan {
 }
 
 /** In the order in which the plans are shown. */
-export const plans: readonly Plan[] = [
+export const pricingPlans: readonly Plan[] = [
   {
     slug: "starter",
     name: "Starter",

@@ -4,6 +4,7 @@
  */
 import { type RawBuilder, sql } from "kysely";
 import type { ExclusionReason, VariableMapping } from "../../../../../tools/broadcasts/index.ts";
+import { columnsOf, type InputRow, recordset } from "../../../../database/query/index.ts";
 import type { AddressKind } from "../../../../ports/channel/address.ts";
 import { selectAddress } from "../../../inbox/contacts/index.ts";
 import { priceOf, type Rates } from "../../../money/prices/index.ts";
@@ -21,14 +22,17 @@ export interface RecipientCandidate {
   readonly reason: ExclusionReason | null;
 }
 
-interface Selection {
+interface Pricing {
+  readonly rates: Rates;
+  readonly category: string;
+}
+
+interface Selection extends Pricing {
   readonly organization: string;
   readonly cohort: Cohort;
   readonly mapping: VariableMapping;
   /** How the channel of the inbox addresses persons. */
   readonly addresses: readonly AddressKind[];
-  readonly rates: Rates;
-  readonly category: string;
   readonly now: Date;
 }
 
@@ -53,6 +57,32 @@ export function selectCandidates(selection: Selection): RawBuilder<RecipientCand
       from contacts
       where contacts.organization_id = ${organization} and contacts.erased_at is null
         and ${isMember(organization, cohort, now)}
+    ) as candidate`;
+}
+
+const frozenColumns = columnsOf("broadcast_recipients", "contact_id", "to", "country", "variables", "reason");
+
+/**
+ * The candidates that a plan has frozen, with the present prices. A contact to whom nothing may be sent any
+ * more, or who has another address, is excluded; an erased contact is missing.
+ */
+export function selectFrozen(
+  { organization, addresses, ...pricing }: Pick<Selection, "organization" | "addresses"> & Pricing,
+  frozen: readonly InputRow<typeof frozenColumns>[],
+): RawBuilder<RecipientCandidate> {
+  return sql<RecipientCandidate>`
+    select contact_id, "to", country, ${priceIn(pricing)} as price, variables, reason
+    from (
+      select target.contact_id, target."to", target.country, target.variables,
+        case
+          when target.reason is not null then target.reason
+          when contacts.blocked_at is not null then 'blocked'
+          when contacts.opted_out then 'opted_out'
+          when ${selectAddress(addresses)} is distinct from target."to" then 'address_changed'
+        end as reason
+      from ${recordset("target", frozenColumns, frozen)}
+      join contacts on contacts.organization_id = ${organization} and contacts.id = target.contact_id
+      where contacts.erased_at is null
     ) as candidate`;
 }
 
@@ -92,7 +122,7 @@ function metadataOf(attribute: string): RawBuilder<unknown> {
 }
 
 /** The price for the country of the contact's number. */
-function priceIn({ rates, category }: Selection): RawBuilder<unknown> {
+function priceIn({ rates, category }: Pricing): RawBuilder<unknown> {
   const { table } = rates;
   const other = priceOf(rates, null, category);
   if (table === null || other === null) {

@@ -3,7 +3,7 @@ import { type Actor, recordOf } from "../../../foundation/kernel/index.ts";
 import { type BroadcastRow, changeBroadcast, getBroadcast } from "../find.ts";
 import { broadcastContent, prepareContent } from "../prepare.ts";
 import { enqueueDispatch } from "./dispatch.ts";
-import { type FreezeContext, freezeRecipients } from "./freeze.ts";
+import { type FreezeContext, type FreezeOptions, freezeRecipients } from "./freeze.ts";
 
 /** States in which nothing of a broadcast has been sent. */
 export const startable = ["draft", "scheduled", "failed"] as const;
@@ -15,11 +15,11 @@ export interface ExecuteContext extends FreezeContext {
 /** @throws Failure if the template, the cohort or the wallet does not allow it. */
 export async function executeBroadcast(
   context: ExecuteContext,
-  { allowPartial }: { readonly allowPartial: boolean },
+  options: FreezeOptions,
 ): Promise<BroadcastRow> {
   const { tx, now, broadcast, actor } = context;
   const prepared = await prepareContent(context, broadcast.organization_id, broadcastContent(broadcast));
-  const frozen = await freezeRecipients(context, prepared, { allowPartial });
+  const frozen = await freezeRecipients(context, prepared, options);
   const { total, excluded, currency, simulated } = frozen;
   const { name, language, version } = prepared.template;
   const executed = await changeBroadcast(tx, broadcast, {

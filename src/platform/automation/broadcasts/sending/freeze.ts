@@ -19,7 +19,8 @@ import {
 import { recordCount } from "../../cohorts/index.ts";
 import type { BroadcastRow } from "../find.ts";
 import { type PreparedContent, requireReadyCohort } from "../prepare.ts";
-import { selectCandidates } from "./candidates.ts";
+import { selectCandidates, selectFrozen } from "./candidates.ts";
+import { type PlannedRecipient, requirePlannedPrices, toFrozenRow } from "./planned-recipients.ts";
 
 export interface FreezeContext {
   readonly tx: Transaction;
@@ -39,14 +40,21 @@ export interface FreezeResult {
   readonly simulated: boolean;
 }
 
+export interface FreezeOptions {
+  /** Excludes the recipients that the wallet can't pay for. */
+  readonly allowPartial: boolean;
+  /** The recipients of a plan, instead of the contacts that are in the cohort now. */
+  readonly planned?: readonly PlannedRecipient[];
+}
+
 /**
- * @param allowPartial excludes the recipients that the wallet can't pay for.
- * @throws Failure `insufficient_funds`, `price_unknown`, `cohort_not_found`, `cohort_not_ready`.
+ * @throws Failure `insufficient_funds`, `price_unknown`, `cohort_not_found`, `cohort_not_ready`,
+ *   `plan_changed`.
  */
 export async function freezeRecipients(
   context: FreezeContext,
   { template, mapping }: PreparedContent,
-  { allowPartial }: { readonly allowPartial: boolean },
+  { allowPartial, planned }: FreezeOptions,
 ): Promise<FreezeResult> {
   const { tx, now, broadcast } = context;
   const { organization_id: organization, id } = broadcast;
@@ -56,15 +64,22 @@ export async function freezeRecipients(
   const payment = paymentOf(context.world, inbox);
   const rates = await readBroadcastRates(tx, organization, payment);
   const { category } = template.version;
+  const candidates = planned
+    ? selectFrozen({ organization, addresses, rates, category }, planned.map(toFrozenRow))
+    : selectCandidates({ organization, cohort, mapping, addresses, rates, category, now });
   await sql`
     insert into broadcast_recipients
       (organization_id, broadcast_id, contact_id, "to", status, reason, country, price, variables)
     select ${organization}, ${id}, contact_id, "to", case when reason is null then 'pending' else 'excluded' end, reason,
       country, price, case when reason is null then variables end
-    from (${selectCandidates({ organization, cohort, mapping, addresses, rates, category, now })}) as candidate
+    from (${candidates}) as candidate
   `.execute(tx);
   const counted = await countRecipients(tx, broadcast);
-  await recordCount(tx, cohort, counted.members);
+  if (planned) {
+    await requirePlannedPrices(tx, broadcast, planned);
+  } else {
+    await recordCount(tx, cohort, counted.members);
+  }
   if (counted.cost === null && payment.isLimited) {
     throw fail("price_unknown", { currency: rates.currency });
   }

@@ -6,6 +6,7 @@ export { type DailyLimit, leftToday } from "./daily-limit.ts";
 export { dispatchBroadcastJob } from "./dispatch.ts";
 export { executeBroadcast, startable } from "./execute.ts";
 export { readBroadcastRates } from "./freeze.ts";
+export { freezeCandidate, type PlannedRecipient } from "./planned-recipients.ts";
 export { countProgress } from "./progress.ts";
 export { retryBroadcast } from "./retry.ts";
 export { requireSchedulable, scheduleStart, startBroadcastJob } from "./schedule.ts";

@@ -7,4 +7,5 @@ export {
   suggestTemplates,
 } from "./approved.ts";
 export { type ApprovedTemplate, composeTemplate, createComposer } from "./compose.ts";
+export { textOfTemplate } from "./text.ts";
 export { variableNames } from "./values.ts";

@@ -38,7 +38,9 @@ import { runStreamed } from "./run-streamed.ts";
 export { requireScope } from "./authorize.ts";
 export { throwDatabaseFailure } from "./database-errors.ts";
 export { deleteExpiredResponsesJob, sealedResponses } from "./idempotency.ts";
+export { type BoundOperation, bindHandlers, prepareHandler } from "./operation-call.ts";
 export { createResolveJob } from "./outward/index.ts";
+export { parseInput } from "./parse-input.ts";
 
 /** One request, in the form in which a transport passes it. */
 export interface CallRequest extends Requester {

@@ -7,7 +7,7 @@ import type { Operation } from "../../../../../tools/contract/index.ts";
 import type { Form } from "../../../../ports/transport/form.ts";
 import type { Caller } from "../actor.ts";
 import type { PrepareContext, PublicContext, WriteContext } from "../context.ts";
-import type { AnyOutwardHandler, BatchedCall, Module } from "../module.ts";
+import type { AnyOutwardHandler, BatchedCall, Module, PlanSteps } from "../module.ts";
 import type { CallResponse } from "./idempotency.ts";
 
 /** `Who` is null if the requested path takes no credential of an organization. */
@@ -48,9 +48,19 @@ interface FollowedHandler {
  */
 export type BoundHandler =
   | ((input: unknown, context: PublicContext) => Promise<unknown>)
-  | { prepare(input: unknown, context: PrepareContext): Promise<PreparedEffect> }
-  | FollowedHandler
+  | (PreparedHandler & MaybePlanned)
+  | (FollowedHandler & MaybePlanned)
   | AnyOutwardHandler;
+
+interface MaybePlanned {
+  readonly planned?: PlanSteps<unknown, unknown>;
+}
+
+/** A handler in two steps. */
+interface PreparedHandler {
+  prepare(input: unknown, context: PrepareContext): Promise<PreparedEffect>;
+  afterCommit?(response: unknown, input: unknown, context: PublicContext): Promise<unknown>;
+}
 
 export interface BoundOperation {
   readonly operation: Operation;
@@ -77,7 +87,14 @@ export function batchHandlerOf(handler: BoundHandler): FollowedHandler["handleTo
 
 /** Does a handler's slow work, which needs no transaction, and returns the second step of the handler. */
 export async function prepareHandler(
-  { name, handler, caller, context: { world } }: OperationCall<Caller | null>,
+  {
+    name,
+    handler,
+    caller,
+    context: { world },
+  }: Pick<OperationCall<Caller | null>, "name" | "handler" | "caller"> & {
+    readonly context: Pick<PublicContext, "world">;
+  },
   input: unknown,
 ): Promise<PreparedEffect> {
   if ("begin" in handler) {
@@ -94,16 +111,21 @@ export async function prepareHandler(
 /** Runs the handler's step after the commit, and returns its response; by default the committed one. */
 export async function followUp(call: OperationCall, committed: CallResponse): Promise<CallResponse> {
   const { handler, operation, input, context } = call;
-  if (typeof handler === "function" || !("afterCommit" in handler)) {
+  const afterCommit = afterCommitOf(handler);
+  if (!afterCommit) {
     return committed;
   }
   const reading = createTenantContext(call, { db: context.world.database.queries });
-  const changed = await handler.afterCommit(committed.body, input, reading);
+  const changed = await afterCommit(committed.body, input, reading);
   if (changed === undefined) {
     return committed;
   }
   const { body } = createResponse(operation, changed);
   return { ...committed, body };
+}
+
+function afterCommitOf(handler: BoundHandler): PreparedHandler["afterCommit"] {
+  return typeof handler !== "function" && "afterCommit" in handler ? handler.afterCommit : undefined;
 }
 
 /** Runs the handler in this context, and returns its result as the response. */

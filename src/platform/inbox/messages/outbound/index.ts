@@ -4,6 +4,7 @@ export { awaitDelivery } from "./await-delivery.ts";
 export { composeMessage } from "./compose.ts";
 export { enqueueMessages, newMessageId } from "./enqueue.ts";
 export { type BulkMessages, enqueueBulkMessages } from "./enqueue-bulk.ts";
+export { planMessage, sendPlanned } from "./plan.ts";
 export { contactIdOf } from "./recipient.ts";
 export { replaceBroadcastMessages } from "./replace.ts";
 export { sendAlone, sendMessage, sendTogether } from "./send.ts";

@@ -18,6 +18,7 @@ import { readAddress } from "./address.ts";
 import { requireQuotable, requireSendable } from "./check.ts";
 import { type MessageInput, readContent } from "./content.ts";
 import { enqueueMessages, holdOf, newMessageId } from "./enqueue.ts";
+import { type FrozenMessage, requireAsPlanned } from "./frozen-message.ts";
 import { type Address, createMissing, findRecipients, requireRecipient } from "./recipient.ts";
 
 /** A message to send, and its sender. */
@@ -26,6 +27,8 @@ export interface Sending {
   readonly context: Pick<OrganizationChange, "organization" | "actor" | "now">;
   /** The W3C trace context that its delivery continues. Default: the current one. */
   readonly traceparent?: string | undefined;
+  /** The message as a plan has frozen it: no other message is sent. */
+  readonly planned?: FrozenMessage | undefined;
 }
 
 type Sent = Awaited<ReturnType<typeof writeMessages>>[number]["sent"];
@@ -69,8 +72,12 @@ const sendInTransaction = coalesce(
  * Sends a message in a transaction that keeps its plans already. Waits while other transactions lock its
  * conversation.
  */
-export async function sendAlone(input: MessageInput, context: OrganizationChange): Promise<Sent> {
-  const [outcome] = await sendAll(context, [{ input, context }], { waitsForLocks: true });
+export async function sendAlone(
+  input: MessageInput,
+  context: OrganizationChange,
+  planned?: FrozenMessage,
+): Promise<Sent> {
+  const [outcome] = await sendAll(context, [{ input, context, planned }], { waitsForLocks: true });
   return sentOf(outcome);
 }
 
@@ -92,6 +99,23 @@ export async function sendTogether(
 ): Promise<readonly (Sent | undefined)[]> {
   const outcomes = await sendAll(batch, sendings, { waitsForLocks: false });
   return outcomes.map(({ sent }) => sent);
+}
+
+/**
+ * Reads and checks a message without sending it, except whether the wallet covers it.
+ * @throws Failure if it may not be sent.
+ */
+export async function readMessage(input: MessageInput, context: OrganizationChange) {
+  const outcomes: Outcomes = new Map();
+  const sending = { input, context };
+  const read = await readMessages(context, [sending], { outcomes, waitsForLocks: true });
+  const [message] = await eachOf(read, outcomes, (one) => checkMessage(context, one));
+  if (!message) {
+    throw (
+      (await outcomes.get(sending)?.failure?.()) ?? new Error("The message was neither read nor rejected.")
+    );
+  }
+  return { ...message, to: message.address.to.value };
 }
 
 interface Outcome {
@@ -187,6 +211,13 @@ async function checkMessage(batch: Batch, { sending, address, found, contentFor,
     content,
     estimate,
   });
+  if (sending.planned) {
+    const { contact, inbox, conversation } = recipient;
+    const to = address.to.value;
+    const contact_id = contact?.id ?? null;
+    const current = { to, contact_id, inbox_id: inbox.id, content, charge, conversation };
+    await requireAsPlanned(batch.tx, sending.planned, current);
+  }
   const id = newMessageId(context.now);
   const { organization: organization_id } = context;
   return {

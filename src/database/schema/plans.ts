@@ -1,0 +1,29 @@
+/** Columns of plans. */
+import type { SealedText, StoredActor } from "./columns.ts";
+
+export interface PlanColumns {
+  plans: {
+    status: "ready" | "run" | "withdrawn" | "expired" | "lapsed";
+    created_by: StoredActor;
+    /** In millionths of the currency's unit. */
+    price: number;
+    /** The contacts, conversations and addresses that it is about, for their erasure. */
+    subjects: string[];
+    /** The input, and what the operation has frozen. */
+    content: SealedText;
+    /** The response of the operation; null if it has not run. */
+    result: SealedText;
+  };
+  plan_targets: {
+    /** Null if the contact does not exist yet. */
+    contact_id: string;
+    /** What the person would read. */
+    text: string;
+    /** Why the person gets no message; null if the person gets one. */
+    reason: string;
+    /** How many of its values are rare among the plan's targets. */
+    unusual: number;
+    /** What the operation has frozen for this target. */
+    frozen: unknown;
+  };
+}

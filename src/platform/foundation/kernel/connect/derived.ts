@@ -1,0 +1,90 @@
+/**
+ * The plan of a write that declares none: its validated input, and the version of the record that its path
+ * names. The run does nothing if the record has another version.
+ */
+import { createHash } from "node:crypto";
+import { z } from "zod";
+import { Failure, type Operation, pathFields } from "../../../../../tools/contract/index.ts";
+import { fail } from "../../../../../tools/errors.ts";
+import { type BoundOperation, parseInput, prepareHandler } from "../call/index.ts";
+import type { PrepareContext, WriteContext } from "../context.ts";
+import type { PreparedCall } from "../planned.ts";
+
+export interface DerivedCall extends BoundOperation {
+  readonly name: string;
+  /** The parsed input. */
+  readonly input: unknown;
+}
+
+export async function prepareDerived(
+  { name, operation, handler, input }: DerivedCall,
+  all: ReadonlyMap<string, BoundOperation>,
+  context: PrepareContext,
+): Promise<PreparedCall<WriteContext>> {
+  const effect = await prepareHandler({ name, handler, ...context, context }, input);
+  const reader = findReader(operation, all);
+  return {
+    async plan(writing) {
+      const frozen = await readVersion(reader, input, writing);
+      const none = { targets: [], price: null, warnings: [], subjects: [] };
+      return { ...none, summary: operation.title, frozen };
+    },
+    async run(writing, { frozen }) {
+      if ((await readVersion(reader, input, writing)) !== frozen) {
+        throw fail("plan_changed", { reason: "what it changes was changed meanwhile" });
+      }
+      return effect(writing);
+    },
+  };
+}
+
+/** The operation that reads what the path names: `GET /v1/contacts/{id}` of `POST /v1/contacts/{id}/tags`. */
+function findReader({ path, method }: Operation, all: ReadonlyMap<string, BoundOperation>) {
+  const thing = path.includes("{") ? path.slice(0, path.indexOf("}") + 1) : path;
+  return [...all].find(
+    ([, { operation }]) =>
+      operation.effect === "read" &&
+      operation.method === "GET" &&
+      (operation.path === path || operation.path === thing) &&
+      method !== "GET" &&
+      !(operation.output.shape.data instanceof z.ZodArray),
+  );
+}
+
+/** Null if nothing has a version: the call creates something. */
+async function readVersion(
+  reader: [string, BoundOperation] | undefined,
+  input: unknown,
+  context: WriteContext,
+): Promise<string | null> {
+  if (!reader) {
+    return null;
+  }
+  const [name, { operation, handler }] = reader;
+  const fields = pathFields(operation.path);
+  const sent = input as Readonly<Record<string, unknown>>; // the schemas of inputs are object schemas
+  const asked = parseInput(operation, Object.fromEntries(fields.map((field) => [field, sent[field]])));
+  const read = await prepareHandler({ name, handler, caller: context.caller, context }, asked);
+  try {
+    const { data } = operation.output.parse(await read({ ...context, variant: undefined }));
+    return versionOf(data);
+  } catch (error) {
+    // Settings that do not exist yet. A record that does not exist is the error of the call itself.
+    if (error instanceof Failure && fields.length === 0) {
+      return error.code;
+    }
+    throw error;
+  }
+}
+
+function versionOf(data: unknown): string {
+  const { updated_at } = data as { readonly updated_at?: unknown }; // `one` of an object
+  return typeof updated_at === "string"
+    ? updated_at
+    : createHash("sha256").update(JSON.stringify(data, withoutLinks)).digest("base64url");
+}
+
+/** Links to files are signed anew by each reading. */
+function withoutLinks(_: string, value: unknown): unknown {
+  return typeof value === "string" && /^https?:/.test(value) ? undefined : value;
+}
