@@ -20,8 +20,11 @@ export async function openProxy(target: () => string, traffic: () => Traffic): P
   const server = createServer((incoming, answer) => {
     forward(incoming, answer, target(), traffic()).catch(() => answer.destroy());
   });
-  server.on("clientError", (error, socket) => {
-    traffic().failures.push(`A request could not be read: ${error.message}`);
+  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+    // A client that exits may reset the connection that it kept open.
+    if (error.code !== "ECONNRESET") {
+      traffic().failures.push(`A request could not be read: ${error.message}`);
+    }
     socket.destroy();
   });
   server.listen(0, "127.0.0.1");
