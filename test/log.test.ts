@@ -46,4 +46,8 @@ test("an entry for people has the time, the level, the message and its facts, an
   expect(describeEntry(JSON.stringify({ level: 50, time, msg: "it failed\u001b", err }))).toBe(
     "09:05:07  error  it failed\\u001b\n          Error: no\n              at x.ts:1\n",
   );
+  expect(describeEntry(JSON.stringify({ level: 30, time, msg: "a\u009bb" }))).toBe(
+    "09:05:07  info   a\\u009bb\n",
+  );
+  expect(describeEntry('{"level":30,"port":[secret]}\n')).toBe('{"level":30,"port":[secret]}\n');
 });

@@ -15,14 +15,30 @@ const plain = /^[\w.:/@+-]+$/;
 /** Characters that would control the terminal; in the tail of an entry, lines are kept. */
 const controls = /(?!\n)\p{Cc}/gu;
 
-/** @param line an entry as JSON, of pino. */
+/** @param line an entry as JSON, of pino. A line that redaction has made invalid is returned as it is. */
 export function describeEntry(line: string): string {
-  const entry: Readonly<Record<string, unknown>> = JSON.parse(line);
+  const entry = parseEntry(line);
+  if (!entry) {
+    return line;
+  }
   const { level, time, msg, err, ...facts } = entry;
   const values = Object.entries(facts).map(([name, value]) => `${name}=${describeValue(value)}`);
   const head = [describeTime(time), (levels[Number(level)] ?? "").padEnd(5), `${msg ?? ""}`, ...values];
   const text = `${head.join("  ").replaceAll("\n", " ")}${describeError(err)}`;
-  return `${text.replace(controls, (character) => JSON.stringify(character).slice(1, -1))}\n`;
+  return `${text.replace(controls, escapeControl)}\n`;
+}
+
+function parseEntry(line: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}
+
+/** JSON leaves the controls above U+007E as they are. */
+function escapeControl(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
 /** In the time zone of the terminal. */
