@@ -1,5 +1,6 @@
 /** `tidings listen`: events reach a local program, signed, also after a restart of the service. */
-import { expect, onTestFinished, test } from "vitest";
+import { join } from "node:path";
+import { expect, inject, onTestFinished, test } from "vitest";
 import { openDataFolder } from "../../src/cli/data-folder/data-folder.ts";
 import { ownerKey, startTestApp } from "../support/app.ts";
 import { lendTestDatabase } from "../support/database.ts";
@@ -84,7 +85,12 @@ test("another program's answer at TIDINGS_BASE_URL does not end it, and it conti
     { status: 404, body: "Not found" },
     events("c2"),
   ]);
-  const settings = { TIDINGS_BASE_URL: upstream.url, TIDINGS_API_KEY: ownerKey };
+  const settings = {
+    TIDINGS_BASE_URL: upstream.url,
+    TIDINGS_API_KEY: ownerKey,
+    // The signing secret is kept there.
+    TIDINGS_DATA_DIR: join(inject("folder"), "listen"),
+  };
   const listening = startProcess(["listen", "--forward-to", "http://127.0.0.1:1/"], settings);
   onTestFinished(() => listening.end("SIGKILL"));
   await listening.waitForOutput(/Listening[\s\S]*Waiting for the service/);
