@@ -255,6 +255,7 @@ export const broadcasts = {
     method: "GET",
     path: "/v1/broadcasts/{id}/recipients",
     scope: { all: ["broadcasts:read", "contacts:read"] },
+    tier: "extended",
     title: "List broadcast recipients",
     description:
       "List a broadcast's recipients with status, error, and why some were excluded. Send again to the failed ones with retry_broadcast.",

@@ -85,6 +85,7 @@ export const describeFlowNodes = operation({
   method: "GET",
   path: "/v1/automation/flow-nodes",
   scope: "inbox:read",
+  tier: "extended",
   title: "Describe flow nodes",
   description:
     "Get the arguments, examples and connections of each node type of flows, the placeholders and the triggers. Call it before create_flow.",

@@ -87,6 +87,7 @@ export const flows = {
     method: "GET",
     path: "/v1/automation/flows/{id}",
     scope: "inbox:read",
+    tier: "extended",
     title: "Get flow",
     description: "Get a flow with its nodes. Change it with update_flow.",
     input: z.object({ id: flowId }),

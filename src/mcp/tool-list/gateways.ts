@@ -39,7 +39,7 @@ const runProperties = {
   name: { type: "string", description: "Tool name" },
   arguments: {
     type: "object",
-    description: "As its input schema says",
+    description: "By name",
     additionalProperties: true,
   },
 };
@@ -61,9 +61,10 @@ const writeHints = {
 /** The definitions for a client, of those that reach one of these tools, which the list leaves out. */
 export function gatewayDefinitions(unlisted: readonly ListedTool[]): WireTool[] {
   const readable = unlisted.filter(isRead);
+  const writing = unlisted.filter((tool) => !isRead(tool));
   const runners = [
-    ...(readable.length > 0 ? [readTool] : []),
-    ...(readable.length < unlisted.length ? [writeTool] : []),
+    ...(readable.length > 0 ? [readTool(readable)] : []),
+    ...(writing.length > 0 ? [writeTool(writing)] : []),
   ];
   return runners.length === 0 ? [] : [searchTool(runners.map(({ name }) => name)), ...runners];
 }
@@ -83,28 +84,49 @@ function searchTool(runners: readonly string[]): WireTool {
   };
 }
 
-const readTool: WireTool = {
-  name: runReadToolName,
-  title: "Run read tool",
-  description:
-    "Run a tool that only reads and is not in this list: found with search_tools, or named in a description.",
-  inputSchema: {
-    type: "object",
-    properties: runProperties,
-    required: ["name"],
-    additionalProperties: false,
-  },
-  annotations: { title: "Run read tool", ...readHints },
-};
+const runSchema = {
+  type: "object",
+  properties: runProperties,
+  required: ["name"],
+  additionalProperties: false,
+} as const satisfies WireTool["inputSchema"];
 
-const writeTool: WireTool = {
-  ...readTool,
-  name: runWriteToolName,
-  title: "Run write tool",
-  description:
-    "Run a tool that changes or sends something and is not in this list: found with search_tools, or named in a description.",
-  annotations: { title: "Run write tool", ...writeHints },
-};
+function readTool(reached: readonly ListedTool[]): WireTool {
+  return {
+    name: runReadToolName,
+    title: "Run read tool",
+    description: `Run a tool that only reads and is not in this list${nameReached(reached)}`,
+    inputSchema: runSchema,
+    annotations: { title: "Run read tool", ...readHints },
+  };
+}
+
+function writeTool(reached: readonly ListedTool[]): WireTool {
+  return {
+    name: runWriteToolName,
+    title: "Run write tool",
+    description: `Run a tool that changes or sends something and is not in this list${nameReached(reached)}`,
+    inputSchema: runSchema,
+    annotations: { title: "Run write tool", ...writeHints },
+  };
+}
+
+/** More names would be a second list. The modes with shorter lists leave it to the search. */
+const maxNamed = 60;
+
+/** The tools with their required arguments, so that a model can call a simple one without a search. */
+function nameReached(reached: readonly ListedTool[]): string {
+  if (reached.length > maxNamed) {
+    return `: found with ${searchToolsName}, or named in a description.`;
+  }
+  const required = ({ definition }: ListedTool) => (definition.inputSchema.required ?? []).join(", ");
+  const byId = reached.filter((tool) => required(tool) === "id").map(({ name }) => name);
+  const others = reached
+    .filter((tool) => required(tool) !== "id")
+    .map((tool) => (required(tool) === "" ? tool.name : `${tool.name}(${required(tool)})`));
+  const groups = [byId.length > 0 ? `With id: ${byId.join(" ")}` : "", others.join(" ")];
+  return `. ${groups.filter((names) => names !== "").join(". Others: ")}.`;
+}
 
 /** The arguments of a gateway are invalid. */
 export class GatewayInputError extends Error {
