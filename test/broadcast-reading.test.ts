@@ -47,6 +47,10 @@ describe("an estimate", () => {
     expect(data).toMatchObject({
       recipient_count: 2,
       excluded: { blocked: 1, missing_variable: 1 },
+      excluded_samples: [
+        { reason: "blocked", contact_id: people[0]?.id, name: "Ann" },
+        { reason: "missing_variable", contact_id: people[3]?.id, name: null },
+      ],
       is_affordable: true,
     });
     const sum = data.costs.reduce((total, { cost }) => total + cost, 0);

@@ -100,7 +100,12 @@ test("a cancelled broadcast excludes who is pending, who can be sent to by a ret
     numbers.map(() => ["excluded", "cancelled"]),
   );
   const retried = await app.call(broadcasts.retry_broadcast, { id, scope: "pending" });
-  expect(retried.data).toMatchObject({ execution_status: "processing", recipient_count: 6, excluded: {} });
+  expect(retried.data).toMatchObject({
+    execution_status: "processing",
+    recipient_count: 6,
+    excluded: {},
+    retried: 6,
+  });
   await deliver();
   expect(await get(id)).toMatchObject({ execution_status: "completed", stats: { total: 6, sent: 6 } });
 });
@@ -123,10 +128,14 @@ test("a retry sends to those again whose message failed for a passing reason", a
   await setFaults(app, {});
   const retry = (options: object) => app.call(broadcasts.retry_broadcast, { id, ...options });
   const { data } = await retry({});
-  expect(data).toMatchObject({ execution_status: "processing", stats: { total: 6, sent: 4, failed: 1 } });
+  expect(data).toMatchObject({
+    execution_status: "processing",
+    stats: { total: 6, sent: 4, failed: 1 },
+    retried: 1,
+  });
   await deliver();
   expect(await get(id)).toMatchObject({ execution_status: "completed", stats: { sent: 5, failed: 1 } });
-  expect((await retry({})).data.execution_status).toBe("completed");
+  expect((await retry({})).data).toMatchObject({ execution_status: "completed", retried: 0 });
   await retry({ only_retryable: false });
   await deliver();
   expect(await get(id)).toMatchObject({ execution_status: "completed", stats: { sent: 6, failed: 0 } });

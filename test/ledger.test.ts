@@ -156,6 +156,7 @@ describe("the spend", () => {
       to: second,
       simulated: true,
       total: 0.037,
+      other_total: 0.5,
       spend: [
         { day: second, kind: "broadcast", category: "marketing", country: "US", count: 1, amount: 0.025 },
         { ...message, country: "US", count: 2, amount: 2 * price },
@@ -164,6 +165,7 @@ describe("the spend", () => {
     });
     expect(await spendOf(period)).toMatchObject({
       total: 0.5,
+      other_total: 0.037,
       spend: [{ day: first, kind: "usage", category: null, country: null, count: 1, amount: 0.5 }],
     });
     const none = { day: null, kind: null, category: null };

@@ -55,7 +55,8 @@ export const chatbot = {
     failures: [402],
     effect: "outward",
     title: "Chat with bot",
-    description: "Get the chatbot's answer to a message. Find only the sources with search_knowledge_base.",
+    description:
+      "Get the chatbot's answer to a message, without sending it. Find only the sources with search_knowledge_base.",
     input: z.object({
       conversation_id: id("Conversation", "list_conversations"),
       message: z.string().trim().min(1).max(4096).describe("From the contact"),

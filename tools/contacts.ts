@@ -45,7 +45,8 @@ export const Contact = z.object({
 const name = z.string().trim().max(255).describe("Display name");
 const attributes = metadata.describe('Custom attributes, like {"tier":"gold"}');
 const contactId = id("Contact", "list_contacts");
-const sentTags = tags.unwrap().optional();
+export const sentTags = tags.unwrap().optional();
+export const noTags = "Send tags in add, in remove, or in both.";
 const newTags = sentTags.describe("Needs contacts:manage");
 const profile = { name: name.optional(), metadata: attributes.optional(), tags: newTags };
 
@@ -148,7 +149,7 @@ export const contacts = {
     scope: "contacts:manage",
     tier: "extended",
     title: "Tag contact",
-    description: "Add tags to a contact, or remove them.",
+    description: "Add tags to a contact, or remove them. For many contacts use tag_contacts.",
     input: z
       .object({
         id: contactId,
@@ -157,11 +158,7 @@ export const contacts = {
       })
       .superRefine(({ add, remove }, context) => {
         if (add === undefined && remove === undefined) {
-          context.addIssue({
-            code: "custom",
-            path: ["add"],
-            message: "Send tags in add, in remove, or in both.",
-          });
+          context.addIssue({ code: "custom", path: ["add"], message: noTags });
         }
       }),
     output: one(Contact),

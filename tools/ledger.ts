@@ -92,6 +92,8 @@ export const ledger = {
         to: z.string(),
         simulated: z.boolean(),
         total: z.number(),
+        /** What was charged in the period in the other money: simulated if simulated is false. */
+        other_total: z.number(),
         spend: z.array(Spend),
       }),
     ),

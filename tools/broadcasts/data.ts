@@ -166,6 +166,14 @@ export const BroadcastRecipient = z.object({
 export const BroadcastEstimate = z.object({
   recipient_count: z.int(),
   excluded: ExclusionCounts,
+  /** Up to five of those who are excluded for each reason; empty without contacts:read. */
+  excluded_samples: z.array(
+    z.object({
+      reason: z.enum(exclusionReasons),
+      contact_id: z.string(),
+      name: untrusted(z.string()).nullable(),
+    }),
+  ),
   category: z.enum(templateCategories),
   currency: z.string(),
   /** Null if there are no prices in the currency. */

@@ -220,7 +220,12 @@ export const broadcasts = {
         .default(true)
         .describe("Of the failed, only those whose error says that a retry can help"),
     }),
-    output: one(Broadcast),
+    output: one(
+      Broadcast.extend({
+        /** Recipients that get the message again. */
+        retried: z.int(),
+      }),
+    ),
     hints: sends,
   }),
 

@@ -1,11 +1,9 @@
 /** Cohorts: saved filters that select the contacts of a broadcast. */
 import { z } from "zod";
-import { Contact } from "../contacts.ts";
+import { Contact, noTags, sentTags } from "../contacts.ts";
 import {
   DeletionResult,
   describedForTools,
-  type ErrorEntry,
-  errorEntry,
   id,
   jsonObject,
   one,
@@ -18,6 +16,7 @@ import {
 } from "../contract/index.ts";
 import { sourceUrl } from "../uploads.ts";
 
+export { cohortErrors } from "./errors.ts";
 export { type QueryOperator, queryErrors, queryOperators } from "./query.ts";
 
 export const cohortTypes = ["query", "csv"] as const;
@@ -175,6 +174,49 @@ export const cohorts = {
     output: paged(Cohort),
   }),
 
+  tag_contacts: operation({
+    method: "POST",
+    path: "/v1/contacts/tags",
+    scope: "contacts:manage",
+    tier: "extended",
+    title: "Tag contacts",
+    description:
+      "Add or remove tags of all contacts of a cohort, or of all that a query selects, at most 1,000 a call. Call it again while remaining is above 0.",
+    input: z
+      .object({
+        cohort_id: cohortId.optional(),
+        query: savedQuery.optional(),
+        add: sentTags.describe("For example vip"),
+        remove: sentTags.describe("Tags"),
+      })
+      .superRefine(({ cohort_id, query, add, remove }, context) => {
+        if ((cohort_id === undefined) === (query === undefined)) {
+          context.addIssue({
+            code: "custom",
+            path: [cohort_id === undefined ? "cohort_id" : "query"],
+            message: "Send cohort_id or query, and not both.",
+          });
+        }
+        if (add === undefined && remove === undefined) {
+          context.addIssue({ code: "custom", path: ["add"], message: noTags });
+        }
+      }),
+    output: one(
+      z.object({
+        /** Contacts that had other tags before. */
+        changed: z.int(),
+        /** Contacts that stayed as they are: they would have too many tags. */
+        rejected: z.int(),
+        /** Contacts that still need the change. */
+        remaining: z.int(),
+      }),
+    ),
+    hints: {
+      destructive: yes("Nothing records which tags were removed."),
+      idempotent: yes("Tags that are there, and tags that are not, stay so."),
+    },
+  }),
+
   describe_attributes: operation({
     method: "GET",
     path: "/v1/cohorts/attributes",
@@ -291,36 +333,3 @@ export const cohorts = {
 
 /** How many attributes an organization may declare, also those whose declaration has ended. */
 export const maxDeclaredAttributes = 50;
-
-export const cohortErrors = {
-  attribute_not_declared: errorEntry(
-    "not_found",
-    404,
-    "The attribute metadata.{name} is not declared.",
-    "See declared_attributes of describe_attributes (GET /v1/cohorts/attributes).",
-  ),
-  too_many_declared_attributes: errorEntry(
-    "business_rule",
-    422,
-    "{limit} attributes have been declared, which is the limit; those no longer declared count too.",
-    "Query the attribute without declaring it, or declare one again that was declared before.",
-  ),
-  cohort_in_use: errorEntry(
-    "conflict",
-    409,
-    "{uses}, and needs this cohort.",
-    "Change its cohort, cancel it or delete it first. Find it with list_broadcasts (GET /v1/broadcasts) or list_flows (GET /v1/automation/flows).",
-  ),
-  cohort_not_found: errorEntry(
-    "not_found",
-    404,
-    "There is no cohort with this id.",
-    "Find the id with list_cohorts (GET /v1/cohorts).",
-  ),
-  cohort_has_file: errorEntry(
-    "business_rule",
-    422,
-    "The contacts of a csv cohort come from its file: it has no query.",
-    "Leave query out, or create a cohort of type query.",
-  ),
-} as const satisfies Record<string, ErrorEntry>;

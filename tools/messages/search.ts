@@ -108,7 +108,15 @@ export const searches = {
         waiting: z.array(ReportedConversation),
         /** The latest first. */
         unread: z.array(ReportedConversation),
-        failed: z.array(ReportedMessage.extend({ code: z.string(), failed_at: timestamp })),
+        failed: z.array(
+          ReportedMessage.extend({
+            /** Its beginning, as it was sent. */
+            text: z.string().optional(),
+            broadcast_id: z.string().optional(),
+            code: z.string(),
+            failed_at: timestamp,
+          }),
+        ),
         urgent: z.array(ReportedMessage.extend({ text: untrusted(z.string()), created_at: timestamp })),
       }),
     ),

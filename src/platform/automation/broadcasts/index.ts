@@ -166,15 +166,17 @@ export const broadcasts = implement(contract, {
     },
 
     async retry_broadcast(input, context) {
-      return { data: serializeBroadcast(await retryBroadcast(context, input)) };
+      const { broadcast, count } = await retryBroadcast(context, input);
+      return { data: { ...serializeBroadcast(broadcast), retried: count } };
     },
 
     estimate_broadcast: {
       async prepare({ id }, { world, caller }) {
         await normalizeContacts(world, caller?.organization_id ?? "");
+        const showsContacts = caller?.scopes.has("contacts:read") ?? false;
         return async ({ world, organization, now }) => {
           const data = await world.database.transaction(async (tx) =>
-            estimateBroadcast({ tx, world, now }, await getBroadcast(tx, organization, id)),
+            estimateBroadcast({ tx, world, now, showsContacts }, await getBroadcast(tx, organization, id)),
           );
           return { data };
         };

@@ -18,7 +18,8 @@ interface NewCohort {
   readonly upload_id?: string | undefined;
 }
 
-export async function createCohort(input: NewCohort, context: WriteContext) {
+/** `count` is the number of contacts that the query selects now; undefined: a job counts them. */
+export async function createCohort(input: NewCohort, count: number | undefined, context: WriteContext) {
   const { tx, organization, now } = context;
   const { name, description = null, type, query, csv_url } = input;
   await requireBelowQuota(context, "cohorts", tx.selectFrom("cohorts"));
@@ -38,6 +39,7 @@ export async function createCohort(input: NewCohort, context: WriteContext) {
       upload_id: upload?.id ?? null,
       query: JSON.stringify(query),
       status: type === "csv" ? "building" : "ready",
+      ...(count === undefined ? {} : { contact_count: count }),
       errors: "[]",
       created_at: now.toISOString(),
       updated_at: now.toISOString(),
@@ -46,7 +48,7 @@ export async function createCohort(input: NewCohort, context: WriteContext) {
     .executeTakeFirstOrThrow();
   if (type === "csv") {
     await enqueueBuild(cohort, context);
-  } else {
+  } else if (count === undefined) {
     const { organization_id, id: cohort_id } = cohort;
     await tx.enqueue([newJob(countCohortJob, { organization_id, cohort_id })]);
   }

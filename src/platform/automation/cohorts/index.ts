@@ -1,7 +1,13 @@
 /** Cohorts: saved audiences, and the functions with which broadcasts select their recipients. */
 import { cohorts as contract, maxDeclaredAttributes } from "../../../../tools/cohorts/index.ts";
 import { fail, failField } from "../../../../tools/errors.ts";
-import { containsText, ofOrganization, readPage, withTimeLimit } from "../../../database/query/index.ts";
+import {
+  containsText,
+  ofOrganization,
+  ReadTimeoutError,
+  readPage,
+  withTimeLimit,
+} from "../../../database/query/index.ts";
 import {
   type Change,
   defineHook,
@@ -14,13 +20,21 @@ import {
   erasesContact,
   normalizeContacts,
   serializeContact,
+  tagContacts,
   withdrawDate,
 } from "../../inbox/contacts/index.ts";
 import { buildCohortJob } from "./build.ts";
 import { countCohortJob } from "./count.ts";
 import { createCohort } from "./create.ts";
 import { describeAttributes, serializeDateAttribute } from "./describe.ts";
-import { countMembers, isMember, parseCohortQuery, requireCohort, serializeCohort } from "./members.ts";
+import {
+  type Audience,
+  countMembers,
+  isMember,
+  parseCohortQuery,
+  requireCohort,
+  serializeCohort,
+} from "./members.ts";
 import { previewQuery } from "./preview.ts";
 
 export { normalizeContacts } from "../../inbox/contacts/index.ts";
@@ -43,7 +57,12 @@ export const cohortWithdrawn =
 export const cohorts = implement(contract, {
   tables: ["cohorts", "cohort_members"],
   operations: {
-    create_cohort: createCohort,
+    create_cohort: {
+      async prepare(input, { world, caller }) {
+        const count = await countAtOnce(world, caller?.organization_id, input);
+        return (context) => createCohort(input, count, context);
+      },
+    },
 
     async list_cohorts({ search, ...paging }, { db, organization }) {
       const query = ofOrganization(db, organization)
@@ -53,6 +72,22 @@ export const cohorts = implement(contract, {
         .orderBy("id", "desc");
       const { rows, meta } = await readPage(query, paging);
       return { data: rows.map(serializeCohort), meta };
+    },
+
+    tag_contacts: {
+      async prepare({ cohort_id, query = {}, add = [], remove = [] }, { world, caller }) {
+        await normalizeContacts(world, caller?.organization_id ?? "");
+        return async (context) => {
+          const { tx, organization, now } = context;
+          const audience: Audience =
+            cohort_id === undefined
+              ? { type: "query", query }
+              : await requireCohort(tx, organization, cohort_id);
+          return {
+            data: await tagContacts(context, isMember(organization, audience, now), { add, remove }),
+          };
+        };
+      },
     },
 
     async describe_attributes(_, { db, organization }) {
@@ -147,6 +182,22 @@ async function countQuery(
   }
   parseCohortQuery(query);
   return countMembers(world, organization, { type: "query", query }, world.now());
+}
+
+/** The count of a new cohort; undefined if it takes too long, and for the contacts of a file. */
+async function countAtOnce(
+  world: World,
+  organization: string | undefined,
+  { type, query }: { readonly type: string; readonly query: Record<string, unknown> },
+): Promise<number | undefined> {
+  try {
+    return type === "query" ? await countQuery(world, organization, query) : undefined;
+  } catch (error) {
+    if (error instanceof ReadTimeoutError) {
+      return undefined;
+    }
+    throw error;
+  }
 }
 
 interface CohortChanges {

@@ -61,6 +61,7 @@ export {
 } from "./identities/index.ts";
 export { moveIdentities } from "./move.ts";
 export { serializeContact } from "./serialize.ts";
+export { tagContacts } from "./tag-many.ts";
 export { changeTags } from "./tags.ts";
 export { type ContactInput, type UpsertOutcome, upsertContacts } from "./upsert-many.ts";
 

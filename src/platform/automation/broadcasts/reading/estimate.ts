@@ -1,9 +1,17 @@
 /** Estimates a broadcast: whom it would reach now, who would be excluded, and what it costs. */
 
+import type { RawBuilder } from "kysely";
 import type { ExclusionReason } from "../../../../../tools/broadcasts/index.ts";
 import { InboxSettings } from "../../../../../tools/inboxes.ts";
 import { fromMicros } from "../../../../../tools/money.ts";
-import { columnsOf, nullable, type RowOf, rowsOf, typed } from "../../../../database/query/index.ts";
+import {
+  columnOf,
+  columnsOf,
+  nullable,
+  type RowOf,
+  rowsOf,
+  typed,
+} from "../../../../database/query/index.ts";
 import { capabilitiesOf, getOrDefaultInbox } from "../../../account/inboxes/index.ts";
 import type { Transaction, World } from "../../../foundation/kernel/index.ts";
 import type { Rates } from "../../../money/prices/index.ts";
@@ -13,6 +21,7 @@ import { broadcastContent, type PreparedContent, prepareContent, requireReadyCoh
 import {
   type DailyLimit,
   leftToday,
+  type RecipientCandidate,
   readBroadcastRates,
   selectCandidates,
   startable,
@@ -22,6 +31,8 @@ interface EstimateContext {
   readonly tx: Transaction;
   readonly world: World;
   readonly now: Date;
+  /** Whether the caller may read contacts. */
+  readonly showsContacts: boolean;
 }
 
 /** @throws Failure if the broadcast could not be executed for another reason than its cost. */
@@ -33,7 +44,8 @@ export async function estimateBroadcast(context: EstimateContext, broadcast: Bro
   const inbox = await getOrDefaultInbox(tx, organization, prepared.template.inbox_id);
   const payment = paymentOf(world, inbox);
   const rates = await readBroadcastRates(tx, organization, payment);
-  const groups = await groupCandidates(context, broadcast, { prepared, inbox, rates });
+  const candidates = await candidatesOf(context, broadcast, { prepared, inbox, rates });
+  const groups = await groupCandidates(tx, candidates);
   const included = groups.filter(({ reason }) => reason === null);
   const recipient_count = included.reduce((total, { count }) => total + count, 0);
   const { simulated } = payment;
@@ -43,6 +55,7 @@ export async function estimateBroadcast(context: EstimateContext, broadcast: Bro
   return {
     recipient_count,
     excluded: countExcluded(groups),
+    excluded_samples: context.showsContacts ? await listExcluded(tx, organization, candidates) : [],
     category: prepared.template.version.category,
     currency: rates.currency,
     cost: cost === null ? null : fromMicros(cost),
@@ -62,19 +75,51 @@ interface Basis {
   readonly rates: Rates;
 }
 
-/** Counts the candidates by country and reason of exclusion. */
-async function groupCandidates(
+async function candidatesOf(
   { tx, world, now }: EstimateContext,
   { organization_id: organization, cohort_id }: BroadcastRow,
   { prepared: { template, mapping }, inbox, rates }: Basis,
-): Promise<readonly Group[]> {
+): Promise<RawBuilder<RecipientCandidate>> {
   const cohort = await requireReadyCohort(tx, organization, cohort_id);
   const { category } = template.version;
   const { addresses } = capabilitiesOf(world, inbox);
+  return selectCandidates({ organization, cohort, mapping, addresses, rates, category, now });
+}
+
+/** Counts the candidates by country and reason of exclusion. */
+async function groupCandidates(
+  tx: Transaction,
+  candidates: RawBuilder<RecipientCandidate>,
+): Promise<readonly Group[]> {
   const { rows } = await rowsOf(groupColumns)`
-    select reason, country, count(*) as count, sum(price)::bigint as cost
-    from (${selectCandidates({ organization, cohort, mapping, addresses, rates, category, now })}) as candidate
+    select reason, country, count(*) as count, sum(price)::bigint as cost from (${candidates}) as candidate
     group by reason, country order by cost desc nulls last, country
+  `.execute(tx);
+  return rows;
+}
+
+const samplesOfReason = 5;
+
+const excludedColumns = {
+  reason: typed<ExclusionReason>("text"),
+  contact_id: columnOf("contacts", "id"),
+  ...columnsOf("contacts", "name"),
+} as const;
+
+async function listExcluded(
+  tx: Transaction,
+  organization: string,
+  candidates: RawBuilder<RecipientCandidate>,
+) {
+  const { rows } = await rowsOf(excludedColumns)`
+    select sample.reason, sample.contact_id, contacts.name
+    from (
+      select reason, contact_id, row_number() over (partition by reason order by contact_id) as place
+      from (${candidates}) as candidate where reason is not null
+    ) as sample
+    join contacts on contacts.organization_id = ${organization} and contacts.id = sample.contact_id
+    where sample.place <= ${samplesOfReason}
+    order by sample.reason, sample.contact_id
   `.execute(tx);
   return rows;
 }

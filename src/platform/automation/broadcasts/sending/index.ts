@@ -1,6 +1,6 @@
 /** How a broadcast is sent: executed, dispatched, paused, cancelled, retried and counted. */
 
-export { selectCandidates, selectValues } from "./candidates.ts";
+export { type RecipientCandidate, selectCandidates, selectValues } from "./candidates.ts";
 export { cancelBroadcast, pauseBroadcast, resumeBroadcast } from "./control.ts";
 export { type DailyLimit, leftToday } from "./daily-limit.ts";
 export { dispatchBroadcastJob } from "./dispatch.ts";

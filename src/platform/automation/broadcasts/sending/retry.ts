@@ -16,12 +16,13 @@ interface RetryInput {
 const retryable = { allowed: ["completed", "cancelled"], action: "retried" } as const;
 
 /**
+ * Returns the broadcast and how many recipients get it again.
  * @throws Failure `insufficient_funds`: what was held for the failed or cancelled messages has been released.
  */
 export async function retryBroadcast(
   context: Omit<ExecuteContext, "broadcast"> & { readonly organization: string },
   { id, scope, only_retryable }: RetryInput,
-): Promise<BroadcastRow> {
+): Promise<{ readonly broadcast: BroadcastRow; readonly count: number }> {
   const { tx, world, organization, now } = context;
   const broadcast = await getBroadcast(tx, organization, id);
   requireState(broadcast, retryable);
@@ -30,7 +31,7 @@ export async function retryBroadcast(
     scope === "failed" ? await takeFailed(tx, broadcast, only_retryable) : await takeCancelled(tx, broadcast);
   const locked = await lockBroadcast(tx, organization, { id, ...retryable });
   if (count === 0) {
-    return locked;
+    return { broadcast: locked, count };
   }
   const { currency, failed, queued, total, excluded, runs } = locked;
   const held = { amount: cost, currency: currency ?? "" };
@@ -59,7 +60,7 @@ export async function retryBroadcast(
     simulated,
     now,
   });
-  return startDispatch({ ...context, broadcast: changed });
+  return { broadcast: await startDispatch({ ...context, broadcast: changed }), count };
 }
 
 interface RetryTotals {

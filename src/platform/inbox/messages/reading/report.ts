@@ -114,6 +114,8 @@ const failureColumns = {
   ...columnsOf("messages", "conversation_id", "error"),
   failed_at: columnOf("messages", "failed_at"),
   contact_name: columnOf("contacts", "name"),
+  broadcast_id: columnOf("messages", "broadcast_id"),
+  text: nullable("text"),
   count: "integer",
 } as const;
 
@@ -124,7 +126,8 @@ async function readFailures(db: Queries, organization: string, start: Date) {
   const from = lowestId("msg", new Date(start.getTime() - maxDeliveryMs));
   const { rows } = await rowsOf(failureColumns)`
     select messages.id as message_id, messages.conversation_id, messages.error, messages.failed_at,
-      contacts.name as contact_name, count(*) over ()::integer as count
+      contacts.name as contact_name, messages.broadcast_id, left(${messageText}, ${textLength}::integer) as text,
+      count(*) over ()::integer as count
     from messages
     join conversations on conversations.organization_id = messages.organization_id
       and conversations.id = messages.conversation_id

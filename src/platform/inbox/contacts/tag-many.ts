@@ -1,0 +1,110 @@
+/** Changes the tags of many contacts with two statements. */
+import { type RawBuilder, sql } from "kysely";
+import { columnsOf, recordset, rowsOf } from "../../../database/query/index.ts";
+import { isListenedTo, type OrganizationChange, recordOf } from "../../foundation/kernel/index.ts";
+import { normalizedAtAfterChange, normalizedTexts } from "./conditions/index.ts";
+import { combineTags } from "./tags.ts";
+
+/** Contacts that one transaction changes. */
+export const maxTagged = 1_000;
+
+interface TagChange {
+  readonly add: readonly string[];
+  readonly remove: readonly string[];
+}
+
+export interface TaggedContacts {
+  readonly changed: number;
+  /** Contacts that stayed as they are, because they would have had too many tags. */
+  readonly rejected: number;
+  /** Contacts above `maxTagged` that still need the change. */
+  readonly remaining: number;
+}
+
+/**
+ * Tags the first `maxTagged` contacts, by id, that meet the condition and whose tags the change would change.
+ * They are locked in the order of their ids, as by `upsertContacts`.
+ */
+export async function tagContacts(
+  change: OrganizationChange,
+  condition: RawBuilder<unknown>,
+  tags: TagChange,
+): Promise<TaggedContacts> {
+  const contacts = await lockUnchanged(change, condition, tags);
+  const drafts = contacts.map((contact) => ({ ...contact, ...combineTags(contact.tags, tags) }));
+  const changed = drafts.filter(({ isTooMany }) => !isTooMany);
+  await storeTags(change, changed);
+  const before = new Map(contacts.map((contact) => [contact.id, contact]));
+  for (const { id: contact_id, tags: now } of changed) {
+    const added = now.filter((tag) => !before.get(contact_id)?.tags.includes(tag));
+    if (before.get(contact_id)?.is_listened_to && added.length > 0) {
+      const data = { contact_id, tags: added, actor: recordOf(change.actor) };
+      const organization_id = change.organization;
+      change.tx.emit({ type: "contact.tag_added", organization_id, order: contact_id, data });
+    }
+  }
+  const [first] = contacts;
+  return {
+    changed: changed.length,
+    rejected: drafts.length - changed.length,
+    remaining: first ? first.count - contacts.length : 0,
+  };
+}
+
+const lockedColumns = {
+  ...columnsOf("contacts", "id", "name", "tags", "metadata"),
+  is_listened_to: "boolean",
+  count: "integer",
+} as const;
+
+async function lockUnchanged(
+  { tx, organization }: OrganizationChange,
+  condition: RawBuilder<unknown>,
+  { add, remove }: TagChange,
+) {
+  const { rows } = await rowsOf(lockedColumns)`
+    with found as materialized (
+      select contacts.id from contacts
+      where contacts.organization_id = ${organization} and contacts.erased_at is null and ${condition}
+        and (not contacts.tags @> ${[...add]}::text[] or contacts.tags && ${[...remove]}::text[])
+    )
+    select contacts.id, contacts.name, contacts.tags, contacts.metadata,
+      ${isListenedTo(sql`contacts.organization_id`, ["contact.tag_added"])} as is_listened_to,
+      (select count(*) from found)::integer as count
+    from contacts
+    where contacts.organization_id = ${organization}
+      and contacts.id in (select id from found order by id limit ${maxTagged})
+    order by contacts.id
+    for no key update of contacts
+  `.execute(tx);
+  return rows;
+}
+
+const draftColumns = columnsOf("contacts", "id", "tags", "normalized");
+
+interface TaggedContact {
+  readonly id: string;
+  readonly name: string | null;
+  readonly tags: readonly string[];
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+async function storeTags(
+  { tx, organization, now }: OrganizationChange,
+  contacts: readonly TaggedContact[],
+): Promise<void> {
+  if (contacts.length === 0) {
+    return;
+  }
+  const drafts = contacts.map(({ id, name, tags, metadata }) => ({
+    id,
+    tags,
+    normalized: normalizedTexts({ name, tags, metadata }),
+  }));
+  await sql`
+    update contacts set tags = draft.tags, normalized = nullif(draft.normalized, '{}'::jsonb),
+      normalized_at = ${normalizedAtAfterChange(now)}, updated_at = ${now.toISOString()}::timestamptz
+    from ${recordset("draft", draftColumns, drafts)}
+    where contacts.organization_id = ${organization} and contacts.id = draft.id
+  `.execute(tx);
+}
