@@ -4,11 +4,12 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Client, createClient } from "../src/client/index.ts";
+import type { Client } from "../src/client/index.ts";
 import { meanwhile } from "../test/support/meanwhile.ts";
 import { runOnServer, withDatabase } from "../test/support/postgres.ts";
 import { contacts } from "../tools/contacts.ts";
 import { messages } from "../tools/messages/index.ts";
+import { createPersistentClient } from "./support/persistent.ts";
 import { pollUntil, startService } from "./support/service.ts";
 
 const server = process.env.TEST_DATABASE_URL ?? "postgres://postgres@127.0.0.1:5432/postgres";
@@ -27,7 +28,7 @@ await runOnServer(server, "drop database tidings_crash with (force)");
 
 async function run(engine: string, env: Record<string, string>): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), "tidings-crash-"));
-  const client = createClient({ baseUrl, key, timeoutMs: 60_000, retries: 20 });
+  const client = createPersistentClient(baseUrl, key);
   const acknowledged = { contacts: [] as string[], messages: [] as string[] };
   const start = () => startService(port, key, { ...env, TIDINGS_DATA_DIR: dataDir });
   let { child } = await start();
@@ -58,12 +59,13 @@ async function write(
     while (next < writes) {
       const number = next++;
       const phone_number = `+1415${String(5_000_000 + number)}`;
+      const idempotencyKey = `write ${number}`;
       if (number % 2 === 0) {
-        const { data } = await client.call(contacts.create_contact, { phone_number });
+        const { data } = await client.call(contacts.create_contact, { phone_number }, { idempotencyKey });
         acknowledged.contacts.push(data.id);
       } else {
         const input = { to: phone_number, type: "text", text: { body: `number ${number}` } } as const;
-        const { data } = await client.call(messages.send_message, input);
+        const { data } = await client.call(messages.send_message, input, { idempotencyKey });
         acknowledged.messages.push(data.id);
       }
     }

@@ -98,7 +98,7 @@ async function run({ engine, env, ports, sends, kills, ...options }: Run): Promi
   const add = (amount: number, step: number) =>
     client.call(
       operatorWallet.adjust_wallet,
-      { id, amount, reason: `Step ${step}` },
+      { id, amount, reason: `Step ${step}`, simulated: true },
       { ...asOperator, idempotencyKey: `step ${step}` },
     );
 
@@ -124,7 +124,7 @@ async function run({ engine, env, ports, sends, kills, ...options }: Run): Promi
   const sample = async () => {
     while (!isDone) {
       const answer = await client.call(wallet.get_wallet, {});
-      lowest = Math.min(lowest, answer.data.available);
+      lowest = Math.min(lowest, answer.data.simulated.available);
       samples += 1;
       await sleep(20);
     }
@@ -146,10 +146,10 @@ async function run({ engine, env, ports, sends, kills, ...options }: Run): Promi
   await meanwhile(sample(), async () => {
     const senders = Array.from({ length: atOnce }, (_, index) => clients[index % clients.length] ?? client);
     await Promise.all([...senders.map(sendAll), killAll()]);
-    await pollUntil(async () => (await client.call(wallet.get_wallet, {})).data.held === 0);
+    await pollUntil(async () => (await client.call(wallet.get_wallet, {})).data.simulated.held === 0);
     isDone = true;
   });
-  const { data: end } = await client.call(wallet.get_wallet, {});
+  const { simulated: end } = (await client.call(wallet.get_wallet, {})).data;
   for (const { child } of services) {
     child.kill("SIGKILL");
     await once(child, "exit");

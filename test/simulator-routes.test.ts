@@ -1,6 +1,7 @@
 /** The simulator's routes: controlling a phone over HTTP, and the faults of the channel. */
 import { expect, test } from "vitest";
 import type { CredentialRequest } from "../src/ports/transport/http-route.ts";
+import { callerOf } from "./support/caller.ts";
 import { createMemorySimulator } from "./support/simulator-memory.ts";
 
 const phone = "+14155550123";
@@ -170,5 +171,5 @@ async function call(
 ) {
   const route = app.routes.find(({ methods, path }) => `${methods} ${path}` === line);
   const empty = { params: {}, query: {}, headers: {}, isHead: false, body: undefined };
-  return route?.handle({ organization_id: "org_1", ...empty, ...request });
+  return route?.handle({ organization_id: "org_1", caller: callerOf("org_1"), ...empty, ...request });
 }

@@ -47,6 +47,10 @@ export const requestExamples: {
     name: "Customers with the tag vip",
     query: { attribute: "tags", operator: "has_any", value: ["vip"] },
   },
+  tag_contacts: {
+    query: { attribute: "metadata.city", operator: "eq", value: "Hamburg" },
+    add: ["north"],
+  },
   update_cohort: { description: "For the offer of the autumn" },
   create_broadcast: {
     name: "Autumn offer",

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { missingScope, permits, type ScopeRule } from "../../tools/contract/index.ts";
 import { fail } from "../../tools/errors.ts";
 import type { Platform } from "../platform/index.ts";
+import type { Caller } from "../ports/transport/caller.ts";
 import type {
   BodyKind,
   HttpAnswer,
@@ -71,8 +72,9 @@ function mountRoute<Body extends BodyKind>(
           await (route.limitsRejections ? verifyWith(admission, { request, reply }, handle) : handle()),
         );
       }
-      const organization_id = authorize(request, route.scope);
-      const handle = () => route.handle({ ...read, organization_id });
+      const caller = authorize(request, route.scope);
+      const { organization_id } = caller;
+      const handle = () => route.handle({ ...read, organization_id, caller });
       return send(reply, await platform.runFor(organization_id, handle));
     },
   });
@@ -95,15 +97,15 @@ const readBody: { readonly [Body in BodyKind]: (body: unknown) => HttpRequest<Bo
   raw: (body) => (body instanceof Uint8Array ? body : new Uint8Array()),
 };
 
-/** Returns the organization. @throws Failure `credential_missing`, `insufficient_scope`. */
-function authorize({ caller }: FastifyRequest, scope: ScopeRule): string {
+/** @throws Failure `credential_missing`, `insufficient_scope`. */
+function authorize({ caller }: FastifyRequest, scope: ScopeRule | null): Caller {
   if (!caller) {
     throw fail("credential_missing");
   }
   if (!permits(caller.scopes, scope)) {
     throw fail("insufficient_scope", missingScope(scope));
   }
-  return caller.organization_id;
+  return caller;
 }
 
 function send(reply: FastifyReply, answer: HttpAnswer): FastifyReply {

@@ -12,6 +12,7 @@ import type {
   TemplateSubmission,
 } from "../../src/ports/channel/template-authority.ts";
 import type { CredentialRequest, HttpAnswer } from "../../src/ports/transport/http-route.ts";
+import { callerOf } from "./caller.ts";
 import { queryOf } from "./database.ts";
 import { emptyTables } from "./empty-database.ts";
 import { useJobsFixture } from "./jobs-fixture.ts";
@@ -49,7 +50,8 @@ export function useSimulatedAuthority() {
     ): Promise<HttpAnswer | undefined> => {
       const route = routes.find(({ methods }) => methods.some((one) => one === method));
       const empty = { params: {}, query: {}, headers: {}, isHead: false, body: undefined };
-      return route?.handle({ organization_id: inbox.organization_id, ...empty, ...request });
+      const { organization_id } = inbox;
+      return route?.handle({ organization_id, caller: callerOf(organization_id), ...empty, ...request });
     };
 
     return {

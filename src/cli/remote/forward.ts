@@ -2,7 +2,7 @@
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { createFile } from "../../database/ownership/index.ts";
-import { newSigningSecret, signDelivery } from "../../platform/automation/webhooks/index.ts";
+import { newSigningSecret, signDelivery } from "../../platform/foundation/sign-webhook.ts";
 import { UsageError } from "../commands/usage-error.ts";
 import { openDataFolder } from "../data-folder/data-folder.ts";
 

@@ -1,5 +1,6 @@
 /** HTTP routes that are not operations: files, webhooks of other services, pages, controls of an adapter. */
 import type { ApiSchema, Operation, ScopeRule } from "../../../tools/contract/index.ts";
+import type { Caller } from "./caller.ts";
 
 /**
  * A route. Its credential and its body decide what its handler gets; `Extra` are more
@@ -23,7 +24,8 @@ interface PublicRoute<Body extends BodyKind, Extra extends readonly unknown[]> e
 export interface CredentialRoute<Body extends BodyKind, Extra extends readonly unknown[] = []>
   extends Declaration<Body> {
   readonly credential: "any";
-  readonly scope: ScopeRule;
+  /** Null: the handler checks the scopes. */
+  readonly scope: ScopeRule | null;
   handle(request: CredentialRequest<Body>, ...extra: Extra): Promise<HttpAnswer>;
 }
 
@@ -88,6 +90,7 @@ export interface HttpRequest<Body extends BodyKind> {
 export interface CredentialRequest<Body extends BodyKind> extends HttpRequest<Body> {
   /** The organization of the credential. */
   readonly organization_id: string;
+  readonly caller: Caller;
 }
 
 /**

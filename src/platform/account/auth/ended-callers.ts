@@ -1,8 +1,9 @@
 /**
- * Finds callers, for calls that wait, whose credential has ended or been suspended since they authenticated.
+ * Finds callers, for calls that wait and streams, whose credential has ended, been suspended or got other
+ * scopes since they authenticated.
  */
 import type { Queries } from "../../../database/database.ts";
-import type { Caller, Session } from "../../foundation/kernel/index.ts";
+import type { Caller, Role, Session } from "../../foundation/kernel/index.ts";
 import { findLiveKeys } from "../api-keys/index.ts";
 import { isExpired } from "../identity/index.ts";
 import { selectSessionUser } from "./sessions.ts";
@@ -21,15 +22,18 @@ export async function findEndedCallers(
   const sessions = callers.flatMap(({ credential, session }) =>
     session && !isExpired(credential, now) ? [session] : [],
   );
-  const liveSessions = new Set<string>();
+  const liveRoles = new Map<string, Role>();
   for (const session of new Map(sessions.map((one) => [nameOf(one), one])).values()) {
     const user = await selectSessionUser(db, session).executeTakeFirst();
     if (user?.suspended_at === null) {
-      liveSessions.add(nameOf(session));
+      liveRoles.set(nameOf(session), user.role);
     }
   }
-  const isLive = ({ credential, session }: Caller) =>
-    session ? !isExpired(credential, now) && liveSessions.has(nameOf(session)) : liveKeys.has(credential.id);
+  // The scopes of a session follow from the role that the user had.
+  const isLive = ({ credential, session, role }: Caller) =>
+    session
+      ? !isExpired(credential, now) && liveRoles.get(nameOf(session)) === role
+      : liveKeys.has(credential.id);
   return new Set(callers.filter((caller) => !isLive(caller)));
 }
 

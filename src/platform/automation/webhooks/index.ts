@@ -15,6 +15,7 @@ import {
   type WriteContext,
 } from "../../foundation/kernel/index.ts";
 import { seal } from "../../foundation/sealing/index.ts";
+import { newSigningSecret } from "../../foundation/sign-webhook.ts";
 import { erasesContact } from "../../inbox/contacts/index.ts";
 import { deliverWebhookJob } from "./deliver.ts";
 import {
@@ -26,15 +27,11 @@ import {
   serializeDelivery,
 } from "./deliveries.ts";
 import { eraseEvents } from "./erase.ts";
-import { readEvents } from "./list-events.ts";
-import { recordPolled } from "./polled.ts";
+import { eventStreamRoute, readEvents, recordPolled } from "./reading/index.ts";
 import { recordEvents } from "./record-events.ts";
 import { deleteOldEventsJob, recoverableDays } from "./retention.ts";
-import { newSigningSecret } from "./sign.ts";
 import { getWebhook, requireAllowedUrl, sealedWebhookSecrets, serializeWebhook } from "./subscriptions.ts";
 import { testWebhook } from "./test-webhook.ts";
-
-export { newSigningSecret, signDelivery } from "./sign.ts";
 
 const day = 24 * 3_600_000;
 
@@ -159,6 +156,7 @@ export const webhooks = implement(contract, {
   },
   jobs: [deliverWebhookJob, recoverDeliveriesJob, deleteOldEventsJob],
   recordEvents,
+  routes: [eventStreamRoute],
   erase: erasesContact({ later: [eraseEvents] }),
 });
 

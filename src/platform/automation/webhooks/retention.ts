@@ -1,6 +1,6 @@
 /** Deletes events and their deliveries. */
 import { defineRetentionJob } from "../../foundation/kernel/index.ts";
-import { polledDays } from "./polled.ts";
+import { polledDays } from "./reading/index.ts";
 
 /** How far back `recover_webhook_deliveries` may go. */
 export const recoverableDays = 14;

@@ -7,7 +7,7 @@ import { ofOrganization } from "../../../database/query/index.ts";
 import type { Tables } from "../../../database/schema/index.ts";
 import type { World } from "../../foundation/kernel/index.ts";
 import { type SealedColumn, unseal } from "../../foundation/sealing/index.ts";
-import { newSigningSecret } from "./sign.ts";
+import { newSigningSecret } from "../../foundation/sign-webhook.ts";
 
 export type WebhookRow = Selectable<Tables["webhooks"]>;
 

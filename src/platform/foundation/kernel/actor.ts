@@ -1,7 +1,8 @@
 /** The actor of a change, and the caller of an operation. */
 import type { ActorType, Scope } from "../../../../tools/contract/index.ts";
+import type { Caller } from "../../../ports/transport/caller.ts";
 
-export type Role = "owner" | "admin" | "supervisor" | "agent";
+export type { Caller, Role, Session } from "../../../ports/transport/caller.ts";
 
 /** Who acts: the caller of an operation, a flow, a bot, or the service itself. */
 export interface Actor {
@@ -21,38 +22,6 @@ export interface KeyOwner {
 export interface IdempotencyKey extends KeyOwner {
   readonly route: string;
   readonly key: string;
-}
-
-/** Identifies a user's session. */
-export interface Session {
-  readonly organization_id: string;
-  readonly user_id: string;
-  /** Raised by a new password and by deactivation. */
-  readonly session_version: number;
-  /** The family of refresh tokens; null in an access token of an earlier version. */
-  readonly family_id: string | null;
-}
-
-/** The authenticated caller. Data of a tenant is never read without a caller. */
-export interface Caller {
-  readonly organization_id: string;
-  readonly credential: {
-    readonly type: "api_key" | "access_token";
-    readonly id: string;
-    readonly name: string;
-    readonly expires_at: string | null;
-  };
-  readonly scopes: ReadonlySet<Scope>;
-  /** The signed-in user; null for an API key. */
-  readonly user: { id: string; email: string; name: string; role: Role } | null;
-  /** The session of an access token; null for an API key. */
-  readonly session: Session | null;
-  /** The id of the signed-in user, or of the user who created the API key. */
-  readonly acts_for: string | null;
-  /**
-   * The role of the user in `acts_for`; null for a key that no user created, which belongs to the operator.
-   */
-  readonly role: Role | null;
 }
 
 /** The service itself, in its jobs and without a signed-in caller. */

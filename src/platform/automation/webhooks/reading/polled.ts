@@ -2,9 +2,9 @@
  * Polling as a subscription: list_events records which events on demand it was called for, and from then on
  * these are recorded. A trigger adds them to `listened_events`.
  */
-import { isEventOnDemand } from "../../../../tools/events.ts";
-import { ofOrganization } from "../../../database/query/index.ts";
-import type { World } from "../../foundation/kernel/index.ts";
+import { isEventOnDemand } from "../../../../../tools/events.ts";
+import { ofOrganization } from "../../../../database/query/index.ts";
+import type { World } from "../../../foundation/kernel/index.ts";
 
 /** How long events are recorded after the last call that named them. */
 export const polledDays = 7;

@@ -7,16 +7,17 @@
  */
 import { type RawBuilder, sql } from "kysely";
 import type { z } from "zod";
-import { failField } from "../../../../tools/errors.ts";
-import type { webhooks as contract } from "../../../../tools/webhooks.ts";
-import type { Queries } from "../../../database/database.ts";
+import { failField } from "../../../../../tools/errors.ts";
+import type { webhooks as contract } from "../../../../../tools/webhooks.ts";
+import type { Queries } from "../../../../database/database.ts";
+import { lowestId } from "../../../../database/id.ts";
 import {
   nullable,
   ofOrganization,
   readSnapshot,
   readWithSnapshot,
   rowsOf,
-} from "../../../database/query/index.ts";
+} from "../../../../database/query/index.ts";
 
 type Page = z.input<typeof contract.list_events.output>;
 
@@ -47,6 +48,36 @@ export async function readEvents(
   if (after === undefined || after === "") {
     return { data: [], meta: { cursor: await readSnapshot(db) } };
   }
+  const { events, next } = await readPageAfter(db, organization, { after, types });
+  return {
+    // `recordEvents` wrote the body from an event.
+    data: events.map(({ body }): Page["data"][number] => JSON.parse(body)),
+    meta: { cursor: next },
+  };
+}
+
+export interface RecordedEvent {
+  readonly id: string;
+  readonly type: string;
+  /** The event as JSON. */
+  readonly body: string;
+  /** The cursor after this event. */
+  readonly cursor: string;
+}
+
+export interface EventsAfter {
+  readonly events: readonly RecordedEvent[];
+  /** The cursor after the page. */
+  readonly next: string;
+  readonly hasMore: boolean;
+}
+
+/** The events after a cursor, at most 100. @throws Failure `invalid_cursor`. */
+export async function readPageAfter(
+  db: Queries,
+  organization: string,
+  { after, types }: { readonly after: string; readonly types: readonly string[] },
+): Promise<EventsAfter> {
   const position = readCursor(after);
   const select = committedSince(db, organization, { ...position, types });
   const { rows, snapshot } = await readWithSnapshot(db, select, sql`transaction_id, id`);
@@ -54,18 +85,31 @@ export async function readEvents(
     // The cursor is of another database that has seen more transactions.
     throw failCursor(after);
   }
-  const shown = rows.slice(0, maxEventsPerPage);
-  const [last, until] = [shown.at(-1), position.page?.until ?? snapshot];
-  return {
-    // `recordEvents` wrote the body from an event.
-    data: shown.map(({ body }): Page["data"][number] => JSON.parse(body)),
-    meta: {
-      cursor:
-        last && rows.length > maxEventsPerPage
-          ? `${position.seen}/${until}/${last.transaction_id}.${last.id}`
-          : until,
-    },
-  };
+  const until = position.page?.until ?? snapshot;
+  const events = rows.slice(0, maxEventsPerPage).map(({ id, type, body, transaction_id }) => ({
+    id,
+    type,
+    body,
+    cursor: `${position.seen}/${until}/${transaction_id}.${id}`,
+  }));
+  const hasMore = rows.length > maxEventsPerPage;
+  return { events, next: (hasMore ? events.at(-1)?.cursor : undefined) ?? until, hasMore };
+}
+
+/** The cursor that reads on from a snapshot, up to another. */
+export function boundCursor(seen: string, until: string): string {
+  return seen.includes("/") ? seen : `${seen}/${until}/0.evt_0`;
+}
+
+/** A cursor that reads everything after a snapshot, and of which `isForgotten` knows the time. */
+export function datedCursor(seen: string, now: Date): string {
+  return `${seen}/${seen}/0.${lowestId("evt", now)}`;
+}
+
+/** Whether the last event before the cursor is older than this time. Only the cursor of a page has one. */
+export function isForgotten(cursor: string, before: Date): boolean {
+  const id = readCursor(cursor).page?.id;
+  return id !== undefined && id < lowestId("evt", before);
 }
 
 /**
@@ -108,7 +152,7 @@ function committedSince(
   const select = (isUnseen: RawBuilder<boolean>) =>
     ofOrganization(db, organization)
       .selectFrom("events")
-      .select(["id", "body", "transaction_id"])
+      .select(["id", "type", "body", "transaction_id"])
       .where(isUnseen)
       .where(sql<boolean>`type = any(${types}::text[])`)
       // The events of a contact that is being erased are hidden until the job has deleted them.

@@ -1,0 +1,5 @@
+/** Reads the recorded events: a page at a time, or as a stream. */
+
+export { readEvents } from "./list-events.ts";
+export { polledDays, recordPolled } from "./polled.ts";
+export { eventStreamRoute } from "./stream-route.ts";

@@ -1,0 +1,143 @@
+/** `GET /v1/events/stream`: events as they happen. */
+import { describe, expect, test } from "vitest";
+import { apiKeys } from "../tools/api-keys.ts";
+import { auth } from "../tools/auth.ts";
+import { contacts } from "../tools/contacts.ts";
+import { messages } from "../tools/messages/index.ts";
+import { users } from "../tools/users.ts";
+import { webhooks } from "../tools/webhooks.ts";
+import { ownerEmail, ownerPassword, startTestApp, useTestApp } from "./support/app.ts";
+import { openStream, requestStream } from "./support/event-stream.ts";
+import { createOrganizationFor } from "./support/operator.ts";
+
+const app = useTestApp();
+const day = 24 * 3_600_000;
+
+let count = 0;
+async function addContact() {
+  count += 1;
+  const phone_number = `+1415555${String(7_000 + count)}`;
+  return (await app.call(contacts.create_contact, { phone_number, name: `Ada ${count}` })).data.id;
+}
+
+const createKey = async (...scopes: string[]) =>
+  (await app.call(apiKeys.create_api_key, { name: "stream", scopes })).data;
+const types = "contact.created";
+
+describe("a stream", () => {
+  test("sends events in the form of webhooks, in order, and continues after the last one", async () => {
+    const stream = await openStream(app, { query: { types } });
+    expect(stream.first).toMatchObject({ event: "open", data: {} });
+    const ids = [await addContact(), await addContact()];
+    const [one, two] = [await stream.next(), await stream.next()];
+    expect([one, two]).toMatchObject(
+      ids.map((contact_id) => ({ event: types, data: { type: types, data: { contact_id } } })),
+    );
+    stream.abort();
+    const third = await addContact();
+    await using later = await openStream(app, { query: { types }, lastId: one?.id ?? "" });
+    expect(later.first?.event).toBe("open");
+    expect(await later.next()).toMatchObject({ event: types, data: two?.data });
+    expect(await later.next()).toMatchObject({ data: { data: { contact_id: third } } });
+  });
+
+  test("continues from the cursor of list_events, and with the page after it", async () => {
+    const { cursor } = (await app.call(webhooks.list_events, { types })).meta;
+    const ids: string[] = [];
+    for (let added = 0; added < 102; added += 1) {
+      ids.push(await addContact());
+    }
+    await using stream = await openStream(app, { query: { types, after: cursor } });
+    for (const contact_id of ids) {
+      expect(await stream.next()).toMatchObject({ data: { data: { contact_id } } });
+    }
+    const { data, meta } = await app.call(webhooks.list_events, { types, after: cursor });
+    expect([data.length, meta.cursor.includes("/")]).toEqual([100, true]);
+  });
+
+  test("sends what the scopes read, and refuses types that they don't", async () => {
+    const { secret_key: key } = await createKey("contacts:read");
+    await using stream = await openStream(app, { key });
+    await app.call(messages.send_message, { to: "+14155557777", type: "text", text: { body: "x" } });
+    const contact_id = await addContact();
+    expect(await stream.next()).toMatchObject({ event: "contact.created" });
+    expect(await stream.next()).toMatchObject({ data: { data: { contact_id } } });
+    const { response } = await requestStream(app, { key, query: { types: "message.sent" } });
+    expect(response.status).toBe(403);
+    expect(await response.json()).toMatchObject({ error: { code: "insufficient_scope" } });
+  });
+
+  test("sends nothing of another organization", async () => {
+    const other = await createOrganizationFor(app, "Streams");
+    await using stream = await openStream(app, { key: other.key, query: { types } });
+    await addContact();
+    const { data } = await app.call(
+      contacts.create_contact,
+      { phone_number: "+14155558888" },
+      { key: other.key },
+    );
+    expect(await stream.next()).toMatchObject({ data: { data: { contact_id: data.id } } });
+  });
+
+  test("ends when its key is deleted", async () => {
+    const { id, secret_key: key } = await createKey("contacts:read");
+    const stream = await openStream(app, { key });
+    await app.call(apiKeys.delete_api_key, { id });
+    expect(await stream.next()).toBeUndefined();
+  });
+
+  test("ends when the role of its user changes", async () => {
+    const owner = await app.call(auth.login, { email: ownerEmail, password: ownerPassword });
+    const key = owner.data.access_token;
+    const person = { name: "Mira", email: "mira@example.com", password: "correct horse battery" };
+    const { data: user } = await app.call(users.create_user, { ...person, role: "admin" }, { key });
+    const { data } = await app.call(auth.login, { email: person.email, password: person.password });
+    const stream = await openStream(app, { token: data.access_token });
+    expect(stream.first?.event).toBe("open");
+    await app.call(users.update_user, { id: user.id, role: "agent" }, { key });
+    expect(await stream.next()).toBeUndefined();
+  });
+
+  test("says that older events are missing", async () => {
+    const stream = await openStream(app, { query: { types } });
+    await addContact();
+    const last = await stream.next();
+    stream.abort();
+    await app.advanceTime(31 * day);
+    await using later = await openStream(app, { query: { types }, lastId: last?.id ?? "" });
+    expect(later.first).toMatchObject({ event: "gap" });
+    const contact_id = await addContact();
+    expect(await later.next()).toMatchObject({ data: { data: { contact_id } } });
+  });
+});
+
+test("a stream ends when the service stops", async () => {
+  const stopping = await startTestApp();
+  const stream = await openStream(stopping);
+  await stopping[Symbol.asyncDispose]();
+  expect(await stream.next()).toBeUndefined();
+});
+
+describe("a stream is refused", () => {
+  test.each([
+    ["an unknown type", { types: "contact.made" }, "types"],
+    ["another parameter", { type: "x" }, ""],
+    ["a wrong cursor", { after: "yesterday" }, "after"],
+  ])("with %s", async (_, query, param) => {
+    const { response } = await requestStream(app, { query });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ error: param === "" ? {} : { param } });
+  });
+
+  test("without a credential, and above ten for one", async () => {
+    const missing = await requestStream(app, { key: "" });
+    expect(missing.response.status).toBe(401);
+    const { secret_key: key } = await createKey("contacts:read");
+    const open = await Promise.all(Array.from({ length: 10 }, () => openStream(app, { key })));
+    const { response } = await requestStream(app, { key });
+    expect([response.status, response.headers.get("retry-after")]).toEqual([429, "5"]);
+    for (const stream of open) {
+      stream.abort();
+    }
+  });
+});
