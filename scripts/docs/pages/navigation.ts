@@ -46,7 +46,7 @@ export const groups: readonly PageGroup[] = [
   group("Assistants and answers", "assistants", "plans", "knowledge-base", "chatbot"),
   group("Channels", "simulated-channel", "whatsapp", "whatsapp-emulator"),
   group("Money", "wallet", "payments", "billing", "pricing", "prices"),
-  group("Operation", "operations", "operator", "command-line"),
+  group("Operation", "operations", "sizing", "operator", "command-line"),
   group(
     "Reference",
     "reference/operations",
