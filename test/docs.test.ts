@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import about from "../package.json" with { type: "json" };
 import { settings } from "../src/config/index.ts";
-import { operationsOf } from "../src/platform/index.ts";
+import { modules, operationsOf } from "../src/platform/index.ts";
 import { catalogue } from "../tools/index.ts";
 
 const documents = (await readdir("docs", { recursive: true })).filter((file) => file.endsWith(".md"));
@@ -71,6 +71,9 @@ const internalIds = new Set(["batch", "firing", "fsec", "job", "por", "proc", "r
 
 const routes = new Set([
   "GET /v1/openapi.json",
+  ...Object.values(modules).flatMap((module) =>
+    module.routes.flatMap(({ methods, path }) => methods.map((method) => withoutNames(`${method} ${path}`))),
+  ),
   ...Object.values(operationsOf()).flatMap((operation) =>
     [operation, ...operation.also].map(({ path }) => withoutNames(`${operation.method} ${path}`)),
   ),

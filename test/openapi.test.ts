@@ -176,6 +176,7 @@ test("files, the recipients of a broadcast and the simulator's controls are in i
   const routes = [
     "/files/{organization}/{name}",
     "/v1/broadcasts/{id}/recipients.csv",
+    "/v1/events/stream",
     "/v1/openapi.json",
     "/simulator/inbound",
     "/simulator/phones/{number}/messages",
