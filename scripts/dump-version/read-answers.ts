@@ -50,6 +50,9 @@ export async function readAnswers(app: TestApp): Promise<Record<string, object>>
   for (const { id } of (await read<ListAnswer>("/v1/automation/runs?per_page=100")).data) {
     await read(`/v1/automation/runs/${id}`);
   }
+  for (const { id } of (await read<ListAnswer>("/v1/plans?per_page=100")).data) {
+    await read(`/v1/plans/${id}`);
+  }
   for (const { id } of (await read<ListAnswer>("/v1/conversations?per_page=100")).data) {
     await read(`/v1/conversations/${id}`);
     await read(`/v1/conversations/${id}/assignments`);
