@@ -23,7 +23,7 @@ import { version } from "./cli/version.ts";
 import { addressesOf, type Config } from "./config/index.ts";
 import { type DatabaseOptions, openDatabase } from "./database/connect.ts";
 import type { Database } from "./database/database.ts";
-import { migrate } from "./database/migrate.ts";
+import { migrate, type RunMigration } from "./database/migrate.ts";
 import { migrations } from "./database/migrations/index.ts";
 import { startStatistics } from "./database/statistics.ts";
 import { createServer } from "./http/server.ts";
@@ -100,14 +100,16 @@ export async function startApp(options: AppOptions): Promise<App> {
   }
 }
 
-function logMigrations(log: Log, names: readonly string[]): void {
+function logMigrations(log: Log, run: readonly RunMigration[]): void {
   // A new database needs them all, and so many lines would say nothing.
-  if (names.includes(Object.keys(migrations)[0] ?? "")) {
-    log.info({ migrations: names.length }, "created the tables of a new database");
+  const first = Object.keys(migrations)[0];
+  if (run.some(({ name }) => name === first)) {
+    const ms = run.reduce((sum, migration) => sum + migration.ms, 0);
+    log.info({ migrations: run.length, ms }, "created the tables of a new database");
     return;
   }
-  for (const migration of names) {
-    log.info({ migration }, "migrated the database");
+  for (const { name: migration, ms } of run) {
+    log.info({ migration, ms }, "migrated the database");
   }
 }
 

@@ -104,6 +104,47 @@ describe("beside a running service", () => {
     expect((await login(password)).data.user.id).toBe(user.id);
   });
 
+  test("an organization is suspended, shown and resumed", async () => {
+    const { client } = await serve();
+    const { organization, api_key } = await runJson(...newShop().args);
+    const whoami = () => client.call(auth.whoami, {}, { key: api_key.secret_key });
+    expect(await run("orgs", "suspend", organization.id)).toMatchObject({
+      status: 2,
+      stderr: "tidings: --reason must be given. See --help.\n",
+    });
+    const suspended = await runJson("orgs", "suspend", organization.id, "--reason", "Unpaid");
+    expect(suspended).toMatchObject({ status: "suspended", suspension_reason: "Unpaid" });
+    expect(await expectFailure(whoami())).toMatchObject({ code: "organization_suspended" });
+    expect(await runJson("orgs", "show", organization.id)).toEqual(suspended);
+    expect((await run("orgs", "show", organization.id)).stdout).toMatch(
+      /^ {2}Status +suspended since \S+Z: Unpaid$/m,
+    );
+    expect(await runJson("orgs", "resume", organization.id)).toEqual(organization);
+    expect((await whoami()).data.organization.id).toBe(organization.id);
+    for (const command of [["show"], ["resume"], ["suspend", "--reason", "x"]]) {
+      expect(await run("orgs", ...command, "org_none")).toMatchObject({
+        status: 1,
+        stderr: "tidings: There is no organization with this id. Find it with: tidings orgs list\n",
+      });
+    }
+  });
+
+  test("the users of one organization are listed", async () => {
+    const { organization, owner } = await runJson(...newShop().args);
+    const at = ["--organization", organization.id];
+    const bea = `${randomUUID()}@example.com`;
+    await runJson("users", "create", "--email", bea, "--name", "Bea", ...at);
+    const users = await runJson("users", "list", ...at);
+    expect(users).toMatchObject([
+      { id: owner.id, role: "owner", is_active: true },
+      { email: bea, role: "agent" },
+    ]);
+    expect(JSON.stringify(users)).not.toContain("password");
+    const agents = await run("users", "list", "--role", "agent", ...at);
+    expect(agents.stdout).toMatch(new RegExp(`^ID .*\\n\\S+ +agent +yes +${bea} +Bea\\n$`));
+    expect(await run("users", "list", "--role", "chief", ...at)).toMatchObject({ status: 2 });
+  });
+
   test("the commands work while the first organization is suspended", async () => {
     const first = (await runJson("orgs", "list")).at(-1);
     const { client } = await serve();
@@ -164,9 +205,12 @@ test("without a running service, an organization is created that the next servic
   expect(data.organization.id).toBe(organization.id);
 });
 
+const orgsCommands =
+  "Commands: orgs create, orgs list, orgs show, orgs suspend, orgs resume.";
+
 test.each([
-  [["orgs"], 'There is no command "orgs". Commands: orgs create, orgs list.'],
-  [["orgs", "delete"], 'There is no command "orgs delete". Commands: orgs create, orgs list.'],
+  [["orgs"], `There is no command "orgs". ${orgsCommands}`],
+  [["orgs", "delete"], `There is no command "orgs delete". ${orgsCommands}`],
   [["orgs", "create"], "--name and --owner-email and --owner-name must be given. See --help."],
   [["orgs", "list", "Shop"], "tidings orgs list takes no arguments. Run tidings orgs list --help."],
   [["keys", "revoke"], "tidings keys revoke takes <key id>. Run tidings keys revoke --help."],

@@ -1,9 +1,13 @@
 /** The commands that use a running service, and `tidings doctor`. */
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { openDataFolder } from "../src/cli/data-folder/data-folder.ts";
 import { describeClock, describeConnections, describeMigrations } from "../src/cli/doctor/database.ts";
 import { checkVersions, describeDisk } from "../src/cli/doctor/machine.ts";
 import { describeInbox, describeWebhook } from "../src/cli/doctor/service.ts";
-import { eventExamples } from "../tools/event-examples.ts";
+import { webhookEvents } from "../tools/webhooks.ts";
 import { ownerKey } from "./support/app.ts";
 import { runCommand } from "./support/command.ts";
 import { ownPort } from "./support/own-port.ts";
@@ -38,10 +42,16 @@ test("a customer's message and the answer are in the log", async () => {
 });
 
 test("the inboxes are listed with their health", async () => {
-  const [inbox] = JSON.parse(await runJson("inboxes"));
+  const [inbox] = JSON.parse(await runJson("inboxes", "list"));
   expect(inbox).toMatchObject({ channel: "simulator", health: { status: "ok" } });
-  const { stdout } = await run("inboxes");
-  expect(stdout).toMatch(new RegExp(`^ID .*\\n${inbox.id} .* ok\\n$`));
+  const { stdout } = await run("inboxes", "list");
+  expect(stdout).toMatch(new RegExp(`^ID .*\\n${inbox.id} .* simulator +yes .* ok\\n$`));
+  expect(JSON.parse(await runJson("inboxes", "show", inbox.id))).toEqual(inbox);
+  expect((await run("inboxes", "show", inbox.id)).stdout).toMatch(/^ {2}Simulated +yes$/m);
+  expect(await run("inboxes", "show", "inb_none")).toMatchObject({
+    status: 1,
+    stderr: 'tidings: The organization has no inbox "inb_none". Find its id with: tidings inboxes list\n',
+  });
 });
 
 test("an example of an event is signed with the secret that stays, until another is wanted", async () => {
@@ -61,6 +71,23 @@ test("an example of an event is signed with the secret that stays, until another
   expect(receiver.forged).toBe(1);
 });
 
+test.each([
+  ["empty", "", 0o600, "does not contain a signing secret. Replace it with tidings listen --new-secret"],
+  ["of another form", "whsec_short", 0o600, "does not contain a signing secret."],
+  ["readable by others", `whsec_${"A".repeat(43)}=`, 0o644, "Other users of this machine may read"],
+])("a file of the signing secret that is %s is not used", async (_, content, mode, message) => {
+  const folder = await mkdtemp(join(tmpdir(), "tidings-secret-"));
+  const file = join(folder, "listen-secret");
+  await writeFile(file, content);
+  await chmod(file, mode);
+  const trigger = ["trigger", "message.sent", "--data-dir", folder];
+  const { status, stdout, stderr } = await runCommand([...trigger, ...receiverOption]);
+  expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
+  expect(stderr).toContain(message);
+  expect(stderr).toContain(file);
+  await rm(folder, { recursive: true });
+});
+
 /** What `tidings listen` prints. */
 async function printedSecret(url: string, ...options: string[]): Promise<string> {
   const { processes } = await serve();
@@ -70,12 +97,19 @@ async function printedSecret(url: string, ...options: string[]): Promise<string>
   return secret;
 }
 
-test.each([
+const receiverOption = ["--forward-to", "http://127.0.0.1:9"];
+
+test.each<[string[], number, string]>([
   [
-    ["trigger", "message.gone", "--forward-to", "http://127.0.0.1:9"],
+    ["trigger", "message.gone", ...receiverOption],
     2,
-    `There is no event message.gone. The events are ${Object.keys(eventExamples).join(", ")}.`,
+    `There is no event "message.gone". Did you mean message.sent? The events are ${webhookEvents.join(", ")}.`,
   ],
+  ...["listen", "logs"].map((command): [string[], number, string] => [
+    [command, "--events", "message.sent,mesage.read", ...(command === "listen" ? receiverOption : [])],
+    2,
+    `There is no event "mesage.read". Did you mean message.read? The events are ${webhookEvents.join(", ")}.`,
+  ]),
   [
     ["trigger", "message.sent"],
     2,
@@ -164,5 +198,23 @@ describe("doctor", () => {
       "problem",
       "whk_1 at https://a.example has had no event yet.",
     ]);
+  });
+});
+
+describe("a taken port", () => {
+  test("of the service of the folder is told from one of another program", async () => {
+    const { processes, address } = await serve();
+    const { port } = new URL(address);
+    const { path } = await openDataFolder(processes.env.TIDINGS_DATA_DIR ?? "");
+    expect(await runCommand(["serve", "--port", port], processes.env)).toMatchObject({
+      status: 1,
+      stderr: `tidings: The service of ${path} already runs, at ${address}. Use that one or end it. Set PORT or --port to another one to run a second process on this folder.\n`,
+    });
+    await using receiver = await startWebhookReceiver();
+    const taken = new URL(receiver.url).port;
+    expect(await runCommand(["serve", "--port", taken], processes.env)).toMatchObject({
+      status: 1,
+      stderr: `tidings: Port ${taken} of 127.0.0.1 is in use by another program. Set PORT or --port to another one, or end that program.\n`,
+    });
   });
 });

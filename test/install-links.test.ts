@@ -95,3 +95,12 @@ test("what each client decodes starts the server, Cursor's with the shorter list
     lm_studio: "core",
   });
 });
+
+test("no link has the address of a service whose port is another one at each start", async () => {
+  expect(await runCommand(["install-links"], { DATABASE_URL: "postgres://x/y", PORT: "0" })).toEqual({
+    status: 1,
+    stdout: "",
+    stderr:
+      "tidings: With PORT=0 the service has another port at each start, so that no link reaches it. Set PORT to the port on which you start it.\n",
+  });
+});

@@ -37,7 +37,15 @@ test("a database that a newer version wrote is called newer, and nothing of it c
   const { DATABASE_URL: url, TIDINGS_DATA_DIR: dataDir = "" } = fresh.env;
   await using database = await openDatabase({ url, dataDir, log: silentLog });
   await migrate(database);
-  await migrate(database, { ...migrations, "9999-later": { up: async () => undefined } });
+  const up = async () => {
+    const end = performance.now() + 5;
+    while (performance.now() < end) {
+      // The duration of a migration is reported.
+    }
+  };
+  const [later] = await migrate(database, { ...migrations, "9999-later": { up } });
+  expect(later?.name).toBe("9999-later");
+  expect(later?.ms).toBeGreaterThanOrEqual(5);
   try {
     await expect(migrate(database)).rejects.toThrow(
       "A newer version of Tidings wrote this database: it has the migration 9999-later, which this version does not know.",

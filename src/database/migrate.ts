@@ -19,23 +19,33 @@ const retryable = new Set(["55P03", "40P01"]);
 const maxAttempts = 100;
 const retryMs = { min: 200, max: 1_000 };
 
+/** A migration, and how long its statements took. */
+export interface RunMigration {
+  readonly name: string;
+  readonly ms: number;
+}
+
 /**
  * Runs all pending migrations in one transaction. Processes of the previous version may be writing to the
  * tables: if a lock is not free, the transaction is rolled back and tried again later.
- * @returns the names of the migrations that this process ran.
+ * @returns the migrations that this process ran, in their order.
  */
 export function migrate(
   database: Database,
   known: Readonly<Record<string, Migration>> = migrations,
-): Promise<readonly string[]> {
+): Promise<readonly RunMigration[]> {
   return withoutStatementLimit(() => runMigrations(database, known));
 }
 
 async function runMigrations(
   database: Database,
   known: Readonly<Record<string, Migration>>,
-): Promise<readonly string[]> {
-  const limited = Object.entries(known).map(([name, migration]) => [name, limitLockTime(migration)]);
+): Promise<readonly RunMigration[]> {
+  const durations = new Map<string, number>();
+  const limited = Object.entries(known).map(([name, migration]) => [
+    name,
+    measure(limitLockTime(migration), (ms) => durations.set(name, ms)),
+  ]);
   const migrator = new Migrator({
     db: database.queries,
     provider: { getMigrations: async () => Object.fromEntries(limited) },
@@ -43,7 +53,7 @@ async function runMigrations(
   for (let number = 1; ; number += 1) {
     const { error, results } = await migrator.migrateToLatest();
     if (error === undefined) {
-      return (results ?? []).map(({ migrationName }) => migrationName);
+      return (results ?? []).map(({ migrationName: name }) => ({ name, ms: durations.get(name) ?? 0 }));
     }
     await requireKnown(database, known);
     if (number === maxAttempts || !retryable.has(sqlState(error) ?? "")) {
@@ -94,6 +104,17 @@ function limitLockTime({ up }: Migration): Migration {
     async up(database: Kysely<unknown>) {
       await sql`set local lock_timeout = ${sql.lit(lockTimeoutMs)}`.execute(database);
       await up(database);
+    },
+  };
+}
+
+/** A repeated attempt replaces the duration of the attempt before. */
+function measure({ up }: Migration, report: (ms: number) => void): Migration {
+  return {
+    async up(database: Kysely<unknown>) {
+      const begin = performance.now();
+      await up(database);
+      report(Math.round(performance.now() - begin));
     },
   };
 }

@@ -29,6 +29,7 @@ const optionValues = {
   "phone-number": "number",
   port: "number",
   "public-url": "address",
+  reason: "text",
   role: "role",
   scopes: "scopes",
   search: "text",

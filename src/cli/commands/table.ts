@@ -81,7 +81,7 @@ const clientCommands: Commands = {
   logs: {
     summary: "Print the recent events of the organization, oldest first, one a line.",
     options: {
-      follow: "Also print the events that come, until it is stopped.",
+      follow: "Also print the events that come, until it is stopped. It waits while the service restarts.",
       since: "How far to look back: a duration such as 30m, 2h or 7d, or a time. Default: 1h.",
       events: meanings.events,
       "data-dir": meanings.dataDir,
@@ -112,10 +112,16 @@ const clientCommands: Commands = {
     ],
     run: async (options, [event = ""]) => (await import("../remote/trigger.ts")).runTrigger(options, event),
   },
-  inboxes: {
+  "inboxes list": {
     summary: "List the inboxes of the organization, with their health.",
     options: { "data-dir": meanings.dataDir, json: meanings.json },
-    run: async (options) => (await import("../remote/inboxes.ts")).runInboxes(options),
+    run: async (options) => (await import("../remote/inboxes.ts")).runListInboxes(options),
+  },
+  "inboxes show": {
+    summary: "Show an inbox, with its health and its limits at the channel.",
+    arguments: ["inbox id"],
+    options: { "data-dir": meanings.dataDir, json: meanings.json },
+    run: async (options, [id = ""]) => (await import("../remote/inboxes.ts")).runShowInbox(options, id),
   },
 };
 

@@ -47,7 +47,9 @@ export async function checkPort({ host, port }: Config, folder: DataFolder): Pro
   const probe = createServer().listen({ host, port });
   try {
     await once(probe, "listening");
-    return ok(`Port ${port} of ${host} is free.`);
+    return port === 0
+      ? ok(`The service listens on any free port of ${host}, another one at each start.`)
+      : ok(`Port ${port} of ${host} is free.`);
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "";
     if (code !== "EADDRINUSE") {

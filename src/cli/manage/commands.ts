@@ -23,6 +23,24 @@ export const manageCommands: Commands = {
     options: { search: "Only names that contain this.", status: "Only active or suspended ones.", ...common },
     run: async (options) => (await import("./orgs.ts")).runListOrganizations(options),
   },
+  "orgs show": {
+    summary: "Show an organization, with its status and the limits that it has of its own.",
+    arguments: ["organization id"],
+    options: common,
+    run: async (options, [id = ""]) => (await import("./orgs.ts")).runShowOrganization(options, id),
+  },
+  "orgs suspend": {
+    summary: "Suspend an organization: its credentials are rejected and its jobs wait until it is resumed.",
+    arguments: ["organization id"],
+    options: { reason: "Why; shown to the operator only. Required.", ...common },
+    run: async (options, [id = ""]) => (await import("./orgs.ts")).runSuspendOrganization(options, id),
+  },
+  "orgs resume": {
+    summary: "End the suspension of an organization.",
+    arguments: ["organization id"],
+    options: common,
+    run: async (options, [id = ""]) => (await import("./orgs.ts")).runResumeOrganization(options, id),
+  },
   "keys create": {
     summary: "Make an API key, for example when the first one is lost. The key is printed once.",
     options: {
@@ -55,6 +73,16 @@ export const manageCommands: Commands = {
       ...common,
     },
     run: async (options) => (await import("./users.ts")).runCreateUser(options),
+  },
+  "users list": {
+    summary: "List the users of an organization, by name.",
+    options: {
+      search: "Only names and e-mail addresses that contain this.",
+      role: "Only owner, admin, supervisor or agent.",
+      organization,
+      ...common,
+    },
+    run: async (options) => (await import("./users.ts")).runListUsers(options),
   },
   "users reset-password": {
     summary: "Give a user a new password, which is printed once, and end the user's sessions.",

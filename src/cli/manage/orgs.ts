@@ -1,10 +1,9 @@
-/** `tidings orgs create` and `tidings orgs list`. */
+/** `tidings orgs create`, `list`, `show`, `suspend` and `resume`. */
+import type { OutputOf } from "../../../tools/contract/index.ts";
 import { operator } from "../../../tools/operator.ts";
 import { type CommandOptions, requireOptions } from "../commands/options.ts";
 import { describeTable, describeValues, print } from "../commands/print.ts";
-import { withService } from "./send.ts";
-
-const pageSize = 100;
+import { sendPages, withService } from "./send.ts";
 
 export async function runCreateOrganization(options: CommandOptions): Promise<void> {
   const { json, "time-zone": time_zone, "default-country": default_country, currency } = options;
@@ -26,17 +25,13 @@ export async function runCreateOrganization(options: CommandOptions): Promise<vo
 
 export async function runListOrganizations(options: CommandOptions): Promise<void> {
   const { json, search, status } = options;
-  const organizations = await withService(options, async (send) => {
-    const found = [];
-    for (let page = 1; ; page += 1) {
-      const filters = { search, status, page, per_page: pageSize };
-      const answer = operator.list_organizations.output.parse(await send("list-organizations", filters));
-      found.push(...answer.data);
-      if (answer.data.length < pageSize) {
-        return found;
-      }
-    }
-  });
+  const organizations = await withService(options, (send) =>
+    sendPages(async (paging) =>
+      operator.list_organizations.output.parse(
+        await send("list-organizations", { search, status, ...paging }),
+      ),
+    ),
+  );
   print(json, organizations, () =>
     describeTable(
       ["ID", "STATUS", "USERS", "INBOXES", "CREATED", "NAME"],
@@ -50,4 +45,48 @@ export async function runListOrganizations(options: CommandOptions): Promise<voi
       ]),
     ),
   );
+}
+
+type ManagedOrganization = OutputOf<typeof operator.find_organization>["data"];
+
+export async function runShowOrganization(options: CommandOptions, id: string): Promise<void> {
+  const organization = await sendOne(options, "find-organization", { id });
+  print(options.json, organization, () => describeOrganization(organization));
+}
+
+export async function runSuspendOrganization(options: CommandOptions, id: string): Promise<void> {
+  const { reason } = requireOptions(options, ["reason"]);
+  const organization = await sendOne(options, "suspend-organization", { id, reason });
+  print(options.json, organization, () => describeOrganization(organization));
+}
+
+export async function runResumeOrganization(options: CommandOptions, id: string): Promise<void> {
+  const organization = await sendOne(options, "resume-organization", { id });
+  print(options.json, organization, () => describeOrganization(organization));
+}
+
+async function sendOne(
+  options: CommandOptions,
+  command: string,
+  input: object,
+): Promise<ManagedOrganization> {
+  const answer = await withService(options, (send) => send(command, input));
+  return operator.find_organization.output.parse({ data: answer }).data;
+}
+
+function describeOrganization(organization: ManagedOrganization): string[] {
+  const { id, name, status, suspended_at, suspension_reason, limits } = organization;
+  const own = Object.entries(limits).map(([limit, value]) => `${limit} ${value}`);
+  return describeValues({
+    Id: id,
+    Name: name,
+    Status: suspended_at === null ? status : `${status} since ${suspended_at}: ${suspension_reason}`,
+    Users: String(organization.users),
+    Inboxes: String(organization.inboxes),
+    Limits: own.length === 0 ? "those of the settings" : own.join(", "),
+    "Time zone": organization.time_zone,
+    Country: organization.default_country ?? "none",
+    Currency: organization.currency,
+    Created: organization.created_at,
+  });
 }

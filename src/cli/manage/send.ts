@@ -49,6 +49,27 @@ export async function withService<Result>(
   return await work(async (command, input) => send(await instance.address(), folder, { command, input }));
 }
 
+const pageSize = 100;
+
+interface Paging {
+  readonly page: number;
+  readonly per_page: number;
+}
+
+/** The records of all pages. */
+export async function sendPages<Item>(
+  readPage: (paging: Paging) => Promise<{ readonly data: readonly Item[] }>,
+): Promise<readonly Item[]> {
+  const found: Item[] = [];
+  for (let page = 1; ; page += 1) {
+    const { data } = await readPage({ page, per_page: pageSize });
+    found.push(...data);
+    if (data.length < pageSize) {
+      return found;
+    }
+  }
+}
+
 /**
  * @throws if the data folder has no database: with a misspelt path, another organization would be created
  *   there.

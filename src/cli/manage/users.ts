@@ -1,8 +1,9 @@
-/** `tidings users create` and `tidings users reset-password`. */
+/** `tidings users create`, `tidings users list` and `tidings users reset-password`. */
 import { z } from "zod";
+import { users } from "../../../tools/users.ts";
 import { type CommandOptions, requireOptions } from "../commands/options.ts";
-import { describeValues, print } from "../commands/print.ts";
-import { withService } from "./send.ts";
+import { describeTable, describeValues, print } from "../commands/print.ts";
+import { sendPages, withService } from "./send.ts";
 
 /** The response of the service. */
 const WithPassword = z.object({
@@ -29,6 +30,27 @@ export async function runCreateUser(options: CommandOptions): Promise<void> {
       Organization: user.organization_id,
     }),
   ]);
+}
+
+export async function runListUsers(options: CommandOptions): Promise<void> {
+  const { json, search, role, organization } = options;
+  const found = await withService(options, (send) =>
+    sendPages(async (paging) =>
+      users.list_users.output.parse(await send("list-users", { search, role, organization, ...paging })),
+    ),
+  );
+  print(json, found, () =>
+    describeTable(
+      ["ID", "ROLE", "ACTIVE", "E-MAIL", "NAME"],
+      found.map(({ id, role: has, is_active, email, name }) => [
+        id,
+        has,
+        is_active ? "yes" : "no",
+        email,
+        name,
+      ]),
+    ),
+  );
 }
 
 export async function runResetPassword(options: CommandOptions): Promise<void> {

@@ -42,9 +42,18 @@ function encode(entry: McpServerEntry): string {
   return encodeURIComponent(btoa(json));
 }
 
+/** @throws Error if the address of the service is another one at each start. */
 function entryOf({ upstream, databaseUrl, dataDir, host, port }: Config): McpServerEntry {
   if (upstream) {
     return createServerEntry({ address: upstream.baseUrl });
   }
-  return createServerEntry(databaseUrl === undefined ? { dataDir } : { address: toAddress(host, port) });
+  if (databaseUrl === undefined) {
+    return createServerEntry({ dataDir });
+  }
+  if (port === 0) {
+    throw new Error(
+      "With PORT=0 the service has another port at each start, so that no link reaches it. Set PORT to the port on which you start it.",
+    );
+  }
+  return createServerEntry({ address: toAddress(host, port) });
 }

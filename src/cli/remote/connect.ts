@@ -33,7 +33,7 @@ export async function connectToService(config: Config, command: string): Promise
     ...settings,
     async baseUrl() {
       const owner = await folder.owner();
-      const address = owner ? owner.address : defaultUrl;
+      const address = owner ? owner.address : port === 0 ? undefined : defaultUrl;
       const proven = address && (await verify(address));
       if (!proven) {
         throw new Error("no server of the data folder answers");
@@ -43,7 +43,8 @@ export async function connectToService(config: Config, command: string): Promise
     key: () => folder.credential(),
     isDirect: true,
   });
-  return { client, description: `the folder ${dataDir}, or at ${defaultUrl}` };
+  const place = port === 0 ? "" : `, or at ${defaultUrl}`;
+  return { client, description: `the folder ${dataDir}${place}` };
 }
 
 /** Calls `work` with a client of the running service. @throws an error that says what to do. */

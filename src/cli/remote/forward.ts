@@ -1,7 +1,7 @@
 /** Sends events to a program under development, signed like webhooks. */
-import { readFile, rm } from "node:fs/promises";
+import { readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { createFile } from "../../database/ownership/index.ts";
+import { createFile, errorCode } from "../../database/ownership/index.ts";
 import { newSigningSecret, signDelivery } from "../../platform/foundation/sign-webhook.ts";
 import { UsageError } from "../commands/usage-error.ts";
 import { openDataFolder } from "../data-folder/data-folder.ts";
@@ -22,9 +22,13 @@ export function readReceiver(command: string, address: string | undefined): stri
   return address;
 }
 
+/** What `newSigningSecret` makes: 32 bytes in base64. */
+const secretForm = /^whsec_[A-Za-z0-9+/]{43}=$/;
+
 /**
  * The secret that signs what this machine forwards. It stays in the data folder, so that a program is
  * configured once; `isNew` replaces it.
+ * @throws Error that says how to replace a file that can't be used.
  */
 export async function keepSigningSecret(
   dataDir: string,
@@ -32,11 +36,38 @@ export async function keepSigningSecret(
 ): Promise<string> {
   const { path } = await openDataFolder(dataDir);
   const file = join(path, "listen-secret");
-  if (isNew) {
-    await rm(file, { force: true });
+  try {
+    if (isNew) {
+      await rm(file, { force: true });
+    }
+    await createFile(file, `${newSigningSecret()}\n`);
+    return await readSigningSecret(file);
+  } catch (cause) {
+    const code = errorCode(cause);
+    throw code === undefined
+      ? cause
+      : new Error(
+          `The signing secret in ${file} can't be used (${code}). Delete it: the next run makes another one.`,
+          { cause },
+        );
   }
-  await createFile(file, `${newSigningSecret()}\n`);
-  return (await readFile(file, "utf8")).trim();
+}
+
+async function readSigningSecret(file: string): Promise<string> {
+  const { mode } = await stat(file);
+  // Windows has no such permissions: what it reports there says nothing.
+  if (process.platform !== "win32" && (mode & 0o077) !== 0) {
+    throw new Error(
+      `Other users of this machine may read the signing secret in ${file}. Run chmod 600 on it, or replace it with tidings listen --new-secret.`,
+    );
+  }
+  const secret = (await readFile(file, "utf8")).trim();
+  if (!secretForm.test(secret)) {
+    throw new Error(
+      `${file} does not contain a signing secret. Replace it with tidings listen --new-secret, and give the new one to your program.`,
+    );
+  }
+  return secret;
 }
 
 interface Forwarding {

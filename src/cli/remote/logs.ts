@@ -1,28 +1,34 @@
 /** `tidings logs`: prints the recent events of the organization and, with --follow, those that come. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { OutputOf } from "../../../tools/contract/index.ts";
-import { webhookEvents, webhooks } from "../../../tools/webhooks.ts";
+import { webhooks } from "../../../tools/webhooks.ts";
+import type { Client } from "../../client/index.ts";
 import type { CommandOptions } from "../commands/options.ts";
 import { UsageError } from "../commands/usage-error.ts";
 import { withClient } from "./connect.ts";
+import {
+  type EventPage,
+  endWithReader,
+  type Position,
+  pollEvents,
+  pollMs,
+  readEventTypes,
+} from "./events.ts";
 
-const followMs = 1_000;
 /** The number of events in a full page of `list_events`. */
 const pageSize = 100;
 const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
-type Event = OutputOf<typeof webhooks.list_events>["data"][number];
+type Event = EventPage["data"][number];
 
 export async function runLogs(options: CommandOptions): Promise<void> {
-  const { json = false, follow = false, events: types = webhookEvents.join(",") } = options;
+  const { json = false, follow = false } = options;
+  const types = readEventTypes(options.events);
   const since = readSince(options.since ?? "1h", Date.now());
+  endWithReader();
   await withClient(options, "logs", async (client) => {
-    let position: { readonly since: string } | { readonly after: string } = { since };
+    let position: Position = { since };
     for (;;) {
-      const { data, meta }: OutputOf<typeof webhooks.list_events> = await client.call(webhooks.list_events, {
-        types,
-        ...position,
-      });
+      const { data, meta } = await readEvents(client, { types, position, follow });
       for (const event of data) {
         console.log(json ? JSON.stringify(event) : describeEvent(event));
       }
@@ -31,9 +37,24 @@ export async function runLogs(options: CommandOptions): Promise<void> {
       if (isLast && !follow) {
         return;
       }
-      await (isLast ? sleep(followMs) : undefined);
+      await (isLast ? sleep(pollMs) : undefined);
     }
   });
+}
+
+interface Reading {
+  readonly types: string;
+  readonly position: Position;
+  readonly follow: boolean;
+}
+
+/** Waits for the service only if it has answered before: a wrong address is an error at once. */
+async function readEvents(client: Client, { types, position, follow }: Reading): Promise<EventPage> {
+  if (!follow || position.after === undefined) {
+    return await client.call(webhooks.list_events, { types, ...position });
+  }
+  const onWait = () => console.error("tidings: The service does not answer. Waiting for it.");
+  return await pollEvents(client, { types, position, onWait });
 }
 
 /** @throws UsageError */

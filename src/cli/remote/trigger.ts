@@ -6,13 +6,13 @@ import { readConfig } from "../../config/index.ts";
 import { type CommandOptions, settingsOf } from "../commands/options.ts";
 import { print } from "../commands/print.ts";
 import { UsageError } from "../commands/usage-error.ts";
+import { describeUnknownEvent } from "./events.ts";
 import { describeForwarding, forwardEvent, keepSigningSecret, readReceiver } from "./forward.ts";
 
 export async function runTrigger(options: CommandOptions, type: string): Promise<void> {
   const url = readReceiver("trigger", options["forward-to"]);
   if (!isEvent(type)) {
-    const names = Object.keys(eventExamples).join(", ");
-    throw new UsageError(`There is no event ${type}. The events are ${names}.`);
+    throw new UsageError(describeUnknownEvent(type));
   }
   const { config } = readConfig(undefined, settingsOf(options));
   const secret = await keepSigningSecret(config.dataDir, { isNew: false });

@@ -8,9 +8,10 @@ import type { BootstrapResult } from "../../platform/operations/bootstrap.ts";
 import type { Log } from "../../ports/telemetry/log.ts";
 import { toAddress } from "../address.ts";
 import { type CommandOptions, settingsOf } from "../commands/options.ts";
-import { openDataFolder } from "../data-folder/data-folder.ts";
+import { type DataFolder, openDataFolder } from "../data-folder/data-folder.ts";
 import { describeFirstStart } from "../data-folder/first-start.ts";
 import { type Instance, openInstance } from "../data-folder/instance.ts";
+import { provesItself } from "../data-folder/verify-server.ts";
 import { createServerEntry } from "../mcp/server-entry.ts";
 import { version } from "../version.ts";
 import { createProxy } from "./proxy/index.ts";
@@ -30,7 +31,7 @@ export async function runServe(options: CommandOptions): Promise<void> {
     process.exit(1);
   };
   const onFirstStart = (created: BootstrapResult) => console.log(describeFirstStart(created));
-  const [instance, address] = await explainListenError(listen, async () => {
+  const [instance, address] = await explainListenError(listen, folder, async () => {
     await requireFreeAddress(listen);
     const opened = await openInstance({ config, folder, log, listen, onLost, onFirstStart });
     const instanceAddress = await opened.address();
@@ -70,9 +71,15 @@ async function serveProxy(
   return toAddress(host, typeof bound === "object" && bound !== null ? bound.port : port);
 }
 
-/** Replaces the system's error by an error that names the setting to change. */
+interface ListenAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Replaces the system's error by an error that says what to do. */
 async function explainListenError<Result>(
-  { host, port }: { host: string; port: number },
+  { host, port }: ListenAddress,
+  folder: DataFolder,
   start: () => Promise<Result>,
 ): Promise<Result> {
   try {
@@ -80,9 +87,7 @@ async function explainListenError<Result>(
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : undefined;
     if (code === "EADDRINUSE") {
-      throw new Error(`Port ${port} of ${host} is in use. Set PORT or --port to another one.`, {
-        cause: error,
-      });
+      throw new Error(await describeTakenPort({ host, port }, folder), { cause: error });
     }
     if (code === "EADDRNOTAVAIL" || code === "EACCES") {
       throw new Error(`Can't listen on ${host}:${port} (${code}). Set HOST or PORT, or --host or --port.`, {
@@ -91,6 +96,14 @@ async function explainListenError<Result>(
     }
     throw error;
   }
+}
+
+async function describeTakenPort({ host, port }: ListenAddress, folder: DataFolder): Promise<string> {
+  const address = toAddress(host, port);
+  const another = "Set PORT or --port to another one";
+  return (await provesItself(address, await folder.credential()))
+    ? `The service of ${folder.path} already runs, at ${address}. Use that one or end it. ${another} to run a second process on this folder.`
+    : `Port ${port} of ${host} is in use by another program. ${another}, or end that program.`;
 }
 
 /**
@@ -104,10 +117,12 @@ function stopOnSignal(instance: Instance, log: Log): () => void {
       process.exit(1);
     }
     isStopping = true;
+    const begin = performance.now();
     log.info({}, "stopping: waiting for the requests and jobs that run");
     instance[Symbol.asyncDispose]().then(
       () => {
-        log.info({}, "stopped");
+        const ms = Math.round(performance.now() - begin);
+        log.info({ ms }, `stopped after ${(ms / 1_000).toFixed(1)} s`);
         process.exit(0);
       },
       (error: unknown) => {

@@ -1,7 +1,7 @@
 /** Users: the people who can sign in, and their roles. At least one active owner always remains. */
 import { fail } from "../../../tools/errors.ts";
 import { users as contract } from "../../../tools/users.ts";
-import type { DatabaseTransaction } from "../../database/database.ts";
+import type { DatabaseTransaction, Queries } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
 import { containsText, ofOrganization, readPage } from "../../database/query/index.ts";
 import {
@@ -32,16 +32,8 @@ export const authorityChanged =
 export const users = implement(contract, {
   tables: ["users"],
   operations: {
-    async list_users({ search, role, ...paging }, { db, organization }) {
-      const matches = ofOrganization(db, organization)
-        .selectFrom("users")
-        .selectAll()
-        .$if(search !== undefined, (query) => query.where(containsText(search ?? "", "name", "email")))
-        .$if(role !== undefined, (query) => query.where("role", "=", role ?? "agent"))
-        .orderBy((row) => row.fn<string>("lower", ["name"]))
-        .orderBy("id");
-      const { rows, meta } = await readPage(matches, paging);
-      return { data: rows, meta };
+    async list_users(filters, { db, organization }) {
+      return listUsers(db, organization, filters);
     },
 
     create_user: {
@@ -108,6 +100,26 @@ async function changeUser(context: WriteContext, id: string, { password_hash, ..
     await authorityChanged.run(context.world, context, { organization, user_id: id });
   }
   return changed;
+}
+
+interface UserFilters {
+  readonly search?: string | undefined;
+  readonly role?: Role | undefined;
+  readonly page: number;
+  readonly per_page: number;
+}
+
+/** A page of the organization's users, in the order of their names. */
+export async function listUsers(db: Queries, organization: string, { search, role, ...paging }: UserFilters) {
+  const matches = ofOrganization(db, organization)
+    .selectFrom("users")
+    .selectAll()
+    .$if(search !== undefined, (query) => query.where(containsText(search ?? "", "name", "email")))
+    .$if(role !== undefined, (query) => query.where("role", "=", role ?? "agent"))
+    .orderBy((row) => row.fn<string>("lower", ["name"]))
+    .orderBy("id");
+  const { rows, meta } = await readPage(matches, paging);
+  return { data: rows, meta };
 }
 
 /** Inserts a user; undefined if a user of any organization has this e-mail address. */

@@ -6,7 +6,8 @@ import { operator as contract, NewOrganization } from "../../../../tools/operato
 import { users } from "../../../../tools/users.ts";
 import { deleteKey, insertKey, listKeys } from "../../account/api-keys/index.ts";
 import { hashPassword, newKeySecret, newPassword } from "../../account/identity/index.ts";
-import { findUserByEmail, insertUser, replacePassword } from "../../account/users.ts";
+import { resumeOrganization, suspendOrganization } from "../../account/organization/index.ts";
+import { findUserByEmail, insertUser, listUsers, replacePassword } from "../../account/users.ts";
 import type { World } from "../../foundation/kernel/index.ts";
 import { listOrganizations, prepareOrganization, requireOrganization } from "./organizations.ts";
 
@@ -39,6 +40,8 @@ const NewUser = z.object({
   ...users.create_user.input.pick({ email: true, name: true, role: true }).shape,
 });
 
+const UserFilters = users.list_users.input.extend({ organization });
+
 export const machineCommands: ReadonlyMap<string, Command> = new Map([
   ["create-organization", command(NewOrganization, createOrganization)],
   [
@@ -47,10 +50,35 @@ export const machineCommands: ReadonlyMap<string, Command> = new Map([
       contract.list_organizations.output.parse(await listOrganizations(database.queries, filters)),
     ),
   ],
+  [
+    "find-organization",
+    command(contract.find_organization.input, async ({ id }, { database }) =>
+      requireOrganization(database.queries, id),
+    ),
+  ],
+  [
+    "suspend-organization",
+    command(contract.suspend_organization.input, ({ id, reason }, { database, now }) =>
+      database.transaction(async (tx) => {
+        await suspendOrganization(tx, id, { reason, now: now() });
+        return await requireOrganization(tx, id);
+      }),
+    ),
+  ],
+  [
+    "resume-organization",
+    command(contract.resume_organization.input, ({ id }, { database }) =>
+      database.transaction(async (tx) => {
+        await resumeOrganization(tx, id);
+        return await requireOrganization(tx, id);
+      }),
+    ),
+  ],
   ["create-key", command(NewKey, createKey)],
   ["list-keys", command(z.object({ organization }), listKeysOf)],
   ["revoke-key", command(z.object({ organization, id: z.string().min(1).max(64) }), revokeKey)],
   ["create-user", command(NewUser, createUser)],
+  ["list-users", command(UserFilters, listUsersOf)],
   ["reset-password", command(z.object({ email: users.create_user.input.shape.email }), resetPassword)],
 ]);
 
@@ -106,6 +134,11 @@ async function createUser(input: z.output<typeof NewUser>, world: World) {
     throw fail("user_exists", { param: "email" });
   }
   return { id: user.id, organization_id, email, name, role, password };
+}
+
+async function listUsersOf({ organization: id, ...filters }: z.output<typeof UserFilters>, world: World) {
+  const organization_id = await resolveOrganization(world, id);
+  return users.list_users.output.parse(await listUsers(world.database.queries, organization_id, filters));
 }
 
 /** Resets the password. All sessions of the user end. */

@@ -1,0 +1,81 @@
+/** The events of the organization, as commands follow them through restarts of the service. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { nearestName, type OutputOf } from "../../../tools/contract/index.ts";
+import { webhookEvents, webhooks } from "../../../tools/webhooks.ts";
+import { CallFailure, type Client } from "../../client/index.ts";
+import { UsageError } from "../commands/usage-error.ts";
+
+/** Fast enough for interactive use; causes two requests per second. */
+export const pollMs = 500;
+
+export type EventPage = OutputOf<typeof webhooks.list_events>;
+
+/** Where the next events begin: after a cursor, at a time or, without both, now. */
+export interface Position {
+  readonly after?: string;
+  readonly since?: string;
+}
+
+/**
+ * The value of `--events` as `list_events` takes it; all events without one.
+ * @throws UsageError that lists the known types.
+ */
+export function readEventTypes(list: string | undefined): string {
+  const known: readonly string[] = webhookEvents;
+  const types = list?.split(",").map((type) => type.trim()) ?? known;
+  const unknown = types.find((type) => !known.includes(type));
+  if (unknown !== undefined) {
+    throw new UsageError(describeUnknownEvent(unknown));
+  }
+  return types.join(",");
+}
+
+export function describeUnknownEvent(type: string): string {
+  const nearest = nearestName(type, webhookEvents);
+  const hint = nearest === undefined ? "" : `Did you mean ${nearest}? `;
+  return `There is no event ${JSON.stringify(type)}. ${hint}The events are ${webhookEvents.join(", ")}.`;
+}
+
+/** What is polled, and how a wait for the service is announced, once for each wait. */
+interface Poll {
+  readonly types: string;
+  readonly position: Position;
+  onWait(): void;
+}
+
+/**
+ * The next page. Retries while the service is unavailable: the cursor is the service's own, so that events
+ * of this time follow later, each once.
+ * @throws CallFailure when the service rejects the request.
+ */
+export async function pollEvents(client: Client, { types, position, onWait }: Poll): Promise<EventPage> {
+  for (let isAnnounced = false; ; isAnnounced = true) {
+    try {
+      return await client.call(webhooks.list_events, { types, ...position });
+    } catch (error) {
+      if (error instanceof CallFailure && isRejection(error, position)) {
+        throw error;
+      }
+      if (!isAnnounced) {
+        onWait();
+      }
+      await sleep(pollMs);
+    }
+  }
+}
+
+/**
+ * Whether retrying is useless. After a first response, an error that is not in our envelope comes from
+ * another program.
+ */
+function isRejection({ status, error }: CallFailure, { after }: Position): boolean {
+  return status < 500 && status !== 429 && (error !== undefined || after === undefined);
+}
+
+/** Ends the process when the program that reads its output has ended, as `head` does. */
+export function endWithReader(): void {
+  process.stdout.on("error", (error) => {
+    // Without a reader nothing more can be printed. Another error, such as a full disk, is one of the command.
+    process.exit("code" in error && error.code === "EPIPE" ? 0 : 1);
+  });
+}
