@@ -205,8 +205,7 @@ test("without a running service, an organization is created that the next servic
   expect(data.organization.id).toBe(organization.id);
 });
 
-const orgsCommands =
-  "Commands: orgs create, orgs list, orgs show, orgs suspend, orgs resume.";
+const orgsCommands = "Commands: orgs create, orgs list, orgs show, orgs suspend, orgs resume.";
 
 test.each([
   [["orgs"], `There is no command "orgs". ${orgsCommands}`],

@@ -20,7 +20,7 @@ export interface Position {
  * The value of `--events` as `list_events` takes it; all events without one.
  * @throws UsageError that lists the known types.
  */
-export function readEventTypes(list: string | undefined): string {
+export function readEventsOption(list: string | undefined): string {
   const known: readonly string[] = webhookEvents;
   const types = list?.split(",").map((type) => type.trim()) ?? known;
   const unknown = types.find((type) => !known.includes(type));

@@ -54,9 +54,12 @@ export async function keepSigningSecret(
 }
 
 async function readSigningSecret(file: string): Promise<string> {
-  const { mode } = await stat(file);
+  const found = await stat(file);
+  if (!found.isFile()) {
+    throw new Error(`${file} is not a file. Delete it: the next run makes a signing secret there.`);
+  }
   // Windows has no such permissions: what it reports there says nothing.
-  if (process.platform !== "win32" && (mode & 0o077) !== 0) {
+  if (process.platform !== "win32" && (found.mode & 0o077) !== 0) {
     throw new Error(
       `Other users of this machine may read the signing secret in ${file}. Run chmod 600 on it, or replace it with tidings listen --new-secret.`,
     );

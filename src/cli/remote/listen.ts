@@ -5,12 +5,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { readConfig } from "../../config/index.ts";
 import { type CommandOptions, settingsOf } from "../commands/options.ts";
 import { connectToService, explainFailure } from "./connect.ts";
-import { endWithReader, pollEvents, pollMs, readEventTypes } from "./events.ts";
+import { endWithReader, pollEvents, pollMs, readEventsOption } from "./events.ts";
 import { describeForwarding, forwardEvent, keepSigningSecret, readReceiver } from "./forward.ts";
 
 export async function runListen(options: CommandOptions): Promise<void> {
   const { "new-secret": isNew = false } = options;
-  const types = readEventTypes(options.events);
+  const types = readEventsOption(options.events);
   const forwardTo = readReceiver("listen", options["forward-to"]);
   const { config } = readConfig(undefined, settingsOf(options));
   const { client, description } = await connectToService(config, "listen");

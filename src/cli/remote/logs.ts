@@ -11,7 +11,7 @@ import {
   type Position,
   pollEvents,
   pollMs,
-  readEventTypes,
+  readEventsOption,
 } from "./events.ts";
 
 /** The number of events in a full page of `list_events`. */
@@ -22,7 +22,7 @@ type Event = EventPage["data"][number];
 
 export async function runLogs(options: CommandOptions): Promise<void> {
   const { json = false, follow = false } = options;
-  const types = readEventTypes(options.events);
+  const types = readEventsOption(options.events);
   const since = readSince(options.since ?? "1h", Date.now());
   endWithReader();
   await withClient(options, "logs", async (client) => {
