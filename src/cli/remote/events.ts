@@ -75,7 +75,7 @@ function isRejection({ status, error }: CallFailure, { after }: Position): boole
 /** Ends the process when the program that reads its output has ended, as `head` does. */
 export function endWithReader(): void {
   process.stdout.on("error", (error) => {
-    // Without a reader nothing more can be printed. Another error, such as a full disk, is one of the command.
+    // Without a reader nothing more can be printed. Another error, such as a full disk, is a failure.
     process.exit("code" in error && error.code === "EPIPE" ? 0 : 1);
   });
 }
