@@ -8,7 +8,7 @@ import { withClient } from "./connect.ts";
 type Inbox = OutputOf<typeof inboxes.list_inboxes>["data"][number];
 
 export async function runListInboxes(options: CommandOptions): Promise<void> {
-  const data = await readInboxes(options);
+  const data = await readInboxes(options, "inboxes list");
   print(options.json, data, () =>
     describeTable(
       ["ID", "NAME", "CHANNEL", "SIMULATED", "NUMBER", "HEALTH"],
@@ -26,7 +26,7 @@ export async function runListInboxes(options: CommandOptions): Promise<void> {
 
 /** @throws Error if the organization has no inbox with this id. */
 export async function runShowInbox(options: CommandOptions, id: string): Promise<void> {
-  const inbox = (await readInboxes(options)).find((each) => each.id === id);
+  const inbox = (await readInboxes(options, "inboxes show")).find((each) => each.id === id);
   if (!inbox) {
     throw new Error(
       `The organization has no inbox ${JSON.stringify(id)}. Find its id with: tidings inboxes list`,
@@ -48,8 +48,8 @@ export async function runShowInbox(options: CommandOptions, id: string): Promise
   );
 }
 
-async function readInboxes(options: CommandOptions): Promise<readonly Inbox[]> {
-  const { data } = await withClient(options, "inboxes", (client) => client.call(inboxes.list_inboxes, {}));
+async function readInboxes(options: CommandOptions, command: string): Promise<readonly Inbox[]> {
+  const { data } = await withClient(options, command, (client) => client.call(inboxes.list_inboxes, {}));
   return data;
 }
 
