@@ -68,6 +68,7 @@ export {
   nameKeyword,
   toJsonSchema,
   toNamedJsonSchema,
+  unwrap,
 } from "./json-schema/index.ts";
 export { closeTexts, removeMentions } from "./mentions.ts";
 export {

@@ -24,6 +24,24 @@ import type { ChannelPricing, EntryAccount, MessageCharge } from "./money.ts";
 import type { StoredTemplateContent } from "./templates.ts";
 
 export interface Tables {
+  acts: {
+    organization_id: string;
+    id: string;
+    created_at: string;
+    agent_type: "api_key" | "user" | "operator" | "system";
+    agent_id: string;
+    agent_name: string;
+    session_id: string | null;
+    operation: string;
+    tool: string | null;
+    /** Without secrets and texts; null once a contact that they named was erased. */
+    arguments: Json<Record<string, unknown>> | null;
+    status: number;
+    error: string | null;
+    duration_ms: number;
+    /** Of the records that the input and the response name. */
+    ids: string[];
+  };
   api_keys: {
     organization_id: string;
     id: string;
@@ -831,6 +849,15 @@ export interface Tables {
     created_by: string | null;
     created_at: string;
     updated_at: string;
+  };
+  read_counts: {
+    organization_id: string;
+    minute: string;
+    agent_type: "api_key" | "user" | "operator" | "system";
+    agent_id: string;
+    agent_name: string;
+    operation: string;
+    count: number;
   };
   read_marks: {
     organization_id: string;
