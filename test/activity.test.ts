@@ -139,6 +139,21 @@ test("an act of the operator is in the record of the organization that it is abo
   ]);
 });
 
+test("the erasure of a contact takes its arguments and its ids out of the record, and nothing else", async () => {
+  const { data: contact } = await app.call(contacts.create_contact, { phone_number: newNumber() });
+  const { id: contact_id } = contact;
+  await app.call(contacts.update_contact, { id: contact_id, name: "Ada" });
+  const before = await list({ contact_id });
+  expect(before.map(({ operation }) => operation)).toEqual(["update_contact", "create_contact"]);
+  await app.call(contacts.delete_contact, { id: contact_id });
+  await app.runDueJobs();
+  expect(await list({ contact_id })).toEqual([]);
+  const after = (await list({ per_page: 100 })).filter(({ id }) => before.some((act) => act.id === id));
+  expect(after).toEqual(
+    before.map((act) => ({ ...act, arguments: null, ids: act.ids.filter((id) => id !== contact_id) })),
+  );
+});
+
 test("reads over REST are counted by credential, operation and minute", async () => {
   await app.advanceTime(60_000);
   const minute = new Date(Math.floor(app.now().getTime() / 60_000) * 60_000).toISOString();

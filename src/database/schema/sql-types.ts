@@ -983,4 +983,4 @@ export const sqlTypes: SqlTypes = {
 };
 
 /** Of the migrations and the declarations that this file was made from. */
-export const digest = "ebc4bf23d675ea88";
+export const digest = "4b16dcbd04d90fd6";

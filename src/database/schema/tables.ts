@@ -9,6 +9,7 @@ import type {
   JsonOrSealed,
   SealedText,
   StoredActor,
+  StoredMessageSender,
 } from "./columns.ts";
 import type { FlowNode, FlowStepDetail, FlowWait, StoredEndActionConfig } from "./flows.ts";
 import type {
@@ -665,7 +666,7 @@ export interface Tables {
     /** The transaction that wrote the row; an xid8. */
     transaction_id: Generated<string>;
     /** Null for inbound messages, and for messages of versions that did not record the actor. */
-    sent_by: Json<StoredActor> | null;
+    sent_by: Json<StoredMessageSender> | null;
     /** Null for inbound messages, and if there are no prices. */
     charge: Json<MessageCharge> | null;
     /** Null if the message belongs to no broadcast, or a retry has replaced it. */

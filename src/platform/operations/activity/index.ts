@@ -5,6 +5,7 @@ import { defineRetentionJob, implement } from "../../foundation/kernel/index.ts"
 import { erasesContact } from "../../inbox/contacts/index.ts";
 import { csvRoute } from "./csv-route.ts";
 import { eraseActs } from "./erase.ts";
+import { explainMessage } from "./explain.ts";
 import { readActs, selectActs } from "./rows.ts";
 import { addReads, insertActs } from "./store.ts";
 
@@ -44,6 +45,10 @@ export const activity = implement(contract, {
         by: { type: agent_type, id: agent_id, name: agent_name },
       }));
       return { data, meta };
+    },
+
+    async explain_message({ id }, context) {
+      return { data: await explainMessage(context, id) };
     },
   },
   jobs: [

@@ -25,7 +25,7 @@ export function selectActs(db: Queries, organization: string, filter: ActFilter)
     .$if(by !== undefined, (rows) => rows.where("agent_id", "=", by ?? ""))
     .$if(session_id !== undefined, (rows) => rows.where("session_id", "=", session_id ?? ""))
     .$if(operation !== undefined, (rows) => rows.where("operation", "=", operation ?? ""))
-    .$if(contact_id !== undefined, (rows) => rows.where(names([contact_id ?? ""])))
+    .$if(contact_id !== undefined, (rows) => rows.where(namesAny([contact_id ?? ""])))
     .$if(outcome !== undefined, (rows) => rows.where("status", outcome === "done" ? "<" : ">=", 400))
     .$if(since !== undefined, (rows) => rows.where("created_at", ">=", since ?? ""))
     .$if(until !== undefined, (rows) => rows.where("created_at", "<", until ?? ""))
@@ -42,7 +42,7 @@ export function selectOperatorActs(db: Queries) {
 }
 
 /** Whether the act names one of these records. An index finds them. */
-export function names(ids: readonly string[]) {
+export function namesAny(ids: readonly string[]) {
   return sql<boolean>`ids && ${ids}::text[]`;
 }
 

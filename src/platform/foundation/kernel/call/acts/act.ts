@@ -4,7 +4,7 @@ import type { Caller } from "../../actor.ts";
 import type { Transaction } from "../../transaction.ts";
 
 /** Who made a call. */
-export interface Agent {
+export interface ActAgent {
   /** `operator` for acts that concern no organization. */
   readonly organization_id: string;
   readonly type: "api_key" | "user" | "operator" | "system";
@@ -16,11 +16,11 @@ export interface Agent {
 }
 
 /** One call. Without secrets, and without texts of its input. */
-export interface Act {
+export interface RecordedAct {
   readonly organization_id: string;
   readonly id: string;
   readonly created_at: string;
-  readonly agent_type: Agent["type"];
+  readonly agent_type: ActAgent["type"];
   readonly agent_id: string;
   readonly agent_name: string;
   readonly session_id: string | null;
@@ -39,9 +39,9 @@ export interface Act {
 }
 
 /** How often a credential read something in one minute. */
-export interface ReadCount {
+export interface CountedReads {
   readonly organization_id: string;
-  readonly agent_type: Agent["type"];
+  readonly agent_type: ActAgent["type"];
   readonly agent_id: string;
   readonly agent_name: string;
   readonly operation: string;
@@ -52,23 +52,23 @@ export interface ReadCount {
 
 /** Stores the record: a part of the module that owns its tables. */
 export interface ActStore {
-  insert(db: Queries, acts: readonly Act[]): Promise<void>;
+  insert(db: Queries, acts: readonly RecordedAct[]): Promise<void>;
   /** Adds to the stored counts. */
-  addReads(db: Queries, reads: readonly ReadCount[]): Promise<void>;
+  addReads(db: Queries, reads: readonly CountedReads[]): Promise<void>;
 }
 
 /** The record of this process. */
 export interface ActLog {
   /** Writes with the commit of what the calls have changed: one statement, and no wait. */
-  writeWith(tx: Transaction, acts: readonly Act[]): void;
+  writeWith(tx: Transaction, acts: readonly RecordedAct[]): void;
   /** Writes soon, while nobody waits. */
-  add(act: Act): void;
-  countRead(agent: Agent, operation: string, now: Date): void;
+  add(act: RecordedAct): void;
+  countRead(agent: ActAgent, operation: string, now: Date): void;
   /** Resolves when everything is written that was added and counted. */
   settle(): Promise<void>;
 }
 
-export function agentOf({ organization_id, user, credential, session }: Caller): Agent {
+export function agentOf({ organization_id, user, credential, session }: Caller): ActAgent {
   return user
     ? { organization_id, type: "user", id: user.id, name: user.name, session_id: session?.family_id ?? null }
     : { organization_id, type: "api_key", id: credential.id, name: credential.name, session_id: null };
@@ -77,7 +77,7 @@ export function agentOf({ organization_id, user, credential, session }: Caller):
 /** The owner of acts that concern no organization. No organization has such an id. */
 export const noOrganization = "operator";
 
-export const operatorAgent: Agent = {
+export const operatorAgent: ActAgent = {
   organization_id: noOrganization,
   type: "operator",
   id: "operator",

@@ -9,7 +9,7 @@ import type { Database } from "../../../../../database/database.ts";
 import { runFor } from "../../../../../database/sharing/index.ts";
 import type { Clock } from "../../../../../ports/clock.ts";
 import type { Log } from "../../../../../ports/telemetry/log.ts";
-import type { Act, ActLog, ActStore, ReadCount } from "./act.ts";
+import type { ActLog, ActStore, CountedReads, RecordedAct } from "./act.ts";
 
 export interface ActLogOptions {
   /** Default: nothing is recorded. */
@@ -40,8 +40,8 @@ const everyMs = 10_000;
 const minuteMs = 60_000;
 
 export function createActLog({ store, database, now, log }: ActLogOptions): OwnActLog {
-  const acts: Act[] = [];
-  const reads = new Map<string, ReadCount>();
+  const acts: RecordedAct[] = [];
+  const reads = new Map<string, CountedReads>();
   let writing: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
 
@@ -62,7 +62,7 @@ export function createActLog({ store, database, now, log }: ActLogOptions): OwnA
     return writing;
   };
 
-  const writeReads = async (isDue: (read: ReadCount) => boolean): Promise<void> => {
+  const writeReads = async (isDue: (read: CountedReads) => boolean): Promise<void> => {
     const due = [...reads].filter(([, read]) => isDue(read));
     for (const [key] of due) {
       reads.delete(key);
@@ -107,7 +107,7 @@ export function createActLog({ store, database, now, log }: ActLogOptions): OwnA
     settle,
 
     start() {
-      const isOver = ({ minute }: ReadCount) => Date.parse(minute) + minuteMs <= now().getTime();
+      const isOver = ({ minute }: CountedReads) => Date.parse(minute) + minuteMs <= now().getTime();
       timer ??= setInterval(() => void writeReads(isOver).catch(report), everyMs);
     },
 

@@ -2,7 +2,7 @@
 import { Failure, type Operation } from "../../../../../../tools/contract/index.ts";
 import { newId } from "../../../../../database/id.ts";
 import type { Transaction } from "../../transaction.ts";
-import { type Act, type ActLog, type Agent, noOrganization } from "./act.ts";
+import { type ActAgent, type ActLog, noOrganization, type RecordedAct } from "./act.ts";
 import { idsIn, redactInput } from "./redact.ts";
 
 /** What of a call is recorded. */
@@ -24,11 +24,11 @@ interface RecordedResponse {
 /** The record of a call while it runs. */
 export interface CallRecord {
   /** Names the caller of a call that had no credential, such as a sign-in. */
-  identify(agent: Agent): void;
+  identify(agent: ActAgent): void;
   /** Replaces the input, which is not known before a form has been read. */
   read(input: unknown): void;
   /** The act that has this response. Undefined if the caller is not known. */
-  toAct(response: RecordedResponse): Act | undefined;
+  toAct(response: RecordedResponse): RecordedAct | undefined;
   /** Records the effect in the transaction of the effect. */
   writeWith(tx: Transaction, response: RecordedResponse): void;
   /** Records what no transaction has recorded. */
@@ -43,7 +43,7 @@ const unrecorded: readonly number[] = [429, 503];
 /** Errors that an inner call has recorded. */
 const recordedErrors = new WeakSet<object>();
 
-export function createCallRecord(call: RecordedCall, caller: Agent | null): CallRecord {
+export function createCallRecord(call: RecordedCall, caller: ActAgent | null): CallRecord {
   const { acts, name, operation, tool, now } = call;
   const startedAt = performance.now();
   const isRead = operation.effect === "read" || (operation.effect === "public" && operation.method === "GET");
@@ -74,7 +74,7 @@ export function createCallRecord(call: RecordedCall, caller: Agent | null): Call
       ids,
     };
   };
-  const add = (act: Act | undefined) => act && acts.add(act);
+  const add = (act: RecordedAct | undefined) => act && acts.add(act);
 
   return {
     identify(who) {
@@ -127,6 +127,6 @@ function wasRecorded(error: unknown): boolean {
 }
 
 /** An act of the operator belongs to the organization that it is about. */
-function organizationOf({ type, organization_id }: Agent, ids: readonly string[]): string {
+function organizationOf({ type, organization_id }: ActAgent, ids: readonly string[]): string {
   return type === "operator" ? (ids.find((id) => id.startsWith("org_")) ?? noOrganization) : organization_id;
 }

@@ -94,20 +94,25 @@ function optionsOf(schema: z.core.$ZodType): readonly z.core.$ZodType[] {
 /** More than a call with 1,000 messages has. */
 const maxIds = 5_000;
 
+/** Nothing deeper is stored. A member that the schema does not name may be nested much deeper. */
+const maxDepth = 32;
+
 /** The ids of records in these values, each once, in the order in which they appear. */
 export function idsIn(...values: readonly unknown[]): readonly string[] {
   const found = new Set<string>();
-  const visit = (value: unknown): void => {
+  const visit = (value: unknown, depth: number): void => {
     if (typeof value === "string") {
       if (isRecordId(value) && found.size < maxIds) {
         found.add(value);
       }
-    } else if (typeof value === "object" && value !== null) {
+    } else if (typeof value === "object" && value !== null && depth < maxDepth) {
       for (const member of Object.values(value)) {
-        visit(member);
+        visit(member, depth + 1);
       }
     }
   };
-  values.forEach(visit);
+  for (const value of values) {
+    visit(value, 0);
+  }
   return [...found];
 }

@@ -3,7 +3,7 @@ import { type IdempotencyKey, system } from "../../actor.ts";
 import type { World } from "../../context.ts";
 import { defineScheduledJob, type ModuleJob } from "../../job.ts";
 import type { Module } from "../../module.ts";
-import { type Agent, createCallRecord } from "../acts/index.ts";
+import { type ActAgent, createCallRecord } from "../acts/index.ts";
 import { codecFor } from "../execute-write.ts";
 import { type BoundOperation, bindHandlers, outwardStepsOf } from "../operation-call.ts";
 import { findAbandoned, type StoredIntent, takeOver } from "./intents.ts";
@@ -68,7 +68,7 @@ async function resolveOne(
 function toAgent(
   { organization_id, credential_id }: IdempotencyKey,
   { type, name }: StoredIntent["actor"],
-): Agent {
+): ActAgent {
   const isUser = type === "user";
   return { organization_id, type: isUser ? "user" : "api_key", id: credential_id, name, session_id: null };
 }
