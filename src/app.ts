@@ -124,6 +124,7 @@ async function start(options: AppOptions, database: Database): Promise<App> {
   base.listening.address = address;
   if (runsJobs) {
     platform.jobs.start();
+    platform.acts.start();
   }
   const statistics = runsJobs ? startStatistics(database.queries, options.log) : undefined;
   return {
@@ -135,6 +136,7 @@ async function start(options: AppOptions, database: Database): Promise<App> {
       base.stopping.abort();
       // The jobs stop in the same tick: a new job would be aborted at once and claimed again.
       await Promise.all([platform.jobs.stop(shutdownMs), mcp.close().then(() => server.close(shutdownMs))]);
+      await platform.acts.stop();
       await Promise.all([base.telemetry.close(), base.webs.closeWebs(), statistics?.[Symbol.asyncDispose]()]);
       await database[Symbol.asyncDispose]();
     },

@@ -21,7 +21,7 @@ const domains: Readonly<Record<string, readonly string[]>> = {
   content: ["uploads", "media", "templates", "quick-replies", "knowledge-base"],
   inbox: ["contacts", "teams", "routing", "conversations", "notes", "messages"],
   automation: ["webhooks", "imports", "cohorts", "broadcasts", "chatbot", "flows"],
-  operations: ["ledger", "plans", "bootstrap", "operator", "clock", "mcp"],
+  operations: ["ledger", "plans", "activity", "bootstrap", "operator", "clock", "mcp"],
 };
 const modulePaths = Object.entries(domains).flatMap(([domain, names]) =>
   names.map((name) => `src/platform/${domain}/${name}`),

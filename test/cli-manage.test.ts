@@ -87,6 +87,12 @@ describe("beside a running service", () => {
     expect(elsewhere).toMatchObject({ status: 1, stderr: expect.stringContaining("no key with this id") });
     expect((await run("keys", "revoke", key.id, ...at)).stdout).toBe(`The key ${key.id} is revoked.\n`);
     expect(await expectFailure(whoami())).toMatchObject({ status: 401 });
+    const acts = await client.call(operator.list_operator_activity, { per_page: 3 }, { key: operatorKey });
+    expect(acts.data.acts.map(({ operation, by, ids }) => [operation, by.id, ids])).toEqual([
+      ["revoke-key", "machine", [organization.id, key.id]],
+      ["create-key", "machine", [organization.id, key.id]],
+      ["create-organization", "machine", expect.arrayContaining([organization.id])],
+    ]);
   });
 
   test("a user is created, and a reset of the password ends the sessions", async () => {

@@ -28,7 +28,8 @@ test("a keyword starts a flow, whose message is sent once by the flow", async ()
   await settle();
   expect(textsOf(await phone.listMessages())).toEqual(["Hello there!"]);
   const { data } = await app.call(messages.list_messages, { conversation_id });
-  expect(data[0]?.sent_by).toEqual({ type: "flow", id: flow.id, name: "Flow" });
+  const node_id = flow.nodes[0]?.id;
+  expect(data[0]?.sent_by).toEqual({ type: "flow", id: flow.id, name: "Flow", node_id });
   const [run] = await runsOf(conversation_id);
   expect(run).toMatchObject({ status: "completed", trigger_type: "keyword", steps: 1, reason: null });
   expect(run?.path).toMatchObject([{ node_type: "send_message", outcome: "next", message_id: data[0]?.id }]);

@@ -3,6 +3,7 @@ import { sql } from "kysely";
 import { beforeAll, expect, test } from "vitest";
 import { readConfig } from "../src/config/index.ts";
 import { jobsOf, modules } from "../src/platform/index.ts";
+import { activity } from "../tools/activity.ts";
 import { auth } from "../tools/auth.ts";
 import { billing } from "../tools/billing.ts";
 import { imports } from "../tools/imports.ts";
@@ -82,6 +83,8 @@ beforeAll(async () => {
     input: { phone_number: "+14155550192" },
   });
   await app.call(plans.withdraw_plan, { id: plan.id });
+  await app.call(activity.list_read_counts, {});
+  await app.call(activity.list_read_counts, {});
   await app.advanceTime(minute);
   const organization = "(select id from organizations)";
   await query(`

@@ -1,12 +1,13 @@
 /** The routing queue: who waits, who is assigned next, escalation to further tiers, and requeueing. */
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
-import { connectModules } from "../src/platform/foundation/kernel/index.ts";
+import { connectModules, type World } from "../src/platform/foundation/kernel/index.ts";
 import { activePolicies, matchPolicies, readFacts } from "../src/platform/inbox/routing/index.ts";
 import { modules } from "../src/platform/index.ts";
 import { routing } from "../tools/routing.ts";
 import { teams } from "../tools/teams.ts";
 import { users } from "../tools/users.ts";
+import { silentLog } from "./support/app.ts";
 import { useRoutingApp } from "./support/routing.ts";
 import { openPhone } from "./support/simulator.ts";
 import { createTeamWithMembers, findWrongChatCounts, insertAgent } from "./support/teams.ts";
@@ -213,7 +214,11 @@ test("conditions are evaluated with two queries for all conversations, of contac
     },
     transformResult: async ({ result }) => result,
   });
-  const { hooks } = connectModules(Object.values(modules));
+  const { hooks } = connectModules(Object.values(modules), {
+    database: { queries } as World["database"], // the record writes nothing here
+    now: app.now,
+    log: silentLog,
+  });
   const facts = await readFacts({ db: counted, world: { hooks } }, rows, policies);
   expect(count).toBe(2);
   const matching = rows.filter(

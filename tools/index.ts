@@ -1,4 +1,5 @@
 /** The catalogue: every operation by name, resource by resource. */
+import { activity } from "./activity.ts";
 import { apiKeys } from "./api-keys.ts";
 import { auth } from "./auth.ts";
 import { billing } from "./billing.ts";
@@ -60,6 +61,7 @@ export const resources = {
   "api-keys": apiKeys,
   auth,
   plans,
+  activity,
   mcp,
 };
 

@@ -3,6 +3,7 @@
  * are no tools.
  */
 import { z } from "zod";
+import { ActList, actPage } from "./activity.ts";
 import { operatorBilling } from "./billing.ts";
 import {
   chosenPassword,
@@ -105,6 +106,19 @@ export const operator = {
     ),
     status: 201,
     showsSecret: true,
+    tools: {},
+  }),
+
+  list_operator_activity: operation({
+    method: "GET",
+    path: "/operator/v1/activity",
+    credential: "operator",
+    scope: null,
+    title: "List operator activity",
+    description:
+      "List what the operator did, over this interface and by commands on the machine, the newest first.",
+    input: z.object(actPage),
+    output: ActList,
     tools: {},
   }),
 

@@ -20,6 +20,8 @@ const names: Readonly<Record<string, readonly string[]>> = {
     "secrets",
     "message-batches",
     "shared-transactions",
+    "tool-marks",
+    "activity*",
   ],
   "platform/foundation/problems": ["flow-rules", "chatbot-graph"],
   "platform/foundation/query": ["query*", "cohort-queries", "routing"],
@@ -97,6 +99,7 @@ const names: Readonly<Record<string, readonly string[]>> = {
   "platform/operations/clock": ["clock"],
   "platform/operations/ledger": ["ledger", "wallet", "payments"],
   "platform/operations/mcp": ["mcp", "rest-tools"],
+  "platform/operations/activity": ["activity*", "erasure"],
   "platform/operations/plans": ["plans", "plan-broadcasts", "plan-machine", "plan-processes"],
   "platform/operations/operator": ["operator", "cli-manage", "suspension"],
   "adapters/channel": [

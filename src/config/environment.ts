@@ -159,6 +159,9 @@ export const Environment = z.object({
   TIDINGS_RETENTION_DEAD_JOBS_DAYS: wholeNumber(1, 36_500)
     .default(30)
     .describe("Days for which dead-letter jobs are kept"),
+  TIDINGS_RETENTION_ACTIVITY_DAYS: wholeNumber(1, 36_500)
+    .default(90)
+    .describe("Days for which the record of acts is kept"),
   TIDINGS_ALLOWED_HOSTS: commaList(readHost, "host names without a port, separated by commas").describe(
     "Host names that requests to /mcp may use, in addition to the loopback names",
   ),

@@ -187,6 +187,7 @@ function toConfig(env: z.output<typeof Environment>) {
       events: env.TIDINGS_RETENTION_EVENTS_DAYS,
       imports: env.TIDINGS_RETENTION_IMPORTS_DAYS,
       deadJobs: env.TIDINGS_RETENTION_DEAD_JOBS_DAYS,
+      activity: env.TIDINGS_RETENTION_ACTIVITY_DAYS,
     },
     allowedHosts: env.TIDINGS_ALLOWED_HOSTS,
     allowedOrigins: env.TIDINGS_ALLOWED_ORIGINS,

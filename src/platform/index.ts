@@ -62,6 +62,7 @@ import { payments, receivePaymentWebhook } from "./money/payments/index.ts";
 import { prices } from "./money/prices/index.ts";
 import { pricing } from "./money/pricing/index.ts";
 import { wallet } from "./money/wallet/index.ts";
+import { activity } from "./operations/activity/index.ts";
 import { clock } from "./operations/clock.ts";
 import { ledger } from "./operations/ledger/index.ts";
 import { mcp } from "./operations/mcp.ts";
@@ -97,6 +98,7 @@ export const modules: Modules = {
   "api-keys": apiKeys,
   auth,
   plans,
+  activity,
   mcp,
 };
 
@@ -124,6 +126,8 @@ export interface Platform {
   readonly jobs: RunningJobs;
   /** The use of rate limits, shared with the other processes of the database. */
   readonly sharedUse: SharedUse;
+  /** The record of acts: `start` writes counts while the app runs, `stop` writes what is left. */
+  readonly acts: Pick<ReturnType<typeof connectModules>["acts"], "start" | "stop">;
   /** Throws if the database can't be used. */
   checkDatabase(): Promise<void>;
 }
@@ -140,6 +144,7 @@ export interface PlatformParts
     | "payments"
     | "hooks"
     | "plannedCalls"
+    | "acts"
     | "erasers"
     | "jobsKeptByErasure"
     | "tools"
@@ -218,12 +223,14 @@ export function createPlatform(parts: PlatformParts): Platform {
     ...(concurrency && { concurrency }),
   });
   const transactionParts = { jobs, now, recorders: recordersOf(enabledModules) };
+  const tenantDatabase = database.withTransactions((props) => new Transaction(props, transactionParts));
+  const connected = connectModules(moduleList, { database: tenantDatabase, now, log });
   const world: World = {
     ...outside,
     ...reached,
-    database: database.withTransactions((props) => new Transaction(props, transactionParts)),
+    database: tenantDatabase,
     jobs,
-    ...connectModules(moduleList),
+    ...connected,
     erasers: moduleList.map(({ erase }) => erase),
     jobsKeptByErasure: moduleJobs.filter(({ isKeptByErasure }) => isKeptByErasure).map(({ name }) => name),
     tools: toolsOf(enabledModules),
@@ -236,6 +243,7 @@ export function createPlatform(parts: PlatformParts): Platform {
     callbacks,
     jobs,
     sharedUse: processes.sharedUse,
+    acts: connected.acts,
     checkDatabase: () => checkDatabase(world, processes).catch(throwDatabaseFailure),
   };
 }

@@ -46,6 +46,8 @@ export interface RetentionDays {
   readonly events: number;
   readonly imports: number;
   readonly deadJobs: number;
+  /** The record of acts. */
+  readonly activity: number;
 }
 
 /** What the wallets of all organizations may pay. */

@@ -10,7 +10,6 @@ import {
   operation,
   paged,
   paging,
-  RecordedActor,
   recipient,
   timestamp,
   untrusted,
@@ -31,7 +30,7 @@ import {
   wait_seconds,
 } from "./content.ts";
 import { interactiveFields } from "./interactive.ts";
-import { ListedMessage, Message } from "./message.ts";
+import { ListedMessage, Message, MessageSender } from "./message.ts";
 import { mediaTypes } from "./parts.ts";
 import { searches } from "./search.ts";
 import { mediaOperations } from "./view-media.ts";
@@ -98,7 +97,7 @@ const SentMessage = Message.pick({
     /** Whether this call created it. */
     created: z.boolean(),
   }),
-  sent_by: RecordedActor,
+  sent_by: MessageSender,
   warnings: z.array(z.string()).optional(),
 });
 

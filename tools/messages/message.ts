@@ -69,6 +69,16 @@ const Price = z.object({
   simulated: z.boolean(),
 });
 
+/** Who sent a message, and how. */
+export const MessageSender = RecordedActor.extend({
+  /** The MCP tool by which an assistant sent it. */
+  tool: z.string().optional(),
+  /** The step of the flow. */
+  node_id: z.string().optional(),
+  /** What the answer of the chatbot is based on: documents with their pages, and questions of pairs. */
+  sources: z.array(z.string()).optional(),
+});
+
 export const Message = z.object({
   id: z.string(),
   conversation_id: z.string(),
@@ -102,7 +112,7 @@ export const Message = z.object({
   /** Present only in a simulated inbox: no real phone has the message. */
   simulated: z.literal(true).optional(),
   /** Who sent the message; null for inbound messages and in older records. */
-  sent_by: RecordedActor.nullable(),
+  sent_by: MessageSender.nullable(),
   error: MessageError.nullable(),
   /** Null if the message is not queued, or has not been tried yet. */
   delay: Delay.nullable(),

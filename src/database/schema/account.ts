@@ -75,3 +75,14 @@ export interface AccountColumns {
     settings: Record<string, unknown>;
   };
 }
+
+export interface ActColumns {
+  acts: {
+    agent_type: "api_key" | "user" | "operator" | "system";
+    /** Without secrets and texts; null once a contact that they named was erased. */
+    arguments: Record<string, unknown>;
+    /** Of the records that the input and the response name. */
+    ids: string[];
+  };
+  read_counts: { agent_type: "api_key" | "user" | "operator" | "system" };
+}

@@ -36,3 +36,13 @@ export interface StoredActor {
   readonly id: string;
   readonly name: string;
 }
+
+/** Who sent a message, and how. */
+export interface StoredMessageSender extends StoredActor {
+  /** The MCP tool of an assistant. */
+  readonly tool?: string;
+  /** The step of a flow. */
+  readonly node_id?: string;
+  /** What an answer of the chatbot is based on. */
+  readonly sources?: string[];
+}

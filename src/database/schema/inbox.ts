@@ -1,6 +1,6 @@
 /** Columns of contacts, conversations, messages, uploads and imports. */
 import type { FailureReason } from "../../ports/channel/channel.ts";
-import type { StoredActor } from "./columns.ts";
+import type { StoredActor, StoredMessageSender } from "./columns.ts";
 import type { ChannelPricing, MessageCharge } from "./money.ts";
 import type { SentTemplate } from "./templates.ts";
 
@@ -117,7 +117,7 @@ export interface InboxColumns {
     quota_full_at: string;
     error: MessageFailure;
     /** Null for inbound messages, and for messages of versions that did not record the actor. */
-    sent_by: StoredActor;
+    sent_by: StoredMessageSender;
     /** Null for inbound messages, and if there are no prices. */
     charge: MessageCharge;
     /** Null if the message belongs to no broadcast, or a retry has replaced it. */

@@ -19,6 +19,22 @@ export type SqlType =
 type SqlTypes = { readonly [Table in keyof Tables]: { readonly [Name in keyof Tables[Table]]: SqlType } };
 
 export const sqlTypes: SqlTypes = {
+  acts: {
+    organization_id: "text",
+    id: "text",
+    created_at: "timestamptz",
+    agent_type: "text",
+    agent_id: "text",
+    agent_name: "text",
+    session_id: "text",
+    operation: "text",
+    tool: "text",
+    arguments: "jsonb",
+    status: "smallint",
+    error: "text",
+    duration_ms: "integer",
+    ids: "text[]",
+  },
   api_keys: {
     organization_id: "text",
     id: "text",
@@ -713,6 +729,15 @@ export const sqlTypes: SqlTypes = {
     created_at: "timestamptz",
     updated_at: "timestamptz",
   },
+  read_counts: {
+    organization_id: "text",
+    minute: "timestamptz",
+    agent_type: "text",
+    agent_id: "text",
+    agent_name: "text",
+    operation: "text",
+    count: "bigint",
+  },
   read_marks: {
     organization_id: "text",
     conversation_id: "text",
@@ -958,4 +983,4 @@ export const sqlTypes: SqlTypes = {
 };
 
 /** Of the migrations and the declarations that this file was made from. */
-export const digest = "e57e0e3a93fa1d44";
+export const digest = "4b16dcbd04d90fd6";

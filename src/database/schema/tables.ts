@@ -9,6 +9,7 @@ import type {
   JsonOrSealed,
   SealedText,
   StoredActor,
+  StoredMessageSender,
 } from "./columns.ts";
 import type { FlowNode, FlowStepDetail, FlowWait, StoredEndActionConfig } from "./flows.ts";
 import type {
@@ -24,6 +25,24 @@ import type { ChannelPricing, EntryAccount, MessageCharge } from "./money.ts";
 import type { StoredTemplateContent } from "./templates.ts";
 
 export interface Tables {
+  acts: {
+    organization_id: string;
+    id: string;
+    created_at: string;
+    agent_type: "api_key" | "user" | "operator" | "system";
+    agent_id: string;
+    agent_name: string;
+    session_id: string | null;
+    operation: string;
+    tool: string | null;
+    /** Without secrets and texts; null once a contact that they named was erased. */
+    arguments: Json<Record<string, unknown>> | null;
+    status: number;
+    error: string | null;
+    duration_ms: number;
+    /** Of the records that the input and the response name. */
+    ids: string[];
+  };
   api_keys: {
     organization_id: string;
     id: string;
@@ -647,7 +666,7 @@ export interface Tables {
     /** The transaction that wrote the row; an xid8. */
     transaction_id: Generated<string>;
     /** Null for inbound messages, and for messages of versions that did not record the actor. */
-    sent_by: Json<StoredActor> | null;
+    sent_by: Json<StoredMessageSender> | null;
     /** Null for inbound messages, and if there are no prices. */
     charge: Json<MessageCharge> | null;
     /** Null if the message belongs to no broadcast, or a retry has replaced it. */
@@ -831,6 +850,15 @@ export interface Tables {
     created_by: string | null;
     created_at: string;
     updated_at: string;
+  };
+  read_counts: {
+    organization_id: string;
+    minute: string;
+    agent_type: "api_key" | "user" | "operator" | "system";
+    agent_id: string;
+    agent_name: string;
+    operation: string;
+    count: number;
   };
   read_marks: {
     organization_id: string;

@@ -53,38 +53,48 @@ const { whoami: _, ...own } = contract;
 export const auth = implement(own, {
   tables: ["refresh_tokens"],
   operations: {
-    async login(credentials, { world, now, once }) {
-      const user = await verifyCredentials(world, credentials);
+    async login(credentials, { world, now, once, record }) {
+      const user = await verifyCredentials(world, credentials, record);
       const owner = { organization_id: user.organization_id, credential_id: user.id };
       return once(owner, async (tx) => {
         const refresh = await startFamily(tx, user, now);
+        record.identify(toAgent(user, refresh.family_id));
         return { data: await createSession(world, user, refresh, now) };
       });
     },
 
-    async change_password({ new_password, ...credentials }, { world, now }) {
-      const verified = await verifyCredentials(world, credentials);
+    async change_password({ new_password, ...credentials }, { world, now, record }) {
+      const verified = await verifyCredentials(world, credentials, record);
       const password_hash = await hashPassword(new_password);
-      const { user, refresh } = await world.database.transaction(async (tx) => {
+      return world.database.transaction(async (tx) => {
         const user = await replacePassword(tx, verified, { password_hash, now });
         if (!user) {
           throw fail("login_failed");
         }
-        return { user, refresh: await startFamily(tx, user, now) };
+        const refresh = await startFamily(tx, user, now);
+        const response = { data: await createSession(world, user, refresh, now) };
+        record.identify(toAgent(user, refresh.family_id));
+        record.writeWith(tx, { status: 200, body: response });
+        return response;
       });
-      return { data: await createSession(world, user, refresh, now) };
     },
 
-    async refresh({ refresh_token }, { world, now, once }) {
+    async refresh({ refresh_token }, { world, now, once, record }) {
       const hash = hashSecret(refresh_token);
       const token = await world.database.queries
         .selectFrom("refresh_tokens")
-        .select(["organization_id", "family_id", "user_id"])
+        .innerJoin("users", (join) =>
+          join
+            .onRef("users.organization_id", "=", "refresh_tokens.organization_id")
+            .onRef("users.id", "=", "refresh_tokens.user_id"),
+        )
+        .select(["refresh_tokens.organization_id", "family_id", "user_id", "name"])
         .where("hash", "=", hash)
         .executeTakeFirst();
       if (!token) {
         throw fail("refresh_token_invalid");
       }
+      record.identify(toAgent({ ...token, id: token.user_id }, token.family_id));
       await requireActiveOrganization(world.database.queries, token.organization_id);
       const owner = { organization_id: token.organization_id, credential_id: token.family_id };
       const session = await once(owner, async (tx) => {
@@ -106,7 +116,11 @@ export const auth = implement(own, {
  * wrong password.
  * @throws Failure `login_failed`; `organization_suspended`, after the password was verified.
  */
-async function verifyCredentials(world: World, { email, password }: { email: string; password: string }) {
+async function verifyCredentials(
+  world: World,
+  { email, password }: { email: string; password: string },
+  record: SignInRecord,
+) {
   const user = await world.database.queries
     .selectFrom("users")
     .selectAll()
@@ -114,11 +128,26 @@ async function verifyCredentials(world: World, { email, password }: { email: str
     .where("is_active", "=", true)
     .executeTakeFirst();
   const isCorrect = await verifyPassword(password, user?.password_hash);
+  if (user) {
+    record.identify(toAgent(user, null));
+  }
   if (!user || !isCorrect) {
     throw fail("login_failed");
   }
   await requireActiveOrganization(world.database.queries, user.organization_id);
   return user;
+}
+
+interface SignInRecord {
+  identify(agent: ReturnType<typeof toAgent>): void;
+}
+
+/** The person in the record of acts. `session_id` is null if the sign-in has failed. */
+function toAgent(
+  { organization_id, id, name }: Pick<User, "organization_id" | "id" | "name">,
+  session_id: string | null,
+) {
+  return { organization_id, type: "user" as const, id, name, session_id };
 }
 
 interface RefreshToken {

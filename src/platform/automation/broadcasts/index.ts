@@ -40,6 +40,8 @@ import {
 } from "./sending/index.ts";
 import { requireNoBroadcast, requireNoDraft } from "./uses.ts";
 
+export { toCsvRow } from "./reading/index.ts";
+
 export const broadcasts = implement(contract, {
   tables: ["broadcasts", "broadcast_recipients"],
   operations: {

@@ -23,7 +23,7 @@ import { deleteOldTurnsJob, eraseTurns } from "./turns.ts";
 import { countTokens } from "./usage.ts";
 
 export { requireActiveConfig as requireBot } from "./config.ts";
-export { flowAnswers, startBot } from "./conversations/index.ts";
+export { flowAnswers, showSource, startBot } from "./conversations/index.ts";
 
 export const chatbot = implement(contract, {
   tables: ["chatbot_configs", "chatbot_conversations", "chatbot_turns"],

@@ -10,6 +10,15 @@ export interface Actor {
   readonly id: string;
   readonly name: string;
   readonly scopes: ReadonlySet<Scope>;
+  /** How it acts, which is stored with its messages. */
+  readonly via?: {
+    /** The MCP tool of an assistant. */
+    readonly tool?: string;
+    /** The step of a flow. */
+    readonly node_id?: string;
+    /** What an answer of the bot is based on. */
+    readonly sources?: string[];
+  };
 }
 
 /** The owner of an idempotency key. */
@@ -33,10 +42,12 @@ export const system: Actor = { type: "system", id: "system", name: "Tidings", sc
  */
 export const operatorOwner: KeyOwner = { organization_id: "operator", credential_id: "operator" };
 
-export function actorOf({ user, credential, scopes }: Caller): Actor {
+/** `tool` is the MCP tool that makes the call. */
+export function actorOf({ user, credential, scopes }: Caller, tool: string | undefined): Actor {
+  const via = tool === undefined ? {} : { via: { tool } };
   return user
-    ? { type: "user", id: user.id, name: user.name, scopes }
-    : { type: "api_key", id: credential.id, name: credential.name, scopes };
+    ? { type: "user", id: user.id, name: user.name, scopes, ...via }
+    : { type: "api_key", id: credential.id, name: credential.name, scopes, ...via };
 }
 
 /**

@@ -7,6 +7,7 @@ import type { Jobs } from "../../../jobs/job.ts";
 import type { OperatorLimits } from "../../../ports/limits.ts";
 import type { Ports } from "../../../ports/ports.ts";
 import type { Actor, Caller, KeyOwner } from "./actor.ts";
+import type { ActLog, CallRecord } from "./call/acts/index.ts";
 import type { HookHandlers } from "./hook.ts";
 import type { PlannedCalls } from "./planned.ts";
 import type { Transaction } from "./transaction.ts";
@@ -31,6 +32,8 @@ export interface World extends Ports, OperatorLimits {
    * sealed values.
    */
   readonly generatedSecret: string;
+  /** The record of acts. */
+  readonly acts: ActLog;
   /** The functions that modules run in transactions of other modules. */
   readonly hooks: HookHandlers;
   /** The operations of the modules, for plans of their calls. */
@@ -60,6 +63,8 @@ export interface PublicContext {
   readonly variant: string | undefined;
   /** The IP address of the client; undefined if it is not known. */
   readonly address: string | undefined;
+  /** The name of the MCP tool that makes this call; undefined if no assistant makes it through MCP. */
+  readonly tool: string | undefined;
   /** Aborted when the caller disconnects. */
   readonly signal: AbortSignal;
 }
@@ -74,6 +79,8 @@ export interface OpenContext<Output = unknown> extends PublicContext {
     owner: KeyOwner,
     effect: (tx: Transaction) => Promise<Result>,
   ): Promise<Result>;
+  /** The record of this call. A handler that signs somebody in names the person. */
+  readonly record: Pick<CallRecord, "identify" | "writeWith">;
 }
 
 export interface ReadContext extends PublicContext {

@@ -9,6 +9,7 @@ import type { Tables } from "../../../database/schema/index.ts";
 import type { StreamedInput } from "../../../ports/transport/form.ts";
 import type { HttpRoute } from "../../../ports/transport/http-route.ts";
 import type { SealedColumn } from "../sealing/index.ts";
+import type { ActStore } from "./call/acts/index.ts";
 import type {
   DelegatedContext,
   ErasureSteps,
@@ -174,6 +175,7 @@ export interface Module {
   readonly jobs: readonly ModuleJob[];
   readonly routes: readonly ModuleRoute[];
   readonly recordEvents: EventRecorder | undefined;
+  readonly actStore: ActStore | undefined;
   readonly tables: readonly (keyof Tables)[];
   readonly sealed: readonly SealedColumn[];
   readonly erase: ErasureSteps;
@@ -202,14 +204,17 @@ export function implement<Contract extends Readonly<Record<string, Operation>>>(
     readonly hooks?: readonly HookHandler[];
     /** Records the events of each transaction, in that transaction. */
     readonly recordEvents?: EventRecorder;
+    /** Stores the record of acts. Only one module does. */
+    readonly actStore?: ActStore;
   },
 ): Module {
-  const { operations, recordEvents } = parts;
+  const { operations, recordEvents, actStore } = parts;
   const { tables = [], sealed = [], jobs = [], routes = [], erase = {}, hooks = [] } = parts;
   return {
     contract,
     operations,
     recordEvents,
+    actStore,
     tables,
     sealed,
     jobs,

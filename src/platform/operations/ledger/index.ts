@@ -5,6 +5,8 @@ import { implement } from "../../foundation/kernel/index.ts";
 import { listEntries } from "./entries.ts";
 import { readPeriod, readSpend } from "./spend.ts";
 
+export { listEntries } from "./entries.ts";
+
 export const ledger = implement(contract, {
   operations: {
     // A broadcast may have very many entries.

@@ -19,6 +19,7 @@ import {
   replaceMinimumPrices,
 } from "../../money/billing/index.ts";
 import { adjustWallet, listAdjustments, readWallet } from "../../money/wallet/index.ts";
+import { readActs, selectOperatorActs } from "../activity/index.ts";
 import { machineRoute } from "./machine-route.ts";
 import { listOrganizations, prepareOrganization, requireOrganization } from "./organizations.ts";
 
@@ -31,6 +32,11 @@ export const operator = implement(contract, {
         return ({ once, now, world: { firstInbox } }) =>
           once(operatorOwner, async (tx) => ({ data: await create(tx, { now, firstInbox }) }));
       },
+    },
+
+    async list_operator_activity(page, { world }) {
+      await world.acts.settle();
+      return { data: await readActs(selectOperatorActs(world.database.queries), page) };
     },
 
     async list_organizations(filters, { world }) {

@@ -9,6 +9,7 @@ import { hashPassword, newKeySecret, newPassword } from "../../account/identity/
 import { resumeOrganization, suspendOrganization } from "../../account/organization/index.ts";
 import { findUserByEmail, insertUser, listUsers, replacePassword } from "../../account/users.ts";
 import type { World } from "../../foundation/kernel/index.ts";
+import { recordCommand } from "../activity/index.ts";
 import { listOrganizations, prepareOrganization, requireOrganization } from "./organizations.ts";
 
 interface Command {
@@ -82,9 +83,16 @@ export const machineCommands: ReadonlyMap<string, Command> = new Map([
   ["reset-password", command(z.object({ email: users.create_user.input.shape.email }), resetPassword)],
 ]);
 
-async function createOrganization(input: NewOrganization, { database, now, firstInbox }: World) {
+async function createOrganization(input: NewOrganization, world: World) {
+  const { database, now, firstInbox } = world;
   const create = await prepareOrganization(input);
-  const data = await database.transaction((tx) => create(tx, { now: now(), firstInbox }));
+  const data = await database.transaction(async (tx) => {
+    const created = await create(tx, { now: now(), firstInbox });
+    const organization_id = created.organization.id;
+    const ids = [created.owner.id, created.api_key.id];
+    recordCommand(tx, world, { organization_id, name: "create-organization", ids });
+    return created;
+  });
   return contract.create_organization.output.parse({ data }).data;
 }
 
@@ -94,7 +102,11 @@ async function createKey(input: z.output<typeof NewKey>, world: World) {
   const scopes = input.scopes.flatMap((scope) => readScope(scope) ?? []);
   const secret_key = newKeySecret();
   const values = { organization: organization_id, name, secret_key, scopes, expires_at, created_by: null };
-  const key = await world.database.transaction((tx) => insertKey(tx, { ...values, now: world.now() }));
+  const key = await world.database.transaction(async (tx) => {
+    const inserted = await insertKey(tx, { ...values, now: world.now() });
+    recordCommand(tx, world, { organization_id, name: "create-key", ids: [inserted.id] });
+    return inserted;
+  });
   return { id: key.id, organization_id, name, secret_key, scopes, expires_at: key.expires_at };
 }
 
@@ -119,7 +131,10 @@ async function revokeKey(
   world: World,
 ) {
   const organization_id = await resolveOrganization(world, input.organization);
-  await world.database.transaction((tx) => deleteKey(tx, organization_id, input.id));
+  await world.database.transaction(async (tx) => {
+    await deleteKey(tx, organization_id, input.id);
+    recordCommand(tx, world, { organization_id, name: "revoke-key", ids: [input.id] });
+  });
   return { id: input.id, organization_id };
 }
 
@@ -129,7 +144,13 @@ async function createUser(input: z.output<typeof NewUser>, world: World) {
   const password = newPassword();
   const password_hash = await hashPassword(password);
   const values = { organization: organization_id, email, name, role, password_hash, now: world.now() };
-  const user = await world.database.transaction((tx) => insertUser(tx, values));
+  const user = await world.database.transaction(async (tx) => {
+    const inserted = await insertUser(tx, values);
+    if (inserted) {
+      recordCommand(tx, world, { organization_id, name: "create-user", ids: [inserted.id] });
+    }
+    return inserted;
+  });
   if (!user) {
     throw fail("user_exists", { param: "email" });
   }
@@ -142,12 +163,17 @@ async function listUsersOf({ organization: id, ...filters }: z.output<typeof Use
 }
 
 /** Resets the password. All sessions of the user end. */
-async function resetPassword({ email }: { readonly email: string }, { database, now }: World) {
+async function resetPassword({ email }: { readonly email: string }, world: World) {
   const password = newPassword();
   const password_hash = await hashPassword(password);
-  const user = await database.transaction(async (tx) => {
+  const user = await world.database.transaction(async (tx) => {
     const found = await findUserByEmail(tx, email);
-    return found && (await replacePassword(tx, found, { password_hash, now: now() }));
+    const changed = found && (await replacePassword(tx, found, { password_hash, now: world.now() }));
+    if (changed) {
+      const { organization_id, id } = changed;
+      recordCommand(tx, world, { organization_id, name: "reset-password", ids: [id] });
+    }
+    return changed;
   });
   if (!user) {
     throw fail("user_not_found");

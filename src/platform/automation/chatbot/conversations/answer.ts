@@ -33,6 +33,7 @@ import { botOf, findConfig } from "../config.ts";
 import { composeReply, type Reply } from "../reply.ts";
 import { endTurn, findTurn, readHistory, type TurnRow } from "../turns.ts";
 import { recordTokens } from "../usage.ts";
+import { nameSource } from "./note.ts";
 import { endByHandOff, isActive, requestAgent } from "./state.ts";
 
 const Payload = z.object({
@@ -126,11 +127,12 @@ async function apply(tx: Transaction, world: World, { payload, decision }: Appli
     await endTurn(tx, turn, { status: "skipped", reason, now });
     return;
   }
+  const reply = "reply" in decision ? decision.reply : undefined;
   const actor = config ? botOf(config) : system;
   const change = { tx, world, now, actor, organization };
-  const reply = "reply" in decision ? decision.reply : undefined;
+  const sender = { ...change, actor: { ...actor, via: { sources: (reply?.sources ?? []).map(nameSource) } } };
   const reason = reply ? (reply.handoff?.reason ?? null) : "reason" in decision ? decision.reason : null;
-  const sent = reply && (await send(change, parties, reply.text));
+  const sent = reply && (await send(sender, parties, reply.text));
   const status = reason === null ? "answered" : "handed_off";
   await endTurn(tx, turn, {
     status,

@@ -38,6 +38,12 @@ export async function readBot(
   return { state: "handed_off", since: ended_at ?? since, reason, handed_off: note };
 }
 
+/** The source in a few words. */
+export function nameSource({ document_name, page, question }: TurnSource): string {
+  const place = page === null ? "" : `, page ${page}`;
+  return question ?? `${document_name ?? ""}${place}`;
+}
+
 /** Earlier versions did not store whether a source was about the question. */
 export function showSource({ below_threshold, ...source }: TurnSource) {
   return { ...source, below_threshold: below_threshold ?? null };

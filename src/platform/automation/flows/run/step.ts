@@ -17,7 +17,7 @@ import { createActions } from "./actions.ts";
 import { type BegunRun, beginRuns } from "./begin.ts";
 import { evaluateNext, mayShareNext, testsOfNext } from "./evaluate.ts";
 import { callJobType, resumeJobType } from "./job-types.ts";
-import type { RunState } from "./machine.ts";
+import { nextOf, type RunState } from "./machine.ts";
 import {
   insertSteps,
   keyOf,
@@ -188,7 +188,10 @@ async function takeStep(track: Track, failure: StepFailure | undefined): Promise
   // The scopes that the flow was saved with; null if an earlier version saved the flow.
   const startFlow = (flow_id: string) =>
     startOtherFlow(change, { flow_id, run: current, conversation, scopes: version.scopes });
-  const traced = { ...change, traceparent: task.traceparent };
+  const next = nextOf(graph, state);
+  const node_id = next === "end" || !next ? "end_action" : next.id;
+  const actor = { ...change.actor, via: { node_id } };
+  const traced = { ...change, actor, traceparent: task.traceparent };
   try {
     const result = await evaluateNext({
       state,

@@ -32,8 +32,12 @@ export async function executeWrite(
   options?: TransactionOptions,
 ): Promise<CallResponse> {
   const response = await call.context.world.database.transaction(async (tx) => {
-    const respond = async () =>
-      createResponse(call.operation, await effect(createTenantContext(call, { db: tx, tx })));
+    const respond = async () => {
+      const result = await effect(createTenantContext(call, { db: tx, tx }));
+      const done = createResponse(call.operation, result);
+      call.record.writeWith(tx, done);
+      return done;
+    };
     const request = toIdempotentRequest(call, ownerOf(call.caller), content);
     return request ? runOnce(tx, request, respond) : respond();
   }, options);

@@ -13,8 +13,10 @@ import type { Form } from "../../../../ports/transport/form.ts";
 import { actorOf, system } from "../actor.ts";
 import type { World } from "../context.ts";
 import type { Module } from "../module.ts";
+import { agentOf, type CallRecord, createCallRecord, operatorAgent } from "./acts/index.ts";
 import { authorize, type Requester } from "./authorize.ts";
 import { throwDatabaseFailure } from "./database-errors.ts";
+import { createDelegatedRunner } from "./delegated/index.ts";
 import { executeWrite } from "./execute-write.ts";
 import type { CallResponse } from "./idempotency.ts";
 import { addNotFoundParam } from "./not-found-param.ts";
@@ -31,10 +33,10 @@ import {
 import { runOutward } from "./outward/index.ts";
 import { parseInput } from "./parse-input.ts";
 import { createBatchedRunner } from "./run-batched.ts";
-import { createDelegatedRunner } from "./run-delegated.ts";
 import { runPublic } from "./run-public.ts";
 import { runStreamed } from "./run-streamed.ts";
 
+export { type ActLog, type ActStore, createActLog, type OwnActLog } from "./acts/index.ts";
 export { requireScope } from "./authorize.ts";
 export { throwDatabaseFailure } from "./database-errors.ts";
 export { deleteExpiredResponsesJob, sealedResponses } from "./idempotency.ts";
@@ -56,6 +58,8 @@ export interface CallRequest extends Requester {
   readonly route?: string;
   /** The IP address of the client. */
   readonly address?: string | undefined;
+  /** The name of the tool, if an MCP tool makes the request. */
+  readonly tool?: string | undefined;
   /** Aborted when the caller disconnects. */
   readonly signal: AbortSignal;
 }
@@ -87,30 +91,48 @@ export function createCall(
     public: runPublic,
   };
 
-  const run: Call = async (request) => {
-    const bound = boundOperations.get(request.operation);
-    if (!bound) {
-      throw fail("tool_not_found", { value: request.operation });
-    }
-    const authorized = toOperationCall(world, bound, request);
+  const run = async (bound: BoundOperation, request: CallRequest, record: CallRecord) => {
+    const authorized = toOperationCall(world, bound, { request, record });
     const { caller, operation } = authorized;
     // `authorize` has rejected requests that need a caller. Without one, this is the operation's public path,
     // which `runPublic` serves even for a read or write.
     return caller ? runners[operation.effect]({ ...authorized, caller }) : runPublic(authorized);
   };
 
-  const call: Call = (request) => {
-    const operation = boundOperations.get(request.operation)?.operation;
-    return runForCaller(request.caller?.organization_id ?? null, () => run(request)).catch((error) => {
-      throw addNotFoundParam(error, operation, request.input);
-    });
+  const call: Call = async (request) => {
+    const bound = boundOperations.get(request.operation);
+    if (!bound) {
+      throw fail("tool_not_found", { value: request.operation });
+    }
+    const record = startRecord(world, bound, request);
+    try {
+      const response = await runForCaller(request.caller?.organization_id ?? null, () =>
+        run(bound, request, record),
+      );
+      record.end(response);
+      return response;
+    } catch (error) {
+      const shown = addNotFoundParam(error, bound.operation, request.input);
+      record.fail(shown);
+      throw shown;
+    }
   };
 
   return call;
 }
 
+function startRecord(world: World, { operation }: BoundOperation, request: CallRequest): CallRecord {
+  const { operation: name, tool, input, caller, isOperator = false } = request;
+  const agent = caller ? agentOf(caller) : isOperator ? operatorAgent : null;
+  return createCallRecord({ acts: world.acts, name, operation, tool, input, now: world.now() }, agent);
+}
+
 /** @throws Failure of `authorize`, then of `parseInput`. */
-function toOperationCall(world: World, { operation, handler }: BoundOperation, request: CallRequest) {
+function toOperationCall(
+  world: World,
+  { operation, handler }: BoundOperation,
+  { request, record }: { readonly request: CallRequest; readonly record: CallRecord },
+) {
   const path = request.path ?? operation.path;
   const otherPath = operation.also.find((other) => other.path === path);
   const caller = authorize(operation, otherPath, request);
@@ -124,13 +146,15 @@ function toOperationCall(world: World, { operation, handler }: BoundOperation, r
       now: world.now(),
       variant: otherPath?.variant,
       address: request.address,
+      tool: request.tool,
       signal: request.signal,
-      actor: caller ? actorOf(caller) : system,
+      actor: caller ? actorOf(caller, request.tool) : system,
     },
     input: request.form ? undefined : parseInput(operation, request.input),
     form: request.form,
     key: request.idempotencyKey,
     route: request.route ?? `${operation.method} ${path}`,
+    record,
   };
 }
 

@@ -8,6 +8,7 @@ import type { Form } from "../../../../ports/transport/form.ts";
 import type { Caller } from "../actor.ts";
 import type { PrepareContext, PublicContext, WriteContext } from "../context.ts";
 import type { AnyOutwardHandler, BatchedCall, Module, PlanSteps } from "../module.ts";
+import type { CallRecord } from "./acts/index.ts";
 import type { CallResponse } from "./idempotency.ts";
 
 /** `Who` is null if the requested path takes no credential of an organization. */
@@ -26,6 +27,7 @@ export interface OperationCall<Who extends Caller | null = Caller> {
   readonly key: string | undefined;
   /** The route for which the idempotency key is unique. */
   readonly route: string;
+  readonly record: CallRecord;
 }
 
 /** The second step of a handler, after its slow work. */

@@ -77,6 +77,10 @@ async function runTogether(world: World, calls: readonly PendingCall[]): Promise
     async (tx) => {
       const responses = await handle(tx, world, await withoutRepeated(tx, calls, requests));
       tx.sendWithCommit(() => storeAll(tx, requests, responses));
+      world.acts.writeWith(
+        tx,
+        [...responses].flatMap(([{ call }, response]) => call.record.toAct(response) ?? []),
+      );
       return calls.map((pending) => responses.get(pending));
     },
     { keepsPlans: true, lockTimeoutMs: sharedLockTimeoutMs },

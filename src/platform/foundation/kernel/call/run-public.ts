@@ -18,12 +18,21 @@ export async function runPublic(call: OperationCall<Caller | null>): Promise<Cal
   ) => {
     const request = toIdempotentRequest(call, owner, [call.input]);
     if (!request) {
-      return context.world.database.transaction(effect);
+      return context.world.database.transaction(async (tx) => {
+        const result = await effect(tx);
+        recordResult(tx, result);
+        return result;
+      });
     }
     const response = await context.world.database.transaction((tx) => runOnceStored(tx, request, effect));
     isReplay = response.isReplay;
     // `effect` returned the body, now or in an earlier call with the same key.
     return (throwIfFailed(response).body ?? undefined) as Result;
+  };
+  const recordResult = (tx: Transaction, result: unknown) => {
+    if (result !== undefined) {
+      call.record.writeWith(tx, createResponse(operation, result));
+    }
   };
   const runOnceStored = async (
     tx: Transaction,
@@ -32,6 +41,7 @@ export async function runPublic(call: OperationCall<Caller | null>): Promise<Cal
   ) => {
     const response = await runOnce(tx, request, async () => {
       const result = await effect(tx);
+      recordResult(tx, result);
       return result === undefined ? nothing : createResponse(operation, result);
     });
     if (response.body === null) {
@@ -39,6 +49,6 @@ export async function runPublic(call: OperationCall<Caller | null>): Promise<Cal
     }
     return response;
   };
-  const open: OpenContext = { ...context, once };
+  const open: OpenContext = { ...context, once, record: call.record };
   return { ...(await runHandler(call, open)), isReplay };
 }

@@ -40,7 +40,10 @@ export async function runStreamed(call: OperationCall): Promise<CallResponse> {
   const streamed: StreamedInput<unknown> = {
     async read(receive) {
       const received = await form?.read(receive);
-      input = received ? parseInput(call.operation, received.fields) : input;
+      if (received) {
+        call.record.read(received.fields);
+        input = parseInput(call.operation, received.fields);
+      }
       return { input, file: received?.file };
     },
   };
@@ -74,7 +77,14 @@ function createStreamedIntent(call: OperationCall, content: () => readonly unkno
       );
       if (opened.state === "abandoned") {
         const outward = { ...call.context, organization: caller.organization_id };
-        const task = { operation: call.operation, handler: undefined, outward, request, own: opened.own };
+        const task = {
+          operation: call.operation,
+          handler: undefined,
+          outward,
+          request,
+          own: opened.own,
+          record: call.record,
+        };
         throwIfFailed(await resolveAbandoned(task, opened.stored));
       }
       if (opened.state !== "new") {

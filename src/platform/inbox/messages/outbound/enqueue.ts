@@ -111,7 +111,7 @@ function toMessage({ id, inbox, conversation, to, type, content, charge, ...rest
     status: "queued" as const,
     from: inbox.phone_number,
     to,
-    sent_by: recordOf(actor),
+    sent_by: { ...recordOf(actor), ...actor.via },
     charge,
     broadcast_id: null,
     created_at: now.toISOString(),

@@ -1,11 +1,12 @@
 /** The job that ends calls to third parties whose process died, if no request repeats their key. */
-import { system } from "../../actor.ts";
+import { type IdempotencyKey, system } from "../../actor.ts";
 import type { World } from "../../context.ts";
 import { defineScheduledJob, type ModuleJob } from "../../job.ts";
 import type { Module } from "../../module.ts";
+import { type ActAgent, createCallRecord } from "../acts/index.ts";
 import { codecFor } from "../execute-write.ts";
 import { type BoundOperation, bindHandlers, outwardStepsOf } from "../operation-call.ts";
-import { findAbandoned, takeOver } from "./intents.ts";
+import { findAbandoned, type StoredIntent, takeOver } from "./intents.ts";
 import { type OutwardTask, resolveAbandoned } from "./run.ts";
 
 export function createResolveJob(modules: readonly Module[]): ModuleJob {
@@ -36,7 +37,7 @@ type AbandonedRow = Awaited<ReturnType<typeof findAbandoned>>[number];
 
 async function resolveOne(
   world: World,
-  { request_hash, operation: _, ...idempotencyKey }: AbandonedRow,
+  { request_hash, operation: name, ...idempotencyKey }: AbandonedRow,
   { operation, handler }: BoundOperation,
 ): Promise<void> {
   const now = world.now();
@@ -51,7 +52,23 @@ async function resolveOne(
       signal: world.stopping,
     };
     const steps = outwardStepsOf(handler);
-    const task: OutwardTask = { operation, handler: steps, outward, request, own: taken.own };
-    await resolveAbandoned(task, taken.stored);
+    const record = createCallRecord(
+      { acts: world.acts, name, operation, tool: undefined, input: undefined, now },
+      toAgent(idempotencyKey, taken.stored.actor),
+    );
+    const task: OutwardTask = { operation, handler: steps, outward, request, own: taken.own, record };
+    await resolveAbandoned(task, taken.stored).catch((error: unknown) => {
+      record.fail(error);
+      throw error;
+    });
   }
+}
+
+/** The caller of an interrupted call; of its input, only a hash is known. */
+function toAgent(
+  { organization_id, credential_id }: IdempotencyKey,
+  { type, name }: StoredIntent["actor"],
+): ActAgent {
+  const isUser = type === "user";
+  return { organization_id, type: isUser ? "user" : "api_key", id: credential_id, name, session_id: null };
 }

@@ -12,6 +12,7 @@ import { fail } from "../../../../../../tools/errors.ts";
 import type { OutwardContext } from "../../context.ts";
 import type { AnyOutwardHandler } from "../../module.ts";
 import type { Transaction } from "../../transaction.ts";
+import type { CallRecord } from "../acts/index.ts";
 import { ownerOf, throwIfFailed, toIdempotentRequest } from "../execute-write.ts";
 import {
   type CallResponse,
@@ -48,7 +49,9 @@ export async function runOutward(call: OperationCall): Promise<CallResponse> {
   if (!request) {
     const intent = await database.transaction(begin);
     const result = await handler.call(intent, outward);
-    return database.transaction((tx) => record({ operation, handler, outward }, tx, { intent, result }));
+    return database.transaction((tx) =>
+      recordResult({ operation, handler, outward, record: call.record }, tx, { intent, result }),
+    );
   }
   const opened = await database.transaction(async (tx) => {
     const state = await openIntent(tx, request, { operation: call.name, actor: context.actor });
@@ -62,7 +65,7 @@ export async function runOutward(call: OperationCall): Promise<CallResponse> {
   if (opened.state === "answered") {
     return throwIfFailed(opened.response);
   }
-  const task = { operation, handler, outward, request, own: opened.own };
+  const task = { operation, handler, outward, request, own: opened.own, record: call.record };
   const stop = keepRunning(context.world, opened.own);
   try {
     return throwIfFailed(
@@ -83,6 +86,7 @@ export interface OutwardTask {
   readonly outward: OutwardContext;
   readonly request: IdempotentRequest;
   readonly own: OwnIntent;
+  readonly record: CallRecord;
 }
 
 async function callAndRecord(
@@ -107,7 +111,7 @@ async function callAndRecord(
     }
     throw error;
   }
-  return endWithFailure(task, (tx) => record({ ...task, handler }, tx, { intent, result }));
+  return endWithFailure(task, (tx) => recordResult({ ...task, handler }, tx, { intent, result }));
 }
 
 /** Ends a call whose process died. */
@@ -129,7 +133,7 @@ export async function resolveAbandoned(
   return endWithFailure(task, async (tx) =>
     handler === undefined || result === undefined
       ? toResponse(fail("outcome_unknown"))
-      : record({ ...task, handler, outward }, tx, { intent, result }),
+      : recordResult({ ...task, handler, outward }, tx, { intent, result }),
   );
 }
 
@@ -169,16 +173,19 @@ async function end(
   });
 }
 
-async function record(
+async function recordResult(
   {
     operation,
     handler,
     outward,
-  }: Pick<OutwardTask, "operation" | "outward"> & { readonly handler: AnyOutwardHandler },
+    record,
+  }: Pick<OutwardTask, "operation" | "outward" | "record"> & { readonly handler: AnyOutwardHandler },
   tx: Transaction,
   { intent, result }: { readonly intent: unknown; readonly result: unknown },
 ): Promise<CallResponse> {
-  return createResponse(operation, await handler.record(result, intent, { ...outward, tx }));
+  const response = createResponse(operation, await handler.record(result, intent, { ...outward, tx }));
+  record.writeWith(tx, response);
+  return response;
 }
 
 function toResponse(failure: Failure): CallResponse {

@@ -1,0 +1,75 @@
+/** Finds the rows of the record, and shows them as the contract does. */
+import { type Selectable, type SelectQueryBuilder, sql } from "kysely";
+import type { z } from "zod";
+import type { Act, actFilters } from "../../../../tools/activity.ts";
+import type { Queries } from "../../../database/database.ts";
+import { ofOrganization } from "../../../database/query/index.ts";
+import type { Tables } from "../../../database/schema/index.ts";
+
+export type ActRow = Selectable<Tables["acts"]>;
+
+export type ActFilter = z.output<typeof actFilters>;
+
+interface ActPage {
+  /** The id of the last act of the previous page. */
+  readonly after?: string | undefined;
+  readonly per_page: number;
+}
+
+/** The acts of the organization that match, the newest first. */
+export function selectActs(db: Queries, organization: string, filter: ActFilter) {
+  const { by, session_id, operation, contact_id, outcome, since, until } = filter;
+  return ofOrganization(db, organization)
+    .selectFrom("acts")
+    .selectAll()
+    .$if(by !== undefined, (rows) => rows.where("agent_id", "=", by ?? ""))
+    .$if(session_id !== undefined, (rows) => rows.where("session_id", "=", session_id ?? ""))
+    .$if(operation !== undefined, (rows) => rows.where("operation", "=", operation ?? ""))
+    .$if(contact_id !== undefined, (rows) => rows.where(namesAny([contact_id ?? ""])))
+    .$if(outcome !== undefined, (rows) => rows.where("status", outcome === "done" ? "<" : ">=", 400))
+    .$if(since !== undefined, (rows) => rows.where("created_at", ">=", since ?? ""))
+    .$if(until !== undefined, (rows) => rows.where("created_at", "<", until ?? ""))
+    .orderBy("id", "desc");
+}
+
+/** The acts of the operator, in all organizations and in none, the newest first. */
+export function selectOperatorActs(db: Queries) {
+  return db
+    .selectFrom("acts")
+    .selectAll()
+    .where("agent_type", "=", sql.lit("operator"))
+    .orderBy("id", "desc");
+}
+
+/** Whether the act names one of these records. An index finds them. */
+export function namesAny(ids: readonly string[]) {
+  return sql<boolean>`ids && ${ids}::text[]`;
+}
+
+export async function readActs(
+  query: SelectQueryBuilder<Tables, "acts", ActRow>,
+  { after, per_page }: ActPage,
+) {
+  const rows = await query
+    .$if(after !== undefined, (acts) => acts.where("id", "<", after ?? ""))
+    // One more, by which the next page is known.
+    .limit(per_page + 1)
+    .execute();
+  const acts = rows.slice(0, per_page);
+  return { acts: acts.map(serializeAct), cursor: rows.length > per_page ? (acts.at(-1)?.id ?? null) : null };
+}
+
+export function serializeAct({
+  agent_type,
+  agent_id,
+  agent_name,
+  error,
+  ...row
+}: ActRow): z.input<typeof Act> {
+  return {
+    ...row,
+    by: { type: agent_type, id: agent_id, name: agent_name },
+    outcome: row.status < 400 ? "done" : "refused",
+    error_code: error,
+  };
+}
