@@ -50,13 +50,14 @@ describe.each(clientKinds)("a client of %s", (_, open) => {
     expect(textOf(result)).toBe(JSON.stringify({ data: scriptedContact }));
   });
 
-  test("sends the arguments where the route expects them, with the caller's key", async () => {
+  test("sends the arguments where the route expects them, with the caller's key and the tool's name", async () => {
     await all.callTool({ name: "send_message", arguments: { to: "+14155550123", body: "hi" } });
     const [sent] = server.upstream.requests.filter(({ path }) => path === "/v1/messages");
     expect(sent?.body).toEqual({ to: "+14155550123", type: "text", text: { body: "hi" } });
     expect(sent?.headers).toMatchObject({
       "x-api-key": "sk_live_all",
       "idempotency-key": expect.stringMatching(/^[\w-]{36}$/),
+      "x-tidings-tool": "send_message",
     });
   });
 

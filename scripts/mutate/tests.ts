@@ -20,6 +20,7 @@ const names: Readonly<Record<string, readonly string[]>> = {
     "secrets",
     "message-batches",
     "shared-transactions",
+    "tool-marks",
   ],
   "platform/foundation/problems": ["flow-rules", "chatbot-graph"],
   "platform/foundation/query": ["query*", "cohort-queries", "routing"],

@@ -1,4 +1,4 @@
-/** Reads HTTP headers: the credential of a request, and `Retry-After`. */
+/** Reads HTTP headers: the credential of a request, the tool that makes it, and `Retry-After`. */
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
@@ -27,4 +27,15 @@ export function findMalformedCredential(headers: Headers): string | undefined {
 export function readRetryAfterMs(header: string, now: Date): number | undefined {
   const ms = /^\d+$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - now.getTime();
   return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
+}
+
+/** Names the MCP tool that makes a request. `/mcp` of a service and `tidings mcp` send it with every call. */
+export const toolHeader = "x-tidings-tool";
+
+/**
+ * The name of the tool that makes the request; undefined for a request that no tool makes, and for a value
+ * that is no name of a tool.
+ */
+export function readToolHeader({ [toolHeader]: name }: Headers): string | undefined {
+  return typeof name === "string" && /^[a-z][a-z0-9_]{0,63}$/.test(name) ? name : undefined;
 }

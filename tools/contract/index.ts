@@ -52,7 +52,13 @@ export {
   timestamp,
   userId,
 } from "./fields.ts";
-export { findMalformedCredential, readCredential, readRetryAfterMs } from "./headers.ts";
+export {
+  findMalformedCredential,
+  readCredential,
+  readRetryAfterMs,
+  readToolHeader,
+  toolHeader,
+} from "./headers.ts";
 export { type Hint, type Hints, hintNames, no, yes } from "./hints.ts";
 export { formatPath, inputMessages } from "./issues.ts";
 export { parseJson } from "./json.ts";

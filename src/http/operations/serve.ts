@@ -3,7 +3,12 @@
  * routes and the calls of MCP, so neither has rules of its own.
  */
 import type { IncomingHttpHeaders } from "node:http";
-import { coerceFields, describeUnknownFields, type Operation } from "../../../tools/contract/index.ts";
+import {
+  coerceFields,
+  describeUnknownFields,
+  type Operation,
+  readToolHeader,
+} from "../../../tools/contract/index.ts";
 import { fail } from "../../../tools/errors.ts";
 import type { Platform } from "../../platform/index.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -58,6 +63,7 @@ export function createServeOperation(platform: Pick<Platform, "call">, now: Cloc
       caller,
       isOperator,
       address,
+      tool: readToolHeader(headers),
       signal,
       ...(form ? { form, input: undefined } : { input: { ...readFields(request, sent), ...params } }),
       idempotencyKey: readIdempotencyKey(headers),

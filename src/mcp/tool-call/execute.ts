@@ -5,7 +5,7 @@
  * whether it was executed.
  */
 import { randomUUID } from "node:crypto";
-import type { Operation } from "../../../tools/contract/index.ts";
+import { type Operation, toolHeader } from "../../../tools/contract/index.ts";
 import { NoResponseError, timeoutFor, waitMsOf } from "../../client/index.ts";
 import type { Log } from "../../ports/telemetry/log.ts";
 import { isRead, type ListedTool } from "../tool-list/index.ts";
@@ -89,7 +89,7 @@ async function callService({ log }: Pick<ExecuteOptions, "log">, prepared: Prepa
       ...(isRead(tool) ? { signal: call.signal } : { idempotencyKey }),
       timeoutMs,
       maxRetryWaitMs,
-      headers: traceHeadersOf(call.meta),
+      headers: { ...traceHeadersOf(call.meta), [toolHeader]: tool.name },
       ...(file && { file }),
     });
   try {

@@ -60,6 +60,8 @@ export interface PublicContext {
   readonly variant: string | undefined;
   /** The IP address of the client; undefined if it is not known. */
   readonly address: string | undefined;
+  /** The name of the MCP tool that makes this call; undefined if no assistant makes it through MCP. */
+  readonly tool: string | undefined;
   /** Aborted when the caller disconnects. */
   readonly signal: AbortSignal;
 }

@@ -56,6 +56,8 @@ export interface CallRequest extends Requester {
   readonly route?: string;
   /** The IP address of the client. */
   readonly address?: string | undefined;
+  /** The name of the tool, if an MCP tool makes the request. */
+  readonly tool?: string | undefined;
   /** Aborted when the caller disconnects. */
   readonly signal: AbortSignal;
 }
@@ -124,6 +126,7 @@ function toOperationCall(world: World, { operation, handler }: BoundOperation, r
       now: world.now(),
       variant: otherPath?.variant,
       address: request.address,
+      tool: request.tool,
       signal: request.signal,
       actor: caller ? actorOf(caller) : system,
     },

@@ -14,6 +14,7 @@ import { type OperationCall, runHandler } from "./operation-call.ts";
 /** A request for an inner operation, with the parts of the outer request that it keeps. */
 interface InnerRequest extends Pick<OperationCall["context"], "address" | "signal"> {
   readonly operation: string;
+  readonly tool: string;
   readonly caller: Caller;
   readonly input: unknown;
   readonly idempotencyKey: string | undefined;
@@ -40,7 +41,16 @@ export function createDelegatedRunner(
       async call(tool, sent) {
         const request = { name: tool, arguments: sent, scopes, hiddenBy: hiddenBy(tool) };
         const { name: operation, input } = readTool(request);
-        const response = await call({ operation, caller, input, idempotencyKey, route, address, signal });
+        const response = await call({
+          operation,
+          tool,
+          caller,
+          input,
+          idempotencyKey,
+          route,
+          address,
+          signal,
+        });
         isReplay ||= response.isReplay;
         // Every operation's output schema is an object.
         return response.body as Record<string, unknown>;
