@@ -24,6 +24,7 @@ import { prices } from "./prices.ts";
 import { pricing } from "./pricing.ts";
 import { quickReplies } from "./quick-replies.ts";
 import { routing } from "./routing.ts";
+import { rules } from "./rules.ts";
 import { teams } from "./teams.ts";
 import { templates } from "./templates/index.ts";
 import { uploads } from "./uploads.ts";
@@ -60,6 +61,7 @@ export const resources = {
   "api-keys": apiKeys,
   auth,
   plans,
+  rules,
   mcp,
 };
 

@@ -31,6 +31,7 @@ export const tagDescriptions: Readonly<
   "api-keys": "Keys for programs, each with its scopes.",
   auth: "Signing in as a user, and what a credential may do.",
   plans: "What a call would do, frozen until it runs.",
+  rules: "What keys and assistants may do alone, and what needs a plan or a person.",
   mcp: "The tools of the MCP server, over REST.",
   "webhook-events": "The requests that the service sends to subscribed webhooks.",
   simulator: "The controls of the simulated channel and the simulated payment processor.",

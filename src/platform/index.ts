@@ -24,6 +24,7 @@ import { apiKeys } from "./account/api-keys/index.ts";
 import { auth, authenticate } from "./account/auth/index.ts";
 import { inboxes } from "./account/inboxes/index.ts";
 import { organization } from "./account/organization/index.ts";
+import { rules } from "./account/rules/index.ts";
 import { users } from "./account/users.ts";
 import { broadcasts } from "./automation/broadcasts/index.ts";
 import { chatbot } from "./automation/chatbot/index.ts";
@@ -97,6 +98,7 @@ export const modules: Modules = {
   "api-keys": apiKeys,
   auth,
   plans,
+  rules,
   mcp,
 };
 

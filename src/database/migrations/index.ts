@@ -50,6 +50,7 @@ import * as readMarks from "./0045-read-marks.ts";
 import * as publicEvents from "./0046-public-events.ts";
 import * as contactDates from "./0047-contact-dates.ts";
 import * as plans from "./0048-plans.ts";
+import * as rules from "./0051-rules.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
@@ -99,4 +100,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0046-public-events": publicEvents,
   "0047-contact-dates": contactDates,
   "0048-plans": plans,
+  "0051-rules": rules,
 };

@@ -30,6 +30,7 @@ export const sqlTypes: SqlTypes = {
     created_at: "timestamptz",
     expires_at: "timestamptz",
     last_used_at: "timestamptz",
+    rule_holders: "text[]",
   },
   assignments: {
     organization_id: "text",
@@ -691,6 +692,15 @@ export const sqlTypes: SqlTypes = {
     created_at: "timestamptz",
     expires_at: "timestamptz",
     ended_at: "timestamptz",
+    approval: "text",
+    why: "text[]",
+    call_route: "text",
+    call_key: "text",
+    call_hash: "text",
+    asked_for: "text",
+    decided_by: "json",
+    decided_at: "timestamptz",
+    decision_reason: "text",
   },
   polled_events: {
     organization_id: "text",
@@ -770,6 +780,18 @@ export const sqlTypes: SqlTypes = {
     is_active: "boolean",
     created_at: "timestamptz",
     updated_at: "timestamptz",
+  },
+  rule_bindings: {
+    organization_id: "text",
+    subject: "text",
+    holders: "text[]",
+  },
+  rule_sets: {
+    organization_id: "text",
+    holder: "text",
+    content: "jsonb",
+    changed_by: "json",
+    changed_at: "timestamptz",
   },
   settings: {
     name: "text",
@@ -958,4 +980,4 @@ export const sqlTypes: SqlTypes = {
 };
 
 /** Of the migrations and the declarations that this file was made from. */
-export const digest = "e57e0e3a93fa1d44";
+export const digest = "1fa9648e06b2ba57";

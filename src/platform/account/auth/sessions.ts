@@ -2,6 +2,7 @@
 import type { Queries } from "../../../database/database.ts";
 import { ofOrganization } from "../../../database/query/index.ts";
 import type { Session } from "../../foundation/kernel/index.ts";
+import { selectToolRules } from "../rules/index.ts";
 
 /** The active user of a session, and the suspension of the organization; no row if the session has ended. */
 export function selectSessionUser(db: Queries, session: Session) {
@@ -10,6 +11,7 @@ export function selectSessionUser(db: Queries, session: Session) {
     .selectFrom("users")
     .innerJoin("organizations", "organizations.id", "users.organization_id")
     .select(["users.id", "users.email", "users.name", "users.role", "organizations.suspended_at"])
+    .select(selectToolRules("users.organization_id").as("rule_sets"))
     .where("users.id", "=", user_id)
     .where("users.session_version", "=", session_version)
     .where("users.is_active", "=", true)

@@ -1,5 +1,6 @@
 /** The actor of a change, and the caller of an operation. */
 import type { ActorType, Scope } from "../../../../tools/contract/index.ts";
+import type { BoundRules } from "../../../../tools/rules.ts";
 import type { Caller } from "../../../ports/transport/caller.ts";
 
 export type { Caller, Role, Session } from "../../../ports/transport/caller.ts";
@@ -10,6 +11,8 @@ export interface Actor {
   readonly id: string;
   readonly name: string;
   readonly scopes: ReadonlySet<Scope>;
+  /** The rules that bind what it does; undefined: none. */
+  readonly rules?: readonly BoundRules[] | undefined;
 }
 
 /** The owner of an idempotency key. */
@@ -33,10 +36,18 @@ export const system: Actor = { type: "system", id: "system", name: "Tidings", sc
  */
 export const operatorOwner: KeyOwner = { organization_id: "operator", credential_id: "operator" };
 
-export function actorOf({ user, credential, scopes }: Caller): Actor {
+/** `tool` names the MCP tool that makes the call. */
+export function actorOf(caller: Caller, tool: string | undefined): Actor {
+  const { user, credential, scopes } = caller;
+  const rules = rulesOfCall(caller, tool);
+  const bound = { scopes, ...(rules.length > 0 && { rules }) };
   return user
-    ? { type: "user", id: user.id, name: user.name, scopes }
-    : { type: "api_key", id: credential.id, name: credential.name, scopes };
+    ? { type: "user", id: user.id, name: user.name, ...bound }
+    : { type: "api_key", id: credential.id, name: credential.name, ...bound };
+}
+
+function rulesOfCall({ rules, toolRules }: Caller, tool: string | undefined): readonly BoundRules[] {
+  return tool === undefined || toolRules.length === 0 ? rules : [...rules, ...toolRules];
 }
 
 /**

@@ -128,7 +128,7 @@ function toOperationCall(world: World, { operation, handler }: BoundOperation, r
       address: request.address,
       tool: request.tool,
       signal: request.signal,
-      actor: caller ? actorOf(caller) : system,
+      actor: caller ? actorOf(caller, request.tool) : system,
     },
     input: request.form ? undefined : parseInput(operation, request.input),
     form: request.form,
