@@ -21,7 +21,7 @@ const Conditions = z.object({
 const Allowed = z.object({
   inboxes: limited("Ids of inboxes").optional(),
   templates: limited("Names of templates; other messages are refused").optional(),
-  cohorts: limited("Ids of cohorts that broadcasts go to").optional(),
+  cohorts: limited("Ids of cohorts; messages that go to no cohort are refused").optional(),
   countries: limited("Countries of phone numbers, like ES").optional(),
 });
 

@@ -32,7 +32,10 @@ const statements = [
   "alter table plans add column call_route text",
   "alter table plans add column call_key text",
   "alter table plans add column call_hash text",
+  // The user who made the call, or who made its key.
   "alter table plans add column asked_for text",
+  // Whose rules bound the call: they also bind a key that the run makes.
+  "alter table plans add column asked_under text[] not null default '{}'",
   "alter table plans add column decided_by json",
   "alter table plans add column decided_at timestamptz",
   "alter table plans add column decision_reason text",

@@ -698,6 +698,7 @@ export const sqlTypes: SqlTypes = {
     call_key: "text",
     call_hash: "text",
     asked_for: "text",
+    asked_under: "text[]",
     decided_by: "json",
     decided_at: "timestamptz",
     decision_reason: "text",
@@ -980,4 +981,4 @@ export const sqlTypes: SqlTypes = {
 };
 
 /** Of the migrations and the declarations that this file was made from. */
-export const digest = "1fa9648e06b2ba57";
+export const digest = "dcbc716bbb8591c5";

@@ -819,6 +819,7 @@ export interface Tables {
     call_hash: string | null;
     /** The user who made the call, or who made its key. */
     asked_for: string | null;
+    asked_under: Generated<string[]>;
     /** Who released or declined it. */
     decided_by: Json<StoredActor> | null;
     decided_at: string | null;

@@ -8,17 +8,23 @@ import { rules as contract } from "../../../../tools/rules.ts";
 import { implement } from "../../foundation/kernel/index.ts";
 import { readSettings, saveRules, saveSettings, toolHolder } from "./store.ts";
 
+export { hasOutsideHours, requireAllowed, type Used } from "./check.ts";
+export { type ActFacts, dependsOnTargets, isConfiguring, type Needs, needsOf } from "./needs.ts";
 export {
+  bindRules,
   readBoundRules,
+  readBoundTo,
+  readRulesBoundTo,
   readRulesOf,
   readSettings,
   saveRules,
+  selectBoundTo,
   selectRuleSets,
   selectToolRules,
 } from "./store.ts";
 
 export const rules = implement(contract, {
-  tables: ["rule_sets"],
+  tables: ["rule_sets", "rule_bindings"],
   operations: {
     async get_rules(_, { db, organization }) {
       return { data: await readSettings(db, organization) };

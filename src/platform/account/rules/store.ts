@@ -1,10 +1,15 @@
 /** Reads and writes rules, and whose rules bind what acts later. */
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import { z } from "zod";
 import { type BoundRules, Rules } from "../../../../tools/rules.ts";
 import type { Queries } from "../../../database/database.ts";
 import { ofOrganization } from "../../../database/query/index.ts";
-import { type OrganizationChange, recordOf, type WriteContext } from "../../foundation/kernel/index.ts";
+import {
+  type Caller,
+  type OrganizationChange,
+  recordOf,
+  type WriteContext,
+} from "../../foundation/kernel/index.ts";
 
 /** Holds the rules of every caller through MCP. */
 export const toolHolder = "mcp";
@@ -118,4 +123,54 @@ export async function readRulesOf(
     .where("holder", "in", holders)
     .execute();
   return rows.map(toBound);
+}
+
+/** Part of a statement: the rules that bind what acts later, by its id, as a JSON list. Null without rules. */
+export function selectBoundTo(organization: RawBuilder<string>, subject: RawBuilder<string>) {
+  return sql`(
+    select json_agg(json_build_object('holder', rule_sets.holder, 'content', rule_sets.content))
+    from rule_bindings
+    join rule_sets on rule_sets.organization_id = rule_bindings.organization_id
+      and rule_sets.holder = any(rule_bindings.holders)
+    where rule_bindings.organization_id = ${organization} and rule_bindings.subject = ${subject}
+  )`;
+}
+
+/** The rules in the result of `selectBoundTo`. */
+export function readBoundTo(stored: unknown): readonly BoundRules[] {
+  return stored === null ? [] : z.array(StoredRuleSet).parse(stored).map(toBound);
+}
+
+/** The rules that bind what acts later. */
+export async function readRulesBoundTo(
+  db: Queries,
+  organization: string,
+  subject: string,
+): Promise<readonly BoundRules[]> {
+  const { rows } = await sql<{ readonly rules: unknown }>`
+    select ${selectBoundTo(sql<string>`${organization}`, sql<string>`${subject}`)} as rules
+  `.execute(db);
+  return readBoundTo(rows[0]?.rules ?? null);
+}
+
+/**
+ * Binds what acts later, such as a flow, by the rules of who saves it, as these will be then. What a
+ * person saves or releases is free.
+ */
+export async function bindRules(
+  { tx, organization, actor }: Pick<OrganizationChange, "tx" | "organization" | "actor">,
+  subject: string,
+  caller: Pick<Caller, "rule_holders" | "credential">,
+): Promise<void> {
+  const called = (actor.rules ?? []).map(({ holder }) => holder);
+  // The rules of a key count as they will be, also if it has none now.
+  const own = caller.credential.type === "api_key" ? [caller.credential.id, ...caller.rule_holders] : [];
+  const holders = [...new Set([...own, ...called])];
+  await ofOrganization(tx, organization).deleteFrom("rule_bindings").where("subject", "=", subject).execute();
+  if (holders.length > 0) {
+    await tx
+      .insertInto("rule_bindings")
+      .values({ organization_id: organization, subject, holders })
+      .execute();
+  }
 }

@@ -28,6 +28,7 @@ export {
   type World,
   type WriteContext,
 } from "./context.ts";
+export type { CallGate, GatedCall } from "./gated.ts";
 export { defineHook } from "./hook.ts";
 
 // Running calls

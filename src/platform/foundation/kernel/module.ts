@@ -20,6 +20,7 @@ import type {
   World,
   WriteContext,
 } from "./context.ts";
+import type { CallGate } from "./gated.ts";
 import type { HookHandler } from "./hook.ts";
 import type { ModuleJob } from "./job.ts";
 import type { PlannedSteps } from "./planned.ts";
@@ -178,6 +179,7 @@ export interface Module {
   readonly sealed: readonly SealedColumn[];
   readonly erase: ErasureSteps;
   readonly hooks: readonly HookHandler[];
+  readonly gate: CallGate | undefined;
 }
 
 /** Combines a resource's contract with its handlers, jobs, routes and hooks. */
@@ -202,9 +204,11 @@ export function implement<Contract extends Readonly<Record<string, Operation>>>(
     readonly hooks?: readonly HookHandler[];
     /** Records the events of each transaction, in that transaction. */
     readonly recordEvents?: EventRecorder;
+    /** Holds back calls whose credential is bound by rules. */
+    readonly gate?: CallGate;
   },
 ): Module {
-  const { operations, recordEvents } = parts;
+  const { operations, recordEvents, gate } = parts;
   const { tables = [], sealed = [], jobs = [], routes = [], erase = {}, hooks = [] } = parts;
   return {
     contract,
@@ -216,5 +220,6 @@ export function implement<Contract extends Readonly<Record<string, Operation>>>(
     routes,
     erase,
     hooks,
+    gate,
   };
 }
