@@ -59,7 +59,8 @@ export function createApprovalHelpers(app: TestApp) {
     [method, path, json]: readonly [method: string, path: string, json?: unknown],
     { key, idempotencyKey }: { readonly key: string; readonly idempotencyKey?: string },
   ) => {
-    const headers = idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey };
+    const headers: Record<string, string> =
+      idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey };
     const answer = await app.fetch(path, { method, key, headers, ...(json === undefined ? {} : { json }) });
     return { status: answer.status, body: (await answer.json()) as Answer };
   };

@@ -40,7 +40,14 @@ function toGated(call: OperationCall, sent: unknown): GatedCall {
   const write: GatedCall["write"] = (effect) =>
     world.database.transaction((tx) => effect(createTenantContext(call, { db: tx, tx })));
   return {
-    ...{ name, operation, caller, context, input, sent, key, route },
+    name,
+    operation,
+    caller,
+    context,
+    input,
+    sent,
+    key,
+    route,
     hashes: hashRequest(world, name, input),
     write,
     async rehearse() {
