@@ -2,6 +2,7 @@
  * What a program with a key tries in order to write to a customer without the person whom its rules ask for.
  * Each case counts the messages at the simulated channel: none arrives.
  */
+import { sql } from "kysely";
 import { afterEach, beforeAll, expect, test } from "vitest";
 import { apiKeys } from "../tools/api-keys.ts";
 import { broadcasts } from "../tools/broadcasts/index.ts";
@@ -141,6 +142,9 @@ test("saves a flow, which the customer starts", async () => {
   // With rules that let it save, what the flow sends is bound by them.
   const saver = await createKey({});
   expect((await request(["POST", "/v1/automation/flows", flow], saver)).status).toBe(201);
+  await openPhone(app, "+14155554005").write("attack");
+  before += 1;
+  expect(await countAtChannel()).toBe(before);
   await app.call(apiKeys.set_api_key_rules, { id: saver.id, rules: { mode: "approve" } });
   await openPhone(app, "+14155554002").write("attack");
 });
@@ -166,9 +170,18 @@ test("saves the bot, which answers the customer", async () => {
   const saver = await createKey({});
   const saved = await request(["POST", "/v1/chatbot/config", { graph_definition }], saver);
   expect(saved.status).toBe(200);
-  await app.call(apiKeys.set_api_key_rules, { id: saver.id, rules: { mode: "approve" } });
-  await openPhone(app, "+14155554004").write("What do you do?");
+  await openPhone(app, "+14155554006").write("What do you do?");
   await app.advanceTime(2_000);
+  before += 1;
+  expect(await countAtChannel()).toBe(before);
+  await app.call(apiKeys.set_api_key_rules, { id: saver.id, rules: { mode: "approve" } });
+  const { conversation_id } = await openPhone(app, "+14155554004").write("What do you do?");
+  await app.advanceTime(2_000);
+  const { rows } =
+    await sql`select status, reason from chatbot_turns where conversation_id = ${conversation_id}`.execute(
+      app.server.database.queries,
+    );
+  expect(rows).toEqual([{ status: "handed_off", reason: "approval_required" }]);
   await setInbox(false);
 });
 

@@ -1,7 +1,7 @@
 /** Tools over REST: the list is filtered by scope, and a call follows all rules of its operation. */
 import { beforeAll, expect, test } from "vitest";
 import { embeddedTools } from "../src/cli/embedded-tools.ts";
-import { createToolLists } from "../src/platform/foundation/kernel/call/delegated-tools.ts";
+import { createToolLists } from "../src/platform/foundation/kernel/call/delegated/tools.ts";
 import { apiKeys } from "../tools/api-keys.ts";
 import { contacts } from "../tools/contacts.ts";
 import { allScopes, toolNames } from "../tools/contract/index.ts";

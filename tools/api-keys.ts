@@ -82,6 +82,7 @@ export const apiKeys = {
     path: "/v1/api-keys/{id}/rules",
     credential: "person",
     scope: "tokens:create",
+    tools: {},
     title: "Set the rules of an API key",
     description:
       "Set what a key may do alone, and what needs a plan or a person. They also bind the keys that it makes. Only a signed-in person may.",

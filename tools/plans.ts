@@ -159,6 +159,7 @@ export const plans = {
     path: "/v1/plans/{id}/approve",
     credential: "person",
     scope: { any: writeScopes },
+    tools: {},
     failures: [402],
     title: "Approve plan",
     description:
@@ -174,6 +175,7 @@ export const plans = {
     path: "/v1/plans/{id}/decline",
     credential: "person",
     scope: { any: writeScopes },
+    tools: {},
     title: "Decline plan",
     description:
       "Decline a plan that waits for a person: it never runs. Requires what approve_plan requires.",

@@ -94,6 +94,7 @@ export const rules = {
     path: "/v1/rules",
     credential: "person",
     scope: "tokens:create",
+    tools: {},
     title: "Set rules",
     description: "Set the rules of every caller through MCP. Only a signed-in person may.",
     input: z.object({

@@ -136,7 +136,7 @@ export async function listKeys(db: Queries, organization: string, now: Date) {
   });
 }
 
-/** Whose rules bind a key that the caller makes: those that bind this call, and the caller's own later ones. */
+/** Whose rules bind a key that the caller makes: those of this call, and the own ones that it gets later. */
 function holdersOf({ credential, rule_holders }: Caller, { rules = [] }: Actor): readonly string[] {
   const own = credential.type === "api_key" ? [credential.id] : [];
   return [...new Set([...own, ...rule_holders, ...rules.map(({ holder }) => holder)])];

@@ -6,7 +6,7 @@ import { getOrganization, nextOpening } from "../organization/index.ts";
 import { dependsOnHours } from "./needs.ts";
 
 /** What a message uses. Null: nothing of the kind. */
-export interface Used {
+export interface MessageUse {
   readonly inbox_id: string;
   /** The template's name. */
   readonly template: string | null;
@@ -17,7 +17,7 @@ export interface Used {
 }
 
 /** @throws Failure `not_allowed_by_rules`. */
-export function requireAllowed(rules: readonly BoundRules[] | undefined, used: Used): void {
+export function requireAllowed(rules: readonly BoundRules[] | undefined, used: MessageUse): void {
   for (const { allow } of rules ?? []) {
     requireListed(allow.inboxes, used.inbox_id, "this inbox");
     requireListed(allow.templates, used.template, "a message without one of their templates");

@@ -8,7 +8,7 @@ import { rules as contract } from "../../../../tools/rules.ts";
 import { implement } from "../../foundation/kernel/index.ts";
 import { readSettings, saveRules, saveSettings, toolHolder } from "./store.ts";
 
-export { hasOutsideHours, requireAllowed, type Used } from "./check.ts";
+export { hasOutsideHours, type MessageUse, requireAllowed } from "./check.ts";
 export { type ActFacts, dependsOnTargets, isConfiguring, type Needs, needsOf } from "./needs.ts";
 export {
   bindRules,

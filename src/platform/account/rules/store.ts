@@ -125,7 +125,7 @@ export async function readRulesOf(
   return rows.map(toBound);
 }
 
-/** Part of a statement: the rules that bind what acts later, by its id, as a JSON list. Null without rules. */
+/** Part of a statement: the rules that bind what acts later, by its id, as JSON; null without rules. */
 export function selectBoundTo(organization: RawBuilder<string>, subject: RawBuilder<string>) {
   return sql`(
     select json_agg(json_build_object('holder', rule_sets.holder, 'content', rule_sets.content))

@@ -28,7 +28,6 @@ export {
   type World,
   type WriteContext,
 } from "./context.ts";
-export type { CallGate, GatedCall } from "./gated.ts";
 export { defineHook } from "./hook.ts";
 
 // Running calls

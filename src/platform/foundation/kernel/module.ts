@@ -9,18 +9,19 @@ import type { Tables } from "../../../database/schema/index.ts";
 import type { StreamedInput } from "../../../ports/transport/form.ts";
 import type { HttpRoute } from "../../../ports/transport/http-route.ts";
 import type { SealedColumn } from "../sealing/index.ts";
+import type { Caller } from "./actor.ts";
 import type {
   DelegatedContext,
   ErasureSteps,
   OpenContext,
   OutwardContext,
   PrepareContext,
+  PublicContext,
   ReadContext,
   StreamedContext,
   World,
   WriteContext,
 } from "./context.ts";
-import type { CallGate } from "./gated.ts";
 import type { HookHandler } from "./hook.ts";
 import type { ModuleJob } from "./job.ts";
 import type { PlannedSteps } from "./planned.ts";
@@ -148,6 +149,36 @@ export interface BatchedHandler<Op extends Operation> extends FollowedHandler<Op
     batch: Pick<WriteContext, "tx" | "world">,
     calls: readonly BatchedCall<z.output<Op["input"]>>[],
   ): Promise<readonly (z.input<Op["output"]> | undefined)[]>;
+}
+
+/** A call that is bound by rules. */
+export interface GatedCall {
+  readonly name: string;
+  readonly operation: Operation;
+  readonly caller: Caller;
+  readonly context: PublicContext;
+  /** The parsed input, and the input as it was sent. */
+  readonly input: unknown;
+  readonly sent: unknown;
+  /** The idempotency key. */
+  readonly key: string | undefined;
+  readonly route: string;
+  /** Hashes of the operation and its input, as for an idempotency key. */
+  readonly hashes: readonly string[];
+  /** Runs `effect` in a transaction. */
+  write<Result>(effect: (context: WriteContext) => Promise<Result>): Promise<Result>;
+  /** Runs a write and rolls it back. @throws Failure of the call. */
+  rehearse(): Promise<void>;
+}
+
+/** Returns the response of a call that is held back; undefined if it may run. @throws Failure */
+export type CallGate = (call: GatedCall) => Promise<GatedResponse | undefined>;
+
+interface GatedResponse {
+  readonly status: number;
+  readonly body: unknown;
+  /** Whether an earlier call with the same key got it too. */
+  readonly isReplay: boolean;
 }
 
 /** A public route of a module that is not an operation. Its handler also takes the world. */

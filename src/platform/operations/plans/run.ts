@@ -11,7 +11,7 @@ import { Failure } from "../../../../tools/contract/index.ts";
 import { fail } from "../../../../tools/errors.ts";
 import type { WriteContext } from "../../foundation/kernel/index.ts";
 import { unseal } from "../../foundation/sealing/index.ts";
-import { type Decision, releasePlan } from "./approval/decide.ts";
+import { type PlanDecision, releasePlan } from "./approval/decide.ts";
 import { needsOfPlan } from "./approval/facts.ts";
 import { serializePlans } from "./serialize.ts";
 import { shownStatus } from "./states.ts";
@@ -45,7 +45,7 @@ export async function runPlan(
   context: WriteContext,
   id: string,
   prepared: PreparedPlan,
-  decision?: Decision,
+  decision?: PlanDecision,
 ): Promise<RunOutcome> {
   const { tx, world, organization, now } = context;
   const plan = await getPlan(tx, organization, id, { locks: true });

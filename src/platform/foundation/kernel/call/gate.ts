@@ -3,7 +3,7 @@
  * other credentials do not pass here.
  */
 import type { Actor } from "../actor.ts";
-import type { CallGate, GatedCall } from "../gated.ts";
+import type { CallGate, GatedCall } from "../module.ts";
 import { findPreviousResponse } from "./execute-write.ts";
 import { type CallResponse, hashRequest } from "./idempotency.ts";
 import { createResponse, createTenantContext, type OperationCall, prepareHandler } from "./operation-call.ts";

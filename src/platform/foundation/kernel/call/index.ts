@@ -15,6 +15,7 @@ import type { World } from "../context.ts";
 import type { Module } from "../module.ts";
 import { authorize, type Requester } from "./authorize.ts";
 import { throwDatabaseFailure } from "./database-errors.ts";
+import { createDelegatedRunner } from "./delegated/index.ts";
 import { executeWrite } from "./execute-write.ts";
 import { passGates } from "./gate.ts";
 import type { CallResponse } from "./idempotency.ts";
@@ -32,7 +33,6 @@ import {
 import { runOutward } from "./outward/index.ts";
 import { parseInput } from "./parse-input.ts";
 import { createBatchedRunner } from "./run-batched.ts";
-import { createDelegatedRunner } from "./run-delegated.ts";
 import { runPublic } from "./run-public.ts";
 import { runStreamed } from "./run-streamed.ts";
 

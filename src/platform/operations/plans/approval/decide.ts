@@ -8,7 +8,7 @@ import { shownStatus } from "../states.ts";
 import { endPlan, getPlan, type PlanRow } from "../store.ts";
 
 /** What a person decides about. */
-export interface Decision {
+export interface PlanDecision {
   /** Of the plan as it was shown. */
   readonly hash: string;
   readonly reason?: string | undefined;
@@ -33,7 +33,11 @@ export async function awaitApproval(
  * Marks a locked plan as released. Its run stands in the same transaction.
  * @throws Failure `plan_state`, `sign_in_again`, `asker_may_not_release`.
  */
-export async function releasePlan(context: WriteContext, plan: PlanRow, decision: Decision): Promise<void> {
+export async function releasePlan(
+  context: WriteContext,
+  plan: PlanRow,
+  decision: PlanDecision,
+): Promise<void> {
   await requireDecision(context, plan, "released");
   await storeDecision(context, plan, { ...decision, approval: "released" });
   emit(context.tx, "plan.released", plan);
@@ -43,7 +47,7 @@ export async function releasePlan(context: WriteContext, plan: PlanRow, decision
 export async function declinePlan(
   context: WriteContext,
   plan: PlanRow,
-  decision: Decision,
+  decision: PlanDecision,
 ): Promise<PlanRow> {
   await requireDecision(context, plan, "declined");
   await endPlan(context, plan, { step: "withdraw" });
@@ -65,7 +69,7 @@ async function requireDecision(context: WriteContext, plan: PlanRow, action: str
   }
 }
 
-interface StoredDecision extends Decision {
+interface StoredDecision extends PlanDecision {
   readonly approval: "released" | "declined";
 }
 

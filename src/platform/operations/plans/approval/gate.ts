@@ -12,13 +12,15 @@ import type { BoundRules } from "../../../../../tools/rules.ts";
 import { ofOrganization } from "../../../../database/query/index.ts";
 import { lockOrganization } from "../../../account/organization/index.ts";
 import { dependsOnTargets, hasOutsideHours, needsOf } from "../../../account/rules/index.ts";
-import type { CallGate, GatedCall, Transaction } from "../../../foundation/kernel/index.ts";
+import type { Module, Transaction } from "../../../foundation/kernel/index.ts";
 import { unseal } from "../../../foundation/sealing/index.ts";
 import { shownStatus } from "../states.ts";
 import { getPlan, insertPlan, type PlanRow } from "../store.ts";
 import { awaitApproval } from "./decide.ts";
 import { factsOfCall, factsOfEffect, needsOfPlan } from "./facts.ts";
 
+type CallGate = NonNullable<Module["gate"]>;
+type GatedCall = Parameters<CallGate>[0];
 type Response = Awaited<ReturnType<CallGate>>;
 
 export const holdBack: CallGate = async (call) => {
@@ -117,7 +119,7 @@ async function holdBackRun(call: GatedCall, rules: readonly BoundRules[]): Promi
   });
 }
 
-/** The answer to a call whose key has made a plan: the plan's state, and after its run the operation's own. */
+/** The answer to a call whose key has made a plan: its state, and after its run the operation's answer. */
 async function findHeld(
   tx: Transaction,
   { caller, context, route, key, hashes, operation }: GatedCall,

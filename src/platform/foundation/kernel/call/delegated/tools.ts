@@ -7,10 +7,10 @@ import {
   toJsonSchema,
   toolMappingsOf,
   toolNames,
-} from "../../../../../tools/contract/index.ts";
-import { catalogue as declaredOperations } from "../../../../../tools/index.ts";
-import type { Caller } from "../actor.ts";
-import type { DelegatedContext, World } from "../context.ts";
+} from "../../../../../../tools/contract/index.ts";
+import { catalogue as declaredOperations } from "../../../../../../tools/index.ts";
+import type { Caller } from "../../actor.ts";
+import type { DelegatedContext, World } from "../../context.ts";
 
 /** Texts may name any of these tools, even a tool that is not implemented. */
 const declaredTools = toolNames(declaredOperations);

@@ -3,13 +3,13 @@
  * scope, input and effect.
  */
 
-import type { Operation } from "../../../../../tools/contract/index.ts";
-import { createToolReader } from "../../../../../tools/tool-call.ts";
-import type { Caller } from "../actor.ts";
-import type { DelegatedContext, World } from "../context.ts";
-import { createToolLists } from "./delegated-tools.ts";
-import type { CallResponse } from "./idempotency.ts";
-import { type OperationCall, runHandler } from "./operation-call.ts";
+import type { Operation } from "../../../../../../tools/contract/index.ts";
+import { createToolReader } from "../../../../../../tools/tool-call.ts";
+import type { Caller } from "../../actor.ts";
+import type { DelegatedContext, World } from "../../context.ts";
+import type { CallResponse } from "../idempotency.ts";
+import { type OperationCall, runHandler } from "../operation-call.ts";
+import { createToolLists } from "./tools.ts";
 
 /** A request for an inner operation, with the parts of the outer request that it keeps. */
 interface InnerRequest extends Pick<OperationCall["context"], "address" | "signal"> {
