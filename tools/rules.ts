@@ -47,6 +47,7 @@ export const immediateOperations: readonly string[] = [
   "update_contact",
   "upsert_contact",
   "tag_contact",
+  "tag_contacts",
   "delete_contact",
   "update_conversation",
   "assign_conversation",
