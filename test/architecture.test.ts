@@ -16,7 +16,7 @@ import { findTables } from "./support/tables.ts";
  */
 const domains: Readonly<Record<string, readonly string[]>> = {
   foundation: ["sealing", "kernel", "settings", "problems", "sign-webhook", "query"],
-  account: ["phone", "organization", "identity", "users", "api-keys", "auth", "inboxes"],
+  account: ["phone", "organization", "identity", "users", "rules", "api-keys", "auth", "inboxes"],
   money: ["prices", "wallet", "payments", "billing", "pricing"],
   content: ["uploads", "media", "templates", "quick-replies", "knowledge-base"],
   inbox: ["contacts", "teams", "routing", "conversations", "notes", "messages"],

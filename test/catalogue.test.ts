@@ -146,6 +146,7 @@ const chosen: Readonly<Partial<Record<OperationName, object>>> = {
   assign_conversation: { assigned_to: "x" },
   tag_contact: { add: ["x"] },
   test_broadcast: { to: "+14155550123" },
+  set_api_key_rules: { rules: null },
 };
 
 /** Operations that take an id: in the path, or by the name of the thing. */

@@ -13,11 +13,13 @@ import { inboxes } from "../tools/inboxes.ts";
 import { messages } from "../tools/messages/index.ts";
 import { notes } from "../tools/notes.ts";
 import { organization } from "../tools/organization.ts";
+import { plans } from "../tools/plans.ts";
 import { templates } from "../tools/templates/index.ts";
 import { uploads } from "../tools/uploads.ts";
 import { users } from "../tools/users.ts";
 import { webhooks } from "../tools/webhooks.ts";
 import type { TestApp } from "./support/app.ts";
+import { createApprovalHelpers } from "./support/approvals.ts";
 import { createBroadcastHelpers } from "./support/broadcasts.ts";
 import { createFlowHelpers, say } from "./support/flows.ts";
 import { createTenant } from "./support/operator.ts";
@@ -146,6 +148,13 @@ const causes: Record<Exclude<PublicEventName, WhatsAppEvent>, (tenant: TestApp) 
     await shop.pay((await shop.order(20)).order_id, { outcome: "failed" });
     await tenant.advanceTime(3 * minute);
   },
+  "plan.awaiting": holdBack,
+  async "plan.released"(tenant) {
+    await decide(tenant, "approve");
+  },
+  async "plan.declined"(tenant) {
+    await decide(tenant, "decline");
+  },
   async "payment.refunded"(tenant) {
     const { refund, order_id } = await pay(tenant);
     await refund(order_id, { amount_minor: 250 });
@@ -211,6 +220,21 @@ async function pay(tenant: TestApp) {
   const { order_id } = await shop.order(20);
   await shop.verify(await shop.pay(order_id));
   return { ...shop, order_id };
+}
+
+/** A call of a key that needs a person. */
+async function holdBack(tenant: TestApp) {
+  const { createKey, send: sendBy } = createApprovalHelpers(tenant);
+  const { key } = await createKey({ mode: "approve" });
+  const { body } = await sendBy(number, "Hello", { key });
+  return (await tenant.call(plans.get_plan, { id: body.data.plan.id })).data;
+}
+
+async function decide(tenant: TestApp, step: "approve" | "decline") {
+  const helpers = createApprovalHelpers(tenant);
+  const plan = await holdBack(tenant);
+  const { token } = await helpers.signPerson();
+  await helpers.decide(step, plan, token);
 }
 
 let persons = 100;

@@ -21,6 +21,7 @@ const kept: Readonly<Record<string, readonly string[]>> = {
     "organizations",
     "users",
     "api_keys",
+    "rule_sets",
     "inboxes",
     "inbox_accounts",
     "teams",

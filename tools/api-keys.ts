@@ -14,6 +14,7 @@ import {
   operation,
   timestamp,
 } from "./contract/index.ts";
+import { Rules } from "./rules.ts";
 
 /** Account scopes can't be granted here: only a signed-in user grants them, on the other path. */
 const grantable = allScopes.filter((scope) => !isAdministrative(scope));
@@ -28,6 +29,8 @@ const ApiKey = z.object({
   created_by: z.string().nullable(),
   created_at: timestamp,
   is_active: z.boolean(),
+  /** Its own rules; null: none. The rules of the keys by which it was made bind it too. */
+  rules: Rules.nullable(),
 });
 
 // The secret precedes the prefix, which could be mistaken for it.
@@ -72,6 +75,22 @@ export const apiKeys = {
     description: "List the organization's API keys with their scopes and last use, without secrets.",
     input: z.object({}),
     output: all(ApiKey),
+  }),
+
+  set_api_key_rules: operation({
+    method: "PUT",
+    path: "/v1/api-keys/{id}/rules",
+    credential: "person",
+    scope: "tokens:create",
+    tools: {},
+    title: "Set the rules of an API key",
+    description:
+      "Set what a key may do alone, and what needs a plan or a person. They also bind the keys that it makes. Only a signed-in person may.",
+    input: z.object({
+      id: id("Key", "list_api_keys"),
+      rules: Rules.nullable().describe("Rules; null removes them"),
+    }),
+    output: one(ApiKey),
   }),
 
   delete_api_key: operation({

@@ -37,6 +37,7 @@ import { planErrors } from "./plans.ts";
 import { priceErrors } from "./prices.ts";
 import { quickReplyErrors } from "./quick-replies.ts";
 import { routingErrors } from "./routing.ts";
+import { ruleErrors } from "./rules.ts";
 import { teamErrors } from "./teams.ts";
 import { templateErrors } from "./templates/index.ts";
 import { uploadErrors } from "./uploads.ts";
@@ -54,6 +55,7 @@ export const errors = {
   ...clockErrors,
   ...priceErrors,
   ...planErrors,
+  ...ruleErrors,
   ...contactErrors,
   ...userErrors,
   ...inboxErrors,

@@ -29,6 +29,7 @@ const conversation = {
   team_id: null,
   actor: service,
 } as const;
+const plan = { plan_id: "plan_01m7zc9x1yf2tr5p3h2k8w6m4q", operation: "execute_broadcast" } as const;
 const agent = "usr_01m7zc7d7bf9qbkz12jfyy9z78";
 const broadcast = {
   broadcast_id: "bc_01m7zc7d7bf9qbkz12jfyy9z79",
@@ -255,6 +256,18 @@ export const eventExamples: { readonly [Name in PublicEventName]: Example<Name> 
   "payment.refunded": {
     when: "A payment was returned to its payer, or a part of it: `amount_refunded` is the sum of all refunds.",
     data: { ...payment, status: "refunded", amount_refunded: 50 },
+  },
+  "plan.awaiting": {
+    when: "A plan waits for a person: the rules of who asked for it say so.",
+    data: plan,
+  },
+  "plan.released": {
+    when: "A person released a plan, and it ran.",
+    data: plan,
+  },
+  "plan.declined": {
+    when: "A person declined a plan. It never runs.",
+    data: plan,
   },
 };
 

@@ -10,6 +10,7 @@ import { inboxEvents } from "./inboxes.ts";
 import { messageEvents } from "./messages/index.ts";
 import { noteEvents } from "./notes.ts";
 import { paymentEvents } from "./payments.ts";
+import { planEvents } from "./plans.ts";
 import { templateEvents } from "./templates/index.ts";
 import { walletEvents } from "./wallet.ts";
 
@@ -33,6 +34,7 @@ export const publicEvents = {
   ...templateEvents,
   ...importEvents,
   ...paymentEvents,
+  ...planEvents,
 };
 
 export type PublicEventName = keyof typeof publicEvents;

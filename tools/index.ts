@@ -25,6 +25,7 @@ import { prices } from "./prices.ts";
 import { pricing } from "./pricing.ts";
 import { quickReplies } from "./quick-replies.ts";
 import { routing } from "./routing.ts";
+import { rules } from "./rules.ts";
 import { teams } from "./teams.ts";
 import { templates } from "./templates/index.ts";
 import { uploads } from "./uploads.ts";
@@ -62,6 +63,7 @@ export const resources = {
   auth,
   plans,
   activity,
+  rules,
   mcp,
 };
 

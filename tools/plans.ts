@@ -17,7 +17,15 @@ import {
   yes,
 } from "./contract/index.ts";
 
-export const planStatuses = ["ready", "run", "withdrawn", "expired", "lapsed"] as const;
+export const planStatuses = [
+  "ready",
+  "awaiting_approval",
+  "run",
+  "declined",
+  "withdrawn",
+  "expired",
+  "lapsed",
+] as const;
 
 /** More targets would not be frozen at one moment by one request. */
 export const maxPlanTargets = 1_000;
@@ -69,6 +77,11 @@ const CallPlan = z.object({
   created_at: timestamp,
   expires_at: timestamp,
   ended_at: timestamp.nullable(),
+  /** Why a person has to release it; null: nobody has to. */
+  why: z.array(z.string()).nullable(),
+  /** Who released or declined it, and the reason that was given. */
+  decided_by: RecordedActor.nullable(),
+  decision_reason: z.string().nullable(),
 });
 
 const planId = id("Plan", "list_plans");
@@ -77,12 +90,19 @@ const callFields = {
   arguments: callInput.describe("Its arguments"),
 };
 
+const decision = {
+  id: planId,
+  hash: z.string().min(1).max(100).describe("Hash of the plan as it was shown"),
+  reason: z.string().max(1_000).optional().describe("Reason, which is stored"),
+};
+
 export const plans = {
   plan_call: operation({
     method: "POST",
     path: "/v1/plans",
     scope: { any: writeScopes },
     failures: [402, 404],
+    parked: false,
     title: "Plan call",
     description: `Plan a call without making it: freezes the recipients with their texts, the price and the versions of what it uses. run_plan then does exactly that, once, within ${planHours} hours. Requires the operation's scope. Send operation with its input, or tool with its arguments as input.`,
     input: z
@@ -134,6 +154,35 @@ export const plans = {
     showsSecret: true,
   }),
 
+  approve_plan: operation({
+    method: "POST",
+    path: "/v1/plans/{id}/approve",
+    credential: "person",
+    scope: { any: writeScopes },
+    tools: {},
+    failures: [402],
+    title: "Approve plan",
+    description:
+      "Release a plan that waits for a person, and run it once. Requires the operation's scope, and a person who has signed in by password within 12 hours.",
+    input: z.object(decision),
+    output: one(z.object({ plan: CallPlan, result: z.record(z.string(), z.unknown()).nullable() })),
+    // It may show a secret of the operation.
+    showsSecret: true,
+  }),
+
+  decline_plan: operation({
+    method: "POST",
+    path: "/v1/plans/{id}/decline",
+    credential: "person",
+    scope: { any: writeScopes },
+    tools: {},
+    title: "Decline plan",
+    description:
+      "Decline a plan that waits for a person: it never runs. Requires what approve_plan requires.",
+    input: z.object(decision),
+    output: one(CallPlan),
+  }),
+
   list_plans: operation({
     method: "GET",
     path: "/v1/plans",
@@ -178,6 +227,7 @@ export const plans = {
     scope: { any: writeScopes },
     failures: [402],
     tier: "extended",
+    parked: false,
     title: "Amend plan",
     description:
       "Plan the call again with another input, as a new version with a new hash. The fields that are sent replace those of the plan's input.",
@@ -190,6 +240,7 @@ export const plans = {
     path: "/v1/plans/{id}",
     scope: { any: writeScopes },
     tier: "extended",
+    parked: false,
     title: "Withdraw plan",
     description: "Withdraw a plan, which then can't run any more.",
     input: z.object({ id: planId }),
@@ -209,6 +260,18 @@ export const planErrors = {
     409,
     "The plan is {current_state}, so it can't be {action}.",
     "Plan the call again with plan_call (POST /v1/plans).",
+  ),
+  sign_in_again: errorEntry(
+    "permission",
+    403,
+    "A plan is released by a person who has signed in by password within 12 hours.",
+    "Sign in with POST /v1/auth/login, and send the request with the new access_token.",
+  ),
+  asker_may_not_release: errorEntry(
+    "permission",
+    403,
+    "This person asked for the plan, and the organization lets another person release it.",
+    "Ask another person who holds the scope of the operation.",
   ),
   plan_changed: errorEntry(
     "conflict",
@@ -247,3 +310,10 @@ export const planErrors = {
     "Run or withdraw a plan first.",
   ),
 } as const satisfies Record<string, ErrorEntry>;
+
+/** Events of plans that wait for a person. */
+export const planEvents = {
+  "plan.awaiting": { scope: "inbox:read", data: z.object({ plan_id: z.string(), operation: z.string() }) },
+  "plan.released": { scope: "inbox:read", data: z.object({ plan_id: z.string(), operation: z.string() }) },
+  "plan.declined": { scope: "inbox:read", data: z.object({ plan_id: z.string(), operation: z.string() }) },
+} as const;

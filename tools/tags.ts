@@ -32,6 +32,7 @@ export const tagDescriptions: Readonly<
   auth: "Signing in as a user, and what a credential may do.",
   plans: "What a call would do, frozen until it runs.",
   activity: "The record of who called what, with which outcome.",
+  rules: "What keys and assistants may do alone, and what needs a plan or a person.",
   mcp: "The tools of the MCP server, over REST.",
   "webhook-events": "The requests that the service sends to subscribed webhooks.",
   simulator: "The controls of the simulated channel and the simulated payment processor.",

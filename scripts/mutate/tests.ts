@@ -40,6 +40,7 @@ const names: Readonly<Record<string, readonly string[]>> = {
   ],
   "platform/account/organization": ["organization", "operator"],
   "platform/account/phone": ["organization", "contact-identities", "contacts"],
+  "platform/account/rules": ["rules", "approval-attacks"],
   "platform/account/users": ["users", "roles"],
   "platform/money/billing": ["billing", "addon-random", "chatbot-addon-*"],
   "platform/money/payments": ["payments*"],
@@ -100,7 +101,14 @@ const names: Readonly<Record<string, readonly string[]>> = {
   "platform/operations/ledger": ["ledger", "wallet", "payments"],
   "platform/operations/mcp": ["mcp", "rest-tools"],
   "platform/operations/activity": ["activity*", "erasure"],
-  "platform/operations/plans": ["plans", "plan-broadcasts", "plan-machine", "plan-processes"],
+  "platform/operations/plans": [
+    "plans",
+    "plan-broadcasts",
+    "plan-machine",
+    "plan-processes",
+    "rules",
+    "approval-attacks",
+  ],
   "platform/operations/operator": ["operator", "cli-manage", "suspension"],
   "adapters/channel": [
     "simulator*",

@@ -24,6 +24,7 @@ import { apiKeys } from "./account/api-keys/index.ts";
 import { auth, authenticate } from "./account/auth/index.ts";
 import { inboxes } from "./account/inboxes/index.ts";
 import { organization } from "./account/organization/index.ts";
+import { rules } from "./account/rules/index.ts";
 import { users } from "./account/users.ts";
 import { broadcasts } from "./automation/broadcasts/index.ts";
 import { chatbot } from "./automation/chatbot/index.ts";
@@ -99,6 +100,7 @@ export const modules: Modules = {
   auth,
   plans,
   activity,
+  rules,
   mcp,
 };
 

@@ -10,5 +10,8 @@ export function callerOf(organization_id: string): Caller {
     session: null,
     acts_for: null,
     role: null,
+    rule_holders: [],
+    rules: [],
+    toolRules: [],
   };
 }

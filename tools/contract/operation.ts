@@ -153,6 +153,11 @@ export interface Operation<
   readonly encoding: Encoding;
   /** Headers that are sent over HTTP with a successful response. */
   readonly responseHeaders: Readonly<Record<string, string>>;
+  /**
+   * Whether a call may wait for a person, if the rules of its credential say so: it is then answered with 202
+   * and a plan.
+   */
+  readonly parked: boolean;
   /** The statuses of its failures that do not follow from its method, its path, its input and its effect. */
   readonly failures: readonly number[];
   /** The tools that replace the derived tool; `{}` declares none. */
@@ -255,6 +260,8 @@ interface Declaration<
   readonly image?: z.output<Output> extends { data: infer Data } ? ImageIn<Data> : never;
   readonly encoding?: Encoding;
   readonly responseHeaders?: Readonly<Record<string, string>>;
+  /** By default, as every write. */
+  readonly parked?: false;
   readonly failures?: readonly (402 | 404 | 409 | 422)[];
   readonly tools?: {
     readonly [Name in keyof Mappings]: MappingOf<z.input<z.ZodObject<Shape>>, Mappings[Name]>;
@@ -292,6 +299,7 @@ export function operation<
     encoding: "json",
     responseHeaders: {},
     failures: [],
+    parked: effect === "write" && (declaration.credential ?? "any") === "any",
     ...declaration,
     // If it is omitted, the type parameter is the empty list.
     also: declaration.also ?? ([] as readonly OtherPath[] as Also),

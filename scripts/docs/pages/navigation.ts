@@ -43,7 +43,7 @@ export const groups: readonly PageGroup[] = [
     "cohorts",
     "flows",
   ),
-  group("Assistants and answers", "assistants", "plans", "activity", "knowledge-base", "chatbot"),
+  group("Assistants and answers", "assistants", "plans", "approvals", "activity", "knowledge-base", "chatbot"),
   group("Channels", "simulated-channel", "whatsapp", "whatsapp-emulator"),
   group("Money", "wallet", "payments", "billing", "pricing", "prices"),
   group("Operation", "operations", "sizing", "operator", "command-line"),

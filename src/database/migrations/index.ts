@@ -51,6 +51,7 @@ import * as publicEvents from "./0046-public-events.ts";
 import * as contactDates from "./0047-contact-dates.ts";
 import * as plans from "./0048-plans.ts";
 import * as acts from "./0049-acts.ts";
+import * as rules from "./0051-rules.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
@@ -101,4 +102,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0047-contact-dates": contactDates,
   "0048-plans": plans,
   "0049-acts": acts,
+  "0051-rules": rules,
 };

@@ -32,6 +32,16 @@ export interface AccountColumns {
     /** Limits that replace the limits in the settings. */
     limits: Readonly<Record<string, number>>;
   };
+  /** The rules of a key or of all callers through MCP, and the settings of the organization. */
+  rule_sets: {
+    content: unknown;
+    changed_by: StoredActor;
+  };
+  /** Whose rules bind what acts later. */
+  rule_bindings: {
+    /** The id of a flow or a broadcast, or `chatbot`. */
+    subject: string;
+  };
   users: {
     role: "owner" | "admin" | "supervisor" | "agent";
   };

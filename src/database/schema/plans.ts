@@ -5,6 +5,16 @@ export interface PlanColumns {
   plans: {
     status: "ready" | "run" | "withdrawn" | "expired" | "lapsed";
     created_by: StoredActor;
+    /** Null: no person has to release it. */
+    approval: "awaiting" | "released" | "declined";
+    /** Why a person has to release it. */
+    why: string[];
+    /** The call that was held back: null if it was planned. */
+    call_route: string;
+    /** The user who made the call, or who made its key. */
+    asked_for: string;
+    /** Who released or declined it. */
+    decided_by: StoredActor;
     /** In millionths of the currency's unit. */
     price: number;
     /** The contacts, conversations and addresses that it is about, for their erasure. */

@@ -46,6 +46,7 @@ export const sqlTypes: SqlTypes = {
     created_at: "timestamptz",
     expires_at: "timestamptz",
     last_used_at: "timestamptz",
+    rule_holders: "text[]",
   },
   assignments: {
     organization_id: "text",
@@ -707,6 +708,16 @@ export const sqlTypes: SqlTypes = {
     created_at: "timestamptz",
     expires_at: "timestamptz",
     ended_at: "timestamptz",
+    approval: "text",
+    why: "text[]",
+    call_route: "text",
+    call_key: "text",
+    call_hash: "text",
+    asked_for: "text",
+    asked_under: "text[]",
+    decided_by: "json",
+    decided_at: "timestamptz",
+    decision_reason: "text",
   },
   polled_events: {
     organization_id: "text",
@@ -795,6 +806,18 @@ export const sqlTypes: SqlTypes = {
     is_active: "boolean",
     created_at: "timestamptz",
     updated_at: "timestamptz",
+  },
+  rule_bindings: {
+    organization_id: "text",
+    subject: "text",
+    holders: "text[]",
+  },
+  rule_sets: {
+    organization_id: "text",
+    holder: "text",
+    content: "jsonb",
+    changed_by: "json",
+    changed_at: "timestamptz",
   },
   settings: {
     name: "text",
@@ -983,4 +1006,4 @@ export const sqlTypes: SqlTypes = {
 };
 
 /** Of the migrations and the declarations that this file was made from. */
-export const digest = "4b16dcbd04d90fd6";
+export const digest = "1264c277dce67419";

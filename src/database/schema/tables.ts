@@ -54,6 +54,7 @@ export interface Tables {
     created_at: string;
     expires_at: string | null;
     last_used_at: string | null;
+    rule_holders: Generated<string[]>;
   };
   assignments: {
     organization_id: string;
@@ -827,6 +828,21 @@ export interface Tables {
     created_at: string;
     expires_at: string;
     ended_at: string | null;
+    /** Null: no person has to release it. */
+    approval: "awaiting" | "released" | "declined" | null;
+    /** Why a person has to release it. */
+    why: string[] | null;
+    /** The call that was held back: null if it was planned. */
+    call_route: string | null;
+    call_key: string | null;
+    call_hash: string | null;
+    /** The user who made the call, or who made its key. */
+    asked_for: string | null;
+    asked_under: Generated<string[]>;
+    /** Who released or declined it. */
+    decided_by: Json<StoredActor> | null;
+    decided_at: string | null;
+    decision_reason: string | null;
   };
   polled_events: {
     organization_id: string;
@@ -917,6 +933,21 @@ export interface Tables {
     is_active: boolean;
     created_at: string;
     updated_at: string;
+  };
+  /** Whose rules bind what acts later. */
+  rule_bindings: {
+    organization_id: string;
+    /** The id of a flow or a broadcast, or `chatbot`. */
+    subject: string;
+    holders: string[];
+  };
+  /** The rules of a key or of all callers through MCP, and the settings of the organization. */
+  rule_sets: {
+    organization_id: string;
+    holder: string;
+    content: Json<unknown>;
+    changed_by: Json<StoredActor>;
+    changed_at: string;
   };
   settings: {
     name: string;

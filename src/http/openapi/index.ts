@@ -7,7 +7,7 @@ import { tagDescriptions } from "../../../tools/tags.ts";
 import type { HttpRoute } from "../../ports/transport/http-route.ts";
 import { createComponents } from "./components.ts";
 import { describeOperations } from "./operations.ts";
-import { describeFailures, headerComponents } from "./responses.ts";
+import { describeFailures, describeParked, headerComponents } from "./responses.ts";
 import { describeDocument, describeRoutes } from "./routes.ts";
 import { describeWebhooks, webhookParameters } from "./webhooks.ts";
 
@@ -52,7 +52,7 @@ export function describeApi({ operations, routes, version, documentPath }: ApiPa
     webhooks,
     components: {
       schemas: components.schemas,
-      responses: describeFailures(),
+      responses: { ...describeFailures(), Parked: describeParked() },
       parameters: { IdempotencyKey: idempotencyKey, ...webhookParameters },
       headers: headerComponents,
       securitySchemes: {

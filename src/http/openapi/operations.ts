@@ -49,6 +49,7 @@ export function describeOperations(
         ...describeInput(name, operation, path, components),
         responses: {
           [operation.status]: responses[index],
+          ...(operation.parked ? { 202: refer("responses", "Parked") } : {}),
           ...referFailures(failuresOf(operation, path, credential)),
         },
       },

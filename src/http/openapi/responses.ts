@@ -127,6 +127,40 @@ export function describeFailures(): Readonly<Record<string, JsonSchema>> {
   return Object.fromEntries(entries);
 }
 
+/** The response to a call that waits for a person. */
+export function describeParked(): JsonSchema {
+  const text = { type: "string" };
+  const members = {
+    id: text,
+    status: text,
+    summary: text,
+    why: { type: "array", items: text },
+    expires_at: { type: "string", format: "date-time" },
+  };
+  const object = (properties: Record<string, JsonSchema>) => ({
+    type: "object",
+    properties,
+    required: Object.keys(properties),
+  });
+  const plan = {
+    id: "plan_01m7zc81jq1d3bq0c4k8p7x2ms",
+    status: "awaiting_approval",
+    summary: "Execute the broadcast Autumn offer from +14155550100",
+    why: ["it reaches more than 100 persons"],
+    expires_at: "2026-11-22T15:43:46.200Z",
+  };
+  return {
+    description: "Nothing was done: the rules of the credential ask for a person, and a plan waits for one.",
+    headers: referHeaders(["X-Request-Id"]),
+    content: {
+      "application/json": {
+        schema: object({ data: object({ plan: object(members) }) }),
+        example: { data: { plan } },
+      },
+    },
+  };
+}
+
 /** The error types that responses with this status can have. */
 function describeTypes(status: number): string {
   const entries = Object.values(errors).filter((entry) => entry.status === status);

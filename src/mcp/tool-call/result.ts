@@ -25,14 +25,29 @@ export function createToolResult(
   const { rest, images } = takeImage(answer, tool.image);
   const { shown, text } = limitSize(tool, input, rest, limit);
   const note = describeUntrusted(tool.untrusted, shown);
+  const held = isHeldBack(answer) ? [{ type: "text" as const, text: heldBackText }] : [];
   return {
     content: [
+      ...held,
       { type: "text", text },
       ...images,
       ...(note === undefined ? [] : [{ type: "text" as const, text: note }]),
     ],
     structuredContent: { ...shown },
   };
+}
+
+/** The first text of an answer that is a plan waiting for a person. */
+const heldBackText = "Nothing was sent: it waits for a person.";
+
+/** Whether a call became a plan that waits. The answer to a run of a plan also has the result. */
+function isHeldBack(answer: object): boolean {
+  const { data }: { readonly data?: unknown } = answer;
+  if (typeof data !== "object" || data === null || Object.keys(data).join() !== "plan") {
+    return false;
+  }
+  const { plan }: { readonly plan?: unknown } = data;
+  return typeof plan === "object" && plan !== null && "status" in plan && plan.status === "awaiting_approval";
 }
 
 /** One of several answers that are combined, each under its name. */

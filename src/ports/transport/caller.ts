@@ -1,5 +1,6 @@
 /** The sender of a request, as the platform has authenticated it. */
 import type { Scope } from "../../../tools/contract/index.ts";
+import type { BoundRules } from "../../../tools/rules.ts";
 
 export type Role = "owner" | "admin" | "supervisor" | "agent";
 
@@ -33,4 +34,10 @@ export interface Caller {
    * The role of the user in `acts_for`; null for a key that no user created, which belongs to the operator.
    */
   readonly role: Role | null;
+  /** Whose rules bind it beside its own. */
+  readonly rule_holders: readonly string[];
+  /** The rules that bind its calls. */
+  readonly rules: readonly BoundRules[];
+  /** The rules that bind its calls through MCP besides. */
+  readonly toolRules: readonly BoundRules[];
 }

@@ -15,6 +15,7 @@ import { newId } from "../../../database/id.ts";
 import { ofOrganization } from "../../../database/query/index.ts";
 import { coalesce } from "../../../database/sharing/index.ts";
 import {
+  type Actor,
   type Caller,
   implement,
   type ModuleRoute,
@@ -23,6 +24,7 @@ import {
 } from "../../foundation/kernel/index.ts";
 import { hashSecret, keyPrefix, newKeySecret, requireNotSuspended } from "../identity/index.ts";
 import { requireBelowQuota } from "../organization/index.ts";
+import { readBoundRules, saveRules } from "../rules/index.ts";
 import { isLiveKey, scopesOfKey, selectKeys } from "./keys.ts";
 
 export { scopesOfKey } from "./keys.ts";
@@ -67,7 +69,7 @@ export const apiKeys = implement(contract, {
   operations: {
     async create_api_key(
       { name, scopes: requestedScopes, expires_at },
-      { tx, world, caller, organization, variant, now },
+      { tx, world, caller, actor, organization, variant, now },
     ) {
       const isPersonal = variant === "personal";
       const toNotation = isPersonal ? (scope: Scope) => scope : toDottedScope;
@@ -79,6 +81,7 @@ export const apiKeys = implement(contract, {
       await requireBelowQuota({ tx, world, organization }, "api_keys", tx.selectFrom("api_keys"));
       const secret_key = newKeySecret();
       const created_by = caller.acts_for;
+      const rule_holders = holdersOf(caller, actor);
       const key = await insertKey(tx, {
         organization,
         name,
@@ -86,6 +89,7 @@ export const apiKeys = implement(contract, {
         scopes,
         expires_at,
         created_by,
+        rule_holders,
         now,
       });
       return { data: { ...key, secret_key, scopes: scopes.map(toNotation) } };
@@ -95,6 +99,22 @@ export const apiKeys = implement(contract, {
       const keys = await listKeys(db, organization, now);
       const data = keys.map((key) => ({ ...key, scopes: key.scopes.map(toDottedScope) }));
       return { data, meta: { total: data.length } };
+    },
+
+    async set_api_key_rules({ id, rules }, context) {
+      const { tx, organization, now } = context;
+      await ofOrganization(tx, organization)
+        .selectFrom("api_keys")
+        .select("id")
+        .where("id", "=", id)
+        .forUpdate()
+        .execute();
+      await saveRules(context, id, rules);
+      const key = (await listKeys(tx, organization, now)).find((one) => one.id === id);
+      if (!key) {
+        throw fail("api_key_not_found");
+      }
+      return { data: { ...key, scopes: key.scopes.map(toDottedScope) } };
     },
 
     async delete_api_key({ id }, { tx, organization }) {
@@ -110,7 +130,16 @@ export async function listKeys(db: Queries, organization: string, now: Date) {
     .where("api_keys.organization_id", "=", organization)
     .orderBy("api_keys.id", "desc")
     .execute();
-  return rows.map((row) => ({ ...row, scopes: scopesOfKey(row), is_active: isLiveKey(row, now) }));
+  return rows.map((row) => {
+    const [rules = null] = readBoundRules(row.rule_sets, [row.id]).rules;
+    return { ...row, rules, scopes: scopesOfKey(row), is_active: isLiveKey(row, now) };
+  });
+}
+
+/** Whose rules bind a key that the caller makes: those of this call, and the own ones that it gets later. */
+function holdersOf({ credential, rule_holders }: Caller, { rules = [] }: Actor): readonly string[] {
+  const own = credential.type === "api_key" ? [credential.id] : [];
+  return [...new Set([...own, ...rule_holders, ...rules.map(({ holder }) => holder)])];
 }
 
 /** The ids of keys that would authenticate now, among the keys of callers of one organization. */
@@ -203,6 +232,7 @@ export async function insertKey(
     scopes: readonly Scope[];
     expires_at?: string | undefined;
     created_by: string | null;
+    rule_holders?: readonly string[];
     now: Date;
   },
 ) {
@@ -216,6 +246,7 @@ export async function insertKey(
       hash: hashSecret(key.secret_key),
       scopes: [...key.scopes],
       created_by: key.created_by,
+      rule_holders: [...(key.rule_holders ?? [])],
       created_at: key.now.toISOString(),
       expires_at: key.expires_at ?? null,
     })

@@ -4,6 +4,7 @@ import type { Queries } from "../../../database/database.ts";
 import { refersTo } from "../../../database/query/index.ts";
 import type { Role } from "../../foundation/kernel/index.ts";
 import { isExpired, roleScopes } from "../identity/index.ts";
+import { selectRuleSets } from "../rules/index.ts";
 
 /** The creator's columns are null for a key that no user created, such as the key of the data folder. */
 interface KeyAuthority {
@@ -21,7 +22,10 @@ export function selectKeys(db: Queries) {
     .innerJoin("organizations", "organizations.id", "api_keys.organization_id")
     .selectAll("api_keys")
     .select(["users.role as creator_role", "users.is_active as creator_is_active"])
-    .select("organizations.suspended_at");
+    .select("organizations.suspended_at")
+    .select(
+      selectRuleSets("api_keys.organization_id", "api_keys.id", "api_keys.rule_holders").as("rule_sets"),
+    );
 }
 
 /** Whether a key authenticates: it has not expired, and its creator has not been deactivated. */

@@ -4,6 +4,7 @@ import { fail } from "../../../../tools/errors.ts";
 import type { Caller, World } from "../../foundation/kernel/index.ts";
 import { findKey, scopesOfKey } from "../api-keys/index.ts";
 import { readAccessToken, requireNotSuspended, roleScopes } from "../identity/index.ts";
+import { readBoundRules } from "../rules/index.ts";
 import { selectSessionUser } from "./sessions.ts";
 
 /**
@@ -30,6 +31,8 @@ async function authenticateKey(world: World, secret: string): Promise<Caller> {
     session: null,
     acts_for: key.created_by,
     role: key.creator_role,
+    rule_holders: key.rule_holders,
+    ...readBoundRules(key.rule_sets, [id, ...key.rule_holders]),
   };
 }
 
@@ -40,7 +43,7 @@ async function authenticateToken(world: World, token: string): Promise<Caller> {
     throw fail("credential_invalid");
   }
   requireNotSuspended(found);
-  const { suspended_at: _, ...user } = found;
+  const { suspended_at: _, rule_sets, ...user } = found;
   return {
     organization_id: session.organization_id,
     credential: { type: "access_token", id: user.id, name: user.email, expires_at },
@@ -49,5 +52,7 @@ async function authenticateToken(world: World, token: string): Promise<Caller> {
     session,
     acts_for: user.id,
     role: user.role,
+    rule_holders: [],
+    ...readBoundRules(rule_sets, []),
   };
 }

@@ -23,6 +23,7 @@ import { replacePassword } from "../users.ts";
 
 export { authenticate } from "./authenticate.ts";
 export { findEndedCallers } from "./ended-callers.ts";
+export { requireRecentSignIn } from "./sessions.ts";
 
 const refreshSeconds = 7 * 24 * 3600;
 /** A sign-in ends after this time, however often it is refreshed. */

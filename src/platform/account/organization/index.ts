@@ -8,6 +8,7 @@ import type { Tables } from "../../../database/schema/index.ts";
 import { defineHook, implement, type Transaction, type World } from "../../foundation/kernel/index.ts";
 import { requireCountry } from "../phone/index.ts";
 
+export { nextOpening, nextTimeOfDay } from "./business-hours.ts";
 export { countLocked, failQuota, limitOf, requireBelowQuota } from "./limits.ts";
 export { lockOrganization, lockOrganizations } from "./lock.ts";
 

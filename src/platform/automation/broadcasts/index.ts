@@ -7,6 +7,7 @@ import {
   readPage,
   withTimeLimit,
 } from "../../../database/query/index.ts";
+import { bindRules } from "../../account/rules/index.ts";
 import { templateWithdrawn } from "../../content/templates/index.ts";
 import { getAccessibleUploadAt } from "../../content/uploads/index.ts";
 import { freshId, implement } from "../../foundation/kernel/index.ts";
@@ -71,6 +72,7 @@ export const broadcasts = implement(contract, {
         })
         .returningAll()
         .executeTakeFirstOrThrow();
+      await bindRules(context, broadcast.id, caller);
       await scheduleStart(tx, broadcast);
       return { data: serializeBroadcast(broadcast) };
     },
@@ -116,6 +118,7 @@ export const broadcasts = implement(contract, {
         execution_status: time === null ? "draft" : "scheduled",
         failure_reason: null,
       });
+      await bindRules(context, id, caller);
       if (scheduled_at !== undefined) {
         await scheduleStart(tx, changed);
       }

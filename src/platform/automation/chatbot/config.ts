@@ -6,6 +6,7 @@ import { fail } from "../../../../tools/errors.ts";
 import type { Queries } from "../../../database/database.ts";
 import { ofOrganization } from "../../../database/query/index.ts";
 import type { Tables } from "../../../database/schema/index.ts";
+import { bindRules } from "../../account/rules/index.ts";
 import { type Actor, freshId, type WriteContext } from "../../foundation/kernel/index.ts";
 import { failGraph, type Problem } from "../../foundation/problems.ts";
 import { findIdleTeams, findTeams, type TeamReference } from "../../inbox/teams/index.ts";
@@ -28,25 +29,25 @@ export async function configure({ name, graph_definition, is_active }: Configure
   }
   const graph = JSON.stringify(read.graph);
   const updated_at = now.toISOString();
-  return (
-    tx
-      .insertInto("chatbot_configs")
-      .values({
-        organization_id: organization,
-        id: freshId(context, "bot"),
-        name: name ?? null,
-        graph,
-        is_active: is_active ?? true,
-        created_at: updated_at,
-        updated_at,
-      })
-      // Columns that the caller did not send keep their values.
-      .onConflict((conflict) =>
-        conflict.column("organization_id").doUpdateSet({ name, graph, is_active, updated_at }),
-      )
-      .returningAll()
-      .executeTakeFirstOrThrow()
-  );
+  const config = await tx
+    .insertInto("chatbot_configs")
+    .values({
+      organization_id: organization,
+      id: freshId(context, "bot"),
+      name: name ?? null,
+      graph,
+      is_active: is_active ?? true,
+      created_at: updated_at,
+      updated_at,
+    })
+    // Columns that the caller did not send keep their values.
+    .onConflict((conflict) =>
+      conflict.column("organization_id").doUpdateSet({ name, graph, is_active, updated_at }),
+    )
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  await bindRules(context, config.id, context.caller);
+  return config;
 }
 
 export async function findConfig(db: Queries, organization: string): Promise<ConfigRow | undefined> {

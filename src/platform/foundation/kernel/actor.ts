@@ -1,5 +1,6 @@
 /** The actor of a change, and the caller of an operation. */
 import type { ActorType, Scope } from "../../../../tools/contract/index.ts";
+import type { BoundRules } from "../../../../tools/rules.ts";
 import type { Caller } from "../../../ports/transport/caller.ts";
 
 export type { Caller, Role, Session } from "../../../ports/transport/caller.ts";
@@ -19,6 +20,8 @@ export interface Actor {
     /** What an answer of the bot is based on. */
     readonly sources?: string[];
   };
+  /** The rules that bind what it does; undefined: none. */
+  readonly rules?: readonly BoundRules[] | undefined;
 }
 
 /** The owner of an idempotency key. */
@@ -43,11 +46,21 @@ export const system: Actor = { type: "system", id: "system", name: "Tidings", sc
 export const operatorOwner: KeyOwner = { organization_id: "operator", credential_id: "operator" };
 
 /** `tool` is the MCP tool that makes the call. */
-export function actorOf({ user, credential, scopes }: Caller, tool: string | undefined): Actor {
-  const via = tool === undefined ? {} : { via: { tool } };
+export function actorOf(caller: Caller, tool: string | undefined): Actor {
+  const { user, credential, scopes } = caller;
+  const rules = rulesOfCall(caller, tool);
+  const bound = {
+    scopes,
+    ...(tool === undefined ? {} : { via: { tool } }),
+    ...(rules.length > 0 && { rules }),
+  };
   return user
-    ? { type: "user", id: user.id, name: user.name, scopes, ...via }
-    : { type: "api_key", id: credential.id, name: credential.name, scopes, ...via };
+    ? { type: "user", id: user.id, name: user.name, ...bound }
+    : { type: "api_key", id: credential.id, name: credential.name, ...bound };
+}
+
+function rulesOfCall({ rules, toolRules }: Caller, tool: string | undefined): readonly BoundRules[] {
+  return tool === undefined || toolRules.length === 0 ? rules : [...rules, ...toolRules];
 }
 
 /**

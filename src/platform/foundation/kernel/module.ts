@@ -9,6 +9,7 @@ import type { Tables } from "../../../database/schema/index.ts";
 import type { StreamedInput } from "../../../ports/transport/form.ts";
 import type { HttpRoute } from "../../../ports/transport/http-route.ts";
 import type { SealedColumn } from "../sealing/index.ts";
+import type { Caller } from "./actor.ts";
 import type { ActStore } from "./call/acts/index.ts";
 import type {
   DelegatedContext,
@@ -16,6 +17,7 @@ import type {
   OpenContext,
   OutwardContext,
   PrepareContext,
+  PublicContext,
   ReadContext,
   StreamedContext,
   World,
@@ -150,6 +152,36 @@ export interface BatchedHandler<Op extends Operation> extends FollowedHandler<Op
   ): Promise<readonly (z.input<Op["output"]> | undefined)[]>;
 }
 
+/** A call that is bound by rules. */
+export interface GatedCall {
+  readonly name: string;
+  readonly operation: Operation;
+  readonly caller: Caller;
+  readonly context: PublicContext;
+  /** The parsed input, and the input as it was sent. */
+  readonly input: unknown;
+  readonly sent: unknown;
+  /** The idempotency key. */
+  readonly key: string | undefined;
+  readonly route: string;
+  /** Hashes of the operation and its input, as for an idempotency key. */
+  readonly hashes: readonly string[];
+  /** Runs `effect` in a transaction. */
+  write<Result>(effect: (context: WriteContext) => Promise<Result>): Promise<Result>;
+  /** Runs a write and rolls it back. @throws Failure of the call. */
+  rehearse(): Promise<void>;
+}
+
+/** Returns the response of a call that is held back; undefined if it may run. @throws Failure */
+export type CallGate = (call: GatedCall) => Promise<GatedResponse | undefined>;
+
+interface GatedResponse {
+  readonly status: number;
+  readonly body: unknown;
+  /** Whether an earlier call with the same key got it too. */
+  readonly isReplay: boolean;
+}
+
 /** A public route of a module that is not an operation. Its handler also takes the world. */
 export type ModuleRoute = HttpRoute<[world: World]>;
 
@@ -180,6 +212,7 @@ export interface Module {
   readonly sealed: readonly SealedColumn[];
   readonly erase: ErasureSteps;
   readonly hooks: readonly HookHandler[];
+  readonly gate: CallGate | undefined;
 }
 
 /** Combines a resource's contract with its handlers, jobs, routes and hooks. */
@@ -206,9 +239,11 @@ export function implement<Contract extends Readonly<Record<string, Operation>>>(
     readonly recordEvents?: EventRecorder;
     /** Stores the record of acts. Only one module does. */
     readonly actStore?: ActStore;
+    /** Holds back calls whose credential is bound by rules. */
+    readonly gate?: CallGate;
   },
 ): Module {
-  const { operations, recordEvents, actStore } = parts;
+  const { operations, recordEvents, actStore, gate } = parts;
   const { tables = [], sealed = [], jobs = [], routes = [], erase = {}, hooks = [] } = parts;
   return {
     contract,
@@ -221,5 +256,6 @@ export function implement<Contract extends Readonly<Record<string, Operation>>>(
     routes,
     erase,
     hooks,
+    gate,
   };
 }

@@ -10,6 +10,8 @@ import {
   type World,
 } from "../../foundation/kernel/index.ts";
 import { erasesContact } from "../../inbox/contacts/index.ts";
+import { declinePlan } from "./approval/decide.ts";
+import { holdBack } from "./approval/gate.ts";
 import { erasePlans } from "./erase.ts";
 import { runPlan, throwNotRun } from "./run.ts";
 import { serializePlans, serializeTarget } from "./serialize.ts";
@@ -30,7 +32,7 @@ export const plans = implement(contract, {
         const call = world.plannedCalls.find(request, requireCaller(caller), world.hiddenBy);
         const steps = await call.prepare({ world, caller });
         return async (context) => {
-          const plan = await insertPlan(context, call, await steps.plan(context));
+          const plan = await insertPlan(context, [call, await steps.plan(context)]);
           return { data: await serializeOne(context, plan) };
         };
       },
@@ -49,6 +51,31 @@ export const plans = implement(contract, {
       },
     },
 
+    approve_plan: {
+      async prepare({ id, ...decision }, { world, caller }) {
+        const prepared = await prepareStored({ world, caller: requireCaller(caller) }, id);
+        return async (context) => {
+          const { plan, result } = await runPlan(context, id, prepared, decision);
+          return { data: { plan: await serializeOne(context, plan), result } };
+        };
+      },
+      async afterCommit({ data }, { id }, context) {
+        return data.result === null ? throwNotRun(context, id) : undefined;
+      },
+    },
+
+    decline_plan: {
+      async handle({ id, ...decision }, context) {
+        await readable(context, id);
+        const plan = await getPlan(context.tx, context.organization, id, { locks: true });
+        const decided = plan.hash === decision.hash ? await declinePlan(context, plan, decision) : plan;
+        return { data: await serializeOne(context, decided) };
+      },
+      async afterCommit({ data }, { id }, context) {
+        return data.status === "declined" ? undefined : throwNotRun(context, id);
+      },
+    },
+
     async list_plans({ status, ...paging }, context) {
       const { db, world, caller, organization, now } = context;
       const time = now.toISOString();
@@ -58,7 +85,12 @@ export const plans = implement(contract, {
         .where(sql<boolean>`operation = any(${world.plannedCalls.readableBy(caller)}::text[])`)
         .$if(status !== undefined, (rows) =>
           rows.where(
-            sql<boolean>`case when status = 'ready' and expires_at <= ${time} then 'expired' else status end = ${status}`,
+            sql<boolean>`case
+              when status = 'ready' and expires_at <= ${time} then 'expired'
+              when status = 'ready' and approval = 'awaiting' then 'awaiting_approval'
+              when status = 'withdrawn' and approval = 'declined' then 'declined'
+              else status
+            end = ${status}`,
           ),
         )
         .orderBy("id", "desc");
@@ -123,6 +155,7 @@ export const plans = implement(contract, {
     }),
   ],
   erase: erasesContact({ later: [erasePlans] }),
+  gate: holdBack,
 });
 
 interface Asker {

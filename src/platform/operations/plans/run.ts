@@ -11,7 +11,10 @@ import { Failure } from "../../../../tools/contract/index.ts";
 import { fail } from "../../../../tools/errors.ts";
 import type { WriteContext } from "../../foundation/kernel/index.ts";
 import { unseal } from "../../foundation/sealing/index.ts";
+import { type PlanDecision, releasePlan } from "./approval/decide.ts";
+import { needsOfPlan } from "./approval/facts.ts";
 import { serializePlans } from "./serialize.ts";
+import { shownStatus } from "./states.ts";
 import {
   endPlan,
   getPlan,
@@ -42,6 +45,7 @@ export async function runPlan(
   context: WriteContext,
   id: string,
   prepared: PreparedPlan,
+  decision?: PlanDecision,
 ): Promise<RunOutcome> {
   const { tx, world, organization, now } = context;
   const plan = await getPlan(tx, organization, id, { locks: true });
@@ -49,12 +53,18 @@ export async function runPlan(
     return { plan, result: JSON.parse(plan.result === null ? "null" : unseal(world, plan.result)) };
   }
   requireStep(plan, "run", now);
-  if (plan.version !== prepared.version) {
-    // It was amended since the request began, so the caller has not seen what it would do.
+  if (plan.version !== prepared.version || (decision && decision.hash !== plan.hash)) {
+    // It was amended since the request began or since it was shown.
     return { plan, result: null };
+  }
+  if (!decision) {
+    await requireRunnable(context, plan);
   }
   await sql`savepoint planned`.execute(tx);
   try {
+    if (decision) {
+      await releasePlan(context, plan, decision);
+    }
     const result = prepared.call.operation.output.parse(await runFrozen(context, plan, prepared));
     return { plan: await endPlan(context, plan, { step: "run", result }), result };
   } catch (error) {
@@ -66,10 +76,28 @@ export async function runPlan(
   }
 }
 
+/** @throws Failure `plan_state` for a plan that waits, `approval_required` for one that would have to. */
+async function requireRunnable(context: WriteContext, plan: PlanRow): Promise<void> {
+  if (plan.approval === "awaiting") {
+    throw fail("plan_state", { current_state: shownStatus(plan, context.now), action: "run" });
+  }
+  const { rules } = context.actor;
+  const { person } = rules ? await needsOfPlan(context, plan, rules) : { person: [] };
+  if (person.length > 0) {
+    throw fail("approval_required", { reason: person.join(", and ") });
+  }
+}
+
+/** Runs for who asked: also a key that the run makes has the rules under which it was asked for. */
 async function runFrozen(context: WriteContext, plan: PlanRow, { steps }: PreparedPlan): Promise<unknown> {
-  const { tx, world, organization } = context;
-  const { price: amount, currency } = plan;
-  return steps.run(context, {
+  const { tx, world, organization, caller, actor } = context;
+  const { price: amount, currency, asked_under, created_by } = plan;
+  const asked = {
+    ...context,
+    caller: { ...caller, rule_holders: [...new Set([...caller.rule_holders, ...asked_under])] },
+    actor: { ...actor, ...created_by },
+  };
+  return steps.run(plan.approval === "awaiting" ? asked : context, {
     frozen: readContentOf(world, plan).frozen,
     price: amount === null || currency === null ? null : { amount, currency },
     targets: await readTargets(tx, organization, plan.id),

@@ -3,7 +3,7 @@ import { fromMicros } from "../../../../tools/money.ts";
 import type { Queries } from "../../../database/database.ts";
 import { ofOrganization, rowsOf } from "../../../database/query/index.ts";
 import type { World } from "../../foundation/kernel/index.ts";
-import { statusAt } from "./states.ts";
+import { shownStatus, statusAt } from "./states.ts";
 import { type PlanRow, readContentOf, type TargetRow } from "./store.ts";
 
 const sampleCount = 3;
@@ -29,7 +29,7 @@ export async function serializePlans({ world, now, db }: ShownContext, plans: re
     const count = counts.find(({ plan_id }) => plan_id === plan.id);
     return {
       ...plan,
-      status: statusAt(plan, now),
+      status: shownStatus(plan, now),
       ended_at: plan.ended_at ?? (statusAt(plan, now) === "expired" ? plan.expires_at : null),
       input: redact(readContentOf(world, plan).input),
       recipient_count: count?.included ?? 0,

@@ -6,7 +6,8 @@
  */
 import type { planStatuses } from "../../../../tools/plans.ts";
 
-export type PlanStatus = (typeof planStatuses)[number];
+/** The statuses of the machine. A plan that waits for a person is ready, and a declined one is withdrawn. */
+export type PlanStatus = Exclude<(typeof planStatuses)[number], "awaiting_approval" | "declined">;
 
 export interface PlanState {
   readonly status: PlanStatus;
@@ -38,4 +39,16 @@ export function advancePlan(
     return undefined;
   }
   return { status: after[step], version: state.version + (step === "change" ? 1 : 0) };
+}
+
+/** The status as it is shown. */
+export function shownStatus(
+  plan: Omit<PlanState, "version"> & { readonly approval: "awaiting" | "released" | "declined" | null },
+  now: Date,
+): (typeof planStatuses)[number] {
+  const status = statusAt(plan, now);
+  if (status === "ready" && plan.approval === "awaiting") {
+    return "awaiting_approval";
+  }
+  return status === "withdrawn" && plan.approval === "declined" ? "declined" : status;
 }

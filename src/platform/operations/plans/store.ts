@@ -17,7 +17,7 @@ import {
   type WriteContext,
 } from "../../foundation/kernel/index.ts";
 import { seal, unseal } from "../../foundation/sealing/index.ts";
-import { advancePlan, type PlanStep, statusAt } from "./states.ts";
+import { advancePlan, type PlanStep, shownStatus } from "./states.ts";
 import { countUnusual } from "./unusual.ts";
 
 export type PlanRow = Selectable<Tables["plans"]>;
@@ -35,8 +35,15 @@ export function readContentOf(world: World, { content }: Pick<PlanRow, "content"
   return Content.parse(JSON.parse(unseal(world, content)));
 }
 
+/** The columns of a call that was held back. */
+type HeldCall = Partial<Pick<PlanRow, "call_route" | "call_key" | "call_hash" | "asked_under">>;
+
 /** @throws Failure `too_many_plans`. */
-export async function insertPlan(context: WriteContext, call: Found, effect: CallEffect): Promise<PlanRow> {
+export async function insertPlan(
+  context: WriteContext,
+  [call, effect]: readonly [Found, CallEffect],
+  held: HeldCall = {},
+): Promise<PlanRow> {
   const { tx, organization, caller, actor, now } = context;
   // Serialized, so that two requests do not both take the last place.
   await lockOrganization(tx, organization);
@@ -50,6 +57,8 @@ export async function insertPlan(context: WriteContext, call: Found, effect: Cal
       version: 1,
       status: "ready",
       credential_id: caller.credential.id,
+      asked_for: caller.acts_for,
+      ...held,
       created_by: JSON.stringify(recordOf(actor)),
       created_at: now.toISOString(),
       expires_at: new Date(now.getTime() + planHours * 3_600_000).toISOString(),
@@ -107,7 +116,7 @@ const actions: Readonly<Record<PlanStep, string>> = {
 export function requireStep(plan: PlanRow, step: PlanStep, now: Date) {
   const next = advancePlan(plan, step, now);
   if (!next) {
-    throw fail("plan_state", { current_state: statusAt(plan, now), action: actions[step] });
+    throw fail("plan_state", { current_state: shownStatus(plan, now), action: actions[step] });
   }
   return next;
 }

@@ -4,6 +4,7 @@ import { type BroadcastRow, changeBroadcast, getBroadcast } from "../find.ts";
 import { broadcastContent, prepareContent } from "../prepare.ts";
 import { enqueueDispatch } from "./dispatch.ts";
 import { type FreezeContext, type FreezeOptions, freezeRecipients } from "./freeze.ts";
+import { requireAllowedBroadcast, requireUnplannedBroadcast } from "./rules.ts";
 
 /** States in which nothing of a broadcast has been sent. */
 export const startable = ["draft", "scheduled", "failed"] as const;
@@ -20,7 +21,10 @@ export async function executeBroadcast(
   const { tx, now, broadcast, actor } = context;
   const prepared = await prepareContent(context, broadcast.organization_id, broadcastContent(broadcast));
   const frozen = await freezeRecipients(context, prepared, options);
-  const { total, excluded, currency, simulated } = frozen;
+  const { total, excluded, currency, simulated, cost } = frozen;
+  if (!options.planned) {
+    await requireUnplannedBroadcast(context, { recipients: total, amount: cost });
+  }
   const { name, language, version } = prepared.template;
   const executed = await changeBroadcast(tx, broadcast, {
     execution_status: "processing",
@@ -40,7 +44,9 @@ export async function executeBroadcast(
 }
 
 /** Enqueues the dispatch, which also completes a broadcast without recipients. */
-export async function startDispatch({ tx, broadcast }: FreezeContext): Promise<BroadcastRow> {
+export async function startDispatch(context: ExecuteContext): Promise<BroadcastRow> {
+  const { tx, broadcast } = context;
+  await requireAllowedBroadcast(context);
   const { organization_id, id } = broadcast;
   await enqueueDispatch(tx, { organization_id, broadcast_id: id });
   return getBroadcast(tx, organization_id, id);

@@ -38,6 +38,8 @@ export interface FreezeResult {
   readonly currency: string | null;
   /** Whether simulated money pays. */
   readonly simulated: boolean;
+  /** In millionths of the currency's unit; 0 without a price. */
+  readonly cost: number;
 }
 
 export interface FreezeOptions {
@@ -88,7 +90,7 @@ export async function freezeRecipients(
   const required = counted.cost ?? 0;
   if (await holdCost(context, payment, { amount: required, currency })) {
     const { total, excluded, cost } = counted;
-    return { total, excluded, currency: cost === null ? null : currency, simulated };
+    return { total, excluded, currency: cost === null ? null : currency, simulated, cost: cost ?? 0 };
   }
   if (!allowPartial) {
     throw await failInsufficient(tx, context.world, { organization, simulated, required });
@@ -99,7 +101,7 @@ export async function freezeRecipients(
     throw await failInsufficient(tx, context.world, { organization, simulated, required });
   }
   await holdCost(context, payment, { amount: rest.cost ?? 0, currency });
-  return { total: rest.total, excluded: rest.excluded, currency, simulated };
+  return { total: rest.total, excluded: rest.excluded, currency, simulated, cost: rest.cost ?? 0 };
 }
 
 /** The prices of all countries; none if the messages of the inbox have no price. */

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { Failure } from "../../../../../tools/contract/index.ts";
 import { failField } from "../../../../../tools/errors.ts";
 import { newJob } from "../../../../jobs/job.ts";
+import { readRulesBoundTo } from "../../../account/rules/index.ts";
 import { defineJob, system, type Transaction, type World } from "../../../foundation/kernel/index.ts";
 import { normalizeContacts } from "../../../inbox/contacts/index.ts";
 import { type BroadcastRow, changeBroadcast, getBroadcast } from "../find.ts";
@@ -83,7 +84,10 @@ async function start(
     emitNotStarted(tx, { ...broadcast, execution_status: "paused", reason: paused_reason });
     return;
   }
-  await executeBroadcast({ tx, world, now, broadcast, actor: system }, { allowPartial: false });
+  // Bound by the rules of who saved it, as they are now.
+  const rules = await readRulesBoundTo(tx, organization_id, broadcast_id);
+  const actor = rules.length > 0 ? { ...system, rules } : system;
+  await executeBroadcast({ tx, world, now, broadcast, actor }, { allowPartial: false });
 }
 
 function ignoreDeleted(error: unknown): undefined {

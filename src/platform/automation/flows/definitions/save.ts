@@ -8,6 +8,7 @@ import { ofOrganization } from "../../../../database/query/index.ts";
 import type { FlowNode, StoredEndActionConfig } from "../../../../database/schema/index.ts";
 import { getOrDefaultInbox } from "../../../account/inboxes/index.ts";
 import { requireBelowQuota } from "../../../account/organization/index.ts";
+import { bindRules } from "../../../account/rules/index.ts";
 import {
   freshId,
   type ReadContext,
@@ -73,6 +74,7 @@ export async function createFlow(
     })
     .returningAll()
     .executeTakeFirstOrThrow();
+  await bindRules(context, flow.id, context.caller);
   await insertVersion(context, flow, version);
   await reschedule(context, flow);
   return getFlow(tx, organization, flow.id);
@@ -121,6 +123,9 @@ export async function updateFlow(
     .where("id", "=", before.id)
     .returningAll()
     .executeTakeFirstOrThrow();
+  if (isActing) {
+    await bindRules(context, before.id, context.caller);
+  }
   if (hasTrigger(input) || changed.is_enabled !== before.is_enabled) {
     await reschedule(context, changed);
   }
@@ -148,6 +153,9 @@ export async function toggleFlow({ id, is_enabled }: Toggle, context: WriteConte
     .where("id", "=", id)
     .returningAll()
     .executeTakeFirstOrThrow();
+  if (toggled.is_enabled) {
+    await bindRules(context, id, context.caller);
+  }
   await reschedule(context, toggled);
   return toggled;
 }

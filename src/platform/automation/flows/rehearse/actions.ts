@@ -1,12 +1,11 @@
 /** The actions of a rehearsal: they apply the rules of the real actions, and record what would change. */
 import type { Interactive } from "../../../../../tools/messages/index.ts";
-import { getOrganization } from "../../../account/organization/index.ts";
+import { getOrganization, nextOpening, nextTimeOfDay } from "../../../account/organization/index.ts";
 import { changeTags, requireAddress } from "../../../inbox/contacts/index.ts";
 import { changedState, requireSettable } from "../../../inbox/conversations/index.ts";
 import { composeMessage } from "../../../inbox/messages/index.ts";
 import { failInsufficient, readAvailable } from "../../../money/wallet/index.ts";
 import { requireBot } from "../../chatbot/index.ts";
-import { nextOpening, nextTimeOfDay } from "../business-hours.ts";
 import { getFlow } from "../definitions/find.ts";
 import { type Choice, choicesOf } from "../graph/index.ts";
 import type { Actions, OutgoingMessage } from "../nodes/index.ts";

@@ -7,7 +7,7 @@ import { metadata } from "../../../../../tools/contract/index.ts";
 import { fail } from "../../../../../tools/errors.ts";
 import { NewMessage } from "../../../../../tools/messages/index.ts";
 import type { Queries } from "../../../../database/database.ts";
-import { getOrganization } from "../../../account/organization/index.ts";
+import { getOrganization, nextOpening, nextTimeOfDay } from "../../../account/organization/index.ts";
 import { requireApprovedById } from "../../../content/templates/index.ts";
 import type { OrganizationChange } from "../../../foundation/kernel/index.ts";
 import { changeContact, changeTags, replaceTags, requireAddress } from "../../../inbox/contacts/index.ts";
@@ -24,7 +24,6 @@ import {
 import { sendMessage } from "../../../inbox/messages/index.ts";
 import { addNote } from "../../../inbox/notes.ts";
 import { startBot } from "../../chatbot/index.ts";
-import { nextOpening, nextTimeOfDay } from "../business-hours.ts";
 import type { Actions, AssignTarget, OutgoingMessage } from "../nodes/index.ts";
 import type { RunRow } from "./rows.ts";
 import { findOpenQuestion } from "./subject.ts";

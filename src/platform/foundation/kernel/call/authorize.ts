@@ -15,6 +15,8 @@ export interface Requester {
   readonly caller: Caller | null;
   /** Whether the request has the operator's key. */
   readonly isOperator?: boolean;
+  /** The name of the MCP tool that makes the request. */
+  readonly tool?: string | undefined;
 }
 
 /**
@@ -26,7 +28,7 @@ export interface Requester {
 export function authorize(
   operation: Operation,
   otherPath: OtherPath | undefined,
-  { caller, isOperator = false }: Requester,
+  { caller, isOperator = false, tool }: Requester,
 ): Caller | null {
   const { credential } = otherPath ?? operation;
   if (credential === "operator" && !isOperator) {
@@ -42,7 +44,7 @@ export function authorize(
     throw fail("sign_in_required");
   }
   requireScope(caller, otherPath?.scope === undefined ? operation.scope : otherPath.scope);
-  if (credential === "person" && !caller.user) {
+  if (credential === "person" && (!caller.user || tool !== undefined)) {
     throw fail("person_required");
   }
   return caller;

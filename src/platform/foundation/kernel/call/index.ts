@@ -18,6 +18,7 @@ import { authorize, type Requester } from "./authorize.ts";
 import { throwDatabaseFailure } from "./database-errors.ts";
 import { createDelegatedRunner } from "./delegated/index.ts";
 import { executeWrite } from "./execute-write.ts";
+import { passGates } from "./gate.ts";
 import type { CallResponse } from "./idempotency.ts";
 import { addNotFoundParam } from "./not-found-param.ts";
 import {
@@ -79,6 +80,7 @@ export function createCall(
   world: World,
 ): Call {
   const boundOperations = new Map(modules.flatMap(bindHandlers));
+  const gates = modules.flatMap(({ gate }) => gate ?? []);
 
   const runBatched = createBatchedRunner(world);
   const runBatchedWrite: Runner = async (call) => followUp(call, await runBatched(call));
@@ -96,7 +98,11 @@ export function createCall(
     const { caller, operation } = authorized;
     // `authorize` has rejected requests that need a caller. Without one, this is the operation's public path,
     // which `runPublic` serves even for a read or write.
-    return caller ? runners[operation.effect]({ ...authorized, caller }) : runPublic(authorized);
+    if (!caller) {
+      return runPublic(authorized);
+    }
+    const known = { ...authorized, caller };
+    return (await passGates(gates, known, request.input)) ?? runners[operation.effect](known);
   };
 
   const call: Call = async (request) => {

@@ -1,12 +1,14 @@
 /** Finds whom messages go to: the contact, the inbox that sends a message, and their conversation. */
 import { type Selectable, sql } from "kysely";
 import { fail, failField } from "../../../../../tools/errors.ts";
+import type { BoundRules } from "../../../../../tools/rules.ts";
 import type { Queries } from "../../../../database/database.ts";
 import { ofOrganization, recordset } from "../../../../database/query/index.ts";
 import type { Tables } from "../../../../database/schema/index.ts";
 import { together } from "../../../../database/transaction.ts";
 import type { ChannelAddress } from "../../../../ports/channel/address.ts";
 import { channelsWithKind, isOpenKind, requireKind } from "../../../account/inboxes/index.ts";
+import { readBoundTo, selectBoundTo } from "../../../account/rules/index.ts";
 import type { Change, World } from "../../../foundation/kernel/index.ts";
 import { createContact, type Identity, idOfOwner, storedIdentity } from "../../contacts/index.ts";
 import { findOrCreateConversation, type OutboundConversation } from "../../conversations/index.ts";
@@ -27,6 +29,8 @@ export interface Address {
    * conversation, or else the first inbox.
    */
   readonly inbox_id: string | undefined;
+  /** The id of the flow or the bot that sends: the rules of who saved it bind it. */
+  readonly acting?: string | undefined;
 }
 
 /** What exists of a recipient. */
@@ -37,6 +41,8 @@ export interface FoundRecipient {
   readonly conversation: OutboundConversation | null;
   /** Whether another transaction has locked the conversation; then `conversation` is null. */
   readonly isLocked: boolean;
+  /** The rules that bind the flow or the bot that sends. */
+  readonly rules: readonly BoundRules[];
 }
 
 /** A recipient that a message may be sent to. The conversation is null if it does not exist yet. */
@@ -53,7 +59,10 @@ const addressColumns = {
   inbox_id: "text",
   /** The channels that can write to the address; null for all. */
   channels: "text[]",
+  acting: "text",
 } as const;
+
+const boundRules = selectBoundTo(sql<string>`address.organization`, sql<string>`address.acting`);
 
 /**
  * What exists of recipients, read by one statement. The contacts and the conversations are locked until the
@@ -67,12 +76,13 @@ export async function findRecipients(
   { waitsForLocks }: { readonly waitsForLocks: boolean },
 ): Promise<(address: Address) => FoundRecipient> {
   const rows = addresses
-    .map(({ organization, to, inbox_id }, position) => ({
+    .map(({ organization, to, inbox_id, acting }, position) => ({
       position,
       organization,
       ...storedIdentity(to),
       inbox_id: inbox_id ?? null,
       channels: channelsWithKind(world, to) ?? null,
+      acting: acting ?? null,
     }))
     .sort((one, other) => (lockKey(one) < lockKey(other) ? -1 : 1));
   const found = await sql<FoundRow>`
@@ -80,7 +90,8 @@ export async function findRecipients(
       inbox.id as inbox_id, inbox.channel, inbox.phone_number, inbox.settings, inbox.health,
       conversation.id as conversation_id,
       conversation.status, conversation.snoozed_until, conversation.opens_on_answer, conversation.last_user_message_at,
-      conversation.may_be_automated, latest.id is not null and conversation.id is null as is_locked
+      conversation.may_be_automated, latest.id is not null and conversation.id is null as is_locked,
+      case when address.acting is not null then ${boundRules} end as rules
     from ${recordset("address", addressColumns, rows)}
     left join lateral (
       select id, name, opted_out, blocked_at from contacts
@@ -138,16 +149,19 @@ interface FoundRow
   readonly inbox_id: string | null;
   readonly conversation_id: string | null;
   readonly is_locked: boolean;
+  readonly rules: unknown;
 }
 
 function toFoundRecipient(organization_id: string, row: FoundRow): FoundRecipient {
-  const { contact_id, name, opted_out, blocked_at, inbox_id, conversation_id, is_locked, ...others } = row;
+  const { contact_id, name, opted_out, blocked_at, inbox_id, conversation_id, is_locked, rules, ...others } =
+    row;
   const { position: _, channel, phone_number, settings, health, ...state } = others;
   return {
     contact: contact_id === null ? null : { id: contact_id, name, opted_out, blocked_at },
     inbox: inbox_id === null ? null : { id: inbox_id, channel, phone_number, settings, health },
     conversation: conversation_id === null ? null : { organization_id, id: conversation_id, ...state },
     isLocked: is_locked,
+    rules: readBoundTo(rules),
   };
 }
 

@@ -20,6 +20,7 @@ import { type MessageInput, readContent } from "./content.ts";
 import { enqueueMessages, holdOf, newMessageId } from "./enqueue.ts";
 import { type FrozenMessage, requireAsPlanned } from "./frozen-message.ts";
 import { type Address, createMissing, findRecipients, requireRecipient } from "./recipient.ts";
+import { requireAllowedMessage, requireUnplanned } from "./rules.ts";
 
 /** A message to send, and its sender. */
 export interface Sending {
@@ -131,7 +132,13 @@ async function sendAll(
 ): Promise<readonly Outcome[]> {
   const outcomes = new Map<Sending, Outcome>();
   const read = await readMessages(batch, sendings, { outcomes, waitsForLocks });
-  const checked = await eachOf(read, outcomes, (message) => checkMessage(batch, message));
+  const checked = await eachOf(read, outcomes, async (message) => {
+    const checkedMessage = await checkMessage(batch, message);
+    if (!message.sending.planned) {
+      await requireUnplanned(contextOf(batch, message.sending), { ...message, ...checkedMessage });
+    }
+    return checkedMessage;
+  });
   const paid = await requireCovered(batch, checked, outcomes);
   for (const { sending, sent } of await writeMessages(batch, paid)) {
     outcomes.set(sending, { sent });
@@ -176,7 +183,13 @@ async function readMessages(
   const addressed = await eachOf(items, outcomes, async ({ sending }) => {
     const { input, context } = sending;
     const { organization } = context;
-    const address: Address = { ...(await readAddress(contextOf(batch, sending), input)), organization };
+    const { type, id } = context.actor;
+    const acting = type === "flow" || type === "bot" ? id : undefined;
+    const address: Address = {
+      ...(await readAddress(contextOf(batch, sending), input)),
+      organization,
+      acting,
+    };
     return { address };
   });
   const addresses = addressed.map(({ address }) => address);
@@ -206,6 +219,7 @@ async function checkMessage(batch: Batch, { sending, address, found, contentFor,
     await requireQuotable(sendingContext, recipient.conversation, input.reply_to);
   }
   const content = await contentFor(recipient.inbox);
+  requireAllowedMessage(sendingContext, { recipient, address, found, content });
   const { isAllowedNow, charge, isLimited } = await requireSendable(sendingContext, {
     ...recipient,
     content,

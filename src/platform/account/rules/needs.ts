@@ -1,0 +1,71 @@
+/** What the rules ask for before an act: nothing, a plan, or a person. A pure function of its facts. */
+import { fromMicros } from "../../../../tools/money.ts";
+import { type BoundRules, immediateOperations } from "../../../../tools/rules.ts";
+
+/** What is known of an act. Null: not known before it runs. */
+export interface ActFacts {
+  readonly deletes: boolean;
+  /** Whether it changes what acts later. */
+  readonly configures: boolean;
+  /** Whether it is outside the business hours. */
+  readonly isOutside: boolean;
+  readonly recipients: number | null;
+  /** In millionths of the currency's unit. */
+  readonly amount: number | null;
+  /** How many recipients are no contacts yet. */
+  readonly newContacts: number | null;
+}
+
+export interface Needs {
+  readonly plan: boolean;
+  /** Why a person has to release it; empty: nobody has to. */
+  readonly person: readonly string[];
+}
+
+/** An act satisfies all rules that bind it. */
+export function needsOf(rules: readonly BoundRules[], facts: ActFacts): Needs {
+  const reasons = rules.flatMap((one) => reasonsOf(one, facts));
+  return { plan: rules.some(({ mode }) => mode !== "auto"), person: [...new Set(reasons)] };
+}
+
+function reasonsOf({ mode, approve, allow }: BoundRules, facts: ActFacts): readonly string[] {
+  const { recipients, amount, newContacts } = facts;
+  const { recipients_above: maxRecipients, amount_above: maxAmount } = approve;
+  const reasons: Readonly<Record<string, boolean>> = {
+    "a person releases every call": mode === "approve",
+    [`it reaches more than ${maxRecipients} persons`]: isAbove(recipients, maxRecipients),
+    [`it costs more than ${maxAmount}`]: isAbove(amount === null ? null : fromMicros(amount), maxAmount),
+    "it writes to persons who are no contacts yet": approve.new_contacts === true && newContacts !== 0,
+    "nobody knows before whom it reaches": recipients === null && Object.keys(allow).length > 0,
+    "it deletes": approve.delete === true && facts.deletes,
+    "it changes what acts later": approve.configure === true && facts.configures,
+    "it is outside the business hours": approve.outside_hours === true && facts.isOutside,
+  };
+  return Object.keys(reasons).filter((reason) => reasons[reason]);
+}
+
+/** What is not known may be above. */
+function isAbove(value: number | null, limit: number | undefined): boolean {
+  return limit !== undefined && (value === null || value > limit);
+}
+
+/** Whether a rule depends on whom an act reaches, and at what price. */
+export function dependsOnTargets(rules: readonly BoundRules[]): boolean {
+  return rules.some(
+    ({ approve: { recipients_above, amount_above, new_contacts }, allow }) =>
+      recipients_above !== undefined ||
+      amount_above !== undefined ||
+      new_contacts === true ||
+      Object.keys(allow).length > 0,
+  );
+}
+
+export function dependsOnHours(rules: readonly BoundRules[]): boolean {
+  return rules.some(({ approve }) => approve.outside_hours === true);
+}
+
+/** Whether the call changes what acts later: most operations do, and whatever has a time of its own. */
+export function isConfiguring(operation: string, input: unknown): boolean {
+  const { scheduled_at } = Object(input);
+  return !immediateOperations.includes(operation) || (scheduled_at !== undefined && scheduled_at !== null);
+}
