@@ -7,6 +7,8 @@ import { contacts } from "../tools/contacts.ts";
 import type { InputOf } from "../tools/contract/index.ts";
 import { messages } from "../tools/messages/index.ts";
 import { operator } from "../tools/operator.ts";
+import { payments } from "../tools/payments.ts";
+import { uploads } from "../tools/uploads.ts";
 import { operatorKey, ownerEmail, ownerKey, ownerPassword, useTestApp } from "./support/app.ts";
 import { connectAssistant } from "./support/assistant.ts";
 
@@ -88,6 +90,32 @@ describe("a write", () => {
     ]);
     expect(await list({ outcome: "refused", by: data.id })).toHaveLength(1);
   });
+});
+
+test("a write with an idempotency key that is rejected leaves one refusal, also if it is repeated", async () => {
+  const phone_number = newNumber();
+  await app.call(contacts.create_contact, { phone_number });
+  const post = () =>
+    app.fetch("/v1/contacts", {
+      method: "POST",
+      json: { phone_number },
+      headers: { "idempotency-key": phone_number },
+    });
+  expect(await actsOf(post)).toMatchObject([{ outcome: "refused", error_code: "contact_exists" }]);
+  expect(await actsOf(post)).toEqual([]);
+});
+
+test("a call to a third party and an upload leave one act each", async () => {
+  const acts = await actsOf(async () => {
+    await app.call(payments.create_payment_order, { amount: 10 }, { idempotencyKey: "order" });
+    const content_base64 = Buffer.from("a,b\n1,2\n").toString("base64");
+    await app.call(uploads.upload_file, { content_base64, file_name: "private.csv" });
+  });
+  expect(acts).toMatchObject([
+    { operation: "create_payment_order", outcome: "done", arguments: { amount: 10 } },
+    // The client sends the content and the name as a part of a form.
+    { operation: "upload_file", outcome: "done", arguments: {}, ids: [expect.stringMatching(/^upl_/)] },
+  ]);
 });
 
 test("a call through MCP leaves an act with its tool, also one that reads", async () => {

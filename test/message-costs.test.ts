@@ -3,7 +3,8 @@
  * until it is delivered.
  */
 import { beforeAll, expect, test } from "vitest";
-import { type TestApp, useTestApp } from "./support/app.ts";
+import { modules } from "../src/platform/index.ts";
+import { startTestApp, type TestApp, useTestApp } from "./support/app.ts";
 import { createBroadcastHelpers } from "./support/broadcasts.ts";
 import { createTemplateHelpers } from "./support/templates.ts";
 import { deliver, inboundText, messagesChange, startGraphApi, startWhatsAppApp } from "./support/whatsapp.ts";
@@ -40,6 +41,24 @@ test("a message to a known contact is accepted after four waits, five with an id
   await send("+14155550200");
   expect((await count(() => send("+14155550200"))).waits).toBe(4);
   expect((await count(() => send("+14155550200", newKey()))).waits).toBe(5);
+});
+
+test("the record of acts costs a message one statement, and no wait", async () => {
+  const { activity: _, ...others } = modules;
+  await using plain = await startTestApp({ enabledModules: others });
+  const costIn = async (one: TestApp, key: string) => {
+    const post = async () => {
+      const headers: Record<string, string> = key === "" ? {} : { "idempotency-key": key };
+      await one.fetch("/v1/messages", { method: "POST", json: { to: "+14155550204", ...text }, headers });
+    };
+    return countIn(one, post);
+  };
+  for (const key of ["", "record"]) {
+    // The first message creates the contact.
+    await Promise.all([costIn(app, `${key} first`), costIn(plain, `${key} first`)]);
+    const { statements, waits } = await costIn(plain, key);
+    expect(await costIn(app, key)).toEqual({ statements: statements + 1, waits });
+  }
 });
 
 test("a message to a new contact is accepted after five waits, six with an idempotency key", async () => {
