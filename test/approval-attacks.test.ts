@@ -124,6 +124,23 @@ test("amends the plan after it was shown", async () => {
   expect(await decide("approve", shown, token)).toMatchObject({ status: 409 });
 });
 
+test("amends and withdraws the plan of another credential", async () => {
+  const call = { operation: "send_message", input: { to: target, type: "text", text: { body: "Ours" } } };
+  const { id } = (await app.call(plans.plan_call, call)).data;
+  const amended = await request(["PUT", `/v1/plans/${id}`, { input: { text: { body: "Theirs" } } }], { key });
+  expect(amended).toMatchObject({ status: 409, body: { error: { code: "approval_required" } } });
+  expect((await request(["DELETE", `/v1/plans/${id}`], { key })).status).toBe(409);
+  expect((await read(id)).samples).toMatchObject([{ text: "Ours" }]);
+});
+
+test("creates the contact first, and then writes to it", async () => {
+  const { key: careful } = await createKey({ approve: { new_contacts: true } });
+  const person = { phone_number: "+14155554007" };
+  expect((await request(["POST", "/v1/contacts", person], { key: careful })).status).toBe(202);
+  expect((await request(["PUT", "/v1/contacts", person], { key: careful })).status).toBe(202);
+  expect((await send(person.phone_number, "Attack", { key: careful })).status).toBe(202);
+});
+
 test("hides its way through MCP, and calls the tools over REST", async () => {
   const tool = { name: "send_message", arguments: { to: target, body: "Attack" } };
   expect((await request(["POST", "/v1/mcp/tools/call", tool], { key })).status).toBe(200);

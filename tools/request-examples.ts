@@ -101,6 +101,8 @@ export const requestExamples: {
   update_organization: { time_zone: "Europe/Berlin", default_country: "DE" },
   create_api_key: { name: "Shop", scopes: ["contacts:read", "contacts:write", "inbox:write"] },
   plan_call: { operation: "delete_contact", input: { id: "con_01m7zc7d7bf9qbkz12jfyy9z77" } },
+  set_rules: { mcp: { mode: "auto", approve: { recipients_above: 20, configure: true } } },
+  set_api_key_rules: { rules: { mode: "auto", approve: { recipients_above: 20, configure: true } } },
   amend_plan: { input: { text: { body: "Your order arrives tomorrow." } } },
   call_mcp_tool: { name: "list_contacts", arguments: { search: "Ada" } },
 };

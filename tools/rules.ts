@@ -11,7 +11,7 @@ const limited = (what: string) => z.array(z.string().min(1).max(255)).min(1).max
 const Conditions = z.object({
   recipients_above: z.int().min(0).optional().describe("More persons than this"),
   amount_above: z.number().min(0).optional().describe("A price above this, in the currency's unit"),
-  new_contacts: z.boolean().optional().describe("Messages to persons who are no contacts yet"),
+  new_contacts: z.boolean().optional().describe("New contacts, and messages to persons who are none"),
   delete: z.boolean().optional().describe("Deleting"),
   configure: z.boolean().optional().describe("Whatever acts later: flows, the bot, webhooks, inboxes, keys"),
   outside_hours: z.boolean().optional().describe("Whatever is called outside the business hours"),
@@ -69,6 +69,13 @@ export const immediateOperations: readonly string[] = [
   "cancel_flow_run",
   "upload_file",
   "delete_upload",
+];
+
+/** The operations that create contacts: who may not write to new persons may not create them first. */
+export const contactCreatingOperations: readonly string[] = [
+  "create_contact",
+  "upsert_contact",
+  "import_contacts",
 ];
 
 const RuleSettings = z.object({

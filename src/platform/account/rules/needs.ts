@@ -12,7 +12,7 @@ export interface ActFacts {
   readonly recipients: number | null;
   /** In millionths of the currency's unit. */
   readonly amount: number | null;
-  /** How many recipients are no contacts yet. */
+  /** How many recipients are no contacts yet; null also for a call that creates contacts. */
   readonly newContacts: number | null;
 }
 
@@ -35,7 +35,7 @@ function reasonsOf({ mode, approve, allow }: BoundRules, facts: ActFacts): reado
     "a person releases every call": mode === "approve",
     [`it reaches more than ${maxRecipients} persons`]: isAbove(recipients, maxRecipients),
     [`it costs more than ${maxAmount}`]: isAbove(amount === null ? null : fromMicros(amount), maxAmount),
-    "it writes to persons who are no contacts yet": approve.new_contacts === true && newContacts !== 0,
+    "it reaches or creates new contacts": approve.new_contacts === true && newContacts !== 0,
     "nobody knows before whom it reaches": recipients === null && Object.keys(allow).length > 0,
     "it deletes": approve.delete === true && facts.deletes,
     "it changes what acts later": approve.configure === true && facts.configures,

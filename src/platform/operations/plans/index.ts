@@ -10,7 +10,7 @@ import {
   type World,
 } from "../../foundation/kernel/index.ts";
 import { erasesContact } from "../../inbox/contacts/index.ts";
-import { declinePlan } from "./approval/decide.ts";
+import { declinePlan, requireOwnPlan } from "./approval/decide.ts";
 import { holdBack } from "./approval/gate.ts";
 import { erasePlans } from "./erase.ts";
 import { runPlan, throwNotRun } from "./run.ts";
@@ -123,6 +123,7 @@ export const plans = implement(contract, {
         const steps = await call.prepare({ world, caller });
         return async (context) => {
           const plan = await getPlan(context.tx, context.organization, id, { locks: true });
+          requireOwnPlan(context, plan);
           const amended = await replacePlan(context, plan, [call, await steps.plan(context)]);
           return { data: await serializeOne(context, amended) };
         };
@@ -132,6 +133,7 @@ export const plans = implement(contract, {
     async withdraw_plan({ id }, context) {
       await readable(context, id);
       const plan = await getPlan(context.tx, context.organization, id, { locks: true });
+      requireOwnPlan(context, plan);
       await endPlan(context, plan, { step: "withdraw" });
       return { data: { deleted: true as const } };
     },

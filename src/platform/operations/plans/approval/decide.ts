@@ -56,6 +56,16 @@ export async function declinePlan(
   return getPlan(context.tx, context.organization, plan.id);
 }
 
+/**
+ * Rules leave a caller its own plans: somebody else may be about to run what was shown.
+ * @throws Failure `approval_required`.
+ */
+export function requireOwnPlan({ actor, caller }: WriteContext, { credential_id }: PlanRow): void {
+  if (actor.rules && credential_id !== caller.credential.id) {
+    throw fail("approval_required", { reason: "another credential made the plan" });
+  }
+}
+
 async function requireDecision(context: WriteContext, plan: PlanRow, action: string): Promise<void> {
   const { tx, organization, caller, now } = context;
   const current_state = shownStatus(plan, now);

@@ -1,6 +1,6 @@
 /** What a plan asks for under the rules of who runs it. */
 import { catalogue } from "../../../../../tools/index.ts";
-import type { BoundRules } from "../../../../../tools/rules.ts";
+import { type BoundRules, contactCreatingOperations } from "../../../../../tools/rules.ts";
 import { ofOrganization } from "../../../../database/query/index.ts";
 import {
   type ActFacts,
@@ -12,6 +12,14 @@ import {
 import type { Transaction, World } from "../../../foundation/kernel/index.ts";
 import type { CallEffect, PlanRow } from "../store.ts";
 import { readContentOf } from "../store.ts";
+
+/** Facts of the targets of a call that has none. */
+export const noTargets = { recipients: 0, amount: 0, newContacts: 0 };
+
+/** The new contacts of a call that creates some, whatever its targets are. */
+export function creating(operation: string): Partial<Pick<ActFacts, "newContacts">> {
+  return contactCreatingOperations.includes(operation) ? { newContacts: null } : {};
+}
 
 /** The facts of a call that do not depend on whom it reaches. */
 export function factsOfCall(operation: string, input: unknown) {
@@ -56,6 +64,7 @@ export async function needsOfPlan(
   return needsOf(rules, {
     ...factsOfCall(operation, input),
     ...factsOfEffect({ targets, price: amount }),
+    ...creating(operation),
     isOutside: await hasOutsideHours(tx, organization, { rules, now }),
   });
 }

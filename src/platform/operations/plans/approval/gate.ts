@@ -17,7 +17,7 @@ import { unseal } from "../../../foundation/sealing/index.ts";
 import { shownStatus } from "../states.ts";
 import { getPlan, insertPlan, type PlanRow } from "../store.ts";
 import { awaitApproval } from "./decide.ts";
-import { factsOfCall, factsOfEffect, needsOfPlan } from "./facts.ts";
+import { creating, factsOfCall, factsOfEffect, needsOfPlan, noTargets } from "./facts.ts";
 
 type CallGate = NonNullable<Module["gate"]>;
 type GatedCall = Parameters<CallGate>[0];
@@ -44,7 +44,8 @@ async function holdBackCall(call: GatedCall, rules: readonly BoundRules[]): Prom
     rules,
     now: context.now,
   });
-  const none = { recipients: 0, amount: 0, newContacts: 0 };
+  const created = creating(name);
+  const none = { ...noTargets, ...created };
   const unknown = { recipients: null, amount: null, newContacts: null };
   const facts = { ...own, isOutside };
   const isClear = ({ plan, person }: ReturnType<typeof needsOf>) => !plan && person.length === 0;
@@ -63,7 +64,7 @@ async function holdBackCall(call: GatedCall, rules: readonly BoundRules[]): Prom
   }
   const steps = await planned.prepare({ world, caller });
   const effect = await call.write((writing) => steps.plan(writing));
-  const needs = needsOf(rules, { ...facts, ...factsOfEffect(effect) });
+  const needs = needsOf(rules, { ...facts, ...factsOfEffect(effect), ...created });
   if (isClear(needs)) {
     return undefined;
   }
