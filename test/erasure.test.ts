@@ -92,6 +92,8 @@ async function plant() {
   await call(contacts.upsert_contact, { phone_number: number, name: marked("Ada Lovelace") });
   await call(contacts.update_contact, { id, metadata: { note: marked("note") } });
   await call(contacts.tag_contact, { id, add: [marked("vip")] });
+  const query = { attribute: "phone_number", operator: "eq", value: number };
+  await call(cohorts.tag_contacts, { query, add: [marked("many")] });
 
   const identity = {
     user_id: `US.${marker}`,

@@ -5,7 +5,7 @@
  */
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import { createSealedCodec, hashRequest } from "../src/platform/foundation/kernel/call/idempotency.ts";
+import { createSealedCodec, hashRequest } from "../src/platform/foundation/kernel/call/idempotency/index.ts";
 import { contacts } from "../tools/contacts.ts";
 import { ownerEmail, ownerPassword, useTestApp } from "./support/app.ts";
 

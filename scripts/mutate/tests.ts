@@ -25,6 +25,7 @@ const names: Readonly<Record<string, readonly string[]>> = {
   ],
   "platform/foundation/problems": ["flow-rules", "chatbot-graph"],
   "platform/foundation/query": ["query*", "cohort-queries", "routing"],
+  "platform/foundation/sign-webhook": ["webhooks", "webhook-deliveries", "cli-service"],
   "platform/foundation/sealing": ["secrets", "flow-secrets"],
   "platform/foundation/settings": ["clock", "secrets", "operator"],
   "platform/account/api-keys": ["api-keys", "ended-credentials", "quotas"],

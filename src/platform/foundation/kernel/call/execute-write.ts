@@ -14,7 +14,7 @@ import {
   plainCodec,
   type ResponseCodec,
   runOnce,
-} from "./idempotency.ts";
+} from "./idempotency/index.ts";
 import { createResponse, createTenantContext, type OperationCall } from "./operation-call.ts";
 
 /** What the request contains. Reusing a key with other content is an error. */

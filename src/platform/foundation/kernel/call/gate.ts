@@ -5,7 +5,7 @@
 import type { Actor } from "../actor.ts";
 import type { CallGate, GatedCall } from "../module.ts";
 import { findPreviousResponse } from "./execute-write.ts";
-import { type CallResponse, hashRequest } from "./idempotency.ts";
+import { type CallResponse, hashRequest } from "./idempotency/index.ts";
 import { createResponse, createTenantContext, type OperationCall, prepareHandler } from "./operation-call.ts";
 
 /** A response to an earlier call with the key comes first, and so do the calls that only read. */

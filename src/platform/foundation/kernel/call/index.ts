@@ -19,7 +19,7 @@ import { throwDatabaseFailure } from "./database-errors.ts";
 import { createDelegatedRunner } from "./delegated/index.ts";
 import { executeWrite } from "./execute-write.ts";
 import { passGates } from "./gate.ts";
-import type { CallResponse } from "./idempotency.ts";
+import type { CallResponse } from "./idempotency/index.ts";
 import { addNotFoundParam } from "./not-found-param.ts";
 import {
   type BoundOperation,
@@ -40,7 +40,7 @@ import { runStreamed } from "./run-streamed.ts";
 export { type ActLog, type ActStore, createActLog, type OwnActLog } from "./acts/index.ts";
 export { requireScope } from "./authorize.ts";
 export { throwDatabaseFailure } from "./database-errors.ts";
-export { deleteExpiredResponsesJob, sealedResponses } from "./idempotency.ts";
+export { deleteExpiredResponsesJob, sealedResponses } from "./idempotency/index.ts";
 export { type BoundOperation, bindHandlers, prepareHandler } from "./operation-call.ts";
 export { createResolveJob } from "./outward/index.ts";
 export { parseInput } from "./parse-input.ts";

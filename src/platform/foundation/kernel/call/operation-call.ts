@@ -9,7 +9,7 @@ import type { Caller } from "../actor.ts";
 import type { PrepareContext, PublicContext, WriteContext } from "../context.ts";
 import type { AnyOutwardHandler, BatchedCall, Module, PlanSteps } from "../module.ts";
 import type { CallRecord } from "./acts/index.ts";
-import type { CallResponse } from "./idempotency.ts";
+import type { CallResponse } from "./idempotency/index.ts";
 
 /** `Who` is null if the requested path takes no credential of an organization. */
 export interface OperationCall<Who extends Caller | null = Caller> {

@@ -4,7 +4,12 @@ import type { Caller, KeyOwner } from "../actor.ts";
 import type { OpenContext } from "../context.ts";
 import type { Transaction } from "../transaction.ts";
 import { throwIfFailed, toIdempotentRequest } from "./execute-write.ts";
-import { type CallResponse, deleteStoredResponse, type IdempotentRequest, runOnce } from "./idempotency.ts";
+import {
+  type CallResponse,
+  deleteStoredResponse,
+  type IdempotentRequest,
+  runOnce,
+} from "./idempotency/index.ts";
 import { createResponse, type OperationCall, runHandler } from "./operation-call.ts";
 
 const nothing: CallResponse = { status: 200, body: null, isReplay: false };

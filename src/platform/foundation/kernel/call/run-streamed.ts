@@ -16,7 +16,7 @@ import {
   throwIfFailed,
   toIdempotentRequest,
 } from "./execute-write.ts";
-import type { CallResponse } from "./idempotency.ts";
+import type { CallResponse } from "./idempotency/index.ts";
 import { createTenantContext, type OperationCall, prepareHandler } from "./operation-call.ts";
 import { closeIntent, keepRunning, type OwnIntent, openIntent, resolveAbandoned } from "./outward/index.ts";
 import { parseInput } from "./parse-input.ts";

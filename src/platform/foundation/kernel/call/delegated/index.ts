@@ -7,7 +7,7 @@ import type { Operation } from "../../../../../../tools/contract/index.ts";
 import { createToolReader } from "../../../../../../tools/tool-call.ts";
 import type { Caller } from "../../actor.ts";
 import type { DelegatedContext, World } from "../../context.ts";
-import type { CallResponse } from "../idempotency.ts";
+import type { CallResponse } from "../idempotency/index.ts";
 import { type OperationCall, runHandler } from "../operation-call.ts";
 import { createToolLists } from "./tools.ts";
 

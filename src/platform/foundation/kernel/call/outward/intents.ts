@@ -13,7 +13,7 @@ import type { Tables } from "../../../../../database/schema/index.ts";
 import { type Actor, type IdempotencyKey, recordOf } from "../../actor.ts";
 import type { World } from "../../context.ts";
 import type { Transaction } from "../../transaction.ts";
-import { type CallResponse, findStoredResponse, type IdempotentRequest } from "../idempotency.ts";
+import { type CallResponse, findStoredResponse, type IdempotentRequest } from "../idempotency/index.ts";
 
 /** How long after a crash the call still counts as running. */
 const leaseMs = 10_000;

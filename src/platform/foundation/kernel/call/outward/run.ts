@@ -20,7 +20,7 @@ import {
   type IdempotentRequest,
   isPermanent,
   storeResponse,
-} from "../idempotency.ts";
+} from "../idempotency/index.ts";
 import {
   createResponse,
   createTenantContext,

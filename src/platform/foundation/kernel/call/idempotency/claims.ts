@@ -4,9 +4,9 @@
  * transaction store their responses with one insert.
  */
 import { sql } from "kysely";
-import { columnsOf, matchesKey, recordset, rowsOf } from "../../../../database/query/index.ts";
-import type { IdempotencyKey } from "../actor.ts";
-import type { Transaction } from "../transaction.ts";
+import { columnsOf, matchesKey, recordset, rowsOf } from "../../../../../database/query/index.ts";
+import type { IdempotencyKey } from "../../actor.ts";
+import type { Transaction } from "../../transaction.ts";
 
 export interface CallResponse {
   readonly status: number;

@@ -8,15 +8,21 @@
 
 import { createHmac } from "node:crypto";
 import { type ExpressionBuilder, sql } from "kysely";
-import { Failure } from "../../../../../tools/contract/index.ts";
-import { fail } from "../../../../../tools/errors.ts";
-import type { Queries } from "../../../../database/database.ts";
-import type { SealedText, Tables } from "../../../../database/schema/index.ts";
-import { together } from "../../../../database/transaction.ts";
-import { type SealedColumn, type SealingSecrets, seal, sealSecretsOf, unseal } from "../../sealing/index.ts";
-import type { IdempotencyKey } from "../actor.ts";
-import { defineRetentionJob } from "../retention.ts";
-import type { Transaction } from "../transaction.ts";
+import { Failure } from "../../../../../../tools/contract/index.ts";
+import { fail } from "../../../../../../tools/errors.ts";
+import type { Queries } from "../../../../../database/database.ts";
+import type { SealedText, Tables } from "../../../../../database/schema/index.ts";
+import { together } from "../../../../../database/transaction.ts";
+import {
+  type SealedColumn,
+  type SealingSecrets,
+  seal,
+  sealSecretsOf,
+  unseal,
+} from "../../../sealing/index.ts";
+import type { IdempotencyKey } from "../../actor.ts";
+import { defineRetentionJob } from "../../retention.ts";
+import type { Transaction } from "../../transaction.ts";
 import {
   type CallResponse,
   claimKey,
@@ -24,9 +30,9 @@ import {
   type ResponseCodec,
   retentionDays,
   storeResponses,
-} from "./idempotency-claims.ts";
+} from "./claims.ts";
 
-export type { CallResponse, IdempotentRequest, ResponseCodec } from "./idempotency-claims.ts";
+export type { CallResponse, IdempotentRequest, ResponseCodec } from "./claims.ts";
 
 export const plainCodec: ResponseCodec = {
   encode: (body) => JSON.stringify(body),
