@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Client, createClient, operations } from "../../src/client/package.ts";
-import { signDelivery } from "../../src/platform/foundation/sign-webhook.ts";
+import { signDelivery } from "../../src/platform/foundation/sealing/index.ts";
 import type { BuiltService } from "../conformance/service.ts";
 import { createCustomer } from "./customer.ts";
 import { startExample } from "./program.ts";

@@ -10,7 +10,7 @@ import { byWholeKey, columnsOf, recordset, rowsOf } from "../../../database/quer
 import { coalesce } from "../../../database/sharing/index.ts";
 import type { WebResponse } from "../../../ports/web.ts";
 import { defineJob, type World } from "../../foundation/kernel/index.ts";
-import { signDelivery } from "../../foundation/sign-webhook.ts";
+import { signDelivery } from "../../foundation/sealing/index.ts";
 import { type AttemptResult, holdDelivery, saveAttemptResult } from "./attempt-results.ts";
 import { type DeliveryPayload, deliveryJobType, deliveryKey } from "./job.ts";
 import { nextTryAt } from "./schedule.ts";

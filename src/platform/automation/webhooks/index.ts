@@ -14,8 +14,7 @@ import {
   type Transaction,
   type WriteContext,
 } from "../../foundation/kernel/index.ts";
-import { seal } from "../../foundation/sealing/index.ts";
-import { newSigningSecret } from "../../foundation/sign-webhook.ts";
+import { newSigningSecret, seal } from "../../foundation/sealing/index.ts";
 import { erasesContact } from "../../inbox/contacts/index.ts";
 import { deliverWebhookJob } from "./deliver.ts";
 import {

@@ -6,8 +6,7 @@ import type { Queries } from "../../../database/database.ts";
 import { ofOrganization } from "../../../database/query/index.ts";
 import type { Tables } from "../../../database/schema/index.ts";
 import type { World } from "../../foundation/kernel/index.ts";
-import { type SealedColumn, unseal } from "../../foundation/sealing/index.ts";
-import { newSigningSecret } from "../../foundation/sign-webhook.ts";
+import { newSigningSecret, type SealedColumn, unseal } from "../../foundation/sealing/index.ts";
 
 export type WebhookRow = Selectable<Tables["webhooks"]>;
 

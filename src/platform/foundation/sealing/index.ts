@@ -1,6 +1,6 @@
 /**
  * Sealed values: secrets that are stored encrypted with the app's secret, and sealed again when the secret
- * changes.
+ * changes. And the signatures that are made with the secrets of webhooks.
  */
 export { type ResealOptions, resealAll, type SealedColumn } from "./reseal.ts";
 export {
@@ -12,3 +12,4 @@ export {
   tryUnseal,
   unseal,
 } from "./seal.ts";
+export { newSigningSecret, signDelivery } from "./sign-webhook.ts";

@@ -13,8 +13,8 @@ import type { World } from "../context.ts";
 import type { BatchedCall } from "../module.ts";
 import type { Transaction } from "../transaction.ts";
 import { executeWrite, ownerOf, toIdempotentRequest } from "./execute-write.ts";
-import { findStoredKeys, formatKey, insertResponses } from "./idempotency/claims.ts";
 import type { CallResponse, IdempotentRequest } from "./idempotency/index.ts";
+import { findStoredKeys, formatKey, insertResponses } from "./idempotency/index.ts";
 import {
   batchHandlerOf,
   createResponse,

@@ -32,7 +32,14 @@ import {
   storeResponses,
 } from "./claims.ts";
 
-export type { CallResponse, IdempotentRequest, ResponseCodec } from "./claims.ts";
+export {
+  type CallResponse,
+  findStoredKeys,
+  formatKey,
+  type IdempotentRequest,
+  insertResponses,
+  type ResponseCodec,
+} from "./claims.ts";
 
 export const plainCodec: ResponseCodec = {
   encode: (body) => JSON.stringify(body),
