@@ -96,7 +96,10 @@ async function callBoth(name: string, input: Arguments, idempotencyKey: string) 
   return { within, overHttp };
 }
 
-test.each(tools.map(({ name, definition }) => ({ name, schema: definition.inputSchema as JsonSchema })))(
+/** Each call of a tool is in the list of acts, so two calls get different lists. */
+const comparable = tools.filter(({ name }) => name !== "list_activity");
+
+test.each(comparable.map(({ name, definition }) => ({ name, schema: definition.inputSchema as JsonSchema })))(
   "$name gives the same result over both transports",
   async ({ name, schema }) => {
     for (const [index, input] of variantsOf(schema).entries()) {

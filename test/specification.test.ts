@@ -76,9 +76,13 @@ test("every operation offers a tool, except signing in, what requires a person, 
   expect(withoutTool.map(([name]) => name)).toEqual([
     "create_user",
     "update_user",
+    "set_api_key_rules",
     "login",
     "change_password",
     "refresh",
+    "approve_plan",
+    "decline_plan",
+    "set_rules",
     "list_mcp_tools",
     "call_mcp_tool",
   ]);
