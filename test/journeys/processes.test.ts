@@ -30,7 +30,9 @@ test("SIGTERM ends an idle service with exit code 0, and the log says so", async
   });
   await served.end("SIGTERM");
   expect(served.child.exitCode).toBe(0);
-  expect(served.stderr()).toMatch(/ info {3}stopping: [^\n]+\n[\d:]{8} {2}info {3}stopped after [\d.]+ s  ms=\d+\n$/);
+  expect(served.stderr()).toMatch(
+    / info {3}stopping: [^\n]+\n[\d:]{8} {2}info {3}stopped after [\d.]+ s {2}ms=\d+\n$/,
+  );
 });
 
 test("a service that npm started ends with the shell between them, whatever ended that", async () => {

@@ -111,7 +111,7 @@ export const searches = {
         failed: z.array(
           ReportedMessage.extend({
             /** Its beginning, as it was sent. */
-            text: z.string().optional(),
+            text: untrusted(z.string()).optional(),
             broadcast_id: z.string().optional(),
             code: z.string(),
             failed_at: timestamp,
