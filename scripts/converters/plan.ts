@@ -14,6 +14,7 @@ const chosen: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   run_write_tool: { name: "create_quick_reply", arguments: { short_code: "hours", content: "9 to 5" } },
   assign_conversation: { assigned_to: "usr_1" },
   tag_contact: { add: ["vip"] },
+  tag_contacts: { query: {}, add: ["vip"] },
   send_interactive_message: { buttons: [{ id: "yes", title: "Yes" }] },
   create_flow: { trigger_keyword: "hi" },
   rehearse_flow: { flow_id: "flow_1" },
