@@ -17,20 +17,27 @@ const client = createClient<paths>({
   headers: { "X-API-Key": TIDINGS_API_KEY },
 });
 
+/** What a call has made. A key that rules bind may get a plan instead, which waits for a person. */
+function made<Answer extends object>(answer: Answer): Exclude<Answer, { plan: unknown }> {
+  assert(!("plan" in answer), "The call waits for a person.");
+  return answer as Exclude<Answer, { plan: unknown }>;
+}
+
 /** Another number and other names in each run. */
 const run = Date.now().toString(36);
 const phone_number = `+1415556${String(Date.now()).slice(-4)}`;
 
 const created = await client.POST("/v1/contacts", { body: { phone_number, name: "Ada Lovelace" } });
 assert(created.data, created.error?.error.message);
-const contact: Contact = created.data.data;
+const contact: Contact = made(created.data.data);
 console.log(`1. created the contact ${contact.id}`);
 
 const body = { to: contact.id, type: "text", text: { body: "Hello!" } } as const;
 const header = { "Idempotency-Key": run };
 const sent = await client.POST("/v1/messages", { body, params: { header } });
 assert(sent.data, sent.error?.error.message);
-console.log(`2. sent the message ${sent.data.data.id}, which is ${sent.data.data.status}`);
+const message = made(sent.data.data);
+console.log(`2. sent the message ${message.id}, which is ${message.status}`);
 
 const conversations = await client.GET("/v1/conversations", { params: { query: { status: "open" } } });
 assert(conversations.data, conversations.error?.error.message);
@@ -51,11 +58,12 @@ assert.equal(duplicate.error?.error.code, "contact_exists");
 console.log(`5. got the error ${duplicate.error.error.code}: ${duplicate.error.error.fix}`);
 
 const repeated = await client.POST("/v1/messages", { body, params: { header } });
-assert.equal(repeated.data?.data.id, sent.data.data.id);
+assert(repeated.data, repeated.error?.error.message);
+assert.equal(made(repeated.data.data).id, message.id);
 assert.equal(repeated.response.headers.get("idempotency-replayed"), "true");
 console.log("6. repeated the request, and no second message was sent");
 
-const template = await client.POST("/v1/templates", {
+const draft = await client.POST("/v1/templates", {
   body: {
     name: `order_update_${run}`,
     category: "utility",
@@ -63,25 +71,27 @@ const template = await client.POST("/v1/templates", {
     template_data: { body: "Hello, your order is on its way." },
   },
 });
-assert(template.data, template.error?.error.message);
-const params = { path: { id: template.data.data.id } };
+assert(draft.data, draft.error?.error.message);
+const template = made(draft.data.data);
+const params = { path: { id: template.id } };
 await client.POST("/v1/templates/{id}/submit", { params });
 // A real channel reviews it for hours, the simulated one for a second.
 for (let isSendable = false; !isSendable; await setTimeout(100)) {
   const reviewed = await client.GET("/v1/templates/{id}", { params });
   isSendable = reviewed.data?.data.is_sendable ?? false;
 }
-console.log(`7. created the template ${template.data.data.name}, which was approved`);
+console.log(`7. created the template ${template.name}, which was approved`);
 
 const cohort = await client.POST("/v1/cohorts", {
   body: { name: `Everybody ${run}`, query: { attribute: "country", operator: "eq", value: "US" } },
 });
 assert(cohort.data, cohort.error?.error.message);
 const broadcast = await client.POST("/v1/broadcasts", {
-  body: { name: `Update ${run}`, cohort_id: cohort.data.data.id, template_id: template.data.data.id },
+  body: { name: `Update ${run}`, cohort_id: made(cohort.data.data).id, template_id: template.id },
 });
 assert(broadcast.data, broadcast.error?.error.message);
-console.log(`8. created the broadcast ${broadcast.data.data.id}, a ${broadcast.data.data.execution_status}`);
+const { id, execution_status } = made(broadcast.data.data);
+console.log(`8. created the broadcast ${id}, a ${execution_status}`);
 
 const form = new FormData();
 form.append(
