@@ -11,7 +11,6 @@ import {
   implement,
   isListenedTo,
   type OrganizationChange,
-  recordOf,
   requireScope,
   type Transaction,
   type WriteContext,
@@ -24,6 +23,7 @@ import { hasTag, isNumber, readSearchWords, searchTextAfterRename } from "./sear
 import { readSearchPage } from "./search-page.ts";
 import { selectContacts } from "./select.ts";
 import { serializeContact } from "./serialize.ts";
+import { emitAddedTags } from "./tag-many.ts";
 import { changeTags } from "./tags.ts";
 
 export {
@@ -185,13 +185,9 @@ export async function replaceTags(
   before: ContactRow,
   tags: string[],
 ): Promise<ContactRow> {
-  const { tx, actor } = change;
   const { is_listened_to, ...changed } = await updateContact(change, before.id, { tags });
-  const { organization_id, id: contact_id } = changed;
-  const added = tags.filter((tag) => !before.tags.includes(tag));
-  if (is_listened_to && added.length > 0) {
-    const data = { contact_id, tags: added, actor: recordOf(actor) };
-    tx.emit({ type: "contact.tag_added", organization_id, order: contact_id, data });
+  if (is_listened_to) {
+    emitAddedTags(change, before, tags);
   }
   return changed;
 }

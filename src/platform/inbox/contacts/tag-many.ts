@@ -31,16 +31,15 @@ export async function tagContacts(
   tags: TagChange,
 ): Promise<TaggedContacts> {
   const contacts = await lockUnchanged(change, condition, tags);
-  const drafts = contacts.map((contact) => ({ ...contact, ...combineTags(contact.tags, tags) }));
+  const drafts = contacts.map((contact) => ({ contact, ...combineTags(contact.tags, tags) }));
   const changed = drafts.filter(({ isTooMany }) => !isTooMany);
-  await storeTags(change, changed);
-  const before = new Map(contacts.map((contact) => [contact.id, contact]));
-  for (const { id: contact_id, tags: now } of changed) {
-    const added = now.filter((tag) => !before.get(contact_id)?.tags.includes(tag));
-    if (before.get(contact_id)?.is_listened_to && added.length > 0) {
-      const data = { contact_id, tags: added, actor: recordOf(change.actor) };
-      const organization_id = change.organization;
-      change.tx.emit({ type: "contact.tag_added", organization_id, order: contact_id, data });
+  await storeTags(
+    change,
+    changed.map(({ contact, tags: stored }) => ({ ...contact, tags: stored })),
+  );
+  for (const { contact, tags: stored } of changed) {
+    if (contact.is_listened_to) {
+      emitAddedTags(change, contact, stored);
     }
   }
   const [first] = contacts;
@@ -49,6 +48,19 @@ export async function tagContacts(
     rejected: drafts.length - changed.length,
     remaining: first ? first.count - contacts.length : 0,
   };
+}
+
+/** Emits the event of a contact that something listens to, if it got tags that it did not have. */
+export function emitAddedTags(
+  { tx, actor, organization }: OrganizationChange,
+  { id: contact_id, tags: before }: { readonly id: string; readonly tags: readonly string[] },
+  tags: readonly string[],
+): void {
+  const added = tags.filter((tag) => !before.includes(tag));
+  if (added.length > 0) {
+    const data = { contact_id, tags: added, actor: recordOf(actor) };
+    tx.emit({ type: "contact.tag_added", organization_id: organization, order: contact_id, data });
+  }
 }
 
 const lockedColumns = {

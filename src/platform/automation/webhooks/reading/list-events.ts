@@ -57,7 +57,6 @@ export async function readEvents(
 }
 
 export interface RecordedEvent {
-  readonly id: string;
   readonly type: string;
   /** The event as JSON. */
   readonly body: string;
@@ -69,7 +68,6 @@ export interface EventsAfter {
   readonly events: readonly RecordedEvent[];
   /** The cursor after the page. */
   readonly next: string;
-  readonly hasMore: boolean;
 }
 
 /** The events after a cursor, at most 100. @throws Failure `invalid_cursor`. */
@@ -87,13 +85,12 @@ export async function readPageAfter(
   }
   const until = position.page?.until ?? snapshot;
   const events = rows.slice(0, maxEventsPerPage).map(({ id, type, body, transaction_id }) => ({
-    id,
     type,
     body,
     cursor: `${position.seen}/${until}/${transaction_id}.${id}`,
   }));
-  const hasMore = rows.length > maxEventsPerPage;
-  return { events, next: (hasMore ? events.at(-1)?.cursor : undefined) ?? until, hasMore };
+  const last = rows.length > maxEventsPerPage ? events.at(-1) : undefined;
+  return { events, next: last?.cursor ?? until };
 }
 
 /** The cursor that reads on from a snapshot, up to another. */

@@ -97,9 +97,9 @@ interface Request {
 async function openStream(world: World, { caller, types, after = "" }: Request) {
   const { organization_id: organization } = caller;
   const { queries } = world.database;
-  // Before the cursor is taken: what is emitted after it is recorded.
-  await recordPolled(world, organization, { types, now: world.now() });
   const now = world.now();
+  // Before the cursor is taken: what is emitted after it is recorded.
+  await recordPolled(world, organization, { types, now });
   const start = datedCursor(await readSnapshot(queries), now);
   if (after !== "") {
     // Rejects an invalid cursor.
