@@ -15,7 +15,7 @@ import { startApp } from "../src/app.ts";
 import { type Client, createClient } from "../src/client/index.ts";
 import { readConfig } from "../src/config/index.ts";
 import type { Queries } from "../src/database/database.ts";
-import { withoutStatementLimit } from "../src/database/outage.ts";
+import { withoutStatementLimit } from "../src/database/outage/index.ts";
 import { compareMembers, storeContacts } from "../test/support/cohort-members.ts";
 import { meanwhile } from "../test/support/meanwhile.ts";
 import { runOnServer, withDatabase } from "../test/support/postgres.ts";

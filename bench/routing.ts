@@ -107,6 +107,7 @@ async function measure(database: Database): Promise<void> {
     receivers: createClosedWeb(),
     firstInbox,
     hiddenBy: () => undefined,
+    assistantCommand: null,
     storage: createDiskStorage(dataDir),
     addresses: { service: () => "", isPublic: false, cdn: undefined },
     quotas: config.quotas,

@@ -6,7 +6,8 @@
  * packages that `external` lists. The worker threads of the database, of the reader of documents, of the
  * scaler of images and of the matcher of regular expressions are separate files, and so is the archive of an
  * empty database, from which new databases are made. The table of countries by IP address and the word
- * vectors of the built-in embedder are copied with their licences. `docs/` has the documentation as HTML.
+ * vectors of the built-in embedder are copied with their licences. `docs/` has the documentation as HTML, and
+ * `console/` the page for people.
  *
  * Only white space and comments are removed, and there are no source maps: stack traces have the function
  * names of the source. The emulator of the WhatsApp Cloud API is a program of its own, and `client.js` is
@@ -16,6 +17,7 @@ import { chmod, copyFile, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { basename, resolve } from "node:path";
 import { type BuildOptions, build, type Plugin } from "esbuild";
+import { buildConsole } from "../console/build/index.ts";
 import * as built from "../src/cli/embedded-tools.ts";
 import * as guides from "../src/mcp/skills/definitions.ts";
 import * as listed from "../src/mcp/tool-list/definitions.ts";
@@ -28,6 +30,7 @@ const outdir = process.env.BUILD_DIR ?? "dist";
 /** Entry points that the command loads only by `import()`. */
 const service = [
   "src/cli/serve/serve.ts",
+  "src/cli/manage/backup/backup.ts",
   "src/cli/doctor/doctor.ts",
   "src/cli/data-folder/instance.ts",
   "src/database/embedded/embedded-worker.ts",
@@ -111,6 +114,7 @@ await Promise.all([
   copyWordVectors(),
   copyLicences(),
   buildPages(`${outdir}/docs`),
+  buildConsole(resolve(outdir, "console")),
 ]);
 
 /**
@@ -151,10 +155,12 @@ function excludeService(): Plugin {
   return {
     name: "exclude-service",
     setup({ onResolve }) {
-      onResolve({ filter: /\/(?:app|doctor|instance|serve|whatsapp-emulator)\.ts$/ }, ({ kind, path }) =>
-        kind === "dynamic-import"
-          ? { path: `./${basename(path, ".ts")}.js`, external: true }
-          : { errors: [{ text: `Load ${path} by import(): it is large, and few commands need it.` }] },
+      onResolve(
+        { filter: /\/(?:app|backup|doctor|instance|serve|whatsapp-emulator)\.ts$/ },
+        ({ kind, path }) =>
+          kind === "dynamic-import"
+            ? { path: `./${basename(path, ".ts")}.js`, external: true }
+            : { errors: [{ text: `Load ${path} by import(): it is large, and few commands need it.` }] },
       );
     },
   };

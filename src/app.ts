@@ -19,8 +19,11 @@ import { openStorage } from "./adapters/storage/index.ts";
 import { createInstruments, instrumentTools, openTelemetry } from "./adapters/telemetry/index.ts";
 import { createWebs } from "./adapters/web/index.ts";
 import { createProofRoutes } from "./cli/data-folder/key-proof.ts";
+import { createCopyRoutes } from "./cli/manage/backup/copy-route.ts";
+import { whenReleased } from "./cli/manage/backup/when-released.ts";
+import { createServerCommand } from "./cli/mcp/server-entry.ts";
 import { version } from "./cli/version.ts";
-import { addressesOf, type Config } from "./config/index.ts";
+import { addressesOf, type Config, isForThisMachine } from "./config/index.ts";
 import { type DatabaseOptions, openDatabase } from "./database/connect.ts";
 import type { Database } from "./database/database.ts";
 import { migrate, type RunMigration } from "./database/migrate.ts";
@@ -43,6 +46,7 @@ import {
 } from "./platform/index.ts";
 import { type BootstrapResult, bootstrap } from "./platform/operations/bootstrap.ts";
 import { openClock } from "./platform/operations/clock.ts";
+import { openHold } from "./platform/operations/restore/index.ts";
 import type { Channel } from "./ports/channel/channel.ts";
 import type { TemplateAuthority } from "./ports/channel/template-authority.ts";
 import type { Clock } from "./ports/clock.ts";
@@ -63,6 +67,8 @@ export interface AppOptions extends Pick<DatabaseOptions, "onFailure"> {
   readonly localKey?: string;
   readonly now?: Clock;
   readonly enabledModules?: Modules;
+  /** The files of the console; by default those that the build has put beside the service. */
+  readonly consoleFolder?: URL;
   /** By default the package sharp, if it is installed. */
   readonly images?: ImageScaler;
   /** Returns the authority to use in place of the simulated authority. */
@@ -87,8 +93,13 @@ const shutdownMs = 10_000;
 const concurrency = 32; // jobs of one lane at once; webhook deliveries mostly wait
 
 export async function startApp(options: AppOptions): Promise<App> {
-  const { databaseUrl: url, dataDir, databaseWaitMs: waitMs } = options.config;
-  const database = options.database ?? (await openDatabase({ ...options, url, dataDir, waitMs }));
+  const {
+    databaseUrl: url,
+    dataDir,
+    databasePoolSize: poolSize,
+    databaseStartWaitMs: waitMs,
+  } = options.config;
+  const database = options.database ?? (await openDatabase({ ...options, url, dataDir, poolSize, waitMs }));
   try {
     logMigrations(options.log, await migrate(database));
     return await start(options, database);
@@ -123,8 +134,10 @@ async function start(options: AppOptions, database: Database): Promise<App> {
   const address = await server.listen(options.listen ?? config);
   base.listening.address = address;
   if (runsJobs) {
-    platform.jobs.start();
-    platform.acts.start();
+    await whenReleased({ ...base.hold, log: options.log, signal: base.stopping.signal }, () => {
+      platform.jobs.start();
+      platform.acts.start();
+    });
   }
   const statistics = runsJobs ? startStatistics(database.queries, options.log) : undefined;
   return {
@@ -166,6 +179,7 @@ async function openBase(options: AppOptions, database: Database) {
     }),
     webs: createWebs(config.web),
     filters: createToolFilters(tools, config.toolFilter),
+    hold: await openHold(database),
     stopping,
     /** Empty until the server listens. */
     listening: { address: "" },
@@ -208,6 +222,7 @@ async function openPlatform(base: Base) {
     sharedClock,
     enabledModules,
     concurrency,
+    databaseWaitMs: config.databaseWaitMs,
     instruments,
     metrics: telemetry.metrics,
     traceparent: () => telemetry.tracer.traceparent(),
@@ -223,6 +238,7 @@ async function openPlatform(base: Base) {
     wallet: config.wallet,
     firstInbox,
     hiddenBy: filters.hiddenBy,
+    assistantCommand: isForThisMachine(config) ? createServerCommand() : null,
     stopping: stopping.signal,
     addresses: addressesOf(config, () => listening.address),
     openChannels(callbacks, enqueue) {
@@ -285,7 +301,7 @@ function openMcp({ options: { config, log }, telemetry, filters }: Base, operati
 }
 
 function openServer(
-  { options, database, clock, telemetry, listening }: Base,
+  { options, database, clock, telemetry, hold, listening }: Base,
   {
     platform,
     controls,
@@ -302,14 +318,22 @@ function openServer(
   const { now, sharedClock } = clock;
   const { token } = config.telemetry;
   const scrape = telemetry.scrape?.(gaugeSources({ database, now, sharedClock }));
-  const proofRoutes = createProofRoutes(localKey, () => listening.address);
+  const folderRoutes = [
+    ...createProofRoutes(localKey, () => listening.address),
+    ...createCopyRoutes({ database, dataDir: config.dataDir, localKey }),
+  ];
   return createServer({
     platform,
     operations,
-    routes: [...platform.routes, ...controls, ...proofRoutes],
+    routes: [...platform.routes, ...controls, ...folderRoutes],
     version,
-    // The build puts them beside the service.
-    pages: new URL("docs/", import.meta.url),
+    pages: {
+      // The build puts them beside the service.
+      documentation: new URL("docs/", import.meta.url),
+      console: options.consoleFolder ?? new URL("console/", import.meta.url),
+      allowedHosts: config.allowedHosts,
+      publicUrl: config.publicUrl,
+    },
     log,
     now,
     mcp,
@@ -321,5 +345,6 @@ function openServer(
     operatorKey: config.operatorKey,
     metricsEndpoint: token !== undefined && scrape ? { token, scrape } : undefined,
     checkReady: platform.checkDatabase,
+    isHeld: hold.isHeld,
   });
 }

@@ -21,8 +21,9 @@ const writes = operations.filter(
 
 async function readActs() {
   await app.call(activity.list_activity, {}); // so that all acts are written
+  // Without the name of who acted, which update_profile changes.
   const { rows } = await sql<{ operation: string; status: number; text: string }>`
-    select operation, status, acts::text as text from acts order by id
+    select operation, status, (to_jsonb(acts) - 'agent_name')::text as text from acts order by id
   `.execute(app.server.database.queries);
   return rows;
 }
@@ -108,12 +109,12 @@ test("an organization sees no act of another one, and the operator sees only its
   const own = await app.call(activity.list_activity, { per_page: 100 });
   expect(JSON.stringify(own)).not.toContain(theirs.contact_id);
   const filter = { contact_id: theirs.contact_id };
-  expect((await app.call(activity.list_activity, filter)).data.acts).toEqual([]);
+  expect((await app.call(activity.list_activity, filter)).data).toEqual([]);
   const { data } = await app.call(activity.list_activity, filter, { key: theirs.key });
-  expect(data.acts.length).toBeGreaterThan(0);
+  expect(data.length).toBeGreaterThan(0);
   expect(await (await app.fetch("/v1/activity.csv")).text()).not.toContain(theirs.contact_id);
 
   const ofOperator = await app.call(operator.list_operator_activity, {}, { key: operatorKey });
-  expect(new Set(ofOperator.data.acts.map(({ by }) => by.type))).toEqual(new Set(["operator"]));
-  expect(ofOperator.data.acts[0]).toMatchObject({ operation: "create_organization", outcome: "done" });
+  expect(new Set(ofOperator.data.map(({ by }) => by.type))).toEqual(new Set(["operator"]));
+  expect(ofOperator.data[0]).toMatchObject({ operation: "create_organization", outcome: "done" });
 });

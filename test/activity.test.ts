@@ -15,7 +15,7 @@ import { connectAssistant } from "./support/assistant.ts";
 const app = useTestApp();
 
 async function list(filter: InputOf<typeof activity.list_activity> = {}, key = ownerKey) {
-  return (await app.call(activity.list_activity, filter, { key })).data.acts;
+  return (await app.call(activity.list_activity, filter, { key })).data;
 }
 
 /** The acts that `work` has added, the oldest first. */
@@ -48,6 +48,7 @@ describe("a write", () => {
         outcome: "done",
         status: 201,
         error_code: null,
+        budget: null,
         duration_ms: expect.any(Number),
         ids: expect.arrayContaining([to, expect.stringMatching(/^msg_/), expect.stringMatching(/^conv_/)]),
       },
@@ -197,11 +198,11 @@ test("reads over REST are counted by credential, operation and minute", async ()
 test("the list has pages, and its CSV file all of it", async () => {
   const all = await list({ per_page: 100 });
   const first = await app.call(activity.list_activity, { per_page: 3 });
-  expect(first.data.acts).toEqual(all.slice(0, 3));
-  const second = await app.call(activity.list_activity, { per_page: 3, after: first.data.cursor ?? "" });
-  expect(second.data.acts).toEqual(all.slice(3, 6));
+  expect(first.data).toEqual(all.slice(0, 3));
+  const second = await app.call(activity.list_activity, { per_page: 3, after: first.meta.cursor ?? "" });
+  expect(second.data).toEqual(all.slice(3, 6));
   const oldest = await app.call(activity.list_activity, { per_page: 100 });
-  expect(oldest.data.cursor).toBeNull();
+  expect(oldest.meta.cursor).toBeNull();
 
   const answer = await app.fetch("/v1/activity.csv?operation=send_message&outcome=done");
   const lines = (await answer.text()).trim().split("\r\n");

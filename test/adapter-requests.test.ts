@@ -70,7 +70,11 @@ describe("an answer", () => {
       "WhatsApp's answer is too long.",
       (baseUrl: string) =>
         askWhatsApp(
-          { settings: { baseUrl, version: "v1", mediaHosts: [] }, token: "token", signal: never },
+          {
+            settings: { baseUrl, version: "v1", mediaHosts: [] },
+            credentials: { access_token: "token", app_secret: "secret" },
+            signal: never,
+          },
           { method: "GET", path: "/1" },
         ),
     ],

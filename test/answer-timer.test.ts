@@ -1,6 +1,6 @@
 /** The time limit for the answers of a database connection. */
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { answerMarginMs } from "../src/database/outage.ts";
+import { answerMarginMs } from "../src/database/outage/index.ts";
 import { createAnswerTimer } from "../src/database/pool/answer-timer.ts";
 
 const limitMs = 15_000 + answerMarginMs;

@@ -21,7 +21,7 @@ const domains: Readonly<Record<string, readonly string[]>> = {
   content: ["uploads", "media", "templates", "quick-replies", "knowledge-base"],
   inbox: ["contacts", "teams", "routing", "conversations", "notes", "messages"],
   automation: ["webhooks", "imports", "cohorts", "broadcasts", "chatbot", "flows"],
-  operations: ["ledger", "plans", "activity", "bootstrap", "operator", "clock", "mcp"],
+  operations: ["ledger", "plans", "activity", "bootstrap", "restore", "operator", "clock", "mcp"],
 };
 const modulePaths = Object.entries(domains).flatMap(([domain, names]) =>
   names.map((name) => `src/platform/${domain}/${name}`),
@@ -134,6 +134,33 @@ describe("modules", async () => {
     const statements = ports.flatMap(({ text }) => text.match(/^import [^;]*;/gm) ?? []);
     expect(statements.length).toBeGreaterThan(0);
     expect(statements.filter((one) => !/^import type [^"]*"\.{1,2}\//.test(one))).toEqual([]);
+  });
+
+  test("of the console import types of the catalogue, and nothing else of the repository", async () => {
+    const external = /^(preact|preact\/hooks|preact-iso\/(lazy|router)|@preact\/signals|virtual:operations)$/;
+    const files = (await readdir("console", { recursive: true })).filter((path) => /\.tsx?$/.test(path));
+    const imports = await Promise.all(
+      files
+        .filter((path) => !path.startsWith("build/"))
+        .map(async (path) => {
+          const text = await readFile(join("console", path), "utf8");
+          return Array.from(
+            text.matchAll(/^import (type )?(?:[^;"]* from )?"([^"]+)";|\bimport\("([^"]+)"\)/gm),
+            ([, type, named, dynamic]) => ({
+              path,
+              isType: type !== undefined,
+              target: named ?? dynamic ?? "",
+            }),
+          );
+        }),
+    );
+    const wrong = imports.flat().filter(({ path, isType, target }) => {
+      const resolved = join("console", dirname(path), target);
+      const isOwn = target.startsWith(".") && resolved.startsWith("console/");
+      return !isOwn && !external.test(target) && !(isType && resolved.startsWith("tools/"));
+    });
+    expect(imports.flat().length).toBeGreaterThan(100);
+    expect(wrong).toEqual([]);
   });
 
   test("are one file or one folder, never both", () => {

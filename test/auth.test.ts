@@ -4,10 +4,16 @@ import { apiKeys } from "../tools/api-keys.ts";
 import { auth } from "../tools/auth.ts";
 import { contacts } from "../tools/contacts.ts";
 import { allScopes } from "../tools/contract/index.ts";
+import { users } from "../tools/users.ts";
 import { ownerEmail, ownerPassword, startTestApp, useTestApp } from "./support/app.ts";
 import { lendTestDatabase } from "./support/database.ts";
 import { expectFailure } from "./support/expect-failure.ts";
-import { requestLogin, signIn as signInFromNewAddress, trustedProxyEnv } from "./support/users.ts";
+import {
+  createUserWithRole,
+  requestLogin,
+  signIn as signInFromNewAddress,
+  trustedProxyEnv,
+} from "./support/users.ts";
 
 const app = useTestApp({ env: trustedProxyEnv });
 
@@ -99,6 +105,36 @@ test("a password change ends every session but the new one", async () => {
   });
 });
 
+test("a person changes the own e-mail address with the password, and the sessions continue", async () => {
+  await using app = await startTestApp();
+  const { access_token } = (await app.call(auth.login, { email: ownerEmail, password: ownerPassword })).data;
+  const taken = await app.call(users.create_user, { email: "taken@example.com", name: "Taken" });
+  const change = (password: string, new_email: string) =>
+    app.call(auth.change_email, { email: ownerEmail, password, new_email });
+  expect(await expectFailure(change("wrong", "new@example.com"))).toMatchObject({ code: "login_failed" });
+  expect(await expectFailure(change(ownerPassword, taken.data.email.toUpperCase()))).toMatchObject({
+    status: 409,
+    code: "user_exists",
+    error: { param: "new_email" },
+  });
+  expect((await change(ownerPassword, "new@example.com")).data).toMatchObject({ email: "new@example.com" });
+  expect((await app.call(auth.whoami, {}, { key: access_token })).data.user?.email).toBe("new@example.com");
+  await app.call(auth.login, { email: "New@example.com", password: ownerPassword });
+});
+
+test("a person changes the own name, whatever the role, and nobody else's", async () => {
+  const { email, name: before } = await createUserWithRole(app, "agent");
+  const { access_token: key } = await signInFromNewAddress(app, email);
+  const { data } = await app.call(auth.update_profile, { name: "  Ada Lovelace " }, { key });
+  expect(data).toMatchObject({ email, name: "Ada Lovelace", role: "agent" });
+  expect(data.name).not.toBe(before);
+  expect((await app.call(auth.whoami, {}, { key })).data.user).toMatchObject({ email, name: "Ada Lovelace" });
+  expect(await expectFailure(app.call(auth.update_profile, { name: " " }, { key }))).toMatchObject({
+    status: 400,
+    error: { param: "name" },
+  });
+});
+
 test("whoami describes an API key", async () => {
   const { data } = await app.call(auth.whoami, {});
   expect(data).toMatchObject({ role: null, user: null, credential: { type: "api_key", name: "First key" } });
@@ -132,5 +168,5 @@ test("the key of a data folder that was revoked stays revoked after a restart", 
     code: "credential_invalid",
   });
   const { data: keys } = await second.call(apiKeys.list_api_keys, {});
-  expect(keys.map(({ name }) => name)).not.toContain("Processes on this machine");
+  expect(keys.map(({ name }) => name)).not.toContain("Commands and assistants of this machine");
 });

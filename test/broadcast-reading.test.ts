@@ -48,9 +48,16 @@ describe("an estimate", () => {
       recipient_count: 2,
       excluded: { blocked: 1, missing_variable: 1 },
       excluded_samples: [
-        { reason: "blocked", contact_id: people[0]?.id, name: "Ann" },
-        { reason: "missing_variable", contact_id: people[3]?.id, name: null },
+        { reason: "blocked", contact_id: people[0]?.id, name: "Ann", missing_variables: [] },
+        {
+          reason: "missing_variable",
+          contact_id: people[3]?.id,
+          name: null,
+          missing_variables: ["first_name"],
+        },
       ],
+      missing_variables: { first_name: 1 },
+      warnings: [],
       is_affordable: true,
     });
     const sum = data.costs.reduce((total, { cost }) => total + cost, 0);
@@ -61,6 +68,21 @@ describe("an estimate", () => {
     expect(data.cost).toBeCloseTo(sum, 6);
     expect(data.available_after).toBeCloseTo(data.available - sum, 6);
     expect(await get(id)).toMatchObject({ execution_status: "draft", recipient_count: 0 });
+  });
+
+  test("names the attribute that no contact has, and the one in another case", async () => {
+    const variable_mapping = { first_name: "metadata.nick", city: "metadata.city" };
+    const fields = { name: "Ann", metadata: { City: "Oslo" } };
+    const { id } = await createDraft(phoneNumbers(3, 613), fields, { variable_mapping });
+    expect((await app.call(broadcasts.estimate_broadcast, { id })).data).toMatchObject({
+      recipient_count: 0,
+      excluded: { missing_variable: 3 },
+      missing_variables: { city: 3, first_name: 3 },
+      warnings: [
+        "No contact of the cohort has metadata.city; metadata.City exists. Names of attributes are case-sensitive.",
+        "No contact of the cohort has metadata.nick.",
+      ],
+    });
   });
 
   test("is rejected once the broadcast is being sent", async () => {

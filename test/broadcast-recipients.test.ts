@@ -216,7 +216,7 @@ describe("the CSV", () => {
     for (const [query, param] of [
       ["?status=gone", "status"],
       ["?status=read&status=sent", "status"],
-      ["?Status=read", ""],
+      ["?Status=read", "Status"],
     ]) {
       const answer = await download(id, query);
       expect([answer.status, await answer.json()]).toMatchObject([

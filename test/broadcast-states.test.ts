@@ -1,5 +1,6 @@
 /** The states of a broadcast: scheduled, paused, resumed, cancelled, retried, and what each refuses. */
 import { beforeAll, beforeEach, expect, test } from "vitest";
+import { internalFailures } from "../src/platform/inbox/messages/failures.ts";
 import { broadcasts } from "../tools/broadcasts/index.ts";
 import { cohorts } from "../tools/cohorts/index.ts";
 import { inboxes } from "../tools/inboxes.ts";
@@ -137,6 +138,29 @@ test("a retry sends to those again whose message failed for a passing reason", a
   expect(await get(id)).toMatchObject({ execution_status: "completed", stats: { sent: 5, failed: 1 } });
   expect((await retry({})).data).toMatchObject({ execution_status: "completed", retried: 0 });
   await retry({ only_retryable: false });
+  await deliver();
+  expect(await get(id)).toMatchObject({ execution_status: "completed", stats: { sent: 6, failed: 0 } });
+});
+
+test("a retry sends to those again whose message may have arrived only with include_unconfirmed", async () => {
+  const { id } = await create(content);
+  await execute(id);
+  await deliver();
+  const { queries } = app.server.database;
+  const error = JSON.stringify(internalFailures.unconfirmed);
+  const ofBroadcast = queries.updateTable("messages").where("broadcast_id", "=", id);
+  await ofBroadcast.set({ status: "failed", error }).execute();
+  const failed = { stats: { total: 6, sent: 0, failed: 6 } };
+  await queries
+    .updateTable("broadcasts")
+    .set({ failed: 6, sent: 0, delivered: 0, read: 0 })
+    .where("id", "=", id)
+    .execute();
+  const retry = async (options: object) =>
+    (await app.call(broadcasts.retry_broadcast, { id, ...options })).data;
+  expect(await retry({})).toMatchObject({ ...failed, retried: 0 });
+  expect(await retry({ only_retryable: false })).toMatchObject({ ...failed, retried: 0 });
+  expect(await retry({ include_unconfirmed: true })).toMatchObject({ retried: 6 });
   await deliver();
   expect(await get(id)).toMatchObject({ execution_status: "completed", stats: { sent: 6, failed: 0 } });
 });

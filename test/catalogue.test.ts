@@ -136,6 +136,7 @@ const things: Readonly<Record<string, keyof OtherTenant>> = {
   documents: "document_id",
   "qa-pairs": "qa_pair_id",
   plans: "plan_id",
+  "console-sessions": "console_session_id",
 };
 
 /** Segments before a name that an organization chooses: another organization may use the same name. */

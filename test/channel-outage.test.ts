@@ -59,24 +59,34 @@ test("refused connections are shown on the message at once, and of the inbox fro
   };
   expect(await message.read()).toMatchObject({
     status: "queued",
-    delay: { attempts: 1, last_error, next_attempt_at: new Date(failedAt + 10 * second).toISOString() },
+    waiting_for: {
+      reason: "outage",
+      since: new Date(failedAt).toISOString(),
+      next_attempt_at: new Date(failedAt + 10 * second).toISOString(),
+      attempts: 1,
+      last_error,
+    },
   });
   expect(await health()).toMatchObject({ status: "ok" });
 
   await app.advanceTime(10 * second);
   const unreachable = { status: "unreachable", code: null, reason: "WhatsApp can't be reached" };
-  expect((await message.read()).delay).toMatchObject({ attempts: 2 });
+  expect((await message.read()).waiting_for).toMatchObject({
+    attempts: 2,
+    since: new Date(failedAt).toISOString(),
+  });
   expect(await health()).toEqual({ ...unreachable, since: app.now().toISOString() });
 
   await app.advanceTime(10 * second);
-  expect((await message.read()).delay).toMatchObject({ attempts: 3 });
+  expect((await message.read()).waiting_for).toMatchObject({ attempts: 3 });
   expect(await reports()).toEqual([{ inbox_id: inbox.id, ...unreachable }]);
   const lines = logged.mock.calls.filter(([, text]) => text === "The channel of an inbox can't be reached");
   expect(lines).toHaveLength(1);
 
   await using _ = await reopen(graph);
   await app.advanceTime(10 * second);
-  expect(await message.read()).toMatchObject({ status: "sent", delay: null });
+  expect(await message.read()).toMatchObject({ status: "sent" });
+  expect(await message.read()).not.toHaveProperty("waiting_for");
   const ok = { status: "ok", code: null, reason: null };
   expect(await health()).toEqual({ ...ok, since: null });
   expect((await reports()).at(-1)).toEqual({ inbox_id: inbox.id, ...ok });
@@ -117,7 +127,9 @@ test.each([
   const message = await sendText(app, inbox, "+14155550167");
   await app.advanceTime(10 * second);
   expect(await health()).toMatchObject({ status: "unreachable", reason });
-  expect(await message.read()).toMatchObject({ delay: { last_error: { code: "unconfirmed" } } });
+  expect(await message.read()).toMatchObject({
+    waiting_for: { reason: "confirmation", last_error: { code: "unconfirmed" } },
+  });
   expect(await (await sendText(app, inbox, "+14155550167")).read()).toMatchObject({ status: "sent" });
   expect(await health()).toMatchObject({ status: "ok" });
 });
@@ -200,8 +212,8 @@ test("a send whose time a slow database took says nothing of the channel", async
 test("the erasure of a contact forgets what the channel said of a message", async () => {
   await openWindow(app, inbox, "14155550165");
   const message = await sendText(app, inbox, "+14155550165");
-  const { delay } = await message.read();
-  expect(delay).toMatchObject({ attempts: 1 });
+  const { waiting_for } = await message.read();
+  expect(waiting_for).toMatchObject({ attempts: 1 });
   const { data } = await app.call(contacts.list_contacts, { search: "+14155550165" });
   await app.call(contacts.delete_contact, { id: data[0]?.id ?? "" });
   await app.runDueJobs();

@@ -6,13 +6,17 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { describe, expect, test } from "vitest";
 import { auth } from "../tools/auth.ts";
+import { allScopes } from "../tools/contract/index.ts";
 import { operator } from "../tools/operator.ts";
 import { operatorKey, ownerKey, startTestApp } from "./support/app.ts";
 import { runCommand } from "./support/command.ts";
+import { openBrowser } from "./support/console.ts";
 import { createTestDatabase } from "./support/database.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { asOperator } from "./support/operator.ts";
+import { ownPort } from "./support/own-port.ts";
 import { useService } from "./support/served-process.ts";
+import { openLink } from "./support/sign-in-links.ts";
 
 type Run = (...args: string[]) => ReturnType<typeof runCommand>;
 
@@ -88,7 +92,7 @@ describe("beside a running service", () => {
     expect((await run("keys", "revoke", key.id, ...at)).stdout).toBe(`The key ${key.id} is revoked.\n`);
     expect(await expectFailure(whoami())).toMatchObject({ status: 401 });
     const acts = await client.call(operator.list_operator_activity, { per_page: 3 }, { key: operatorKey });
-    expect(acts.data.acts.map(({ operation, by, ids }) => [operation, by.id, ids])).toEqual([
+    expect(acts.data.map(({ operation, by, ids }) => [operation, by.id, ids])).toEqual([
       ["revoke-key", "machine", [organization.id, key.id]],
       ["create-key", "machine", [organization.id, key.id]],
       ["create-organization", "machine", expect.arrayContaining([organization.id])],
@@ -163,6 +167,43 @@ describe("beside a running service", () => {
     }
   });
 
+  test("a link signs the owner in to the console, or the person with an address", async () => {
+    const { address, processes } = await serve();
+    const env = { ...processes.env, PORT: new URL(address).port };
+    const email = `${randomUUID()}@example.com`;
+    await runJson("users", "create", "--email", email, "--name", "Bea");
+    const shown = await runCommand(["console"], env);
+    expect(shown).toMatchObject({ status: 0, stderr: "" });
+    const [, origin] = /^ {2}(\S+)\/console\/#login=[\w-]{43}$/m.exec(shown.stdout) ?? [];
+    expect(origin).toBe(address);
+    expect(shown.stdout).toMatch(
+      /^Open this link to sign in as owner@example\.com\. It works once, within 10 minutes\.$/m,
+    );
+    const printed = await runCommand(["console", "--user", email, "--json"], env);
+    const link = JSON.parse(printed.stdout);
+    expect(link).toMatchObject({ user: { email, role: "agent" }, expires_at: expect.any(String) });
+    const browser = openBrowser({ address });
+    const answer = await openLink(browser, link.url.split("#login=")[1]);
+    expect(answer).toMatchObject({ status: 200, body: { data: { user: { email } } } });
+  });
+
+  // With the embedded database, the link has the address of the process that owns the folder.
+  test("a link has the public address, and a service that does not answer is named", {
+    tags: "postgres",
+  }, async () => {
+    const { processes } = await serve();
+    const publicUrl = "https://desk.example.com";
+    const atPublic = await runCommand(["console"], { ...processes.env, TIDINGS_PUBLIC_URL: publicUrl });
+    expect(atPublic).toMatchObject({ status: 0, stderr: "" });
+    expect(atPublic.stdout).toContain(`  ${publicUrl}/console/#login=`);
+    const unanswered = await runCommand(["console"], { ...processes.env, PORT: String(ownPort) });
+    expect(unanswered).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining(`http://127.0.0.1:${ownPort}/console/#login=`),
+      stderr: `tidings: No service of this data folder answers at http://127.0.0.1:${ownPort}. Start it with tidings serve, or set PORT to its port.\n`,
+    });
+  });
+
   test("the route answers to the folder's own key alone", async () => {
     const { address } = await serve();
     for (const key of [ownerKey, operatorKey, ""]) {
@@ -195,6 +236,14 @@ describe("what a service rejects", () => {
       stdout: "",
       stderr: "tidings: A user with this e-mail address already exists. Use another address.\n",
     });
+    expect(await run("console", "--user", "nobody@example.com")).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining("tidings: There is no active user with this e-mail address.\n"),
+    });
+    expect(await run("console", "--user", "nobody")).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining("tidings: --user: Send an e-mail address.\n"),
+    });
     expect(await run("keys", "list", "--organization", "org_none")).toMatchObject({
       status: 1,
       stderr: "tidings: There is no organization with this id. Find it with: tidings orgs list\n",
@@ -218,6 +267,10 @@ test.each([
   [["orgs", "delete"], `There is no command "orgs delete". ${orgsCommands}`],
   [["orgs", "create"], "--name and --owner-email and --owner-name must be given. See --help."],
   [["orgs", "list", "Shop"], "tidings orgs list takes no arguments. Run tidings orgs list --help."],
+  [
+    ["keys", "create", "--scopes", "inbox:reed"],
+    `There is no scope "inbox:reed". Did you mean inbox:read? --scopes takes scopes separated by commas, of: ${allScopes.join(", ")}.`,
+  ],
   [["keys", "revoke"], "tidings keys revoke takes <key id>. Run tidings keys revoke --help."],
   [
     ["users", "reset-password", "--role", "owner"],
@@ -235,6 +288,7 @@ test.each([
   ["keys revoke", "tidings keys revoke <key id> [options]"],
   ["users create", "--role <role>"],
   ["users reset-password", "--json "],
+  ["console", "--user <address>"],
 ])("%s has a help of its own", async (command, text) => {
   const { status, stdout } = await runCommand([...command.split(" "), "--help"]);
   expect({ status, stdout }).toEqual({

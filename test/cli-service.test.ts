@@ -4,9 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openDataFolder } from "../src/cli/data-folder/data-folder.ts";
+import { describeCallback } from "../src/cli/doctor/callback.ts";
 import { describeClock, describeConnections, describeMigrations } from "../src/cli/doctor/database.ts";
+import { describeInbox } from "../src/cli/doctor/inboxes.ts";
 import { checkVersions, describeDisk } from "../src/cli/doctor/machine.ts";
-import { describeInbox, describeWebhook } from "../src/cli/doctor/service.ts";
+import { describeWebhook } from "../src/cli/doctor/service.ts";
+import { CallFailure } from "../src/client/index.ts";
 import { webhookEvents } from "../tools/webhooks.ts";
 import { ownerKey } from "./support/app.ts";
 import { runCommand } from "./support/command.ts";
@@ -41,6 +44,57 @@ test("a customer's message and the answer are in the log", async () => {
   expect(stdout).not.toContain("Hello");
 });
 
+test("a message that fails exits with 1, after its data was printed", async () => {
+  const { address } = await serve();
+  const to = "+14155550188";
+  const inject = async (failures: readonly object[]) => {
+    await fetch(`${address}/simulator/faults`, {
+      method: "PUT",
+      headers: { "x-api-key": ownerKey, "content-type": "application/json" },
+      body: JSON.stringify({ failures }),
+    });
+  };
+  await inject([{ code: 131026, to }]);
+  const plain = await run("send", to, "Hi");
+  const json = await run("send", to, "Hi", "--json");
+  await inject([]);
+  expect(plain).toMatchObject({ status: 1, stderr: expect.stringMatching(/^tidings: The message failed: /) });
+  expect(plain.stdout).toMatch(/^ {2}Status +failed: /m);
+  const message = JSON.parse(json.stdout);
+  expect([json.status, message.status]).toEqual([1, "failed"]);
+  const { code, hint } = message.error;
+  expect(JSON.parse(json.stderr).error).toMatchObject({ code, fix: hint, message_id: message.id });
+  expect(plain.stderr).toContain(hint);
+});
+
+test("a message is explained: who sent it, and what happened when", async () => {
+  const sent = JSON.parse(await runJson("send", "+14155550179", "Hi"));
+  const history = JSON.parse(await runJson("explain", sent.id));
+  expect(history).toMatchObject({ message: { id: sent.id }, call: { operation: "send_message" } });
+  const { stdout } = await run("explain", sent.id);
+  expect(stdout).toMatch(/^ {2}Call +send_message over REST$/m);
+  const events = stdout.split("\n").flatMap((line) => /^20\S+ {2}(.+)$/.exec(line)?.slice(1) ?? []);
+  expect(events).toEqual(expect.arrayContaining(["accepted", "sent", "delivered"]));
+  expect(events.filter((text) => /^(hold|charge) [\d.]+ USD \(simulated money\)$/.test(text))).toHaveLength(
+    2,
+  );
+  expect(await run("explain", "msg_none")).toMatchObject({ status: 1, stdout: "" });
+});
+
+test("an error is JSON with --json: the service's own, or one of the command line", async () => {
+  const rejected = await run("send", "415", "x", "--json");
+  expect(rejected.status).toBe(2);
+  expect(JSON.parse(rejected.stderr).error).toMatchObject({
+    code: "invalid_phone_number",
+    details: [{ field: "to" }],
+  });
+  const misspelt = await run("send", "415", "x", "--jsn", "--json");
+  expect(JSON.parse(misspelt.stderr)).toEqual({
+    error: { code: "invalid_arguments", message: "There is no option --jsn. Did you mean --json?" },
+  });
+  expect((await run("send", "415", "x")).stderr).toMatch(/^tidings: to: .*415.* Write it with \+/);
+});
+
 test("the inboxes are listed with their health", async () => {
   const [inbox] = JSON.parse(await runJson("inboxes", "list"));
   expect(inbox).toMatchObject({ channel: "simulator", health: { status: "ok" } });
@@ -63,7 +117,7 @@ test("an example of an event is signed with the secret that stays, until another
   receiver.secret = secret;
   expect(await trigger()).toMatchObject({ status: 0, stderr: "" });
   expect(receiver.received).toMatchObject([
-    { event: { type: "message.received", data: { from: "+14155550123" } } },
+    { event: { type: "message.received", data: { from: "+14155550123", test: true } } },
   ]);
   expect(await printedSecret(receiver.url)).toBe(secret);
   expect(await printedSecret(receiver.url, "--new-secret")).not.toBe(secret);
@@ -112,6 +166,11 @@ test.each<[string[], number, string]>([
   ]),
   [
     ["trigger", "message.sent"],
+    1,
+    "No active webhook subscribes to message.sent. Create one with create_webhook (POST /v1/webhook-subscriptions). For a program on this machine: tidings trigger message.sent --forward-to http://127.0.0.1:4000/hooks",
+  ],
+  [
+    ["trigger", "message.sent", "--forward-to", "localhost"],
     2,
     "tidings trigger takes an address: --forward-to http://127.0.0.1:4000/hooks",
   ],
@@ -164,8 +223,16 @@ describe("doctor", () => {
   });
 
   test("tells what is a problem from what is a warning", () => {
-    const inbox = { phone_number: "+14155550100", channel: "whatsapp" };
+    const inbox = { id: "inb_1", phone_number: "+14155550100", channel: "whatsapp" };
     const health = { code: 190, reason: "expired", since: null };
+    const healthy = { ...inbox, health: { status: "ok", code: null, reason: null, since: null } } as const;
+    const limits = { messaging_limit: 2_000, quality: "green", messages_per_second: 80 } as const;
+    const works = { latency_ms: 7, limits, problem: null };
+    const failing = (code: "account_rejected" | "channel_unreachable") => ({
+      ...works,
+      problem: { code, field: null, message: "No.", fix: "Wait." },
+    });
+    const unchecked = new CallFailure({ status: 429, code: "rate_limited", message: "Too many." });
     const webhook = { id: "whk_1", url: "https://a.example/secret", disabled_reason: null };
     expect([
       checkVersions("20.18.9").status,
@@ -174,12 +241,16 @@ describe("doctor", () => {
       describeDisk("/data", 1_999).status,
       describeMigrations({ pending: [], unknown: ["9999-later"] }).status,
       describeMigrations({ pending: ["0001-a"], unknown: [] }).status,
-      describeConnections({ max_connections: 20, used: 11 }).status,
-      describeConnections({ max_connections: 20, used: 10 }).status,
+      describeConnections({ max_connections: 20, used: 11, poolSize: 10 }).status,
+      describeConnections({ max_connections: 20, used: 10, poolSize: 10 }).status,
       describeClock(-3_000, 10).status,
       describeClock(3_000, 1_500).status,
-      describeInbox({ ...inbox, health: { ...health, status: "stopped" } }).status,
-      describeInbox({ ...inbox, health: { ...health, status: "unreachable" } }).status,
+      describeInbox({ ...inbox, health: { ...health, status: "stopped" } }, works).status,
+      describeInbox({ ...inbox, health: { ...health, status: "unreachable" } }, unchecked).status,
+      describeInbox(healthy, failing("account_rejected")).status,
+      describeInbox(healthy, failing("channel_unreachable")).status,
+      describeInbox(healthy, unchecked).message,
+      describeInbox(healthy, works).message,
       describeWebhook({ ...webhook, is_active: false, disabled_reason: "gone" }, []).status,
       describeWebhook({ ...webhook, is_active: true }, []).message,
     ]).toEqual([
@@ -196,8 +267,58 @@ describe("doctor", () => {
       "problem",
       "warning",
       "problem",
+      "warning",
+      "Inbox +14155550100 (whatsapp) could not be checked: Too many.",
+      "Inbox +14155550100 (whatsapp) works: its channel answered in 7 ms, quality green, 2,000 people a day.",
+      "problem",
       "whk_1 at https://a.example has had no event yet.",
     ]);
+  });
+});
+
+describe("doctor, of an inbox at WhatsApp,", () => {
+  const inbox = {
+    phone_number: "+14155550100",
+    callback_url: "https://tidings.example/webhooks/whatsapp/org_1/inb_1",
+    last_webhook_at: null,
+    created_at: "2026-11-01T00:00:00.000Z",
+  };
+  const silent = { isReceiptMissing: false, hasReceived: false };
+  const last_webhook_at = "2026-11-02T00:00:00.000Z";
+
+  test.each([
+    [
+      inbox,
+      silent,
+      "warning",
+      "Inbox +14155550100 has had no webhook since the inbox was made at 2026-11-01",
+    ],
+    [{ ...inbox, callback_url: null }, silent, "warning", "TIDINGS_PUBLIC_URL is not set"],
+    [{ ...inbox, callback_url: "http://a.example/" }, silent, "warning", "it can't call http://a.example/."],
+    [
+      { ...inbox, callback_url: "https://localhost/" },
+      silent,
+      "warning",
+      "it can't call https://localhost/.",
+    ],
+    [
+      { ...inbox, last_webhook_at },
+      { ...silent, isReceiptMissing: true },
+      "warning",
+      "has had no webhook since 2026-11-02T00:00:00.000Z, although messages were sent since.",
+    ],
+    [
+      { ...inbox, last_webhook_at, callback_url: "http://127.0.0.1:3000/" },
+      silent,
+      "ok",
+      "Inbox +14155550100 gets webhooks, the last at 2026-11-02T00:00:00.000Z.",
+    ],
+    [inbox, { ...silent, hasReceived: true }, "ok", "Inbox +14155550100 gets webhooks."],
+  ])("with %o and %o finds a %s: %s", (one, traffic, status, message) => {
+    expect(describeCallback(one, traffic)).toMatchObject({
+      status,
+      message: expect.stringContaining(message),
+    });
   });
 });
 

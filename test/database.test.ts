@@ -12,7 +12,7 @@ import type { Database, DatabaseTransaction, Queries } from "../src/database/dat
 import { vacuumChanged } from "../src/database/embedded/maintenance.ts";
 import { silentLog } from "./support/app.ts";
 import { createTestDatabase, type TestDatabase } from "./support/database.ts";
-import { serverUrl } from "./support/postgres.ts";
+import { isPooled, serverUrl } from "./support/postgres.ts";
 
 const server = serverUrl ?? "";
 
@@ -117,7 +117,7 @@ test("a failed query doesn't discard the connection", async () => {
   expect(await first(sql`select current_setting('tidings.mark', true) as mark`)).toEqual({ mark: "here" });
 });
 
-test("a statement is prepared once for each text", async () => {
+test.skipIf(isPooled)("a statement is prepared once for each text", async () => {
   for (let id = 1; id <= 5; id += 1) {
     await sql`insert into notes values (${id}, 'once')`.execute(database.queries);
   }
@@ -128,35 +128,42 @@ test("a statement is prepared once for each text", async () => {
   ).toEqual({ count: 1 });
 });
 
-test("a connection prepares at most 1,000 statements, and runs more", { tags: "postgres" }, async () => {
-  await using own = await open({ poolSize: 1 });
-  for (let number = 0; number < 1_010; number += 1) {
+test.skipIf(isPooled)(
+  "a connection prepares at most 1,000 statements, and runs more",
+  { tags: "postgres" },
+  async () => {
+    await using own = await open({ poolSize: 1 });
+    for (let number = 0; number < 1_010; number += 1) {
+      const { rows } = await sql<{
+        n: number;
+      }>`select ${number}::integer as n -- ${sql.raw(String(number))}`.execute(own.queries);
+      expect(rows).toEqual([{ n: number }]);
+    }
     const { rows } = await sql<{
-      n: number;
-    }>`select ${number}::integer as n -- ${sql.raw(String(number))}`.execute(own.queries);
-    expect(rows).toEqual([{ n: number }]);
-  }
-  const { rows } = await sql<{ count: number }>`select count(*) as count from pg_prepared_statements`.execute(
-    own.queries,
-  );
-  expect(rows).toEqual([{ count: 1_000 }]);
-});
+      count: number;
+    }>`select count(*) as count from pg_prepared_statements`.execute(own.queries);
+    expect(rows).toEqual([{ count: 1_000 }]);
+  },
+);
 
-test("a statement prepared on an empty table uses the index once the table is full", async () => {
-  const { queries } = database;
-  await sql`analyze notes`.execute(queries);
-  for (let n = 0; n < 10; n += 1) {
-    await first(sql`select text from notes where id = ${n}`);
-  }
-  await sql`insert into notes select n, 'a' from generate_series(1, 20000) as n`.execute(queries);
-  const statement = "select text from notes where id = $1";
-  const named = await first(
-    sql<{ name: string }>`select name from pg_prepared_statements where statement = ${statement}`,
-  );
-  const plan = async () =>
-    Object.values((await first(sql<object>`explain execute ${sql.ref(named?.name ?? "")} (7)`)) ?? {})[0];
-  expect(await plan()).toContain("Index Scan");
-});
+test.skipIf(isPooled)(
+  "a statement prepared on an empty table uses the index once the table is full",
+  async () => {
+    const { queries } = database;
+    await sql`analyze notes`.execute(queries);
+    for (let n = 0; n < 10; n += 1) {
+      await first(sql`select text from notes where id = ${n}`);
+    }
+    await sql`insert into notes select n, 'a' from generate_series(1, 20000) as n`.execute(queries);
+    const statement = "select text from notes where id = $1";
+    const named = await first(
+      sql<{ name: string }>`select name from pg_prepared_statements where statement = ${statement}`,
+    );
+    const plan = async () =>
+      Object.values((await first(sql<object>`explain execute ${sql.ref(named?.name ?? "")} (7)`)) ?? {})[0];
+    expect(await plan()).toContain("Index Scan");
+  },
+);
 
 test("a broken connection is replaced, and the names of its prepared statements do not conflict", async () => {
   const spy = vi.spyOn(pg.Client.prototype, "query");
@@ -236,7 +243,7 @@ describe("on the embedded engine", { tags: "embedded" }, () => {
 });
 
 describe("on PostgreSQL", { tags: "postgres" }, () => {
-  test("a transaction whose connection the server terminates is retried", async () => {
+  test.skipIf(isPooled)("a transaction whose connection the server terminates is retried", async () => {
     let tries = 0;
     await database.transaction(async (tx) => {
       tries += 1;
@@ -247,6 +254,30 @@ describe("on PostgreSQL", { tags: "postgres" }, () => {
     });
     expect(tries).toBe(2);
   });
+
+  test.skipIf(isPooled)(
+    "a session without the names that were given in it is used without names",
+    async () => {
+      const warnings: string[] = [];
+      const log = { ...silentLog, warn: (_: object, message: string) => void warnings.push(message) };
+      await using own = await open({ poolSize: 1, log });
+      const { queries } = own;
+      const read = (id: number) => first(sql`select ${id}::integer as id`, queries);
+      await read(1);
+      await sql`deallocate all`.execute(queries);
+      expect(await own.transaction((tx) => first(sql`select ${2}::integer as id`, tx))).toEqual({ id: 2 });
+      await sql`deallocate all`.execute(queries);
+      expect(await read(3)).toEqual({ id: 3 });
+      expect(await first(sql`select count(*) as count from pg_prepared_statements`, queries)).toEqual({
+        count: 0,
+      });
+      expect(warnings).toEqual([expect.stringMatching(/^A pooler .* does not keep prepared statements/)]);
+      // A setting of the session would stay in it for others.
+      expect(await first(sql`select current_setting('statement_timeout') as limit`, queries)).toEqual({
+        limit: "15s",
+      });
+    },
+  );
 
   test.each([
     ["a closed port", (url: URL) => Object.assign(url, { port: "1" }), "The connection was refused"],

@@ -53,7 +53,7 @@ const receivedImage = {
   channel_message_id: "wamid.image",
   from: "+14155550123",
   name: null,
-  original: {},
+  details: {},
   occurred_at: "2026-06-01T10:00:00Z",
   content: { type: "image" as const, media: { url: "", caption: null, file_name: null } },
   file: { id: "1003383421387256", content_type: "image/jpeg" },

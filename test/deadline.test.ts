@@ -62,7 +62,7 @@ const places: readonly Place[] = [
     answered: 0,
     call: (baseUrl) =>
       askWhatsApp(
-        { settings: whatsapp(baseUrl), token: "token", signal: never },
+        { settings: whatsapp(baseUrl), credentials: account, signal: never },
         { method: "GET", path: "/1" },
       ),
   },

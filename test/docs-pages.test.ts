@@ -1,9 +1,9 @@
 /** The pages under /docs/: every one is served, its links lead somewhere, and people can use it. */
-import { existsSync } from "node:fs";
-import axe from "axe-core";
-import { type Browser, chromium, type Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { describe, expect, test } from "vitest";
 import { groups } from "../scripts/docs/pages/navigation.ts";
+import { browserPath, hasBrowser, pageForms, useBrowser } from "./support/browser.ts";
+import { findViolations } from "./support/find-violations.ts";
 import { iterations } from "./support/iterations.ts";
 import { useService } from "./support/served-process.ts";
 
@@ -12,8 +12,8 @@ const paths = groups.flatMap(({ pages }) => pages.map(({ path }) => path));
 
 const read = async (path: string) => fetch((await serve()).address + path);
 
-test("the address of the service leads to the documentation", async () => {
-  const answer = await read("/");
+test("/docs leads to the documentation, under a policy that allows nothing else", async () => {
+  const answer = await read("/docs");
   expect(answer.url).toBe(`${(await serve()).address}/docs/`);
   expect(answer.headers.get("content-security-policy")).toContain("default-src 'none'");
   expect(await answer.text()).toContain("<h1>Documentation</h1>");
@@ -28,7 +28,7 @@ test("every link of every page leads to a page, and to a heading on it", async (
   }
   const broken = [...texts].flatMap(([page, text]) =>
     Array.from(text.matchAll(/(?:href|src)="([^"]+)"/g), ([, target = ""]) => target)
-      .filter((target) => !/^(https?:|data:|\/v1\/|\/docs\/(docs\.|drawings\/))/.test(target))
+      .filter((target) => !/^(https?:|data:|\/v1\/|\/docs\/(docs\.|(drawings|images)\/))/.test(target))
       .filter((target) => {
         const [path, anchor] = target.split("#");
         const found = texts.get(path || page);
@@ -39,12 +39,23 @@ test("every link of every page leads to a page, and to a heading on it", async (
   expect(broken).toEqual([]);
 });
 
-test.each(["/docs/docs.js", "/docs/docs.css", "/docs/search.json", "/docs/drawings/overview.svg"])(
-  "%s is served",
-  async (path) => {
-    expect((await read(path)).status).toBe(200);
-  },
-);
+test.each(["/docs/docs.js", "/docs/docs.css", "/docs/search.json"])("%s is served", async (path) => {
+  expect((await read(path)).status).toBe(200);
+});
+
+test("every picture of every page is served and has a description", async () => {
+  const pictures: string[] = [];
+  for (const path of ["", ...paths]) {
+    const html = await (await read(`/docs/${path}`)).text();
+    for (const [image] of html.matchAll(/<img [^>]+>/g)) {
+      const [, address = ""] = /src="([^"]+)"/.exec(image) ?? [];
+      expect([image, (await read(address)).status]).toEqual([image, 200]);
+      expect(image).toMatch(/alt="[^"]{20,}"/);
+      pictures.push(address);
+    }
+  }
+  expect(pictures.length).toBeGreaterThanOrEqual(4);
+});
 
 test.each(["/docs/nothing", "/docs/reference/", "/docs/..%2ftidings.js", "/docs/.htaccess"])(
   "%s is not found",
@@ -55,20 +66,18 @@ test.each(["/docs/nothing", "/docs/reference/", "/docs/..%2ftidings.js", "/docs/
   },
 );
 
-const executablePath = "/usr/bin/chromium";
-const forms = (["light", "dark"] as const).flatMap((colorScheme) =>
-  [1280, 360].map((width) => ({ colorScheme, width })),
-);
+test("a browser gets a page for an address without one, in which the address is text", async () => {
+  const { address } = await serve();
+  const answer = await fetch(`${address}/docs/a&b`, { headers: { accept: "text/html,*/*;q=0.8" } });
+  expect([answer.status, answer.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
+  expect(await answer.text()).toContain("<h1>There is no route GET /docs/a&amp;b.</h1>");
+});
 
-describe.skipIf(!existsSync(executablePath))(`in ${executablePath}`, { timeout: 120_000 }, () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
-  });
-  afterAll(() => browser.close());
+describe.skipIf(!hasBrowser)(`in ${browserPath}`, { timeout: 120_000 }, () => {
+  const browser = useBrowser();
 
   async function open(path: string, colorScheme: "light" | "dark" = "light", width = 1280): Promise<Page> {
-    const page = await browser.newPage({ colorScheme, viewport: { width, height: 800 } });
+    const page = await browser().newPage({ colorScheme, viewport: { width, height: 800 } });
     page.on("pageerror", (error) => {
       throw error;
     });
@@ -84,16 +93,9 @@ describe.skipIf(!existsSync(executablePath))(`in ${executablePath}`, { timeout: 
   test.each(shown)(
     "axe finds nothing on the page '%s' in any form, and nothing is too wide",
     async (path) => {
-      for (const { colorScheme, width } of forms) {
+      for (const { colorScheme, width } of pageForms) {
         const page = await open(path, colorScheme, width);
-        await page.evaluate(axe.source);
-        const found = await page.evaluate(async () => {
-          const tags = ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"];
-          // Runs in the page, where axe-core is loaded.
-          const { axe: loaded } = globalThis as unknown as { axe: typeof import("axe-core") };
-          const { violations } = await loaded.run({ runOnly: tags });
-          return violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
-        });
+        const found = await findViolations(page);
         const overflow = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
         expect({ colorScheme, width, found, overflow }).toEqual({
           colorScheme,
@@ -114,6 +116,18 @@ describe.skipIf(!existsSync(executablePath))(`in ${executablePath}`, { timeout: 
     await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
     await page.waitForURL("**/docs/api#idempotency");
+    await page.close();
+  });
+
+  test("a search finds the guide, although the reference repeats its words", async () => {
+    const page = await open("");
+    await page.keyboard.press("/");
+    await page.keyboard.type("approve broadcast");
+    await page.locator("#results a").first().waitFor();
+    const links = await page
+      .locator("#results a")
+      .evaluateAll((all) => all.map((each) => each.getAttribute("href")));
+    expect(links.slice(0, 6).some((link) => link?.startsWith("/docs/approvals"))).toBe(true);
     await page.close();
   });
 

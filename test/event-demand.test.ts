@@ -124,6 +124,71 @@ async function settle({ advanceTime }: TestApp) {
   }
 }
 
+test("a changed contact is reported with what was set, consent and block, also by a stop word and a flow", async () => {
+  const types = "contact.updated";
+  const { data: assistant } = await app.call(contacts.create_contact, { phone_number: newNumber() });
+  const cursor = await cursorOf(types);
+  const { id } = assistant;
+  await app.call(contacts.update_contact, { id, name: "Ada", opted_out: true });
+  await app.call(contacts.update_contact, { id, blocked: true, blocked_reason: "Asked for it" });
+  await app.call(contacts.tag_contact, { id, add: ["vip"] });
+  await app.call(contacts.tag_contact, { id, add: ["vip"] });
+  const phone = openPhone(app, newNumber());
+  await phone.write("Hello", { name: "Grace" });
+  const afterFirst = await cursorOf(types);
+  await phone.write("STOP");
+  await phone.write("STOP");
+  const nodes: NewNode[] = [{ id: "tag", node_type: "add_tag", action_config: { tag: "lead" } }];
+  const flow = await create(nodes, { name: "Tagging", trigger_keyword: "offer" });
+  await phone.write("offer");
+  await settle(app);
+  const key = { type: "api_key", name: "First key" };
+  expect((await eventsAfter(cursor, types)).slice(0, 3)).toMatchObject([
+    { data: { contact_id: id, fields: ["name", "opted_out"], opted_out: true, blocked: false, actor: key } },
+    { data: { contact_id: id, fields: ["blocked"], opted_out: true, blocked: true } },
+    { data: { contact_id: id, fields: ["tags"], opted_out: true, blocked: true } },
+  ]);
+  expect(await eventsAfter(afterFirst, types)).toMatchObject([
+    { data: { fields: ["opted_out"], opted_out: true, blocked: false, actor: { type: "system" } } },
+    { data: { fields: ["tags"], opted_out: true, actor: { type: "flow", id: flow.id } } },
+  ]);
+  await app.call(flows.delete_flow, { id: flow.id });
+});
+
+test("a changed conversation is reported with what changed, and not if nothing did", async () => {
+  const types = "conversation.updated";
+  const { conversation_id: id } = await openPhone(app, newNumber()).write("Hello");
+  const cursor = await cursorOf(types);
+  await app.call(conversations.update_conversation, { id, is_favorite: true, add_tags: ["billing"] });
+  await app.call(conversations.update_conversation, { id, is_favorite: true, add_tags: ["billing"] });
+  await app.call(conversations.update_conversation, { id, status: "snoozed" });
+  await app.call(conversations.update_conversation, { id, is_unread: false });
+  expect(await eventsAfter(cursor, types)).toMatchObject([
+    { data: { conversation_id: id, fields: ["tags", "is_favorite"], status: "open" } },
+    { data: { fields: ["status"], status: "snoozed" } },
+    { data: { fields: ["is_unread"] } },
+  ]);
+});
+
+test("a change of a contact or a conversation costs no statement more without a listener", async () => {
+  const { id } = await addContact();
+  const { conversation_id } = await openPhone(app, newNumber()).write("Hello");
+  const cost = async (act: () => Promise<unknown>) => {
+    const before = app.server.database.pool().statements;
+    await act();
+    return app.server.database.pool().statements - before;
+  };
+  const costs = async () => [
+    await cost(() => app.call(contacts.update_contact, { id, name: `Ada ${++numbers}` })),
+    await cost(() =>
+      app.call(conversations.update_conversation, { id: conversation_id, add_tags: [`t${++numbers}`] }),
+    ),
+  ];
+  const without = await costs();
+  await cursorOf("contact.updated,conversation.updated");
+  expect(await costs()).toEqual(without.map((statements) => statements + 1));
+});
+
 test("an event of a payment shows what list_payments shows, and neither signature nor key", async () => {
   const { cursor } = (await app.call(webhooks.list_events, {})).meta;
   const shop = createPaymentHelpers(app);

@@ -14,6 +14,31 @@ test("every response has a request id; the caller's own is kept", async () => {
 });
 
 test.each([
+  [
+    "GET",
+    "/v1/messages/msg_1",
+    ["GET /v1/messages/{id}/history", "GET /v1/conversations/{conversation_id}/messages/{message_id}"],
+  ],
+  ["GET", "/v1/contact", ["GET /v1/contacts", "POST /v1/contacts", "PUT /v1/contacts"]],
+  [
+    "GET",
+    "/v1/conversations/conv_1/messages",
+    [
+      "GET /v1/messages",
+      "GET /v1/conversations/{conversation_id}/messages/{message_id}",
+      "POST /v1/messages",
+    ],
+  ],
+  ["GET", "/v1/automation/flows/flow_1/runs", ["GET /v1/automation/runs"]],
+  ["GET", "/v1/nothing", undefined],
+  ["GET", "/nothing", undefined],
+])("%s %s, which does not exist, names near routes: %j", async (method, path, suggestions) => {
+  const answer = await app.fetch(path, { method });
+  const { error } = (await answer.json()) as { error: { code: string; suggestions?: string[] } };
+  expect([error.code, error.suggestions]).toEqual(["route_not_found", suggestions]);
+});
+
+test.each([
   ["an unknown path", "/v1/nothing", { method: "GET" }, 404, "route_not_found"],
   ["another method", "/v1/contacts", { method: "PATCH", json: {} }, 405, "method_not_allowed"],
   ["broken JSON", "/v1/contacts", post('{"phone_number":'), 400, "malformed_body"],

@@ -144,7 +144,7 @@ test("the rows of an older version have normal priority", async () => {
   expect(runs).toHaveLength(4);
 });
 
-test("bulk jobs count in the gauges as jobs of their lane", async () => {
+test("bulk jobs count in the gauges apart from the other jobs of their lane", async () => {
   const jobs = fixture.create([recordRuns("a.bulk").definition]);
   await fixture.enqueue(
     jobs,
@@ -155,8 +155,9 @@ test("bulk jobs count in the gauges as jobs of their lane", async () => {
   fixture.advance(60_000);
   const { lanes } = await readGauges(fixture.database.queries, fixture.now());
   expect(lanes).toEqual([
-    { group: "channel", due: 6, later: 0, oldestSeconds: 60 },
-    { group: "other", due: 1, later: 0, oldestSeconds: 60 },
+    { group: "channel", isBulk: false, due: 1, later: 0, oldestSeconds: 60 },
+    { group: "channel", isBulk: true, due: 5, later: 0, oldestSeconds: 60 },
+    { group: "other", isBulk: true, due: 1, later: 0, oldestSeconds: 60 },
   ]);
 });
 

@@ -73,7 +73,7 @@ describe.each(clientKinds)("a client of %s", (_, open) => {
     expect(result).toMatchObject({ _meta: { "io.tidings/idempotency-key": "order-7" } });
   });
 
-  test("is rejected without a request to the service if its key lacks the scope", async () => {
+  test("is reported to the service, and not made, if its key lacks the scope", async () => {
     await reader.listTools();
     server.upstream.requests.length = 0;
     const result = await reader.callTool({
@@ -84,7 +84,9 @@ describe.each(clientKinds)("a client of %s", (_, open) => {
     expect(result).not.toHaveProperty("structuredContent");
     expect(textOf(result)).toContain("send_message failed: insufficient_scope (403)");
     expect(textOf(result)).toContain("inbox:write");
-    expect(server.upstream.requests).toEqual([]);
+    expect(server.upstream.requests).toMatchObject([
+      { path: "/v1/mcp/rejected-calls", body: { tool: "send_message", code: "insufficient_scope" } },
+    ]);
   });
 
   test("is given every sufficient scope", async () => {
@@ -97,6 +99,9 @@ describe.each(clientKinds)("a client of %s", (_, open) => {
 
   test("gets a protocol error for an unknown tool", async () => {
     await expect(all.callTool({ name: "launch_rocket" })).rejects.toMatchObject({ code: -32602 });
+    await expect(all.callTool({ name: "inbox_report" })).rejects.toThrow(
+      "Unknown tool: inbox_report. Did you mean get_inbox_report? tools/list has the names.",
+    );
   });
 
   test("gets the service's error and what to do next", async () => {
@@ -133,7 +138,7 @@ describe("a failed call", () => {
   test("names an unknown argument, with the known ones", async () => {
     const text = textOf(await client.callTool({ ...send, arguments: { ...send.arguments, colour: "red" } }));
     expect(text).toBe(
-      "send_message failed: unknown_argument (400). Unknown argument: colour. Remove it. Next: Known arguments: to, body, reply_to, wait_seconds.",
+      "send_message failed: unknown_argument (400). Unknown argument: colour. Remove it. Next: Known arguments: to, body, inbox_id, reply_to, wait_seconds.",
     );
   });
 
@@ -141,7 +146,9 @@ describe("a failed call", () => {
     const text = textOf(await client.callTool({ name: "send_message" }));
     expect(text).toContain("to: This field is required.");
     expect(text).toContain("Field body: This field is required.");
-    expect(server.upstream.requests).toEqual([]);
+    expect(server.upstream.requests).toMatchObject([
+      { path: "/v1/mcp/rejected-calls", body: { tool: "send_message", code: "invalid_request" } },
+    ]);
   });
 
   test.each([

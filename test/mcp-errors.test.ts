@@ -49,6 +49,14 @@ const broken =
 const html = { "content-type": "text/html" };
 const problemJson = { "content-type": "application/problem+json; charset=utf-8" };
 
+test("an empty list of the error is left out", async () => {
+  const { error } = envelope("not_found");
+  const body = { error: { ...error, suggestions: [], known: ["a"] } };
+  const text = await textOf({ status: 404, body });
+  expect(text).toContain('known: ["a"].');
+  expect(text).not.toContain("suggestions");
+});
+
 test.each<[string, ScriptedResponse, string]>([
   [
     "our envelope, 404",

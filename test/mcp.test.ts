@@ -88,7 +88,7 @@ test("an unknown tool is 404, and an unknown argument is rejected with the known
   const failure = await expectFailure(call);
   expect(failure).toMatchObject({ status: 400, code: "unknown_argument" });
   expect(failure.message).toContain("text");
-  expect(failure.error).toMatchObject({ known: "to, body, reply_to, wait_seconds" });
+  expect(failure.error).toMatchObject({ known: "to, body, inbox_id, reply_to, wait_seconds" });
 });
 
 test("the call's idempotency key applies to its operation", async () => {

@@ -1,5 +1,6 @@
 /** Messages that are accepted together: what each of them gets, and what they cost. */
 import { beforeAll, describe, expect, test } from "vitest";
+import { createHold } from "../src/database/outage/index.ts";
 import { authenticate } from "../src/platform/account/auth/index.ts";
 import { type Call, createCall, type World } from "../src/platform/foundation/kernel/index.ts";
 import { modules } from "../src/platform/index.ts";
@@ -22,8 +23,9 @@ let otherCall: Call;
 
 beforeAll(async () => {
   world = await readWorld(app);
-  call = createCall(Object.values(modules), catalogue, world);
-  otherCall = createCall(Object.values(modules), catalogue, world);
+  const hold = createHold(app.server.database, 0);
+  call = createCall(Object.values(modules), { catalogue, world, hold });
+  otherCall = createCall(Object.values(modules), { catalogue, world, hold });
 });
 
 interface Request {

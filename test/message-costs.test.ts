@@ -4,6 +4,7 @@
  */
 import { beforeAll, expect, test } from "vitest";
 import { modules } from "../src/platform/index.ts";
+import { rules } from "../tools/rules.ts";
 import { startTestApp, type TestApp, useTestApp } from "./support/app.ts";
 import { createBroadcastHelpers } from "./support/broadcasts.ts";
 import { createTemplateHelpers } from "./support/templates.ts";
@@ -59,6 +60,23 @@ test("the record of acts costs a message one statement, and no wait", async () =
     const { statements, waits } = await costIn(plain, key);
     expect(await costIn(app, key)).toEqual({ statements: statements + 1, waits });
   }
+});
+
+test("a budget costs a message one statement and one wait, and none where no budget is set", async () => {
+  const to = "+14155550205";
+  await send(to);
+  const plain = await count(() => send(to));
+  expect(plain.waits).toBe(4);
+  for (const [day, headers, keyed] of [
+    [100, {}, plain],
+    [200, newKey(), await count(() => send(to, newKey()))],
+  ] as const) {
+    await app.call(rules.set_rules, { budgets: { messages: { day } } });
+    const { statements, waits } = await count(() => send(to, headers));
+    expect({ statements, waits }).toEqual({ statements: keyed.statements + 1, waits: keyed.waits + 1 });
+    await app.call(rules.set_rules, { budgets: null });
+  }
+  expect(await count(() => send(to))).toEqual(plain);
 });
 
 test("a message to a new contact is accepted after five waits, six with an idempotency key", async () => {

@@ -114,7 +114,7 @@ describe("to", () => {
 
 test("every tool that sends requires to, and can quote a message", () => {
   const mappings = Object.entries(toolMappingsOf("send_message", messages.send_message));
-  expect(mappings.map(([name]) => name)).toHaveLength(4);
+  expect(mappings.map(([name]) => name)).toHaveLength(5);
   for (const [name, { input }] of mappings) {
     expect(Object.keys(input.shape), name).toEqual(expect.arrayContaining(["to", "reply_to"]));
     expect(input.shape.to?.safeParse(undefined).success, name).toBe(false);

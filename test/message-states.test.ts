@@ -1,7 +1,7 @@
 /** The states of a message, with receipts in any order. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { advanceStatus, type MessageProgress } from "../src/platform/inbox/messages/states.ts";
+import { advanceStatus, type MessageProgress } from "../src/platform/inbox/messages/progress/states.ts";
 import { randomRuns } from "./support/iterations.ts";
 
 const queued: MessageProgress = {

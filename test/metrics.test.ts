@@ -2,10 +2,16 @@
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { expect, test } from "vitest";
+import { metricCatalogue } from "../src/adapters/telemetry/metric-catalogue.ts";
+import { version } from "../src/cli/version.ts";
+import { retryDelaysMs } from "../src/platform/automation/webhooks/schedule.ts";
 import { contacts } from "../tools/contacts.ts";
 import { messages } from "../tools/messages/index.ts";
+import { webhooks } from "../tools/webhooks.ts";
 import { startTestApp, type TestApp } from "./support/app.ts";
 import { callTool } from "./support/mcp-tool.ts";
+import { openPhone } from "./support/simulator.ts";
+import { startWebhookReceiver } from "./support/webhook-receiver.ts";
 
 const token = "a-token-of-the-operator";
 const to = "+14155550123";
@@ -93,7 +99,7 @@ test("statements and round trips of the database are counted, those of transacti
   expect(metrics.get("tidings_database_waits_total")).toBe(waits);
 });
 
-test("waiting and dead-letter jobs are counted in the database", async () => {
+test("waiting and dead-letter jobs are counted in the database; jobs of suspended organizations are not due", async () => {
   await using app = await startAppWithMetrics();
   const { queries } = app.server.database;
   await app.runDueJobs();
@@ -102,16 +108,67 @@ test("waiting and dead-letter jobs are counted in the database", async () => {
       values (${randomUUID()}, 'message.deliver', ${lane}, 'null',
         ${new Date(app.now().getTime() - secondsAgo * 1000).toISOString()}, ${app.now().toISOString()})
     `.execute(queries);
-  await Promise.all([add("channel:one", 90), add("channel:two", 30), add("channel:two", -3_600)]);
+  await Promise.all([
+    add("channel:one", 90),
+    add("channel:two", 30),
+    add("channel:two", -3_600),
+    add("~channel:one", 600),
+  ]);
+  // The trigger of organizations maintains this table.
+  await sql`insert into suspended_organizations (organization_id) values ('org_suspended')`.execute(queries);
+  await sql`insert into jobs (id, name, lane, organization_id, payload, run_at, created_at)
+    values ('suspended', 'message.deliver', 'channel:three', 'org_suspended', 'null',
+      ${new Date(app.now().getTime() - 900_000).toISOString()}, ${app.now().toISOString()})`.execute(queries);
   await sql`insert into dead_jobs (id, name, lane, payload, attempts, error, created_at, died_at)
     values ('dead', 'message.deliver', 'channel:one', 'null', 12, 'It broke.', now(), now())`.execute(
     queries,
   );
   const metrics = await scrape(app);
-  expect(metrics.get('tidings_jobs_waiting{group="channel",when="due"}')).toBe(2);
-  expect(metrics.get('tidings_jobs_waiting{group="channel",when="later"}')).toBe(1);
-  expect(metrics.get('tidings_jobs_oldest_due_seconds{group="channel"}')).toBe(90);
+  expect(metrics.get('tidings_jobs_waiting{group="channel",priority="normal",when="due"}')).toBe(2);
+  expect(metrics.get('tidings_jobs_waiting{group="channel",priority="normal",when="later"}')).toBe(2);
+  expect(metrics.get('tidings_jobs_oldest_due_seconds{group="channel",priority="normal"}')).toBe(90);
+  expect(metrics.get('tidings_jobs_waiting{group="channel",priority="bulk",when="due"}')).toBe(1);
+  expect(metrics.get('tidings_jobs_oldest_due_seconds{group="channel",priority="bulk"}')).toBe(600);
   expect(metrics.get('tidings_jobs_dead{name="message.deliver"}')).toBe(1);
+});
+
+test("a webhook delivery that is not tried again is counted once as failed", async () => {
+  await using app = await startTestApp({
+    env: { TIDINGS_METRICS_TOKEN: token, TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true" },
+  });
+  await using receiver = await startWebhookReceiver();
+  const { data } = await app.call(webhooks.create_webhook, {
+    url: receiver.url,
+    events: ["message.received"],
+  });
+  receiver.secret = data.signing_secret;
+  receiver.respond = () => ({ status: 500 });
+  await openPhone(app, "+14155550141").write("Hello");
+  await app.runDueJobs();
+  const failures = "tidings_webhook_deliveries_failed_total";
+  const first = await scrape(app);
+  expect([first.get(failures), first.get('tidings_webhook_deliveries_total{outcome="refused"}')]).toEqual([
+    0, 1,
+  ]);
+  for (const waitMs of retryDelaysMs) {
+    await app.advanceTime(waitMs * 1.21);
+  }
+  const last = await scrape(app);
+  expect([last.get(failures), last.get('tidings_webhook_deliveries_total{outcome="refused"}')]).toEqual([
+    1, 10,
+  ]);
+});
+
+test("the metrics are those of the catalogue, and the version is one of them", async () => {
+  await using app = await startAppWithMetrics();
+  const response = await app.fetch("/metrics", { headers: { authorization: `Bearer ${token}` } });
+  const types = [...(await response.text()).matchAll(/^# TYPE (tidings_\w+) (\w+)$/gm)];
+  expect(types.map(([, name, kind]) => [name, kind]).sort()).toEqual(
+    Object.entries(metricCatalogue)
+      .map(([name, { kind }]) => [`tidings_${name}`, kind])
+      .sort(),
+  );
+  expect((await scrape(app)).get(`tidings_build_info{version="${version}"}`)).toBe(1);
 });
 
 test("no request adds a series, and no label contains an id, a number or an organization", async () => {

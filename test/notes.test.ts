@@ -42,6 +42,7 @@ test("a note has its text and its author: a key, or the signed-in user", async (
     conversation_id,
     text: "Wants the invoice by Friday.",
     author: { type: "api_key", id: key.id, name: "Assistant" },
+    mentions: [],
     created_at: app.now().toISOString(),
   });
   const { data: session } = await app.call(auth.login, { email: ownerEmail, password: ownerPassword });
@@ -66,6 +67,7 @@ test("the context has the latest ten notes, oldest first, and the list the lates
     text: `${"x".repeat(120)}…`,
     author,
     created_at,
+    mentions: [],
   });
 });
 

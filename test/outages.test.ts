@@ -8,7 +8,7 @@
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { openDatabase } from "../src/database/connect.ts";
-import { isOutage, NoAnswerError, NoConnectionError } from "../src/database/outage.ts";
+import { isOutage, NoAnswerError, NoConnectionError } from "../src/database/outage/index.ts";
 import { coalesce } from "../src/database/sharing/coalesce.ts";
 import { contacts } from "../tools/contacts.ts";
 import { silentLog, startTestApp, type TestApp } from "./support/app.ts";
@@ -30,7 +30,7 @@ beforeAll(async () => {
   database = await createTestDatabase();
   proxy = await startDatabaseProxy(database.env.DATABASE_URL ?? "");
   const behindProxy = { env: { ...database.env, DATABASE_URL: proxy.url }, async [Symbol.asyncDispose]() {} };
-  app = await startTestApp({ database: behindProxy, log });
+  app = await startTestApp({ database: behindProxy, log, env: { TIDINGS_DATABASE_WAIT: "0" } });
 });
 
 afterAll(async () => {
@@ -64,6 +64,8 @@ async function expectUnavailable(response: Response): Promise<void> {
 describe("a database", () => {
   test("that refuses connections: 503, not ready, one line for many requests; then it goes on", async () => {
     await proxy.refuse();
+    // The second line would follow after a second.
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const responses = await Promise.all(Array.from({ length: 20 }, list));
     for (const response of responses) {
       await expectUnavailable(response);
@@ -77,6 +79,7 @@ describe("a database", () => {
         error: expect.stringContaining("ECONNREFUSED"),
       },
     ]);
+    vi.useRealTimers();
     await recover();
     expect((await app.fetch("/readyz")).status).toBe(200);
   });

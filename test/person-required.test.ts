@@ -34,7 +34,7 @@ test("each operation that takes an address or a password requires a person, or p
       effect !== "read" && Object.keys(input.shape).some((field) => fieldsOfPeople.includes(field)),
   );
   const others = taking.filter(([, { credential }]) => credential !== "person");
-  expect(others.map(([name]) => name)).toEqual(["login", "change_password"]);
+  expect(others.map(([name]) => name)).toEqual(["login", "change_password", "change_email"]);
 });
 
 test("an operation that requires a person has neither a tool nor another path", () => {
@@ -48,7 +48,8 @@ test("an operation that requires a person has neither a tool nor another path", 
 test.each(ofPersons)("%s rejects a key with every scope", async (_, { method, path }) => {
   const key = await createUserKey(app, allScopes);
   const before = await readUsers();
-  const answer = await app.fetch(path.replace(/\{\w+\}/g, "none"), { method, key, json: {} });
+  const body = method === "GET" ? {} : { json: {} };
+  const answer = await app.fetch(path.replace(/\{\w+\}/g, "none"), { method, key, ...body });
   expect(answer.status).toBe(403);
   expect(await answer.json()).toMatchObject({ error: { type: "permission", code: "person_required" } });
   expect(await readUsers()).toEqual(before);

@@ -80,7 +80,7 @@ test("a broadcast that was changed does not run: the answer has the new plan, wh
     error: { plan: { id: made.id, version: 2, samples: [{ text: "Hi Ann, come and see." }, {}, {}] } },
   });
   expect(await get(id)).toMatchObject({ execution_status: "draft", recipient_count: 0 });
-  expect((await run(made.id)).plan).toMatchObject({ status: "run", version: 2 });
+  expect((await run(made.id, 2)).plan).toMatchObject({ status: "run", version: 2 });
   expect(await get(id)).toMatchObject({ recipient_count: 3 });
 });
 

@@ -21,6 +21,7 @@ import { webhooks } from "../tools/webhooks.ts";
 import type { TestApp } from "./support/app.ts";
 import { createApprovalHelpers } from "./support/approvals.ts";
 import { createBroadcastHelpers } from "./support/broadcasts.ts";
+import { expectFailure } from "./support/expect-failure.ts";
 import { createFlowHelpers, say } from "./support/flows.ts";
 import { createTenant } from "./support/operator.ts";
 import { createPaymentHelpers } from "./support/payments.ts";
@@ -51,7 +52,7 @@ useWhatsApp((started) => ({ app, graph, inbox } = started), {
   env: { TIDINGS_ALLOW_LOCAL_WEBHOOKS: "true", ...trustedProxyEnv },
 });
 
-type WhatsAppEvent = "message.reaction" | "message.edited" | "inbox.health";
+type WhatsAppEvent = "message.reaction" | "message.edited" | "inbox.health" | "inbox.alert";
 
 /** Each makes its event happen once, in an organization that is its own. */
 const causes: Record<Exclude<PublicEventName, WhatsAppEvent>, (tenant: TestApp) => Promise<unknown>> = {
@@ -129,11 +130,20 @@ const causes: Record<Exclude<PublicEventName, WhatsAppEvent>, (tenant: TestApp) 
     const id = await begin(tenant);
     await tenant.call(conversations.update_conversation, { id, status: "closed" });
   },
+  async "conversation.updated"(tenant) {
+    const id = await begin(tenant);
+    await tenant.call(conversations.update_conversation, { id, add_tags: ["vip"] });
+    await tenant.call(conversations.update_conversation, { id, add_tags: ["vip"] });
+  },
   "contact.created": (tenant) => openPhone(tenant, number).write("Hello", { name: "Ada" }),
   async "contact.tag_added"(tenant) {
     const { data } = await tenant.call(contacts.create_contact, { phone_number: number });
     await tenant.call(contacts.tag_contact, { id: data.id, add: ["vip"] });
     await tenant.call(contacts.tag_contact, { id: data.id, add: ["vip"], remove: ["old"] });
+  },
+  async "contact.updated"(tenant) {
+    const { data } = await tenant.call(contacts.create_contact, { phone_number: number });
+    await tenant.call(contacts.update_contact, { id: data.id, opted_out: true });
   },
   async "template.status_changed"(tenant) {
     const { id } = await createTemplateHelpers(tenant).create({ name: "greeting" });
@@ -155,6 +165,18 @@ const causes: Record<Exclude<PublicEventName, WhatsAppEvent>, (tenant: TestApp) 
   async "plan.declined"(tenant) {
     await decide(tenant, "decline");
   },
+  async "plan.run"(tenant) {
+    await runPlan(tenant, "create_contact", { phone_number: number });
+  },
+  async "plan.failed"(tenant) {
+    const shop = createPaymentHelpers(tenant);
+    const checkout = await shop.pay((await shop.order(20)).order_id, { outcome: "failed" });
+    await expectFailure(runPlan(tenant, "verify_payment", checkout));
+  },
+  async "plan.expired"(tenant) {
+    await tenant.call(plans.plan_call, { operation: "create_contact", input: { phone_number: number } });
+    await tenant.advanceTime(24 * hour + 5 * minute);
+  },
   async "payment.refunded"(tenant) {
     const { refund, order_id } = await pay(tenant);
     await refund(order_id, { amount_minor: 250 });
@@ -175,6 +197,7 @@ const whatsAppCauses: Record<WhatsAppEvent, () => Promise<unknown>> = {
     graph.routes["POST messages"] = () => graphError(190, {}, { status: 401 });
     await sendText(app, inbox);
   },
+  "inbox.alert": () => deliver(app, inbox, { field: "security", value: { event: "PIN_CHANGED" } }),
 };
 
 async function send(tenant: TestApp) {
@@ -235,6 +258,11 @@ async function decide(tenant: TestApp, step: "approve" | "decline") {
   const plan = await holdBack(tenant);
   const { token } = await helpers.signPerson();
   await helpers.decide(step, plan, token);
+}
+
+async function runPlan(tenant: TestApp, operation: string, input: object) {
+  const { data } = await tenant.call(plans.plan_call, { operation, input: { ...input } });
+  await tenant.call(plans.run_plan, { id: data.id });
 }
 
 let persons = 100;

@@ -13,6 +13,11 @@ describe("an invalid query is rejected with its place", () => {
   });
   const long = value("score", "in", Array(501).fill(1));
 
+  test("an unknown attribute is answered with the nearest one", () => {
+    expect(parseFailure({ ...ok, attribute: "tag" }).detail.suggestions).toEqual(["tags"]);
+    expect(parseFailure({ ...ok, attribute: "constructor" }).detail).not.toHaveProperty("suggestions");
+  });
+
   test.each<[query: unknown, code: string, param: string, text: string]>([
     [[ok], "query_malformed", "query", '{"and":[…]}'],
     [null, "query_malformed", "query", "object"],

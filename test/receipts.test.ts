@@ -6,7 +6,11 @@
 import { beforeAll, expect, test } from "vitest";
 import type { World } from "../src/platform/foundation/kernel/index.ts";
 import { receiveReceipts } from "../src/platform/inbox/messages/index.ts";
-import { applyUpdates, lockMessages, takeParkedReceipts } from "../src/platform/inbox/messages/progress.ts";
+import {
+  applyUpdates,
+  lockMessages,
+  takeParkedReceipts,
+} from "../src/platform/inbox/messages/progress/index.ts";
 import { modules } from "../src/platform/index.ts";
 import type { Receipt, ReceiptType } from "../src/ports/channel/channel.ts";
 import { messages } from "../tools/messages/index.ts";

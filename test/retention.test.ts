@@ -9,8 +9,10 @@ import { billing } from "../tools/billing.ts";
 import { imports } from "../tools/imports.ts";
 import { messages } from "../tools/messages/index.ts";
 import { plans } from "../tools/plans.ts";
+import { rules as organizationRules } from "../tools/rules.ts";
 import { webhooks } from "../tools/webhooks.ts";
 import { ownerEmail, ownerPassword, useTestApp } from "./support/app.ts";
+import { openBrowser } from "./support/console.ts";
 import { openPhone } from "./support/simulator.ts";
 
 const rules = jobsOf(modules).flatMap(({ retention = [] }) => retention);
@@ -56,7 +58,8 @@ const kept: Readonly<Record<string, readonly string[]>> = {
   "with the run that they belong to": ["flow_run_steps"],
   "until they end": ["jobs", "processes", "outward_calls"],
   "like messages": ["simulator_messages"],
-  "with the conversation that they belong to": ["chatbot_conversations"],
+  "with the conversation that they belong to": ["chatbot_conversations", "conversation_reads"],
+  "until the next one of the person": ["presences"],
   "like templates": ["simulator_templates"],
   "like payments": ["simulator_payments", "simulator_payment_orders"],
 };
@@ -72,7 +75,9 @@ beforeAll(async () => {
   await app.call(webhooks.create_webhook, { url: "http://127.0.0.1:1/", events: ["message.sent"] });
   await app.call(webhooks.list_events, { types: "contact.created" });
   await app.call(auth.login, { email: ownerEmail, password: ownerPassword });
+  await openBrowser(app).signIn(ownerEmail, ownerPassword);
   const { message_id, conversation_id } = await openPhone(app, "+14155550191").write("hi");
+  await app.call(organizationRules.set_rules, { budgets: { messages: { day: 100 } } });
   await app.call(messages.send_message, {
     to: "+14155550191",
     type: "text",
@@ -95,11 +100,11 @@ beforeAll(async () => {
     insert into parked_receipts (organization_id, channel_message_id, type, occurred_at, parked_at)
     select ${organization}, 'unknown', 'sent', now(), now()`);
   await query(`
-    insert into message_originals (organization_id, message_id, original, received_at)
-    select ${organization}, 'msg_1', '{}', now()`);
-  await query(`
     insert into payment_events (organization_id, event_id, received_at)
     select ${organization}, 'evt_1', now()`);
+  await query(`
+    insert into sign_in_links (organization_id, hash, user_id, session_version, created_at, expires_at)
+    select organization_id, 'hash', id, session_version, now(), now() from users`);
   await query(`update imports set status = 'failed', finished_at = now()`);
   await query(`
     insert into assignments (organization_id, id, conversation_id, contact_id, assignment_type, over_capacity, created_at)

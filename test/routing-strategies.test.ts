@@ -55,7 +55,7 @@ describe("strategies", () => {
       {},
       { Ada: { skills: ["fr"] }, Bob: { skills: ["FR", "tax"] }, Cyd: { skills: ["tax", "de"] } },
     );
-    const settings = { required_skills: ["Tax"], relax_after_seconds: 60 };
+    const settings = { required_skills: ["Tax"], relax_after_seconds: 30 };
     const policy = await createPolicy(team, { strategy: "skills_based", settings, is_active: false });
     const id = await write();
     await app.call(conversations.update_conversation, { id, add_tags: ["skill:Fr"] });
@@ -70,9 +70,11 @@ describe("strategies", () => {
     });
     await app.call(conversations.update_conversation, { id, add_tags: ["skill:de"] });
     await app.call(routing.update_routing_policy, { id: policy.id, is_active: true });
+    // Just after a full minute, when the queues are swept: until the relax time no sweep assigns it.
+    await app.advanceTime(60_000 - (app.now().getTime() % 60_000));
     await app.call(conversations.assign_conversation, { id, team_id: team.id });
     expect((await get(id)).assigned_to).toBeNull();
-    await app.advanceTime(60_000);
+    await app.advanceTime(30_000);
     expect((await get(id)).assigned_to).toBe(team.users.Bob);
     const [relaxed] = await decisionsOf(id);
     expect(relaxed).toMatchObject({ trigger: "escalation", outcome: "assigned" });

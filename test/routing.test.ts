@@ -1,6 +1,8 @@
 /** Routing policies: their order, validation and simulation. */
 import { describe, expect, test } from "vitest";
+import type { InputOf } from "../tools/contract/index.ts";
 import { conversations } from "../tools/conversations.ts";
+import { inboxes } from "../tools/inboxes.ts";
 import { routing } from "../tools/routing.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { createOrganizationFor } from "./support/operator.ts";
@@ -12,6 +14,19 @@ const { app, nextNumber, write, createPolicy, get, decisionsOf } = useRoutingApp
 
 const simulate = async (conversation_id: string, policy_id?: string) =>
   (await app.call(routing.simulate_routing, { conversation_id, ...(policy_id ? { policy_id } : {}) })).data;
+
+type NewConversation = NonNullable<InputOf<typeof routing.simulate_routing>["new_conversation"]>;
+const predict = async (new_conversation: NewConversation) =>
+  (await app.call(routing.simulate_routing, { new_conversation })).data;
+
+/** How many rows there are of everything that a new conversation writes. */
+async function countStored(): Promise<readonly number[]> {
+  const { queries } = app.server.database;
+  const tables = ["contacts", "conversations", "messages", "routing_decisions", "assignments"] as const;
+  return Promise.all(
+    tables.map(async (table) => (await queries.selectFrom(table).select("id").execute()).length),
+  );
+}
 
 test("the tiers of another organization's teams delay no escalation", async () => {
   const first = await createTeamWithMembers(app, { name: "First", tier: 1 }, {});
@@ -108,6 +123,79 @@ describe("simulate", () => {
     await app.call(conversations.assign_conversation, { id, team_id: team.id });
     const [decision] = await decisionsOf(id);
     expect(decision).toMatchObject(simulated);
+  });
+
+  test("predicts where a new conversation goes by its text, tags, inbox and contact, and stores nothing", async () => {
+    const support = await createTeamWithMembers(app, {}, { Ada: {}, Bob: {} });
+    const sales = await createTeamWithMembers(app, {}, { Cleo: {} });
+    const inbox = await app.call(inboxes.create_inbox, { name: "Sales", phone_number: "+14155550990" });
+    const when = (attribute: string, operator: string, value: unknown) => ({ attribute, operator, value });
+    await createPolicy(support, { strategy: "sticky" });
+    await createPolicy(sales, {
+      strategy: "round_robin",
+      priority: 1,
+      conditions: {
+        or: [
+          when("message.text", "contains", "price"),
+          when("conversation.tags", "has_any", ["vip"]),
+          when("conversation.inbox_id", "eq", inbox.data.id),
+          when("country", "eq", "DE"),
+        ],
+      },
+    });
+    const before = await countStored();
+    const agentOf = async (described: NewConversation) => (await predict(described)).assigned_to;
+    expect(await agentOf({ text: "What is the PRICE?" })).toBe(sales.users.Cleo);
+    expect(await agentOf({ tags: ["VIP"] })).toBe(sales.users.Cleo);
+    expect(await agentOf({ inbox_id: inbox.data.id })).toBe(sales.users.Cleo);
+    expect(await agentOf({ from: "+4915123456789" })).toBe(sales.users.Cleo);
+    const predicted = await predict({ text: "Hello" });
+    expect(predicted).toMatchObject({
+      outcome: "assigned",
+      conversation_id: null,
+      assigned_to: support.users.Ada,
+    });
+    expect(await countStored()).toEqual(before);
+
+    const number = nextNumber();
+    const [decision] = await decisionsOf(await write(number));
+    expect(decision).toMatchObject({ ...predicted, conversation_id: expect.any(String) });
+    // The contact is known by now, and Ada served it last.
+    expect((await predict({ from: number })).explanation).toContain("who served this contact last");
+    expect(await agentOf({})).toBe(support.users.Bob);
+  });
+
+  test("predicts at a time when a member is away", async () => {
+    const at = new Date(app.now().getTime() + 3_600_000).toISOString();
+    const until = new Date(app.now().getTime() + 7_200_000).toISOString();
+    const absence = { unavailable_from: at, unavailable_until: until };
+    const team = await createTeamWithMembers(app, {}, { Ada: absence });
+    await createPolicy(team, { strategy: "round_robin" });
+    expect(await predict({})).toMatchObject({ outcome: "assigned", assigned_to: team.users.Ada });
+    expect(await predict({ at })).toMatchObject({
+      outcome: "queued",
+      assigned_to: null,
+      candidates: [{ name: "Ada", passed_over: "unavailable" }],
+    });
+  });
+
+  test("rejects another organization's inbox, and both or neither of the two inputs", async () => {
+    const { key } = await createOrganizationFor(app, "Stranger");
+    const { data } = await app.call(
+      inboxes.create_inbox,
+      { name: "Theirs", phone_number: "+14155550991" },
+      { key },
+    );
+    expect(await expectFailure(predict({ inbox_id: data.id }))).toMatchObject({
+      status: 404,
+      code: "inbox_not_found",
+    });
+    const input = { conversation_id: await write(), new_conversation: {} };
+    for (const wrong of [{}, input]) {
+      const failure = await expectFailure(app.call(routing.simulate_routing, wrong));
+      expect(failure).toMatchObject({ status: 400, code: "invalid_request" });
+      expect(failure.error).toMatchObject({ param: "conversation_id" });
+    }
   });
 
   test("without a policy says that there is none", async () => {

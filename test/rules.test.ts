@@ -208,7 +208,7 @@ test("conditions ask for a person in each mode", async () => {
   const large = await draft(611, 3);
   expect(await request(["POST", `/v1/broadcasts/${large.id}/execute`, {}], { key })).toMatchObject({
     status: 202,
-    body: { data: { plan: { why: ["it reaches more than 2 persons"] } } },
+    body: { data: { plan: { why: ["it reaches more than 2 people"] } } },
   });
   const made = await plan({ operation: "execute_broadcast", input: { id: large.id } }, key);
   expect(await request(["POST", `/v1/plans/${made.id}/run`], { key })).toMatchObject({

@@ -170,6 +170,12 @@ async function call(
   request: Partial<CredentialRequest<"json">> = {},
 ) {
   const route = app.routes.find(({ methods, path }) => `${methods} ${path}` === line);
-  const empty = { params: {}, query: {}, headers: {}, isHead: false, body: undefined };
+  const empty = {
+    params: {},
+    query: {},
+    headers: {},
+    isHead: false,
+    body: undefined,
+  };
   return route?.handle({ organization_id: "org_1", caller: callerOf("org_1"), ...empty, ...request });
 }

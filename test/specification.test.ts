@@ -69,7 +69,7 @@ test("every operation of the specification is in the default list", () => {
   expect(unlisted.map(([name]) => name)).toEqual([]);
 });
 
-test("every operation offers a tool, except signing in, what requires a person, and the tool endpoints", () => {
+test("every operation offers a tool, except signing in, what requires a person, confirmations, and the tool endpoints", () => {
   const withoutTool = operations.filter(
     ([name, operation]) => Object.keys(toolMappingsOf(name, operation)).length === 0,
   );
@@ -79,12 +79,20 @@ test("every operation offers a tool, except signing in, what requires a person, 
     "set_api_key_rules",
     "login",
     "change_password",
+    "change_email",
+    "update_profile",
     "refresh",
+    "list_console_sessions",
+    "end_console_session",
+    "end_other_console_sessions",
     "approve_plan",
     "decline_plan",
+    "request_confirmation",
+    "confirm_plan",
     "set_rules",
     "list_mcp_tools",
     "call_mcp_tool",
+    "report_rejected_call",
   ]);
 });
 

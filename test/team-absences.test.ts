@@ -87,7 +87,7 @@ describe("a member who is away", () => {
     const id = await write();
     expect((await get(id)).assigned_to).toBeNull();
     expect((await contextOf(id)).waiting_reason).toBe(
-      'The policy "Policy" (round_robin) found nobody free (1 unavailable): it waits in the queue of Support.',
+      'The policy "Policy" (in turn) found nobody free (1 unavailable): it waits in the queue of Support.',
     );
     await app.advanceTime(hour + 60_000);
     expect((await get(id)).assigned_to).toBe(member.user_id);

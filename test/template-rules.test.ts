@@ -43,15 +43,21 @@ const rules: readonly [code: string, data: Data, field: string, message: string]
   ],
   [
     "variable_malformed",
-    { body: "Hello {{name}}, your order is on its way." },
+    { body: "Hello {{Name}}, your order is on its way." },
     "template_data.body",
-    "Write a variable as {{1}}, with a number alone between the braces.",
+    "Write a variable as {{1}} or {{first_name}}: a number, or a name of small letters, digits and _.",
   ],
   [
     "variable_malformed",
     { body: "Your order {{1} is on its way." },
     "template_data.body",
-    "Write a variable as {{1}}, with a number alone between the braces.",
+    "Write a variable as {{1}} or {{first_name}}: a number, or a name of small letters, digits and _.",
+  ],
+  [
+    "variables_mixed",
+    { body: "Hello {{first_name}}, your order {{1}} is on its way." },
+    "template_data.body",
+    "Write all variables of header and body as numbers, or all as names.",
   ],
   [
     "variable_at_edge",

@@ -93,7 +93,10 @@ test("a template that breaks a limit of this service is not added", async () => 
   const button = { type: "quick_reply", text: "Yes" } as const;
   const template_data = { body: "Hello.", buttons: [button, button, button, button] };
   list(reviewed({ name: "buttons", version: { category: "utility", template_data, variables: [] } }));
-  expect(await sync()).toMatchObject({ synced: 0 });
+  expect(await sync()).toMatchObject({
+    synced: 0,
+    skipped: [{ name: "buttons", language: "en", reason: "limit" }],
+  });
   expect((await app.call(templates.list_templates, { search: "buttons" })).data).toEqual([]);
 });
 
@@ -121,7 +124,7 @@ test("a template that can't be read is skipped, and no other one is taken for mi
     ...odd.map((fields) => reviewed(fields)),
     reviewed({ name, raw_status: "REJECTED", rejection_reason: "Too\u0000 short\n" }),
   );
-  expect(await sync()).toEqual({ synced: 1, updated: 1, statuses: { rejected: 1 } });
+  expect(await sync()).toEqual({ synced: 1, updated: 1, statuses: { rejected: 1 }, skipped: [] });
   expect(await get(id)).toMatchObject({ status: "rejected", rejection_reason: "Too  short" });
   list(reviewed({ name: null as never }));
   await sync();

@@ -3,8 +3,10 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { timeoutFor, waitMsOf } from "../src/client/index.ts";
 import { explainTest } from "../src/platform/automation/webhooks/explain-test.ts";
 import { modules } from "../src/platform/index.ts";
+import { eventExamples } from "../tools/event-examples.ts";
 import { webhookEvents, webhooks } from "../tools/webhooks.ts";
 import { startTestApp, useTestApp } from "./support/app.ts";
+import { expectFailure } from "./support/expect-failure.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "./support/webhook-receiver.ts";
 import { createWorldProbe } from "./support/world.ts";
 
@@ -32,6 +34,40 @@ test("a test event is signed, and its result returned", async () => {
     type: "message.received",
     data: { test: true },
   });
+});
+
+test("an example of an event that the webhook subscribes to can be sent", async () => {
+  const { id } = await subscribe();
+  const { data } = await app.call(webhooks.test_webhook, { id, event: "message.failed" });
+  const { type, data: sent } = data.event;
+  expect({ type, sent }).toEqual({
+    type: "message.failed",
+    sent: { ...eventExamples["message.failed"].data, test: true },
+  });
+  expect(data).toMatchObject({ delivered: true, ms: expect.any(Number) });
+  expect(receiver.received.map(({ event }) => event)).toEqual([data.event]);
+});
+
+test("a webhook without message.received gets the first of its types, and no type that it does not have", async () => {
+  const events = ["message.failed", "message.delivered"] as const;
+  const input = { url: receiver.url, events: [...events] };
+  const { data: webhook } = await app.call(webhooks.create_webhook, input);
+  receiver.secret = webhook.signing_secret;
+  const { data } = await app.call(webhooks.test_webhook, { id: webhook.id });
+  expect(data.event).toMatchObject({ type: "message.delivered" });
+  expect(data.event.data).toEqual({ test: true });
+  const other = app.call(webhooks.test_webhook, { id: webhook.id, event: "message.received" });
+  expect(await expectFailure(other)).toMatchObject({
+    status: 422,
+    code: "event_not_subscribed",
+    error: { param: "event" },
+  });
+  const unknown = app.call(webhooks.test_webhook, { id: webhook.id, event: "message.gone" });
+  expect(await expectFailure(unknown)).toMatchObject({
+    status: 400,
+    error: { param: "event", details: [{ message: expect.stringContaining("such as message.sent;") }] },
+  });
+  expect(receiver.received).toHaveLength(1);
 });
 
 test.each([

@@ -38,6 +38,7 @@ test("the fields that hold any JSON are found at every depth of a schema", () =>
   expect(openPaths(catalogue.get_conversation_context.output)).toEqual([
     "data.contact.metadata",
     "data.messages[].interactive",
+    "data.messages[].form.answers",
   ]);
   expect(openPaths(catalogue.get_flow.output)).toEqual(["data.nodes[].action_config"]);
 });

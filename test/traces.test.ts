@@ -92,7 +92,7 @@ function pathTo(name: string, spans: readonly CollectedSpan[]): string[] {
   return names;
 }
 
-test("each call of the review authority and the payment processor is a span without the template's data", async () => {
+test("each check of an inbox, and each call of the review authority and the payment processor is a span without the template's data", async () => {
   await using collector = await startTraceCollector();
   const telemetry = await openTelemetry({ isScraped: false, collector: collector.url, version: "1" });
   const inbox = { organization_id: "org_1", id: "inb_1", phone_number: "+15550000001" };
@@ -104,6 +104,7 @@ test("each call of the review authority and the payment processor is a span with
         capabilities: simulatorCapabilities,
         send: async () => expect.fail("nothing is sent"),
         find: async () => expect.fail("nothing is looked up"),
+        check: async () => ({ outcome: "working", limits: null }),
         templates: {
           languages: [],
           statusOf: () => null,
@@ -117,6 +118,7 @@ test("each call of the review authority and the payment processor is a span with
   });
   const instrumented = channels.simulator?.templates ?? expect.fail("there is no authority");
   const { signal } = new AbortController();
+  await channels.simulator?.check({ address: "+15550000001", account: undefined }, { signal });
   const version = { category: "utility" as const, template_data: { body: "A secret word" }, variables: [] };
   const template = { inbox, name: "secret_name", language: "en", external_id: null, ...version };
   expect(await instrumented.submit(template, signal)).toEqual({ outcome: "accepted", external_id: "1" });
@@ -127,6 +129,7 @@ test("each call of the review authority and the payment processor is a span with
   await payments.findPayment({ organization_id: "org_1", payment_id: "pay_secret" }, signal);
   await telemetry.close();
   expect(collector.spans.map(({ name }) => name).sort()).toEqual([
+    "check by simulator",
     "delete templates at simulator",
     "find payment at razorpay",
     "list templates at simulator",

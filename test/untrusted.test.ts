@@ -36,9 +36,9 @@ const trusted = [
   "error.title",
   "error.detail",
   "error.hint",
-  "delay.last_error.code",
-  "delay.last_error.title",
-  "delay.last_error.detail",
+  "waiting_for.last_error.code",
+  "waiting_for.last_error.title",
+  "waiting_for.last_error.detail",
 ];
 
 const resources = { Contact, Conversation, Message: messages.get_message.output.shape.data };
@@ -52,9 +52,10 @@ test.each(Object.entries(resources))("every text of a %s is marked or known to b
 
 test("a field that only customers write is marked in every output that has it", () => {
   const names = Object.values(resources).flatMap((schema) => untrustedPaths(schema));
-  // Users, teams and others have a name too; the organization writes its templates.
+  // Users, teams and others have a name too, and plans a summary; the organization writes its templates.
+  const others = ["name", "summary"];
   const isCustomers = (path: string) =>
-    names.includes(lastOf(path)) && lastOf(path) !== "name" && !path.includes("template_data.");
+    names.includes(lastOf(path)) && !others.includes(lastOf(path)) && !path.includes("template_data.");
   const forgotten = Object.entries<Operation>(catalogue).flatMap(([operation, { output }]) => {
     const marked = untrustedPaths(output);
     const found = [...placesOf(toJsonSchema(output, "output"))].map(pathOf).filter(isCustomers);

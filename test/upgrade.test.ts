@@ -150,7 +150,8 @@ describe.skipIf(whatsAppDumps.length === 0)("a WhatsApp inbox", () => {
       expect(read).toMatchObject({ status: "read", text: { body: "Yes, that is the part." } });
       const { data: listed } = await app.call(messages.list_messages, { conversation_id }, { key });
       const inbound = listed.filter(({ direction }) => direction === "inbound");
-      expect(inbound).toMatchObject([
+      // Before these, dumps since 0063 have messages whose types are later.
+      expect(inbound.slice(0, 3)).toMatchObject([
         { type: "unsupported" },
         { type: "image", media: { caption: "This one" } },
         { type: "text", text: { body: "Is this the part?" } },

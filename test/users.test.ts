@@ -1,5 +1,6 @@
 /** Users: creation, the roles that a key may grant, and an organization that always has an owner. */
 import { describe, expect, test } from "vitest";
+import { newPassword } from "../src/platform/account/identity/index.ts";
 import { auth } from "../tools/auth.ts";
 import { users } from "../tools/users.ts";
 import { ownerEmail, ownerPassword, startTestApp, type TestApp, useTestApp } from "./support/app.ts";
@@ -18,6 +19,11 @@ test("a user without a password gets a generated one, shown once", async () => {
   const listed = await app.call(users.list_users, { search: "ada@" });
   expect(JSON.stringify(listed)).not.toContain(data.password);
   expect((await signIn(app, "ada@EXAMPLE.com", data.password)).user.id).toBe(data.id);
+});
+
+test("a generated password begins with a letter or a digit, so that no command reads it as an option", () => {
+  const passwords = Array.from({ length: 500 }, newPassword);
+  expect(passwords.filter((password) => !/^[A-Za-z\d][\w-]{15}$/.test(password))).toEqual([]);
 });
 
 test("a chosen password is not returned, and passwords are stored hashed", async () => {

@@ -108,7 +108,6 @@ const text = (body: string): Effect => ({ message: { type: "text", text: { body 
 const reply = (id: string, title: string): Effect => ({
   message: { type: "interactive", reply: { id, title } },
 });
-const unsupported = (type: string): Effect => ({ message: { type: "unsupported", unsupported: { type } } });
 
 async function expectEffect(captured: unknown, effect: Effect): Promise<void> {
   const payload = ours(captured);
@@ -125,6 +124,8 @@ async function expectEffect(captured: unknown, effect: Effect): Promise<void> {
       direction: "inbound",
       from: `+${message.from}`,
       reply_to: subject?.id ?? null,
+      channel_message_id: message.id,
+      sent_at: new Date(Number(message.timestamp) * 1000).toISOString(),
       ...effect.message,
     });
   }
@@ -154,17 +155,98 @@ async function meet(key: string) {
 describe("Meta's own example", () => {
   const effects: Record<string, Effect> = {
     "Text Message": text("Does it come in another color?"),
-    "Text Message with Context (Product Inquiry)": text("Is this still available?"),
-    "Text Message from Click to WhatsApp Ad": { message: { type: "text" } },
+    "Text Message with Context (Product Inquiry)": {
+      message: {
+        text: { body: "Is this still available?" },
+        referred_product: { catalog_id: "194836987003835", product_id: "di9ozbzfi4" },
+      },
+    },
+    "Text Message from Click to WhatsApp Ad": {
+      message: {
+        type: "text",
+        referral: {
+          source_type: "ad",
+          source_id: "120226305854810726",
+          source_url: "https://fb.me/3cr4Wqqkv",
+          headline: "Chat with us",
+          body: "Summer Succulents are here!",
+          click_id: expect.stringMatching(/^Aff-/),
+        },
+        channel_data: {
+          referral: {
+            media_type: "image",
+            image_url: expect.any(String),
+            welcome_message: expect.any(Object),
+          },
+        },
+      },
+    },
     "Reaction Message": { reaction: "👍" },
-    "Image Message": { message: { type: "image", media: { caption: "Taj Mahal" } } },
-    "Location Message": unsupported("location"),
-    "Contact Sharing Message": unsupported("contacts"),
-    "Unsupported Message": unsupported("unsupported"),
+    "Image Message": {
+      message: {
+        type: "image",
+        media: { caption: "Taj Mahal" },
+        channel_data: { image: { sha256: "SfInY0gGKTsJlUWbwxC1k+FAD0FZHvzwfpvO0zX0GUI=" } },
+      },
+    },
+    "Location Message": {
+      message: {
+        type: "location",
+        location: {
+          latitude: 37.44221496582,
+          longitude: expect.closeTo(-122.161659),
+          url: "https://philzcoffee.com/",
+        },
+        summary: expect.stringContaining(
+          "Location: Philz Coffee, 101 Forest Ave, Palo Alto, CA 94301, 37.4422",
+        ),
+      },
+    },
+    "Contact Sharing Message": {
+      message: {
+        type: "contacts",
+        contacts: [
+          { name: "Lucía Gómez", organization: "Google", phones: ["+1 (983) 555-2319"], emails: [] },
+        ],
+        summary: "Contact: Lucía Gómez, Google, +1 (983) 555-2319",
+        channel_data: {
+          contacts: [{ phones: [{ wa_id: expect.stringMatching(/^1983555/), type: "MOBILE" }] }],
+        },
+      },
+    },
+    "Unsupported Message": {
+      message: {
+        type: "unsupported",
+        unsupported: { type: "unsupported", reason: "Message type is currently not supported." },
+        channel_data: { errors: [{ code: 131051 }] },
+      },
+    },
     "Button Message": reply("Unsubscribe", "Unsubscribe"),
-    "Interactive List Reply Message": reply("priority_express", "Priority Mail Express"),
+    "Interactive List Reply Message": {
+      message: {
+        type: "interactive",
+        reply: {
+          id: "priority_express",
+          title: "Priority Mail Express",
+          description: "Next Day to 2 Days",
+        },
+      },
+    },
     "Interactive Button Reply Message": reply("cancel-button", "Cancel"),
-    "Order Message": unsupported("order"),
+    "Order Message": {
+      message: {
+        type: "order",
+        order: {
+          catalog_id: "194836987003835",
+          note: null,
+          items: [
+            { product_id: "di9ozbzfi4", quantity: 2, price: 30, currency: "USD" },
+            { product_id: "nqryix03ez", quantity: 1, price: 25, currency: "USD" },
+          ],
+        },
+        summary: "Order: 2 × di9ozbzfi4 at 30 USD, 1 × nqryix03ez at 25 USD",
+      },
+    },
     "System Message": { move: { from: "+16505551", to: "+12195555" } },
     "Group Create Message": { nothing: true },
     "Group Settings Update": { nothing: true },

@@ -14,6 +14,7 @@ import {
   deliver,
   type GraphApi,
   graphError,
+  messagesChange,
   openWindow,
   startGraphApi,
   startWhatsAppApp,
@@ -184,20 +185,59 @@ describe("the event of an inbox's health", () => {
   });
 });
 
-test("alerts of an account are logged with their types alone", async () => {
-  await deliver(
-    app,
-    inbox,
-    { field: "account_alerts", value: { alert_type: "OBA_APPROVED", alert_description: "a secret" } },
-    { field: "security", value: { event: "PIN_CHANGED", requester: "1" } },
-    { field: "security", value: { event: "a secret" } },
-  );
-  const of = { organization_id: inbox.organization_id, business_id: credentials.waba_id };
-  expect(warnings.filter((entry) => JSON.stringify(entry).includes("business_id"))).toEqual([
-    { ...of, field: "account_alerts", type: "OBA_APPROVED" },
-    { ...of, field: "security", type: "PIN_CHANGED" },
-    { ...of, field: "security", type: null },
-  ]);
+describe("a notice of an account", () => {
+  const alert = async () =>
+    (await app.call(inboxes.list_inboxes, {})).data.find(({ id }) => id === inbox.id)?.alert;
+
+  test("is shown by its inbox and reported by an event, once; the log has its type alone", async () => {
+    const { meta: start } = await app.call(webhooks.list_events, {});
+    const notice = { alert_type: "OBA_REJECTED", alert_description: "Your request was rejected" };
+    const change = { field: "account_alerts", value: notice };
+    await deliver(app, inbox, change);
+    await deliver(app, inbox, change, { field: "security", value: { event: "PIN_CHANGED", requester: "1" } });
+    const { data } = await app.call(webhooks.list_events, { after: start.cursor, types: "inbox.alert" });
+    expect(data.map(({ data: body }) => body)).toMatchObject([
+      { inbox_id: inbox.id, type: "OBA_REJECTED", title: notice.alert_description },
+      { inbox_id: inbox.id, type: "PIN_CHANGED", advice: expect.stringContaining("WhatsApp Manager") },
+    ]);
+    expect(await alert()).toMatchObject({ type: "PIN_CHANGED", reported_at: expect.any(String) });
+    const logged = warnings.filter((entry) => JSON.stringify(entry).includes('"field"'));
+    const of = { organization_id: inbox.organization_id, inbox_id: inbox.id };
+    expect(logged).toEqual([
+      { ...of, field: "account_alerts", type: "OBA_REJECTED" },
+      { ...of, field: "security", type: "PIN_CHANGED" },
+    ]);
+  });
+
+  test.each([
+    [
+      { event: "ACCOUNT_RESTRICTION", restriction_info: [{ restriction_type: "RESTRICTED_ADD_PHONE" }] },
+      "ok",
+    ],
+    [{ event: "ACCOUNT_VIOLATION", violation_info: { violation_type: "SPAM" } }, "ok"],
+    [{ event: "DISABLED_UPDATE", ban_info: { waba_ban_state: "SCHEDULE_FOR_DISABLE" } }, "ok"],
+    [{ event: "PARTNER_REMOVED" }, "stopped"],
+    [{ event: "ACCOUNT_DELETED" }, "stopped"],
+  ])("%j: the health is then %s", async (value, status) => {
+    await deliver(app, inbox, { field: "account_update", value });
+    expect(await alert()).toMatchObject({ title: expect.stringMatching(/^Meta|^The/) });
+    const { data } = await app.call(inboxes.list_inboxes, {});
+    expect(data.find(({ id }) => id === inbox.id)?.health.status).toBe(status);
+    const reinstated = { event: "DISABLED_UPDATE", ban_info: { waba_ban_state: "REINSTATE" } };
+    await deliver(app, inbox, { field: "account_update", value: reinstated });
+  });
+
+  test("says that a display name was rejected, and errors of the number itself", async () => {
+    const name = {
+      decision: "REJECTED",
+      requested_verified_name: "Best Shop",
+      rejection_reason: "ENDORSEMENT",
+    };
+    await deliver(app, inbox, { field: "phone_number_name_update", value: name });
+    expect((await alert())?.title).toBe('Meta has rejected the display name "Best Shop": ENDORSEMENT');
+    await deliver(app, inbox, messagesChange({ errors: [{ code: 130429, title: "Rate limit hit" }] }));
+    expect(await alert()).toMatchObject({ type: "error_130429", title: "Rate limit hit" });
+  });
 });
 
 describe("the messaging limit of a business", () => {

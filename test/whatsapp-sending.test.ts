@@ -87,7 +87,8 @@ describe("an answer that is lost", () => {
     await app.advanceTime(20 * minute);
     expect(graph.sent().length).toBe(1);
     const last_error = { code: "unconfirmed", title: expect.stringContaining("is not sent again") };
-    expect(await read()).toMatchObject({ status: "queued", delay: { last_error, next_attempt_at: null } });
+    const waiting_for = { reason: "confirmation", last_error, next_attempt_at: null };
+    expect(await read()).toMatchObject({ status: "queued", waiting_for });
     const status = { id: `wamid.lost-${id}`, status: "delivered", timestamp: "1772998034" };
     const statuses = [{ ...status, biz_opaque_callback_data: id }];
     await deliver(app, inbox, messagesChange({ statuses }));
@@ -116,6 +117,16 @@ describe("an error", () => {
     });
   });
 
+  test("that a test number gives for a person who is not in its list says what to do", async () => {
+    answer(graphError(131030));
+    const { read } = await send();
+    expect((await read()).error).toMatchObject({
+      code: "recipient_not_listed",
+      channel_code: 131030,
+      hint: expect.stringContaining("add the recipient to its list"),
+    });
+  });
+
   test.each([
     ["Retry-After", graphError(130429, {}, { status: 429, headers: { "retry-after": "30" } }), 30_000],
     [
@@ -134,7 +145,8 @@ describe("an error", () => {
     answer(limit);
     const { read } = await send();
     const next_attempt_at = new Date(app.now().getTime() + waitMs).toISOString();
-    expect((await read()).delay).toMatchObject({ attempts: 1, next_attempt_at });
+    const waiting_for = { reason: "limit", attempts: 1, next_attempt_at };
+    expect((await read()).waiting_for).toMatchObject(waiting_for);
     await app.advanceTime(waitMs - 1);
     expect([graph.sent().length, (await read()).status]).toEqual([1, "queued"]);
     await app.advanceTime(1);
@@ -171,13 +183,14 @@ describe("an error", () => {
     const second = await send();
     expect(graph.sent().length).toBe(1);
     const next_attempt_at = new Date(app.now().getTime() + 5 * minute).toISOString();
-    const delay = { last_error: { channel_code: 190, title: "(#190) Title" }, next_attempt_at };
-    expect((await first.read()).delay).toMatchObject({ attempts: 1, ...delay });
-    // It waits behind the first.
-    expect((await second.read()).delay).toBeNull();
+    const last_error = { channel_code: 190, title: "(#190) Title" };
+    const stop = { reason: "stop", last_error, next_attempt_at };
+    expect((await first.read()).waiting_for).toMatchObject({ attempts: 1, ...stop });
+    // It has not been tried: it is behind the first.
+    expect((await second.read()).waiting_for).toMatchObject(stop);
     await openWindow(app, inbox, "14155559999");
     const other = await sendText(app, inbox, "+14155559999");
-    expect((await other.read()).delay).toMatchObject({ attempts: 0, ...delay });
+    expect((await other.read()).waiting_for).toMatchObject(stop);
     await app.advanceTime(5 * minute);
     expect([(await first.read()).status, (await second.read()).status]).toEqual(["sent", "sent"]);
     expect(await health()).toEqual({ status: "ok", code: null, reason: null, since: null });

@@ -1,4 +1,5 @@
 /** Setting up a WhatsApp inbox: its credentials are checked at Meta, sealed, replaced, and never shown. */
+import { createHmac } from "node:crypto";
 import { sql } from "kysely";
 import { beforeEach, describe, expect, test } from "vitest";
 import { seal, tryUnseal } from "../src/platform/foundation/sealing/index.ts";
@@ -46,6 +47,7 @@ beforeEach(() => {
   working ??= { ...graph.routes };
   Object.assign(graph.routes, working);
   graph.requests.length = 0;
+  graph.proofs.length = 0;
 });
 
 const numberAnswer = (display_phone_number: string) => () => ({
@@ -59,6 +61,7 @@ test("an inbox is created with the address for Meta's dashboard, and without its
     platform: "whatsapp",
     phone_number: whatsAppNumber,
     callback_url: `https://tidings.example/webhooks/whatsapp/${inbox.organization_id}/${inbox.id}`,
+    last_webhook_at: null,
     health: { status: "ok" },
   });
   expect(Object.keys(inbox)).not.toContain("credentials");
@@ -75,6 +78,8 @@ test("the token is sent to the configured host, and the app is subscribed to the
   expect(graph.requests.map(({ headers }) => headers.authorization)).toEqual(
     Array(4).fill(`Bearer ${credentials.access_token}`),
   );
+  const proof = createHmac("sha256", credentials.app_secret).update(credentials.access_token).digest("hex");
+  expect(graph.proofs).toEqual(Array(4).fill(proof));
 });
 
 describe("credentials that do not work are rejected with the field that is wrong:", () => {
@@ -87,13 +92,13 @@ describe("credentials that do not work are rejected with the field that is wrong
       { "GET phone_numbers": () => ({ body: { data: [] } }) },
     ],
     ["a token without the permission", "access_token", { "POST subscribed_apps": () => graphError(200) }],
-    ["another app's secret", "app_secret", { "GET subscribed_apps": () => graphError(100) }],
+    ["a token that can't read apps", "access_token", { "GET subscribed_apps": () => graphError(100) }],
     [
-      "an app that wants proofs",
+      "another app's secret",
       "app_secret",
       {
         "GET phone_numbers": () =>
-          graphError(100, { message: "API calls from the server require an appsecret_proof argument" }),
+          graphError(100, { message: "Invalid appsecret_proof provided in the API argument" }),
       },
     ],
     ["a token of another app", "app_id", { "GET subscribed_apps": () => ({ body: { data: [] } }) }],

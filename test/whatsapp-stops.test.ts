@@ -106,3 +106,15 @@ test("a message that is rejected after new credentials were sent stops nothing a
   const { data } = await app.call(inboxes.list_inboxes, {});
   expect(data.find(({ id }) => id === inbox.id)?.health.status).toBe("ok");
 });
+
+test("after another app secret at Meta, messages wait for it instead of failing", async () => {
+  graph.routes["POST messages"] = () =>
+    graphError(100, { message: "Invalid appsecret_proof provided in the API argument" });
+  const { read } = await send();
+  const { data } = await app.call(inboxes.list_inboxes, {});
+  expect((await read()).waiting_for).toMatchObject({ reason: "stop" });
+  expect(data.find(({ id }) => id === inbox.id)?.health).toMatchObject({ status: "stopped", code: 100 });
+  await sendCredentials();
+  await app.runDueJobs();
+  expect((await read()).status).toBe("sent");
+});

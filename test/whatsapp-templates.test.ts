@@ -233,7 +233,7 @@ test("a sync reads every page, adds what was created at Meta, and leaves out wha
     status: "APPROVED",
     category: "UTILITY",
     parameter_format: "NAMED",
-    components: [{ type: "BODY", text: "Hi {{name}}, hello" }],
+    components: [{ type: "BODY", text: "Hi {{Name}}, hello" }],
   };
   graph.routes["GET message_templates"] = ({ path }) => {
     const isSecond = path.includes("after=next%3D");
@@ -243,7 +243,11 @@ test("a sync reads every page, adds what was created at Meta, and leaves out wha
     };
     return { body: { data: isSecond ? [data[1], carousel, named] : [data[0]], paging } };
   };
-  await app.call(templates.sync_templates, { inbox_id: inbox.id });
+  const { data: synced } = await app.call(templates.sync_templates, { inbox_id: inbox.id });
+  expect(synced.skipped).toEqual([
+    { name: "carousel", language: "en", reason: "carousel" },
+    { name: "named", language: "en", reason: "unknown" },
+  ]);
   const { data: known } = await app.call(templates.list_templates, { status: "approved", per_page: 100 });
   expect(known.map(({ name }) => name)).toEqual(expect.arrayContaining(["hello_world", "2023_april_promo"]));
   expect(known.filter(({ name }) => ["carousel", "named"].includes(name))).toEqual([]);
@@ -279,20 +283,21 @@ describe("Meta's example of a template with", () => {
     "Create template w/ image header, text body, text footer, and 2 call-to-action buttons",
     "Create template w/ text header, text body, text footer, and 2 quick reply buttons",
     "Create template w/ document header, text body, a phone number button, and a URL button",
+    "Create template w/ location header, text body, text footer, and a website buttons",
   ];
 
   test.each(names)("%s is read and written alike", (name) => {
     const { components = [] } = creations.find((one) => one.name === name)?.value ?? {};
-    const read = fromComponents(components);
+    const read = fromComponents(components, "POSITIONAL");
     const [header] = components as { example?: { header_handle?: string[] } }[];
     const [handle] = header?.example?.header_handle ?? [];
     expect(read && toComponents(read, handle)).toEqual(components);
   });
 
-  test.each(creations.filter(({ name }) => /Flow|authentication|catalog|multi-product|location/.test(name)))(
+  test.each(creations.filter(({ name }) => /Flow|authentication|catalog|multi-product/.test(name)))(
     "$name can't be sent",
     ({ value }) => {
-      expect(fromComponents((value as { components: object[] }).components)).toBe(null);
+      expect(fromComponents((value as { components: object[] }).components, "POSITIONAL")).toBe(null);
     },
   );
 });

@@ -1,6 +1,7 @@
 /** What Meta's webhooks are answered: the check of the address, signatures, limits, repetitions. */
 import { describe, expect, test } from "vitest";
 import { isSigned } from "../src/adapters/channel/whatsapp/webhook/signature.ts";
+import { inboxes } from "../tools/inboxes.ts";
 import vectors from "./fixtures/whatsapp/hub-signature-vectors.json" with { type: "json" };
 import type { TestApp } from "./support/app.ts";
 import { iterations } from "./support/iterations.ts";
@@ -111,6 +112,27 @@ describe("a signature", () => {
     const missing = await postWebhook(app, { callback_url: `${inbox.callback_url}x` }, { body });
     expect([forged.status, missing.status]).toEqual([400, 400]);
   });
+});
+
+test("the inbox has the time of the last signed request, which is stored at most once a minute", async () => {
+  const read = async () => {
+    const { data } = await app.call(inboxes.list_inboxes, {});
+    return data.find(({ id }) => id === inbox.id)?.last_webhook_at;
+  };
+  const body = JSON.stringify(envelope());
+  await app.advanceTime(60_000);
+  const before = await read();
+  await post(body, signatureOf(body, "another-secret"));
+  expect(await read()).toBe(before);
+  await post(body);
+  const first = app.now().toISOString();
+  expect(await read()).toBe(first);
+  await app.advanceTime(59_000);
+  await post(body);
+  expect(await read()).toBe(first);
+  await app.advanceTime(1_000);
+  await post(body);
+  expect(await read()).toBe(app.now().toISOString());
 });
 
 describe("a request", () => {

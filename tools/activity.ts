@@ -1,5 +1,6 @@
 /** The record of acts: who called what, with which outcome. */
 import { z } from "zod";
+import { ReachedBudget } from "./budgets.ts";
 import { chatbot } from "./chatbot.ts";
 import { id, inputTimestamp, one, operation, paged, pageSize, paging, timestamp } from "./contract/index.ts";
 import { flows } from "./flows/index.ts";
@@ -10,7 +11,8 @@ import { webhooks } from "./webhooks.ts";
 
 export const agentTypes = ["api_key", "user", "operator", "system"] as const;
 
-export const actOutcomes = ["done", "refused"] as const;
+/** waiting: it waits for a person, because of a rule or a budget. */
+export const actOutcomes = ["done", "waiting", "refused"] as const;
 
 export const Act = z.object({
   id: z.string(),
@@ -31,6 +33,8 @@ export const Act = z.object({
   outcome: z.enum(actOutcomes),
   status: z.int(),
   error_code: z.string().nullable(),
+  /** The budget that held it back; null: none did. */
+  budget: ReachedBudget.nullable(),
   duration_ms: z.int(),
   /** The ids in the input and, of a call that changed something, in its answer. */
   ids: z.array(z.string()),
@@ -57,7 +61,7 @@ export const actFilters = z.object({
   session_id: z.string().min(1).max(64).optional().describe("Of a sign-in"),
   operation: operationName.optional(),
   contact_id: id("Contact", "list_contacts").optional(),
-  outcome: z.enum(actOutcomes).optional().describe("refused: it changed nothing"),
+  outcome: z.enum(actOutcomes).optional().describe("refused: it changed nothing; waiting: for a person"),
   ...timeFilters,
 });
 
@@ -66,13 +70,13 @@ export const actPage = {
   per_page: pageSize(25),
 };
 
-export const ActList = one(
-  z.object({
-    acts: z.array(Act),
+export const ActList = z.object({
+  data: z.array(Act),
+  meta: z.object({
     /** For the next page; null if there is none. */
     cursor: z.string().nullable(),
   }),
-);
+});
 
 const Message = messages.get_message.output.shape.data;
 const Decision = routing.list_routing_decisions.output.shape.data.element;
@@ -101,7 +105,15 @@ const Reasons = z.object({
     })
     .nullable(),
   /** The plan that the call ran. */
-  plan: z.object({ id: z.string(), summary: z.string(), created_at: timestamp }).nullable(),
+  plan: z
+    .object({
+      id: z.string(),
+      summary: z.string(),
+      /** Why a person had to release it; null: nobody had to. */
+      why: z.array(z.string()).nullable(),
+      created_at: timestamp,
+    })
+    .nullable(),
   /** The latest decision about the conversation before the message, or that a received message caused. */
   routing: Decision.pick({
     id: true,
@@ -123,6 +135,7 @@ const MessageHistory = z.object({
     status: true,
     sent_by: true,
     error: true,
+    waiting_for: true,
     created_at: true,
   }),
   contact_id: z.string(),

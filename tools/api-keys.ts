@@ -1,5 +1,6 @@
 /** API keys: credentials for servers and assistants, each limited to its scopes. */
 import { z } from "zod";
+import { BudgetUse } from "./budgets.ts";
 import {
   all,
   allScopes,
@@ -31,6 +32,8 @@ const ApiKey = z.object({
   is_active: z.boolean(),
   /** Its own rules; null: none. The rules of the keys by which it was made bind it too. */
   rules: Rules.nullable(),
+  /** What is used of its own budgets; null: it has none. Those of the keys by which it was made count too. */
+  budget_use: BudgetUse.nullable(),
 });
 
 // The secret precedes the prefix, which could be mistaken for it.

@@ -234,4 +234,17 @@ export const contactEvents = {
     /** tags: the tags that the contact did not have before. */
     data: z.object({ contact_id: z.string(), tags: z.array(z.string()), actor: RecordedActor }),
   },
+  "contact.updated": {
+    scope: "contacts:read",
+    data: z.object({
+      contact_id: z.string(),
+      /** The fields that were set; get_contact returns their values. */
+      fields: z.array(z.enum(["name", "metadata", "tags", "opted_out", "blocked", "phone_number"])),
+      /** The consent and the block after the change. */
+      opted_out: z.boolean(),
+      blocked: z.boolean(),
+      /** Who caused it; the service itself where the contact or the channel did. */
+      actor: RecordedActor,
+    }),
+  },
 } as const;

@@ -19,6 +19,8 @@ import {
   userId,
   yes,
 } from "./contract/index.ts";
+import { messageStatuses } from "./message-statuses.ts";
+import { ReferralPart } from "./referrals.ts";
 import { TeamWarning } from "./teams.ts";
 
 export const conversationStatuses = ["open", "pending", "closed", "snoozed", "spam"] as const;
@@ -31,6 +33,9 @@ export const conversationFilters = [
   "mine_or_unassigned",
   "favorite",
   "unread",
+  "unread_by_me",
+  "mentions_me",
+  "unread_mentions",
   "unanswered",
   "expired_window",
 ] as const;
@@ -40,6 +45,8 @@ export const conversationOrders = ["latest", "waiting"] as const;
 
 /** How a conversation was assigned or unassigned. */
 export const assignmentTypes = ["manual", "transfer", "routing", "unassign"] as const;
+
+const Referral = ReferralPart.extend({ at: timestamp });
 
 export const Conversation = z.object({
   id: z.string(),
@@ -63,6 +70,11 @@ export const Conversation = z.object({
   /** The contact's messages since the conversation was last read; 0 if it is read. */
   unread_count: z.int(),
   /**
+   * For a signed-in person: whether the contact has written since this person marked the conversation as
+   * read last. Absent for API keys.
+   */
+  is_unread_by_me: z.boolean().optional(),
+  /**
    * Since when the contact has been waiting for an answer. Broadcasts, messages of flows and templates are no
    * answers, except a template that a person or a key sends to the conversation itself, or as a quote.
    */
@@ -70,6 +82,8 @@ export const Conversation = z.object({
   assigned_to: z.string().nullable(),
   assigned_to_name: z.string().nullable(),
   team_id: z.string().nullable(),
+  /** The first and the latest ad or post by which the contact came to write; absent if by none. */
+  referrals: untrusted(z.object({ first: Referral, latest: Referral })).optional(),
   created_at: timestamp,
   updated_at: timestamp,
 });
@@ -79,12 +93,20 @@ const Preview = z.object({
   direction: z.enum(["outbound", "inbound"]),
   type: z.string(),
   text: untrusted(z.string()).nullable(),
+  status: z.enum(messageStatuses),
+  /** Null for inbound messages and in older records. */
+  sent_by: RecordedActor.extend({
+    /** The MCP tool by which an assistant sent it. */
+    tool: z.string().optional(),
+  }).nullable(),
 });
 
 /** A summary of the latest internal note. */
 const NotePreview = z.object({
   text: untrusted(z.string()),
   author: RecordedActor,
+  /** The ids of the users whom it is for. */
+  mentions: z.array(z.string()),
   created_at: timestamp,
 });
 
@@ -118,19 +140,19 @@ export const conversations = {
     tier: "lean",
     title: "List conversations",
     description:
-      "List conversations with their latest message and note, and whether free text may be sent (is_within_24h_window).",
+      "List conversations with latest message and note, and whether free text is allowed (is_within_24h_window).",
     input: z.object({
       inbox_id: z.string().max(64).optional().describe("Inbox id, from whoami"),
       contact_id: z.string().max(64).optional().describe("Contact id, from list_contacts"),
       team_id: z.string().max(64).optional().describe("Team id, from list_teams"),
       assigned_to: z.string().max(64).optional().describe("User id, from list_users"),
-      tag: tag.optional().describe("Only with this tag"),
-      status: z.enum(conversationStatuses).optional().describe("Only this status"),
+      tag: tag.optional().describe("With this tag"),
+      status: z.enum(conversationStatuses).optional().describe("Status"),
       filter: z
         .enum(conversationFilters)
         .optional()
-        .describe("unanswered: by a person or the bot; expired_window: free text is no longer allowed"),
-      sort: z.enum(conversationOrders).default("latest").describe("waiting: longest unanswered first"),
+        .describe("unanswered: by person or bot; expired_window: no free text"),
+      sort: z.enum(conversationOrders).default("latest").describe("waiting: longest first"),
       ...paging(25),
     }),
     output: paged(
@@ -143,12 +165,15 @@ export const conversations = {
         status: true,
         last_message_at: true,
         is_within_24h_window: true,
+        window_expires_at: true,
         assigned_to: true,
         assigned_to_name: true,
         team_id: true,
         tags: true,
+        is_favorite: true,
         is_unread: true,
         unread_count: true,
+        is_unread_by_me: true,
         waiting_since: true,
         created_at: true,
         updated_at: true,
@@ -173,13 +198,13 @@ export const conversations = {
     tier: "lean",
     title: "Update conversation",
     description:
-      "Change a conversation's status, tags or marks. Only the fields sent change. A closed or snoozed one reopens when the contact writes.",
+      "Change a conversation's status, tags or marks. A closed or snoozed one reopens when the contact writes.",
     input: z
       .object({
         id: conversationId,
         status: z.enum(conversationStatuses).optional().describe("From spam only open or closed"),
-        snoozed_until: inputTimestamp.optional().describe("For snoozed; default: until the contact writes"),
-        is_favorite: z.boolean().optional().describe("Whether it is a favorite"),
+        snoozed_until: inputTimestamp.optional().describe("Default: until the contact writes"),
+        is_favorite: z.boolean().optional().describe("Mark as favorite"),
         is_unread: z.boolean().optional().describe("false marks it as read"),
         add_tags: tags.describe("Like billing or skill:fr"),
         remove_tags: tags.describe("Tags"),
@@ -308,23 +333,3 @@ export const conversationErrors = {
     "Send a later time, or omit it to snooze until the contact writes.",
   ),
 } as const satisfies Record<string, ErrorEntry>;
-
-const ConversationChange = z.object({
-  conversation_id: z.string(),
-  contact_id: z.string(),
-  inbox_id: z.string(),
-  /** The status, agent and team after the change. */
-  status: z.enum(conversationStatuses),
-  assigned_to: z.string().nullable(),
-  team_id: z.string().nullable(),
-  /** Who caused it; the service itself where the contact did, or routing. */
-  actor: RecordedActor,
-});
-
-export const conversationEvents = {
-  "conversation.created": { scope: "inbox:read", data: ConversationChange },
-  "conversation.opened": { scope: "inbox:read", data: ConversationChange },
-  "conversation.assigned": { scope: "inbox:read", data: ConversationChange },
-  "conversation.unassigned": { scope: "inbox:read", data: ConversationChange },
-  "conversation.closed": { scope: "inbox:read", data: ConversationChange },
-} as const;

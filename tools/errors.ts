@@ -25,7 +25,7 @@ import {
 import { conversationErrors } from "./conversations.ts";
 import { flowErrors } from "./flows/index.ts";
 import { importErrors } from "./imports.ts";
-import { inboxErrors } from "./inboxes.ts";
+import { inboxErrors } from "./inbox-errors.ts";
 import { knowledgeErrors } from "./knowledge-base/index.ts";
 import { ledgerErrors } from "./ledger.ts";
 import { toolErrors } from "./mcp.ts";
@@ -33,7 +33,7 @@ import { messageErrors } from "./messages/index.ts";
 import { operatorErrors } from "./operator.ts";
 import { organizationErrors } from "./organization.ts";
 import { paymentErrors } from "./payments.ts";
-import { planErrors } from "./plans.ts";
+import { planErrors } from "./plan-errors.ts";
 import { priceErrors } from "./prices.ts";
 import { quickReplyErrors } from "./quick-replies.ts";
 import { routingErrors } from "./routing.ts";

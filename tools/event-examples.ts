@@ -111,6 +111,7 @@ export const eventExamples: { readonly [Name in PublicEventName]: Example<Name> 
       conversation_id: "conv_01m7zc81jrfw9sby55r6c48xyx",
       text: "Wants the invoice by Friday.",
       author: assistant,
+      mentions: [],
       created_at: "2026-11-21T15:43:46.000Z",
     },
   },
@@ -121,6 +122,17 @@ export const eventExamples: { readonly [Name in PublicEventName]: Example<Name> 
       status: "stopped",
       code: 190,
       reason: "The access token has expired",
+    },
+  },
+  "inbox.alert": {
+    when: "Meta reports a problem of an account: a restriction, a violation, a lock, a removal, a rejected display name. `advice` says what to do. The same report within 24 hours is sent once.",
+    data: {
+      inbox_id: "inb_01m7zc7d7bf9qbkz12jfyy9z79",
+      type: "ACCOUNT_RESTRICTION",
+      title: "Meta has restricted the account: RESTRICTED_BIZ_INITIATED_MESSAGING",
+      advice:
+        "Read the reason in WhatsApp Manager under Account quality, and request a review there if it is wrong.",
+      reported_at: "2026-11-21T15:43:46.000Z",
     },
   },
   "broadcast.not_started": {
@@ -203,6 +215,10 @@ export const eventExamples: { readonly [Name in PublicEventName]: Example<Name> 
     when: "A conversation was closed.",
     data: { ...conversation, status: "closed", assigned_to: agent, actor: assistant },
   },
+  "conversation.updated": {
+    when: "The tags, marks or status of a conversation were changed by `update_conversation` or a flow, also to snoozed, pending and spam. `fields` names what changed. That a conversation is closed or open again is `conversation.closed` or `conversation.opened` too.",
+    data: { ...conversation, status: "snoozed", actor: assistant, fields: ["status"] },
+  },
   "contact.created": {
     when: "A contact wrote for the first time, or was added. The contacts of an import are not reported one by one: see `import.completed`.",
     data: {
@@ -215,6 +231,16 @@ export const eventExamples: { readonly [Name in PublicEventName]: Example<Name> 
   "contact.tag_added": {
     when: "A person, an assistant or a flow gave a contact tags that it did not have. The tags of an import are not reported.",
     data: { contact_id: conversation.contact_id, tags: ["vip"], actor: assistant },
+  },
+  "contact.updated": {
+    when: "The name, attributes, tags, marketing consent, block or number of a contact was changed: by a person, an assistant, a flow, a stop word or the channel. `fields` names what was set. Changes by an import are not reported.",
+    data: {
+      contact_id: conversation.contact_id,
+      fields: ["opted_out"],
+      opted_out: true,
+      blocked: false,
+      actor: service,
+    },
   },
   "template.status_changed": {
     when: "A template was submitted, approved, rejected, paused or disabled, or became a draft by a change.",
@@ -262,14 +288,31 @@ export const eventExamples: { readonly [Name in PublicEventName]: Example<Name> 
     data: plan,
   },
   "plan.released": {
-    when: "A person released a plan, and it ran.",
+    when: "A person released a plan, and it ran, or its call to another service began.",
     data: plan,
   },
   "plan.declined": {
     when: "A person declined a plan. It never runs.",
     data: plan,
   },
+  "plan.run": {
+    when: "A plan ran, released by a person or not.",
+    data: plan,
+  },
+  "plan.failed": {
+    when: "A plan's call to another service failed, or its outcome is unknown. It does not run again.",
+    data: plan,
+  },
+  "plan.expired": {
+    when: "A plan was not run within 24 hours. The event follows within minutes.",
+    data: plan,
+  },
 };
+
+/** The data of an example that is sent: `test` tells it from a real event. */
+export function testDataOf(type: PublicEventName) {
+  return { ...eventExamples[type].data, test: true as const };
+}
 
 /** The members that every event has beside its type and its data. */
 export const eventEnvelope = {

@@ -2,15 +2,15 @@
 import { z } from "zod";
 import { broadcastEvents } from "./broadcasts/index.ts";
 import { contactEvents } from "./contacts.ts";
-import type { Scope } from "./contract/index.ts";
-import { conversationEvents } from "./conversations.ts";
+import { nearestName, type Scope } from "./contract/index.ts";
+import { conversationEvents } from "./conversation-events.ts";
 import { flowEvents } from "./flows/index.ts";
 import { importEvents } from "./imports.ts";
 import { inboxEvents } from "./inboxes.ts";
 import { messageEvents } from "./messages/index.ts";
 import { noteEvents } from "./notes.ts";
 import { paymentEvents } from "./payments.ts";
-import { planEvents } from "./plans.ts";
+import { planEvents } from "./plan-events.ts";
 import { templateEvents } from "./templates/index.ts";
 import { walletEvents } from "./wallet.ts";
 
@@ -50,6 +50,13 @@ export const specifiedEvents: readonly PublicEventName[] = [
 
 export function isPublicEvent(type: string): type is PublicEventName {
   return Object.hasOwn(publicEvents, type);
+}
+
+/** The message about a type that no event has; a long type is cut. */
+export function explainUnknownEvent(name: string): string {
+  const type = name.slice(0, 64);
+  const nearest = nearestName(type, Object.keys(publicEvents)) ?? "message.received";
+  return `${type} is no type of event. Send types such as ${nearest}; the schema of a webhook's events lists all of them.`;
 }
 
 export function isEventOnDemand(type: string): type is EventNameOnDemand {

@@ -1,18 +1,6 @@
 /** Inboxes: the organization's own phone numbers, which contacts write to. */
 import { z } from "zod";
-import {
-  all,
-  country,
-  type ErrorEntry,
-  errorEntry,
-  id,
-  one,
-  operation,
-  phone,
-  timestamp,
-  untrusted,
-  yes,
-} from "./contract/index.ts";
+import { all, country, id, one, operation, phone, timestamp, untrusted, yes } from "./contract/index.ts";
 
 /** The channels that an inbox can use. */
 export const channels = ["simulator", "whatsapp"] as const;
@@ -72,6 +60,15 @@ export const InboxSettings = z.object({
 });
 export type InboxSettings = z.infer<typeof InboxSettings>;
 
+const InboxAlert = z.object({
+  /** Meta's name, for example ACCOUNT_RESTRICTION. */
+  type: z.string().nullable(),
+  title: untrusted(z.string()),
+  /** What to do. */
+  advice: z.string(),
+  reported_at: timestamp,
+});
+
 export const Inbox = z.object({
   id: z.string(),
   organization_id: z.string(),
@@ -87,6 +84,11 @@ export const Inbox = z.object({
    * address.
    */
   callback_url: z.string().nullable(),
+  /**
+   * When the provider last reported something of the inbox's app, with a valid signature; up to a minute
+   * early. Null before the first report, and on the simulated channel.
+   */
+  last_webhook_at: timestamp.nullable(),
   /**
    * stopped: the account can't send, and messages wait. unreachable: the channel does not answer, and each
    * message is tried again after a few seconds.
@@ -109,8 +111,56 @@ export const Inbox = z.object({
       messages_per_second: z.int().nullable(),
     })
     .nullable(),
+  /** The latest problem that Meta has reported of the account; null: none. */
+  alert: InboxAlert.nullable(),
   created_at: timestamp,
   updated_at: timestamp,
+});
+
+const InboxCheck = z.object({
+  inbox_id: z.string(),
+  /** Whether the channel accepts the inbox's credentials, and they are of its number. */
+  ok: z.boolean(),
+  checked_at: timestamp,
+  /** How long the channel took to answer. */
+  latency_ms: z.int(),
+  /** What the channel says of the number now; null if it does not, and on the simulated channel. */
+  limits: Inbox.shape.limits,
+  problem: z
+    .object({
+      /**
+       * credentials_rejected: a credential is wrong. account_rejected: the account can't be used for
+       * another reason. channel_unreachable: the channel did not answer or is busy, so nothing is known
+       * of the account.
+       */
+      code: z.enum(["credentials_rejected", "account_rejected", "channel_unreachable"]),
+      /** The wrong credential; null for another problem. */
+      field: z.string().nullable(),
+      message: untrusted(z.string()),
+      fix: z.string(),
+    })
+    .nullable(),
+});
+
+const SetUpStep = z.object({
+  /**
+   * On WhatsApp: app (id and secret), token (validity and permissions), number, account, webhook (the app
+   * reports to this service), subscription (of the app to the account), registration (of the number).
+   */
+  name: z.string(),
+  /** changed: it was missing, and is there now. skipped: it needs a step that failed. */
+  state: z.enum(["ok", "changed", "failed", "skipped"]),
+  detail: untrusted(z.string()),
+  /** What to do; null if there is nothing to do. */
+  fix: z.string().nullable(),
+});
+
+const InboxConnection = z.object({
+  inbox_id: z.string(),
+  /** Whether no step failed. */
+  ok: z.boolean(),
+  checked_at: timestamp,
+  steps: z.array(SetUpStep),
 });
 
 /** The events of inboxes. */
@@ -119,6 +169,7 @@ export const inboxEvents = {
     scope: "inbox:read",
     data: Inbox.shape.health.omit({ since: true }).extend({ inbox_id: z.string() }),
   },
+  "inbox.alert": { scope: "inbox:read", data: InboxAlert.extend({ inbox_id: z.string() }) },
 } as const;
 
 /** Meta's ids are numbers, sent as text. */
@@ -208,67 +259,50 @@ export const inboxes = {
       openWorld: yes("It checks the credentials at Meta."),
     },
   }),
-};
 
-export const inboxErrors = {
-  webhook_not_signed: errorEntry(
-    "invalid_request",
-    400,
-    "The request is not signed with the app secret of an inbox with this address.",
-    "Check the app secret of the inbox's credentials, and the address in the app's dashboard.",
-  ),
-  inbox_exists: errorEntry(
-    "conflict",
-    409,
-    "An inbox with this phone number already exists.",
-    "Use the inbox in existing_id, or another number.",
-  ),
-  inbox_not_found: errorEntry(
-    "not_found",
-    404,
-    "There is no inbox with this id.",
-    "Find the id with list_inboxes (GET /v1/inboxes).",
-  ),
-  credentials_rejected: errorEntry(
-    "business_rule",
-    422,
-    "The channel does not accept these credentials: {reason}",
-    "Compare them with the dashboard of the channel's provider, correct the field in param, and send them again.",
-  ),
-  credentials_not_used: errorEntry(
-    "business_rule",
-    422,
-    "An inbox of this channel has no credentials.",
-    "Create an inbox with the channel whatsapp (POST /v1/inboxes).",
-  ),
-  channel_in_sandbox: errorEntry(
-    "conflict",
-    409,
-    "The clock of this service can be moved, so it has simulated channels alone.",
-    "Leave out channel, or use a service without TIDINGS_SANDBOX_CLOCK.",
-  ),
-  read_marks_not_supported: errorEntry(
-    "invalid_request",
-    400,
-    "The channel of this inbox has no read marks of the kind {value}.",
-    "Leave out settings.read_marks, or set it to off.",
-  ),
-  channel_unreachable: errorEntry(
-    "channel",
-    503,
-    "The channel's provider does not respond or is busy.",
-    "Try again in a minute.",
-  ),
-  address_not_supported: errorEntry(
-    "business_rule",
-    422,
-    "The inbox's channel has no addresses like {value}.",
-    "Send an address of the kind that the channel has, or name another inbox in inbox_id.",
-  ),
-  no_inbox: errorEntry(
-    "business_rule",
-    422,
-    "The organization has no inbox to send from.",
-    "Create an inbox first (POST /v1/inboxes).",
-  ),
-} as const satisfies Record<string, ErrorEntry>;
+  check_inbox: operation({
+    method: "POST",
+    path: "/v1/inboxes/{id}/check",
+    scope: "inbox:read",
+    // It waits for the channel without a transaction, and stores nothing.
+    effect: "read",
+    title: "Check inbox",
+    description:
+      "Ask the channel now whether it accepts an inbox's credentials and has its number. Changes nothing; problem says what is wrong and what to do. list_inboxes has the health as the last messages have shown it.",
+    input: z.object({ id: id("Inbox", "list_inboxes") }),
+    output: one(InboxCheck),
+    tier: "extended",
+    hints: { openWorld: yes("It asks the channel's provider.") },
+  }),
+
+  connect_inbox: operation({
+    method: "POST",
+    path: "/v1/inboxes/{id}/connect",
+    scope: "tokens:create",
+    effect: "outward",
+    title: "Connect inbox",
+    description:
+      "Set up a WhatsApp inbox at Meta with its credentials: check the app, the token, the number and its account, subscribe the app to them with this service's address, and register the number. Each step says what was found or changed, and what to do if it failed. Safe to repeat.",
+    input: z.object({
+      id: id("Inbox", "list_inboxes"),
+      pin: z
+        .string()
+        .max(6)
+        .regex(/^\d{6}$/, "Send 6 digits.")
+        .optional()
+        .describe("Of the number's two-step verification; only for a number that is not registered yet"),
+      replace_callback: z
+        .boolean()
+        .default(false)
+        .describe("Take the app's reports away from another address"),
+    }),
+    output: one(InboxConnection),
+    tier: "extended",
+    waitSeconds: 60,
+    hints: {
+      destructive: yes("With replace_callback, the app no longer reports to another address."),
+      idempotent: yes("What is there already is not changed."),
+      openWorld: yes("It changes settings of the app and the number at Meta."),
+    },
+  }),
+};

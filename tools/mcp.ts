@@ -1,6 +1,6 @@
 /** The tool list and tool calls over REST. */
 import { z } from "zod";
-import { all, type ErrorEntry, errorEntry, openObject, operation, yes } from "./contract/index.ts";
+import { all, type ErrorEntry, errorEntry, one, openObject, operation, yes } from "./contract/index.ts";
 
 /** More arguments than any tool has; the schema of the tool limits each argument. */
 const maxArguments = 100;
@@ -48,7 +48,27 @@ export const mcp = {
     effect: "delegated",
     tools: {},
   }),
+
+  report_rejected_call: operation({
+    method: "POST",
+    path: "/v1/mcp/rejected-calls",
+    scope: null,
+    title: "Report rejected call",
+    description:
+      "Record a call of a tool that an MCP server rejected before it reached the service. The servers of this service do so by themselves.",
+    input: z.object({
+      tool: z.string().min(1).max(128).describe("Tool name, as it was called"),
+      code: z.string().min(1).max(64).describe("Code of the error, like insufficient_scope"),
+    }),
+    /** False: enough calls of the credential were recorded in this minute. */
+    output: one(z.object({ recorded: z.boolean() })),
+    effect: "read",
+    tools: {},
+  }),
 };
+
+/** How many rejected calls of a credential are recorded in a minute, in each process. */
+export const maxRejectionsPerMinute = 30;
 
 export const toolErrors = {
   tool_not_found: errorEntry(

@@ -10,6 +10,8 @@ export const Note = z.object({
   /** A flow may have filled in what the contact wrote. */
   text: untrusted(z.string()),
   author: RecordedActor,
+  /** The ids of the users whom the note is for. */
+  mentions: z.array(z.string()),
   created_at: timestamp,
 });
 
@@ -23,10 +25,11 @@ export const notes = {
     tier: "lean",
     title: "Add note",
     description:
-      "Add an internal note to a conversation. It is never sent to the contact. get_conversation_context shows it.",
+      "Add an internal note to a conversation, never sent to the contact. get_conversation_context shows it.",
     input: z.object({
       conversation_id,
       text: z.string().trim().min(1).max(maxNoteLength).describe("Text of the note"),
+      mentions: z.array(z.string().max(64)).max(10).default([]).describe("Users, from list_users"),
     }),
     output: one(Note),
     status: 201,
@@ -52,6 +55,7 @@ export const noteEvents = {
       conversation_id: z.string(),
       text: z.string(),
       author: RecordedActor,
+      mentions: z.array(z.string()),
       created_at: timestamp,
     }),
   },

@@ -2,9 +2,8 @@
 import { z } from "zod";
 import {
   DeletionResult,
-  type ErrorEntry,
-  errorEntry,
   id,
+  inputTimestamp,
   one,
   openObject,
   operation,
@@ -18,20 +17,28 @@ import {
 } from "./contract/index.ts";
 
 export const planStatuses = [
+  "preparing",
   "ready",
   "awaiting_approval",
+  "released",
+  "running",
   "run",
+  "failed",
   "declined",
   "withdrawn",
   "expired",
   "lapsed",
 ] as const;
 
-/** More targets would not be frozen at one moment by one request. */
+/** With more targets, a job prepares the plan in batches. */
 export const maxPlanTargets = 1_000;
 /** Open plans of a credential. */
 export const maxOpenPlans = 100;
 export const planHours = 24;
+/** How long the user of a client has to confirm a call. */
+export const confirmationMinutes = 60;
+/** The longest call to another service that a run makes: a test of a webhook. */
+const runSeconds = 30;
 
 const maxFields = 100;
 const callInput = openObject(
@@ -58,13 +65,15 @@ const CallPlan = z.object({
   operation: z.string(),
   status: z.enum(planStatuses),
   summary: z.string(),
+  /** How many of its targets are stored; null unless it is preparing. */
+  progress: z.object({ prepared: z.int(), total: z.int() }).nullable(),
   /** The input of the call, without the values of secret fields. */
   input: z.record(z.string(), z.unknown()),
-  /** How many persons get a message. */
+  /** How many people get a message; of a preparing plan, how many of those that are stored. */
   recipient_count: z.int(),
   /** How many get none. */
   excluded_count: z.int(),
-  /** Null if there is no price. */
+  /** Null if there is no price. Of a preparing plan, what it may cost. */
   price: z.object({ amount: z.number(), currency: z.string() }).nullable(),
   warnings: z.array(z.string()),
   /** Whether the effect can be undone. */
@@ -77,11 +86,20 @@ const CallPlan = z.object({
   created_at: timestamp,
   expires_at: timestamp,
   ended_at: timestamp.nullable(),
-  /** Why a person has to release it; null: nobody has to. */
+  /**
+   * Why the plan could not be prepared, or why the call to another service failed; with `outcome_unknown`, it
+   * may have taken effect.
+   */
+  error: z.object({ code: z.string(), message: z.string() }).nullable(),
+  /** Why a person has to release it, or the user of the client has to confirm it; null: nobody has to. */
   why: z.array(z.string()).nullable(),
+  /** Whether the user of an MCP client may confirm it, instead of a person who releases it. */
+  confirmable: z.boolean(),
   /** Who released or declined it, and the reason that was given. */
   decided_by: RecordedActor.nullable(),
   decision_reason: z.string().nullable(),
+  /** When the run of a released plan begins; null: at once. */
+  run_at: timestamp.nullable(),
 });
 
 const planId = id("Plan", "list_plans");
@@ -96,6 +114,12 @@ const decision = {
   reason: z.string().max(1_000).optional().describe("Reason, which is stored"),
 };
 
+const clientCall = z
+  .string()
+  .min(1)
+  .max(100)
+  .describe("Digest of the client's call: the same in both requests");
+
 export const plans = {
   plan_call: operation({
     method: "POST",
@@ -104,7 +128,7 @@ export const plans = {
     failures: [402, 404],
     parked: false,
     title: "Plan call",
-    description: `Plan a call without making it: freezes the recipients with their texts, the price and the versions of what it uses. run_plan then does exactly that, once, within ${planHours} hours. Requires the operation's scope. Send operation with its input, or tool with its arguments as input.`,
+    description: `Plan a call without making it: freezes the recipients with their texts, the price and the versions of what it uses. run_plan then does exactly that, once, within ${planHours} hours. A plan with more than ${maxPlanTargets} targets, or with files at other addresses, which it downloads, is preparing before it is ready. Requires the operation's scope. Send operation with its input, or tool with its arguments as input.`,
     input: z
       .object({
         operation: z.string().min(1).max(128).optional().describe("Name of an operation"),
@@ -123,7 +147,7 @@ export const plans = {
       plan_call: {
         title: "Plan call",
         description:
-          "Show what a call of another tool would do, without making it: recipients, texts, price, warnings. Show it to the user, then run_plan does exactly that.",
+          "Plan a call of another tool without making it: recipients, texts, price, warnings. Show it, then run_plan does exactly that.",
         input: z.object(callFields),
         place: { arguments: "input" },
       },
@@ -135,10 +159,14 @@ export const plans = {
     path: "/v1/plans/{id}/run",
     scope: { any: writeScopes },
     failures: [402],
+    waitSeconds: runSeconds,
     title: "Run plan",
     description:
-      "Run a plan once. It checks again what the operation checks; if the price rose or something that it uses changed, it does nothing and returns plan_changed with the new plan.",
-    input: z.object({ id: planId }),
+      "Run a plan once. If the price rose or what it uses changed, nothing happens: plan_changed with the new plan.",
+    input: z.object({
+      id: planId,
+      version: z.int().min(1).max(1_000_000).optional().describe("The new plan's, after plan_changed"),
+    }),
     output: one(
       z.object({
         plan: CallPlan,
@@ -161,10 +189,16 @@ export const plans = {
     scope: { any: writeScopes },
     tools: {},
     failures: [402],
+    waitSeconds: runSeconds,
     title: "Approve plan",
     description:
-      "Release a plan that waits for a person, and run it once. Requires the operation's scope, and a person who has signed in by password within 12 hours.",
-    input: z.object(decision),
+      "Release a plan that waits for a person, and run it once, now or at run_at. Requires the operation's scope, and a person who has signed in by password within 12 hours.",
+    input: z.object({
+      ...decision,
+      run_at: inputTimestamp
+        .optional()
+        .describe("When to run it, before it expires; its conditions are checked then. Default: now"),
+    }),
     output: one(z.object({ plan: CallPlan, result: z.record(z.string(), z.unknown()).nullable() })),
     // It may show a secret of the operation.
     showsSecret: true,
@@ -181,6 +215,67 @@ export const plans = {
       "Decline a plan that waits for a person: it never runs. Requires what approve_plan requires.",
     input: z.object(decision),
     output: one(CallPlan),
+  }),
+
+  request_confirmation: operation({
+    method: "POST",
+    path: "/v1/plans/{id}/confirmation",
+    scope: { any: writeScopes },
+    tools: {},
+    parked: false,
+    title: "Request confirmation",
+    description: `Begin the confirmation of a plan by the user of an MCP client, before the client asks. Requires the credential whose call waits, and the header X-Tidings-Tool. The state is valid for ${confirmationMinutes} minutes.`,
+    input: z.object({ id: planId, call: clientCall }),
+    output: one(
+      z.object({
+        plan: CallPlan,
+        /** Is sent back with the user's answer; null if a person has to release the plan. */
+        state: z.string().nullable(),
+      }),
+    ),
+  }),
+
+  confirm_plan: operation({
+    method: "POST",
+    path: "/v1/plans/{id}/confirm",
+    scope: { any: writeScopes },
+    tools: {},
+    failures: [402],
+    waitSeconds: runSeconds,
+    title: "Confirm plan",
+    description:
+      "Store what the user of an MCP client has answered: accept runs the plan once, decline ends it, and after cancel it waits as before. It confirms what the mode confirm of rules asks for, and releases nothing that a person has to release.",
+    input: z.object({
+      id: planId,
+      state: z.string().min(1).max(2_000).describe("State from request_confirmation"),
+      call: clientCall,
+      answer: z.enum(["accept", "decline", "cancel"]).describe("The user's answer"),
+    }),
+    output: one(
+      z.object({
+        plan: CallPlan,
+        /** The response to the call that was confirmed; null if it did not run. */
+        response: z.record(z.string(), z.unknown()).nullable(),
+      }),
+    ),
+    // It may show a secret of the operation.
+    showsSecret: true,
+  }),
+
+  wait_for_plan: operation({
+    method: "GET",
+    path: "/v1/plans/{id}/wait",
+    scope: { any: writeScopes },
+    tier: "extended",
+    title: "Wait for plan",
+    description:
+      "Wait until a plan is released, declined, run, failed or expired, or until the timeout. The response to the call is then that of run_plan.",
+    input: z.object({
+      id: planId,
+      timeout_seconds: z.int().min(0).max(55).default(25).describe("Seconds to wait, at most 55"),
+    }),
+    output: one(CallPlan.extend({ is_timed_out: z.boolean() })),
+    waits: true,
   }),
 
   list_plans: operation({
@@ -247,73 +342,3 @@ export const plans = {
     output: one(DeletionResult),
   }),
 };
-
-export const planErrors = {
-  plan_not_found: errorEntry(
-    "not_found",
-    404,
-    "There is no plan with this id.",
-    "Find the id with list_plans (GET /v1/plans).",
-  ),
-  plan_state: errorEntry(
-    "conflict",
-    409,
-    "The plan is {current_state}, so it can't be {action}.",
-    "Plan the call again with plan_call (POST /v1/plans).",
-  ),
-  sign_in_again: errorEntry(
-    "permission",
-    403,
-    "A plan is released by a person who has signed in by password within 12 hours.",
-    "Sign in with POST /v1/auth/login, and send the request with the new access_token.",
-  ),
-  asker_may_not_release: errorEntry(
-    "permission",
-    403,
-    "This person asked for the plan, and the organization lets another person release it.",
-    "Ask another person who holds the scope of the operation.",
-  ),
-  plan_changed: errorEntry(
-    "conflict",
-    409,
-    "The plan did not run, because {reason}. `plan` is the new plan.",
-    "Show the new plan, then run it with run_plan (POST /v1/plans/{id}/run).",
-  ),
-  plan_lapsed: errorEntry(
-    "conflict",
-    409,
-    "The plan did not run, because the conversation went on: the contact wrote, or somebody answered.",
-    "Read the conversation, and plan a new answer with plan_call (POST /v1/plans).",
-  ),
-  operation_not_planned: errorEntry(
-    "business_rule",
-    422,
-    "{value} can't be planned.",
-    "Plan an operation that changes data or sends messages, without a file and without another service.",
-  ),
-  plan_too_large: errorEntry(
-    "business_rule",
-    422,
-    "The call has more than {limit} targets, and a plan has at most {limit}.",
-    "Use a smaller cohort.",
-  ),
-  plan_needs_upload: errorEntry(
-    "business_rule",
-    422,
-    "A file at another address may change before the plan runs.",
-    "Upload the file with upload_file (POST /v1/uploads), and plan with the address of the upload.",
-  ),
-  too_many_plans: errorEntry(
-    "business_rule",
-    422,
-    "This credential has {limit} open plans, which is the limit.",
-    "Run or withdraw a plan first.",
-  ),
-} as const satisfies Record<string, ErrorEntry>;
-
-/** Events of plans that wait for a person. */
-export const planEvents = {
-  "plan.awaiting": { scope: "inbox:read", data: z.object({ plan_id: z.string(), operation: z.string() }) },
-  "plan.released": { scope: "inbox:read", data: z.object({ plan_id: z.string(), operation: z.string() }) },
-  "plan.declined": { scope: "inbox:read", data: z.object({ plan_id: z.string(), operation: z.string() }) },
-} as const;

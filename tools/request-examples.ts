@@ -72,7 +72,10 @@ export const requestExamples: {
     settings: { required_skills: ["fr"] },
   },
   update_routing_policy: { priority: 10 },
+  simulate_routing: { conversation_id },
   create_inbox: { name: "Support", phone_number: "+14155550100", channel: "simulator" },
+  test_webhook: { event: "message.received" },
+  connect_inbox: { pin: "123456" },
   update_inbox: { settings: { service_window: "strict" } },
   create_flow: {
     name: "Greeting",
@@ -103,7 +106,15 @@ export const requestExamples: {
   plan_call: { operation: "delete_contact", input: { id: "con_01m7zc7d7bf9qbkz12jfyy9z77" } },
   set_rules: { mcp: { mode: "auto", approve: { recipients_above: 20, configure: true } } },
   set_api_key_rules: { rules: { mode: "auto", approve: { recipients_above: 20, configure: true } } },
+  request_confirmation: { call: "Zq0c1PZb2nS0bq2l6mJ3iB8n1m3v7xq0dJt5y4w9u0E" },
+  confirm_plan: {
+    state: "q2vX0m1b.Zk3a.b9Qe",
+    call: "Zq0c1PZb2nS0bq2l6mJ3iB8n1m3v7xq0dJt5y4w9u0E",
+    answer: "accept",
+  },
+  run_plan: { version: 2 },
   amend_plan: { input: { text: { body: "Your order arrives tomorrow." } } },
+  report_rejected_call: { tool: "create_flow", code: "insufficient_scope" },
   call_mcp_tool: { name: "list_contacts", arguments: { search: "Ada" } },
 };
 

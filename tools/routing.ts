@@ -5,11 +5,15 @@ import {
   type ErrorEntry,
   errorEntry,
   id,
+  inboxId,
+  inputTimestamp,
   jsonObject,
   one,
   operation,
   paged,
   paging,
+  phone,
+  tags,
   timestamp,
 } from "./contract/index.ts";
 
@@ -100,6 +104,17 @@ const is_active = z.boolean().describe("Whether it is active");
 const policyId = id("Routing policy", "list_routing_policies");
 const conversationId = id("Conversation", "list_conversations");
 
+/** A conversation that does not exist, with the first message of its contact. */
+const NewConversation = z.object({
+  inbox_id: inboxId.optional().describe("By default the first inbox"),
+  from: phone
+    .optional()
+    .describe("Phone number of the contact; a known contact has its tags, attributes and last agent"),
+  text: z.string().max(4096).optional().describe("Text of the first message"),
+  tags: tags.describe("Tags of the conversation"),
+  at: inputTimestamp.optional().describe("When the message arrives; by default now"),
+});
+
 export const routing = {
   create_routing_policy: operation({
     method: "POST",
@@ -184,12 +199,25 @@ export const routing = {
     scope: "inbox:read",
     title: "Simulate routing",
     description:
-      "Find which agent a conversation would be assigned to now, and why, without assigning it. Uses the active policies, or one, also an inactive one.",
-    input: z.object({
-      conversation_id: conversationId,
-      policy_id: policyId.optional().describe("Only this policy, from list_routing_policies"),
-    }),
-    output: one(Decision.omit({ id: true, trigger: true, created_at: true })),
+      "Find which agent a conversation would be assigned to now, or a new one that is described, and why, without assigning it. Uses the active policies, or one, also an inactive one. Load and skills are those of now.",
+    input: z
+      .object({
+        conversation_id: conversationId.optional(),
+        new_conversation: NewConversation.optional().describe("Instead of conversation_id"),
+        policy_id: policyId.optional().describe("Only this policy, from list_routing_policies"),
+      })
+      .superRefine(({ conversation_id, new_conversation }, context) => {
+        if ((conversation_id === undefined) === (new_conversation === undefined)) {
+          const message = "Send either conversation_id or new_conversation.";
+          context.addIssue({ code: "custom", path: ["conversation_id"], message });
+        }
+      }),
+    output: one(
+      Decision.omit({ id: true, trigger: true, created_at: true }).extend({
+        /** Null for a new conversation. */
+        conversation_id: z.string().nullable(),
+      }),
+    ),
     effect: "read",
     tier: "extended",
   }),

@@ -10,12 +10,15 @@ import {
   withLocalField,
 } from "./contract/index.ts";
 import { fail } from "./errors.ts";
+import { type AllowedOperations, requireOperation } from "./rule-operations.ts";
 
 export interface ToolRequest {
   readonly name: string;
   readonly arguments: Readonly<Record<string, unknown>>;
   /** The scopes of the caller. Undefined while they are unknown: then only the service checks them. */
   readonly scopes: ReadonlySet<Scope> | undefined;
+  /** The operations that rules allow. Undefined while they are unknown. */
+  readonly allowed?: AllowedOperations | undefined;
   /** The setting that hides the tool; undefined if the tool is not hidden. */
   readonly hiddenBy: string | undefined;
   /** Whether the arguments may name files on this machine. */
@@ -32,8 +35,8 @@ export interface ToolInput {
 }
 
 /**
- * @throws Failure `tool_not_found`, `tool_hidden`, `insufficient_scope`, `invalid_request`,
- *   `unknown_argument`.
+ * @throws Failure `tool_not_found`, `tool_hidden`, `insufficient_scope`, `not_allowed_by_rules`,
+ *   `invalid_request`, `unknown_argument`.
  */
 export type ReadToolInput = (request: ToolRequest) => ToolInput;
 
@@ -45,7 +48,7 @@ export function createToolReader(operations: Readonly<Record<string, Operation>>
       ),
     ),
   );
-  return ({ name, arguments: sent, scopes, hiddenBy: setting, isLocal = false }) => {
+  return ({ name, arguments: sent, scopes, allowed = null, hiddenBy: setting, isLocal = false }) => {
     const tool = tools.get(name);
     if (!tool) {
       throw fail("tool_not_found", { value: name });
@@ -58,6 +61,7 @@ export function createToolReader(operations: Readonly<Record<string, Operation>>
     if (scopes && !permits(scopes, scope)) {
       throw fail("insufficient_scope", missingScope(scope));
     }
+    requireOperation(allowed, tool.name);
     const mapping = isLocal ? withLocalField(tool.mapping) : tool.mapping;
     return { ...tool, input: readArguments(mapping, sent) };
   };

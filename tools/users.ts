@@ -27,8 +27,10 @@ const User = z.object({
   updated_at: timestamp,
 });
 
-const email = z.email("Send an e-mail address.").max(320).describe("E-mail address, used to sign in");
-const name = z.string().trim().min(1).max(255).describe("Name");
+export const emailAddress = z.email("Send an e-mail address.").max(320);
+export const personName = z.string().trim().min(1).max(255).describe("Name");
+
+const email = emailAddress.describe("E-mail address, used to sign in");
 const role = z.enum(roles).describe("Role; agents answer conversations");
 
 export const users = {
@@ -55,7 +57,12 @@ export const users = {
     title: "Create user",
     description:
       "Create a user who can sign in. Without password, one is generated and returned only in this response. Only an owner can make an owner. Requires a signed-in person's access token.",
-    input: z.object({ email, name, role: role.default("agent"), password: chosenPassword.optional() }),
+    input: z.object({
+      email,
+      name: personName,
+      role: role.default("agent"),
+      password: chosenPassword.optional(),
+    }),
     output: one(User.extend({ password: z.string().optional() })),
     status: 201,
     showsSecret: true,
@@ -72,7 +79,7 @@ export const users = {
       "Change a user's name, role or password, or deactivate the user. Only the fields sent change. A new password or is_active false ends the user's sessions immediately, and is_active false the keys they created. Only an owner can change an owner. Requires a signed-in person's access token.",
     input: z.object({
       id: id("User", "list_users"),
-      name: name.optional(),
+      name: personName.optional(),
       role: role.optional(),
       password: chosenPassword.optional(),
       is_active: z.boolean().optional().describe("false: can't sign in and receives no conversations"),

@@ -6,7 +6,6 @@ import {
   errorEntry,
   id,
   inputTimestamp,
-  nearestName,
   newer,
   no,
   one,
@@ -17,7 +16,7 @@ import {
   untrusted,
   yes,
 } from "./contract/index.ts";
-import { isPublicEvent, publicEvents, specifiedEvents } from "./events.ts";
+import { explainUnknownEvent, isPublicEvent, publicEvents, specifiedEvents } from "./events.ts";
 
 /** The events of subscriptions, in the specification's order: the keys of a literal. */
 export const webhookEvents = Object.keys(publicEvents) as (keyof typeof publicEvents)[];
@@ -74,6 +73,14 @@ const url = z
 const subscribedEvents = z.array(z.enum(webhookEvents)).min(1).max(50).describe("Events to send");
 const description = z.string().max(500).describe("Purpose");
 
+/** A text of its own, because the tool's schema would list all types a second time. */
+const testedEvent = z
+  .string()
+  .max(64)
+  .refine(isPublicEvent, { error: ({ input }) => explainUnknownEvent(String(input)) })
+  .optional()
+  .describe("Event of the webhook, such as message.sent, to send an example of");
+
 const sendsEvents = {
   destructive: yes("It sends message texts to an address outside, from then on."),
   openWorld: yes("Events go to the webhook's address."),
@@ -121,17 +128,21 @@ export const webhooks = {
     title: "Test webhook",
     description:
       "Send a signed test event to a webhook. Get its status code or why it failed, and how to verify the signature.",
-    input: z.object({ id: webhookId }),
+    input: z.object({ id: webhookId, event: testedEvent }),
+    failures: [422],
     output: one(
       z.object({
         delivered: z.boolean(),
         status_code: z.int().nullable(),
+        /** How long the receiver took. */
+        ms: z.int(),
         event: z.object({
           id: z.string(),
           type: z.enum(webhookEvents),
           organization_id: z.string(),
           created_at: timestamp,
-          data: z.object({ test: z.literal(true) }),
+          /** With `event` in the request, the data of the example too. */
+          data: z.looseObject({ test: z.literal(true) }),
         }),
         /** Why the event was not delivered, such as `unresolved`, `tls`, `timeout` or `address`. */
         problem: z.object({ reason: z.string(), message: z.string(), fix: z.string() }).nullable(),
@@ -274,9 +285,7 @@ export const webhooks = {
       .superRefine(({ after, since, types }, context) => {
         const unknown = types.split(",").find((type) => !isPublicEvent(type.trim()));
         if (unknown !== undefined) {
-          const type = unknown.trim().slice(0, 64);
-          const nearest = nearestName(type, webhookEvents) ?? "message.received";
-          const message = `${type} is no type of event. Send types such as ${nearest}; the schema of a webhook's events lists all of them.`;
+          const message = explainUnknownEvent(unknown.trim());
           context.addIssue({ code: "custom", path: ["types"], message });
         }
         if (after !== undefined && since !== undefined) {
@@ -314,6 +323,12 @@ export const webhookErrors = {
     "The webhook is disabled.",
     "Enable it first: update_webhook with is_active true.",
   ),
+  event_not_subscribed: errorEntry(
+    "business_rule",
+    422,
+    "The webhook does not subscribe to {value}.",
+    "Send one of the webhook's events, or add this one with update_webhook.",
+  ),
   too_many_webhooks: errorEntry(
     "business_rule",
     422,
@@ -324,7 +339,7 @@ export const webhookErrors = {
     "invalid_request",
     400,
     "Events can't be sent to this address. {reason}",
-    "Send an https:// address of the public internet, on port 443 or 8443. For a program on your own machine use `tidings listen`, which needs no webhook.",
+    "Send an https:// address of the public internet, on port 443 or 8443. For a program on your own machine use `tidings listen`, which needs no webhook, or set TIDINGS_ALLOW_LOCAL_WEBHOOKS=true where the service runs on that machine.",
   ),
   since_too_early: errorEntry(
     "invalid_request",

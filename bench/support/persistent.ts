@@ -1,9 +1,9 @@
 /**
- * A client that repeats each call until the service answers, because the service is killed and started again
- * meanwhile.
+ * A client that repeats each call until the service takes it: the service is killed and started again
+ * meanwhile, and answers 503 when its database is busy.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Client, createClient, NoResponseError } from "../../src/client/index.ts";
+import { CallFailure, type Client, createClient, NoResponseError } from "../../src/client/index.ts";
 
 const giveUpMs = 120_000;
 const pauseMs = 200;
@@ -19,7 +19,7 @@ export function createPersistentClient(baseUrl: string, key: string): Client {
         try {
           return await client.call(operation, input, options);
         } catch (error) {
-          if (!(error instanceof NoResponseError) || performance.now() - startedAt > giveUpMs) {
+          if (!mayBeRepeated(error) || performance.now() - startedAt > giveUpMs) {
             throw error;
           }
           await sleep(pauseMs);
@@ -28,3 +28,6 @@ export function createPersistentClient(baseUrl: string, key: string): Client {
     },
   };
 }
+
+const mayBeRepeated = (error: unknown) =>
+  error instanceof NoResponseError || (error instanceof CallFailure && error.code === "unavailable");

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { z } from "zod";
 import { throughputOf } from "../graph/describe.ts";
 import { addAccount, addApp, addPhone, addToken } from "../state/setup.ts";
-import { type App, findNode, messagingLimits, nodesOf } from "../state/store.ts";
+import { type App, findNode, messagingLimits, nodesOf, permissions } from "../state/store.ts";
 import { verifyCallback } from "../webhooks/handshake.ts";
 import type { World } from "../world.ts";
 import { ControlError, type ControlRequest, number, parse, requirePhone } from "./input.ts";
@@ -31,18 +31,24 @@ const AppUpdate = z.strictObject({
   verify_token: z.string().min(1).max(256).optional(),
   /** null: no webhooks. */
   callback_url: z.string().max(2_000).nullable().optional(),
+  require_app_secret: z.boolean().optional(),
 });
 
 /** Another callback address is verified before it is used. */
 export async function updateApp({ world, params, body }: ControlRequest): Promise<object> {
   const app = requireApp(world, params.id);
-  const { verify_token = app.verify_token, callback_url } = parse(AppUpdate, body);
+  const { verify_token = app.verify_token, callback_url, require_app_secret } = parse(AppUpdate, body);
   if (callback_url) {
     await verifyCallback(callback_url, verify_token);
   }
   app.verify_token = verify_token;
-  app.callback_url = callback_url === undefined ? app.callback_url : callback_url;
-  return { app_id: app.id, verify_token, callback_url: app.callback_url };
+  if (callback_url !== undefined) {
+    app.callback_url = callback_url;
+    app.fields = null;
+  }
+  app.requires_proof = require_app_secret ?? app.requires_proof;
+  const { callback_url: url, requires_proof } = app;
+  return { app_id: app.id, verify_token, callback_url: url, require_app_secret: requires_proof };
 }
 
 const AccountInput = z.strictObject({
@@ -85,6 +91,11 @@ const PhoneUpdate = z.strictObject({
   messaging_limit: z.enum(messagingLimits).optional(),
   quality_rating: z.enum(["GREEN", "YELLOW", "RED", "UNKNOWN"]).optional(),
   status: z.enum(["CONNECTED", "DISCONNECTED", "FLAGGED", "RESTRICTED"]).optional(),
+  pin: z
+    .string()
+    .regex(/^\d{6}$/)
+    .nullable()
+    .optional(),
 });
 
 /** A higher throughput and another messaging limit are reported, as Meta does; another quality is not. */
@@ -112,20 +123,28 @@ const TokenInput = z.strictObject({
   app_id: z.string().optional(),
   waba_ids: z.array(z.string()).max(100).optional(),
   access_token: z.string().min(1).max(1_000).optional(),
+  permissions: z.array(z.enum(permissions)).max(2).optional(),
   expires_in_ms: z.number().int().min(0).optional(),
 });
 
 /** Valid for these accounts, by default for all. */
 export function createToken({ world, body }: ControlRequest): object {
   const { store, clock } = world;
-  const { app_id, waba_ids, access_token, expires_in_ms } = parse(TokenInput, body);
+  const { app_id, waba_ids, access_token, permissions: given, expires_in_ms } = parse(TokenInput, body);
   const token = addToken(store, {
     value: access_token,
     app_id: requireApp(world, app_id).id,
+    permissions: given,
     account_ids: waba_ids ?? nodesOf(store, "account").map(({ id }) => id),
     expires_at: expires_in_ms === undefined ? null : clock.now() + expires_in_ms,
   });
-  return { access_token: token.value, app_id: token.app_id, waba_ids: [...token.account_ids] };
+  const { value, account_ids } = token;
+  return {
+    access_token: value,
+    app_id: token.app_id,
+    waba_ids: [...account_ids],
+    permissions: token.permissions,
+  };
 }
 
 const Expiry = z.strictObject({ access_token: z.string() });

@@ -16,15 +16,23 @@ import type { Template } from "../state/template.ts";
 import { createTemplate, deleteTemplates, editTemplate, unpauseTemplate } from "../templates/change.ts";
 import { listTemplates } from "../templates/list.ts";
 import type { World } from "../world.ts";
+import { debugToken } from "./debug-token.ts";
 import { describe, selectFields } from "./describe.ts";
 import { deleteMedia, getMedia, uploadMedia } from "./media.ts";
+import { registerPhone } from "./register.ts";
 import type { GraphRequest, Handler } from "./request.ts";
 import { listSubscribedApps, subscribeApp, unsubscribeApp } from "./subscribed-apps.ts";
+import { listSubscriptions, subscribeToObject } from "./subscriptions.ts";
 import { continueUpload, findUpload, getUpload, startUpload } from "./uploads.ts";
 
 type Routes<Kind> = Readonly<Record<string, Handler<Kind>>>;
 
-const apps: Routes<App> = { GET: getNode, "POST uploads": startUpload };
+const apps: Routes<App> = {
+  GET: getNode,
+  "POST uploads": startUpload,
+  "GET subscriptions": listSubscriptions,
+  "POST subscriptions": subscribeToObject,
+};
 
 const accounts: Routes<Account> = {
   GET: getNode,
@@ -41,6 +49,7 @@ const phones: Routes<Phone> = {
   GET: getNode,
   "POST messages": sendMessage,
   "POST media": uploadMedia,
+  "POST register": registerPhone,
 };
 
 const media: Routes<Media> = { GET: getMedia, DELETE: deleteMedia };
@@ -66,6 +75,9 @@ export function runOperation({ method, path, request }: Operation): Answer | Pro
     const node = findUpload(world, id, method);
     return method === "POST" ? continueUpload({ ...request, node }) : getUpload({ ...request, node });
   }
+  if (method === "GET" && path.join("/") === "debug_token") {
+    return debugToken(request);
+  }
   if (!/^\d+$/.test(id) || rest.length > 0) {
     throw new GraphError(2500, undefined, {
       title: `Unknown path components: /${path.join("/")}`,
@@ -78,6 +90,7 @@ export function runOperation({ method, path, request }: Operation): Answer | Pro
   if (!run) {
     throw unknownObject(method, id);
   }
+  requirePermission(token, key);
   return run(request);
 }
 
@@ -99,6 +112,21 @@ function bind(node: Node, key: string): ((request: UnboundRequest) => Answer | P
     return of(phones, node);
   }
   return node.kind === "media" ? of(media, node) : of(templates, node);
+}
+
+/** The operations that need the permission to send; all others need the one to manage. */
+const messagingKeys = ["POST messages", "POST media"];
+
+/** The token of an app has the permissions of the app. @throws GraphError 10, 200 */
+function requirePermission({ kind, permissions }: Token, key: string): void {
+  const isMessaging = messagingKeys.includes(key);
+  const needed = isMessaging ? "whatsapp_business_messaging" : "whatsapp_business_management";
+  if (kind === "user" && !permissions.includes(needed)) {
+    const title = `Requires ${needed} permission to manage the object`;
+    throw isMessaging
+      ? new GraphError(10, undefined, { title: "Application does not have permission for this action" })
+      : new GraphError(200, undefined, { title });
+  }
 }
 
 /** A token is valid for its accounts and its app. */

@@ -59,10 +59,10 @@ async function runGraph(world: World, request: IncomingMessage, url: URL): Promi
     throw new GraphError(2500, undefined, { title: `Unknown path components: ${pathname}`, http: 400 });
   }
   const token = requireToken(world, request, query);
-  requireProof(world, token, query);
   if (isDownload) {
     return downloadMedia(world, query, request.headers);
   }
+  requireProof(world, token, query);
   return runOperation({
     method: request.method ?? "GET",
     path: path.filter((part) => part !== ""),

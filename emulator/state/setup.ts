@@ -1,6 +1,15 @@
 /** Creates apps, accounts, numbers and tokens, and the set that exists at the start. */
 import { newAccessToken } from "./ids.ts";
-import { type Account, type App, newNodeId, type Phone, type Store, type Token } from "./store.ts";
+import {
+  type Account,
+  type App,
+  newNodeId,
+  type Permission,
+  type Phone,
+  permissions,
+  type Store,
+  type Token,
+} from "./store.ts";
 
 /** The same at each start, so that a program under development keeps its settings. */
 export interface Defaults {
@@ -55,7 +64,14 @@ interface NewApp {
 }
 
 export function addApp(store: Store, { id = newNodeId(store), ...input }: NewApp): App {
-  const app: App = { kind: "app", id, ...input, callback_url: null };
+  const app: App = {
+    kind: "app",
+    id,
+    ...input,
+    callback_url: null,
+    fields: null,
+    requires_proof: false,
+  };
   store.nodes.set(id, app);
   return app;
 }
@@ -95,6 +111,7 @@ export function addPhone(store: Store, { id = newNodeId(store), ...input }: NewP
     quality_rating: "GREEN",
     status: "CONNECTED",
     messaging_limit: "TIER_UNLIMITED",
+    pin: null,
   };
   store.nodes.set(id, phone);
   return phone;
@@ -104,12 +121,21 @@ interface NewToken {
   readonly value?: string | undefined;
   readonly app_id: string;
   readonly account_ids: readonly string[];
+  /** By default all. */
+  readonly permissions?: readonly Permission[] | undefined;
   readonly expires_at?: number | null | undefined;
 }
 
 export function addToken(store: Store, input: NewToken): Token {
   const { value = newAccessToken(), app_id, account_ids, expires_at = null } = input;
-  const token: Token = { value, app_id, account_ids: new Set(account_ids), expires_at };
+  const token: Token = {
+    kind: "user",
+    value,
+    app_id,
+    account_ids: new Set(account_ids),
+    permissions: input.permissions ?? permissions,
+    expires_at,
+  };
   store.tokens.set(value, token);
   return token;
 }

@@ -15,6 +15,10 @@ export interface App {
   verify_token: string;
   /** Where webhooks go, unless a subscription overrides it. */
   callback_url: string | null;
+  /** The fields of accounts that are reported; null: all. */
+  fields: readonly string[] | null;
+  /** "Require app secret" of the app's settings: each request needs a proof. */
+  requires_proof: boolean;
 }
 
 export interface Subscription {
@@ -47,14 +51,25 @@ export interface Phone {
    * same. Reported, and not enforced.
    */
   messaging_limit: MessagingLimit;
+  /** A disconnected number is not registered. */
   status: "CONNECTED" | "DISCONNECTED" | "FLAGGED" | "RESTRICTED";
+  /** Of the two-step verification; null: the next registration sets it. */
+  pin: string | null;
 }
 
-/** Valid for every account that the app is subscribed to or that `account_ids` has. */
+export const permissions = ["whatsapp_business_management", "whatsapp_business_messaging"] as const;
+export type Permission = (typeof permissions)[number];
+
+/**
+ * Valid for every account that the app is subscribed to or that `account_ids` has. A token of the app itself,
+ * which is its id and its secret, is valid for no account.
+ */
 export interface Token {
+  readonly kind: "app" | "user";
   readonly value: string;
   readonly app_id: string;
   readonly account_ids: Set<string>;
+  readonly permissions: readonly Permission[];
   expires_at: number | null;
 }
 

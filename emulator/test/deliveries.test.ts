@@ -37,7 +37,7 @@ describe("deliveries", () => {
         override_callback_uri: `${callbackUrl}/other`,
         verify_token,
       });
-    expect(errorOf(await subscribe("wrong"))).toEqual([400, 100]);
+    expect(errorOf(await subscribe("wrong"))).toEqual([400, 2200]);
     expect((await subscribe("emulator-verify-token")).body.success).toBe(true);
     const list = await graph("GET", `${waba_id}/subscribed_apps`);
     expect(list.body.data[0]).toMatchObject({

@@ -1,7 +1,7 @@
 /** The verification of a callback address: a GET whose challenge the receiver must answer. */
 import { randomInt } from "node:crypto";
 import { request } from "undici";
-import { invalidParameter } from "../contract/graph-error.ts";
+import { GraphError, invalidParameter, titleOf } from "../contract/graph-error.ts";
 
 const timeoutMs = 10_000;
 
@@ -17,7 +17,8 @@ export async function verifyCallback(url: string, verifyToken: string): Promise<
   target.searchParams.set("hub.verify_token", verifyToken);
   const answer = await ask(target);
   if (answer !== challenge) {
-    throw invalidParameter(`Callback verification failed: ${describe(answer)}`);
+    const title = `${titleOf(2200)}: ${describe(answer)}`;
+    throw new GraphError(2200, undefined, { title });
   }
 }
 
@@ -38,9 +39,9 @@ async function ask(target: URL): Promise<string | number | null> {
 
 function describe(answer: string | number | null): string {
   if (answer === null) {
-    return "the callback URL could not be reached";
+    return "the URL could not be reached";
   }
   return typeof answer === "number"
-    ? `the callback URL answered ${answer}`
-    : "the callback URL did not answer with the challenge";
+    ? `HTTP Status Code = ${answer}`
+    : "the URL did not answer with the challenge";
 }

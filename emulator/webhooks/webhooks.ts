@@ -26,11 +26,15 @@ export function createWebhooks(clock: Clock, store: Store, faults: Faults): Webh
     deliverer,
     emit(changes) {
       const { delay_ms, reorder_ms } = faults.settings.webhooks;
-      for (const target of targetsOf(store, changes[0]?.account_id ?? "")) {
+      for (const { fields, ...target } of targetsOf(store, changes[0]?.account_id ?? "")) {
+        const reported = changes.filter(({ field }) => fields?.includes(field) ?? true);
+        if (reported.length === 0) {
+          continue;
+        }
         const delay = delay_ms + (faults.hits("webhooks.reordered") ? reorder_ms : 0);
-        later(delay, () => send(target, changes));
+        later(delay, () => send(target, reported));
         if (faults.hits("webhooks.doubled")) {
-          later(delay, () => send(target, changes));
+          later(delay, () => send(target, reported));
         }
       }
     },
@@ -66,11 +70,16 @@ function createBatcher(clock: Clock, faults: Faults, deliver: Deliverer["deliver
   };
 }
 
-function targetsOf(store: Store, accountId: string): Target[] {
+interface SubscribedApp extends Target {
+  /** Null: all. */
+  readonly fields: readonly string[] | null;
+}
+
+function targetsOf(store: Store, accountId: string): SubscribedApp[] {
   const account = findNode(store, "account", accountId);
   return [...(account?.subscriptions ?? [])].flatMap(([appId, { override_callback_uri }]) => {
     const app = findNode(store, "app", appId);
     const url = override_callback_uri ?? app?.callback_url;
-    return app && url ? { url, secret: app.secret } : [];
+    return app && url ? { url, secret: app.secret, fields: app.fields } : [];
   });
 }

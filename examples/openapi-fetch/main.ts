@@ -1,8 +1,11 @@
 /**
  * Ten calls with openapi-fetch, whose types openapi-typescript generates from the service's OpenAPI document:
  *
- *   npx openapi-typescript@7.13.0 $TIDINGS_BASE_URL/v1/openapi.json --default-non-nullable=false -o schema.d.ts
- *   TIDINGS_BASE_URL=http://127.0.0.1:3000 TIDINGS_API_KEY=sk_live_… npx tsx main.ts
+ *   npm install
+ *   curl -o openapi.json http://127.0.0.1:3000/v1/openapi.json && npm run generate
+ *   TIDINGS_BASE_URL=http://127.0.0.1:3000 TIDINGS_API_KEY=sk_live_… npm start
+ *
+ * It needs Node 22.18 or newer, which runs TypeScript.
  */
 import assert from "node:assert/strict";
 import { setTimeout } from "node:timers/promises";

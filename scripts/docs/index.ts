@@ -8,6 +8,7 @@ import { errorsPage } from "./errors.ts";
 import { eventsPage } from "./events.ts";
 import { hintsPage } from "./hints.ts";
 import type { Page } from "./markdown.ts";
+import { metricsPage } from "./metrics.ts";
 import { operationsPage } from "./operations.ts";
 import { scopesPage } from "./scopes.ts";
 import { settingsPage } from "./settings.ts";
@@ -19,6 +20,7 @@ const pages: Readonly<Record<string, Page>> = {
   "errors.md": errorsPage(),
   "events.md": eventsPage(),
   "hints.md": hintsPage(),
+  "metrics.md": metricsPage(),
   "operations.md": operationsPage(),
   "scopes.md": scopesPage(),
   "settings.md": settingsPage(),

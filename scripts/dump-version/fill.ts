@@ -2,6 +2,7 @@
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { ownerEmail, ownerPassword, type TestApp } from "../../test/support/app.ts";
+import { openBrowser } from "../../test/support/console.ts";
 import { asOperator } from "../../test/support/operator.ts";
 import { createPaymentHelpers } from "../../test/support/payments.ts";
 import { openPhone, setFaults } from "../../test/support/simulator.ts";
@@ -18,7 +19,6 @@ import { imports } from "../../tools/imports.ts";
 import { knowledgeBase } from "../../tools/knowledge-base/index.ts";
 import { messages } from "../../tools/messages/index.ts";
 import { organization } from "../../tools/organization.ts";
-import { plans } from "../../tools/plans.ts";
 import { prices } from "../../tools/prices.ts";
 import { quickReplies } from "../../tools/quick-replies.ts";
 import { routing } from "../../tools/routing.ts";
@@ -48,7 +48,7 @@ export async function fill(app: TestApp): Promise<void> {
   await addPayments(app);
   await addFlows(app);
   await addKnowledge(app);
-  await addPlans(app);
+  await openBrowser(app).signIn(ownerEmail, ownerPassword);
 }
 
 async function setUpOrganization(app: TestApp): Promise<void> {
@@ -307,18 +307,6 @@ async function addKnowledge(app: TestApp): Promise<void> {
       },
     ],
   });
-  await app.advanceTime(minute);
-}
-
-/** A plan that has run, one that may still run, and one of a broadcast. */
-async function addPlans(app: TestApp): Promise<void> {
-  const plan = async (operation: string, input: Record<string, unknown>) =>
-    (await app.call(plans.plan_call, { operation, input })).data.id;
-  const message = { to: grace, type: "text", text: { body: "Your parcel leaves tomorrow." } };
-  await app.call(plans.run_plan, { id: await plan("send_message", message) });
-  await plan("send_message", { ...message, to: ada });
-  const { data: drafts } = await app.call(broadcasts.list_broadcasts, { status: "draft" });
-  await plan("execute_broadcast", { id: drafts[0]?.id });
   await app.advanceTime(minute);
 }
 

@@ -22,6 +22,8 @@ import { type DumpRecord, dumpFolder, whatsAppEnv } from "../../test/support/ver
 import { startWebhookReceiver, type WebhookReceiver } from "../../test/support/webhook-receiver.ts";
 import { webhookEvents, webhooks } from "../../tools/webhooks.ts";
 import { ada, fill } from "./fill.ts";
+import { addPeople } from "./people.ts";
+import { addPlans, addRules } from "./plans.ts";
 import { queueWork } from "./queue-work.ts";
 import { readAnswers } from "./read-answers.ts";
 import { addWhatsApp, startWhatsApp } from "./whatsapp.ts";
@@ -65,6 +67,9 @@ async function write(): Promise<DumpRecord> {
   await using receiver = await startWebhookReceiver();
   const subscribed = [await subscribe(app, receiver)];
   await fill(app);
+  await addPlans(app);
+  await addRules(app);
+  await addPeople(app);
   const whatsapp = await addWhatsApp(app, emulator);
   // The delivery of this event to the second webhook waits for a retry.
   await using failing = await startWebhookReceiver();

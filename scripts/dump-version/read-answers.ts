@@ -26,6 +26,8 @@ const lists = [
   "/v1/knowledge-base/qa-pairs",
   "/v1/chatbot/config",
   "/v1/chatbot/status",
+  "/v1/rules",
+  "/v1/activity?per_page=100",
 ];
 
 export async function readAnswers(app: TestApp): Promise<Record<string, object>> {

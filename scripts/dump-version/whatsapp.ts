@@ -35,8 +35,19 @@ export async function addWhatsApp(app: TestApp, emulator: Emulator): Promise<Dum
   const { pathname } = new URL(inbox.callback_url ?? "");
   await control(emulator, `/apps/${app_id}`, { callback_url: app.address + pathname });
 
-  await control(emulator, "/inbound", { from: customer, name: "Joan Clarke", text: "Is this the part?" });
+  const referral = { source_type: "ad", source_id: "120210000000000001", headline: "Spare parts" };
+  await control(emulator, "/inbound", {
+    from: customer,
+    name: "Joan Clarke",
+    text: "I saw the ad.",
+    referral,
+  });
   await emulator.idle(); // webhooks that are sent together may overtake each other
+  const location = { latitude: 51.9977, longitude: -0.7407, name: "Bletchley Park" };
+  await control(emulator, "/inbound", { from: customer, location });
+  await emulator.idle();
+  await control(emulator, "/inbound", { from: customer, text: "Is this the part?" });
+  await emulator.idle();
   const media = {
     type: "image",
     base64: photo.toString("base64"),

@@ -9,9 +9,10 @@
  * composed objects are closed as a whole and not in parts, `recipient_type` is optional, a recipient may be a
  * business-scoped user id, documented limits and types are added, and required fields of templates are named.
  *
- * The result contains the messages by type, the read receipt, and the bodies that create and edit a template,
- * with all schemas to which these refer. Descriptions, examples and formats are left out, because they
- * validate nothing here. `types.ts` generates the types of the WhatsApp adapter from the result.
+ * The result contains the messages by type, the read receipt, the bodies that create and edit a template, and
+ * the registration of a number, with all schemas to which these refer. Descriptions, examples and formats
+ * are left out, because they validate nothing here. `types.ts` generates the types of the WhatsApp adapter
+ * from the result.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -30,6 +31,7 @@ const omitted = ["description", "example", "examples", "format", "discriminator"
  * the types.
  */
 const components = ["HeaderComponent", "BodyComponent", "ButtonComponent"];
+const registration = "WhatsAppBusinessPhoneNumberRegistrationRequest";
 const bodyPath = "/post/requestBody/content/application~1json/schema";
 
 const [file] = process.argv.slice(2);
@@ -48,6 +50,7 @@ const entries = {
   ...Object.fromEntries(components.map((name) => [name, read(`/components/schemas/${name}`)])),
   CreateTemplate: read(templatesPath + bodyPath),
   EditTemplate: read(templatePath + bodyPath),
+  [registration]: read(`/components/schemas/${registration}`),
 };
 const types = Object.fromEntries(Object.entries(messages).map(([type, ref]) => [type, nameOf(ref)]));
 writeFileSync(target, `${JSON.stringify({ messages: types, $defs: collect(entries) })}\n`);

@@ -32,6 +32,10 @@ const entries = [
   "VideoMessage",
   "DocumentMessage",
   "AudioMessage",
+  "StickerMessage",
+  "LocationMessage",
+  "ContactsMessage",
+  "ReactionMessage",
   "InteractiveMessage",
   "TemplateMessage",
   "MarkMessageRequestPayload",
@@ -40,6 +44,7 @@ const entries = [
   "ButtonComponent",
   "CreateTemplate",
   "EditTemplate",
+  "WhatsAppBusinessPhoneNumberRegistrationRequest",
 ];
 const known = ["$ref", "type", "const", "enum", "properties", "required", "items", "allOf", "anyOf", "oneOf"];
 /** Keywords that a type can't express. */

@@ -2,6 +2,11 @@
 import type { LogSettings } from "../adapters/log/pino.ts";
 import type { Log } from "../ports/telemetry/log.ts";
 
+const silent = () => undefined;
+
+/** For commands whose output says all that there is to say. */
+export const silentLog: Log = { debug: silent, info: silent, warn: silent, error: silent };
+
 type LogLoader = () => Promise<Pick<typeof import("../adapters/log/pino.ts"), "createLog">>;
 
 /**

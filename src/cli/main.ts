@@ -1,7 +1,7 @@
 /** The command line: parses the arguments and runs the command. */
+import { CommandError } from "./commands/command-error.ts";
 import { commandHelp, groupHelp, helpTopics, programHelp } from "./commands/help.ts";
 import { commandsOf, findCommand, parseArguments, requireFitting } from "./commands/parse.ts";
-import { UsageError } from "./commands/usage-error.ts";
 import { version } from "./version.ts";
 
 /** Parses the arguments and runs the command. @throws UsageError if the arguments are invalid. */
@@ -39,8 +39,14 @@ async function helpOn(words: readonly string[]): Promise<string> {
 }
 
 /** What the program prints for an error, and the code with which it exits. */
-export function describeExit(error: unknown): { readonly message: string; readonly code: number } {
+export function describeExit(
+  error: unknown,
+  args: readonly string[],
+): { readonly message: string; readonly code: number } {
   const reason = error instanceof Error ? error.message : String(error);
-  const message = reason.replaceAll(/^/gm, "tidings: ");
-  return { message, code: error instanceof UsageError ? 2 : 1 };
+  const { facts = { code: "command_failed" }, exitCode = 1 } = error instanceof CommandError ? error : {};
+  const message = args.includes("--json")
+    ? JSON.stringify({ error: { message: reason, ...facts } }, null, 2)
+    : reason.replaceAll(/^/gm, "tidings: ");
+  return { message, code: exitCode };
 }

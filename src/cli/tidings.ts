@@ -3,8 +3,9 @@ import { startCompileCache } from "./compile-cache.ts";
 import { describeExit, main } from "./main.ts";
 
 startCompileCache();
-await main(process.argv.slice(2)).catch((error: unknown) => {
-  const { message, code } = describeExit(error);
+const args = process.argv.slice(2);
+await main(args).catch((error: unknown) => {
+  const { message, code } = describeExit(error, args);
   console.error(message);
   process.exit(code);
 });

@@ -57,6 +57,11 @@ export class CallFailure extends Error {
 export class NoResponseError extends Error {
   readonly code: "unreachable" | "timeout";
   readonly isRetryable: boolean;
+  /**
+   * Whether the service, or the network to it, is away. False: the call can't be made, for example because of
+   * an unknown certificate or an error in this process.
+   */
+  readonly isOutage: boolean;
   readonly retryAfterSeconds = undefined;
   /** Whether the call may have taken effect nevertheless. */
   mayHaveRun: boolean;
@@ -66,6 +71,7 @@ export class NoResponseError extends Error {
     this.name = "NoResponseError";
     this.code = kind.code ?? "unreachable";
     this.isRetryable = kind.isRetryable;
+    this.isOutage = kind.isOutage;
     this.mayHaveRun = kind.mayHaveRun;
   }
 
@@ -82,6 +88,7 @@ export class NoResponseError extends Error {
 interface NoResponseKind {
   readonly code?: "timeout";
   readonly isRetryable: boolean;
+  readonly isOutage: boolean;
   readonly mayHaveRun: boolean;
   message(host: string, timeoutMs: number): string;
 }
@@ -89,11 +96,13 @@ interface NoResponseKind {
 const timedOut: NoResponseKind = {
   code: "timeout",
   isRetryable: false,
+  isOutage: true,
   mayHaveRun: true,
   message: (host, timeoutMs) => `${host} did not answer within ${timeoutMs / 1000} s.`,
 };
 const unreachable: NoResponseKind = {
   isRetryable: true,
+  isOutage: true,
   mayHaveRun: false,
   message: (host) => `${host} can't be reached.`,
 };
@@ -104,23 +113,28 @@ const unknownHost: NoResponseKind = {
 };
 const connectionBroken: NoResponseKind = {
   isRetryable: true,
+  isOutage: true,
   mayHaveRun: true,
   message: (host) => `The connection to ${host} broke before it answered.`,
 };
 const responseTooLarge: NoResponseKind = {
   ...connectionBroken,
   isRetryable: false,
+  isOutage: false,
   message: (host) => `${host} answered more than 20 MB.`,
 };
 const otherError: NoResponseKind = {
   ...connectionBroken,
   isRetryable: false,
+  isOutage: false,
   message: (host) => `The call to ${host} failed.`,
 };
 
 const kinds: Readonly<Record<string, NoResponseKind>> = {
   ECONNREFUSED: unreachable,
   EHOSTUNREACH: unreachable,
+  EHOSTDOWN: unreachable,
+  ENETDOWN: unreachable,
   ENETUNREACH: unreachable,
   EAI_AGAIN: unreachable,
   UND_ERR_CONNECT_TIMEOUT: unreachable,

@@ -20,6 +20,12 @@ import { QuotaEnvironment } from "./quota-settings.ts";
 const logFormats = ["auto", "text", "json"] as const;
 const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 
+/** A credential that one command sends to the service. */
+const connectSecret = z
+  .string()
+  .regex(/^[!-~]{8,2048}$/, expected("8 to 2048 characters without spaces"))
+  .optional();
+
 export const Environment = z.object({
   HOST: z
     .string()
@@ -41,7 +47,9 @@ export const Environment = z.object({
       expected("a PostgreSQL address, for example postgres://user@host:5432/name"),
     )
     .optional()
-    .describe("PostgreSQL to use instead of the embedded database, `postgres://…`"),
+    .describe(
+      "PostgreSQL to use instead of the embedded database, `postgres://…`; several hosts are separated by commas, and the one that accepts writes is used",
+    ),
   TIDINGS_SECRET: z
     .string()
     .min(32, expected("at least 32 characters"))
@@ -113,9 +121,17 @@ export const Environment = z.object({
     .enum(logFormats, expected(`one of ${logFormats.join(", ")}`))
     .default("auto")
     .describe("Form of the log: `json`, `text` for people, or `auto`: `text` if stderr is a terminal"),
-  TIDINGS_DATABASE_WAIT: wholeNumber(0, 3_600)
+  TIDINGS_DATABASE_START_WAIT: wholeNumber(0, 3_600)
     .default(60)
     .describe("Seconds for which a start waits for PostgreSQL when it refuses the connection"),
+  TIDINGS_DATABASE_WAIT: wholeNumber(0, 60)
+    .default(10)
+    .describe(
+      "Seconds for which a read, or a request with an idempotency key, waits while PostgreSQL restarts or fails over; 0 answers 503 at once",
+    ),
+  TIDINGS_DATABASE_POOL: wholeNumber(2, 200)
+    .default(10)
+    .describe("The most connections of this process to PostgreSQL, or to the pooler in front of it"),
   TIDINGS_DRAIN_DELAY: wholeNumber(0, 300)
     .default(0)
     .describe(
@@ -163,7 +179,7 @@ export const Environment = z.object({
     .default(90)
     .describe("Days for which the record of acts is kept"),
   TIDINGS_ALLOWED_HOSTS: commaList(readHost, "host names without a port, separated by commas").describe(
-    "Host names that requests to /mcp may use, in addition to the loopback names",
+    "Host names that requests to /mcp and to the console may use, in addition to the loopback names and, for the console, the host of `TIDINGS_PUBLIC_URL`",
   ),
   TIDINGS_ALLOWED_ORIGINS: commaList(
     readOrigin,
@@ -268,6 +284,13 @@ export const Environment = z.object({
     .regex(/^v\d{1,3}\.\d{1,2}$/, expected("a version such as v26.0"))
     .default("v26.0")
     .describe("Version of the Graph API"),
+  TIDINGS_WHATSAPP_APP_SECRET: connectSecret.describe("App secret, for tidings whatsapp connect alone"),
+  TIDINGS_WHATSAPP_ACCESS_TOKEN: connectSecret.describe("Access token, for tidings whatsapp connect alone"),
+  TIDINGS_WHATSAPP_PIN: z
+    .string()
+    .regex(/^\d{6}$/, expected("6 digits"))
+    .optional()
+    .describe("PIN of the number's two-step verification, for tidings whatsapp connect alone"),
   ...ModelEnvironment.shape,
   TIDINGS_OPERATOR_KEY: z
     .string()

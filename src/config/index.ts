@@ -40,6 +40,7 @@ const dependent = [
 // Also with invalid fields, so that all errors are found at once.
 const Settings = Environment.superRefine(checkTogether, { when: () => true }).transform(toConfig);
 
+export { isLoopback } from "./fields.ts";
 export { settingSubjects } from "./subjects.ts";
 
 export type Config = z.output<typeof Settings>;
@@ -96,6 +97,15 @@ export function readConfig(
   return { config: parsed.data, warnings: warnAboutUnknown(names, known) };
 }
 
+/** Whether the service can be used on its machine alone: no proxy and no other address leads to it. */
+export function isForThisMachine({
+  host,
+  publicUrl,
+  trustedProxies,
+}: Pick<Config, "host" | "publicUrl" | "trustedProxies">): boolean {
+  return isLoopback(host) && publicUrl === undefined && trustedProxies.length === 0;
+}
+
 /** Checks the settings whose values depend on one another. */
 function checkTogether(env: z.output<typeof Environment>, context: z.RefinementCtx): void {
   const { TIDINGS_BASE_URL, TIDINGS_API_KEY } = env;
@@ -142,7 +152,9 @@ function toConfig(env: z.output<typeof Environment>) {
     port: env.PORT,
     dataDir: env.TIDINGS_DATA_DIR,
     databaseUrl: env.DATABASE_URL,
+    databaseStartWaitMs: env.TIDINGS_DATABASE_START_WAIT * 1000,
     databaseWaitMs: env.TIDINGS_DATABASE_WAIT * 1000,
+    databasePoolSize: env.TIDINGS_DATABASE_POOL,
     drainDelayMs: env.TIDINGS_DRAIN_DELAY * 1000,
     secret: env.TIDINGS_SECRET,
     previousSecret: env.TIDINGS_PREVIOUS_SECRET,
@@ -211,6 +223,11 @@ function toConfig(env: z.output<typeof Environment>) {
     whatsapp: {
       baseUrl: env.TIDINGS_WHATSAPP_BASE_URL.replace(/\/+$/, ""),
       version: env.TIDINGS_WHATSAPP_VERSION,
+    },
+    whatsappSecrets: {
+      app_secret: env.TIDINGS_WHATSAPP_APP_SECRET,
+      access_token: env.TIDINGS_WHATSAPP_ACCESS_TOKEN,
+      pin: env.TIDINGS_WHATSAPP_PIN,
     },
     models: {
       chat: readChatSettings(env),
@@ -282,13 +299,15 @@ export function appSecrets(config: Config): string[] {
     s3,
     razorpay,
     models,
+    whatsappSecrets,
   } = config;
   const passwords = [databaseUrl, telemetry.collector].flatMap(passwordsIn);
   const chosen = [secret, previousSecret, owner.password, owner.key, operatorKey];
   const own = [...chosen, telemetry.token, s3?.secretAccessKey];
   const payment = [razorpay?.keySecret, razorpay?.webhookSecret];
   const modelKeys = [models.chat?.key, models.embeddings?.key, models.transcription?.key];
-  const values = [upstream?.key, ...own, ...payment, ...modelKeys, ...passwords];
+  const sent = Object.values(whatsappSecrets);
+  const values = [upstream?.key, ...own, ...payment, ...modelKeys, ...sent, ...passwords];
   return values.flatMap((value) => value || []);
 }
 

@@ -14,7 +14,7 @@ const subjects: Readonly<Record<string, readonly string[]>> = {
     "TIDINGS_RATE_",
     "TIDINGS_DRAIN_DELAY",
   ],
-  "Data and files": ["TIDINGS_DATA_DIR", "DATABASE_URL", "TIDINGS_DATABASE_WAIT", "TIDINGS_S3_"],
+  "Data and files": ["TIDINGS_DATA_DIR", "DATABASE_URL", "TIDINGS_DATABASE_", "TIDINGS_S3_"],
   Secrets: ["TIDINGS_SECRET", "TIDINGS_PREVIOUS_SECRET"],
   "First start": ["TIDINGS_OWNER_", "TIDINGS_BOOTSTRAP_KEY"],
   "Commands that use a running service": ["TIDINGS_BASE_URL", "TIDINGS_API_KEY"],

@@ -13,10 +13,10 @@ import {
 import type { Log } from "../ports/telemetry/log.ts";
 import { type Database, DatabaseTransaction, type Queries, type TransactionWork } from "./database.ts";
 import { startEmbedded, startMaintenance } from "./embedded/index.ts";
-import { isOutage, NoConnectionError, sqlState } from "./outage.ts";
+import { isOutage, NoConnectionError, sqlState } from "./outage/index.ts";
 import type { Ownership } from "./ownership/index.ts";
-import { createPool } from "./pool/index.ts";
-import { connectionError, defaultPoolSize, postgresSettings, requireVersion } from "./postgres.ts";
+import { createPool, detectSessionUse, readServers, reportSessionUse, type Servers } from "./pool/index.ts";
+import { connectionError, defaultPoolSize, postgresSettings, requireServer } from "./postgres.ts";
 import type { Tables } from "./schema/index.ts";
 import { runTransaction, type TransactionOpening } from "./transaction.ts";
 
@@ -30,6 +30,8 @@ export interface DatabaseOptions {
    * the folder.
    */
   readonly ownership?: Ownership | undefined;
+  /** Whether a new embedded database begins with no table, for an older schema. Default: with all tables. */
+  readonly startsEmpty?: boolean;
   /** The most connections to PostgreSQL; default 10. The embedded engine has one. */
   readonly poolSize?: number;
   /** How long to wait for a PostgreSQL server that refuses the connection; default 0. */
@@ -53,16 +55,27 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   return options.url === undefined ? await openEmbedded(options) : await openPostgres(options.url, options);
 }
 
-async function openEmbedded({ dataDir, ownership, log, onFailure }: DatabaseOptions): Promise<Database> {
+async function openEmbedded({
+  dataDir,
+  ownership,
+  startsEmpty = false,
+  log,
+  onFailure,
+}: DatabaseOptions): Promise<Database> {
   const engine = await startEmbedded({
     dataDir,
     ownership,
+    startsEmpty,
     onFailure(error) {
       log.error({ error: error.message }, "The embedded database stopped: restart Tidings");
       onFailure?.(error);
     },
   });
-  const pool = createPool(engine.settings, { log, canCancel: false });
+  const pool = createPool(engine.settings, {
+    log,
+    canCancel: false,
+    timeoutMs: engine.settings.connectionTimeoutMillis,
+  });
   const connection = await connect(pool);
   const { queries } = connection;
   const maintenance = startMaintenance(queries, log);
@@ -80,10 +93,11 @@ async function openEmbedded({ dataDir, ownership, log, onFailure }: DatabaseOpti
 
 async function openPostgres(url: string, options: DatabaseOptions): Promise<Database> {
   const { waitMs = 0, log } = options;
+  const servers = readServers(url);
   const begin = performance.now();
   for (let number = 1; ; number += 1) {
     try {
-      return await connectToPostgres(url, options);
+      return await connectToPostgres(servers, options);
     } catch (error) {
       // An error of the settings does not pass, so its cause is reported at once.
       const cause = error instanceof NoConnectionError ? error.cause : error;
@@ -100,17 +114,20 @@ async function openPostgres(url: string, options: DatabaseOptions): Promise<Data
 }
 
 async function connectToPostgres(
-  url: string,
+  servers: Servers,
   { poolSize = defaultPoolSize, log }: DatabaseOptions,
 ): Promise<Database> {
-  const pool = createPool(postgresSettings(url, poolSize), { log, canCancel: true });
+  const sessions = await detectSessionUse(servers);
+  const settings = postgresSettings(servers, poolSize);
+  const pool = createPool(settings, { log, canCancel: true, sessions, servers });
   const connection = await connect(pool);
   const { queries } = connection;
-  await requireVersion(queries).catch(async (error: unknown) => {
+  await requireServer(queries, { poolSize, sessions, log }).catch(async (error: unknown) => {
     await queries.destroy();
     throw error;
   });
   log.info({ poolSize }, "PostgreSQL is connected");
+  reportSessionUse(sessions, log);
   return assemble("postgres", connection, pool.use, () => queries.destroy());
 }
 

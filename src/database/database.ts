@@ -11,9 +11,12 @@ export class DatabaseTransaction extends KyselyTransaction<Tables> {
   readonly #works: (() => Promise<void>)[] = [];
   readonly #endings: (() => Promise<unknown>)[] = [];
   readonly #callbacks: (() => void)[] = [];
+  /** The transaction that has taken this part over. */
+  #whole: DatabaseTransaction | undefined;
 
   /** Runs `work` at the end of the transaction, before its commit. */
   beforeCommit(work: () => Promise<void>): void {
+    this.#whole?.beforeCommit(work);
     this.#works.push(work);
   }
 
@@ -23,12 +26,28 @@ export class DatabaseTransaction extends KyselyTransaction<Tables> {
    * ignored.
    */
   sendWithCommit(execute: () => Promise<unknown>): void {
+    this.#whole?.sendWithCommit(execute);
     this.#endings.push(execute);
   }
 
   /** Runs `callback` once the transaction has committed; never if it is rolled back. */
   afterCommit(callback: () => void): void {
+    this.#whole?.afterCommit(callback);
     this.#callbacks.push(callback);
+  }
+
+  /** Takes over what `part`, a savepoint of this transaction, does before, with and after the commit. */
+  protected takeOver(part: DatabaseTransaction): void {
+    part.#whole = this;
+    for (const work of part.#works) {
+      this.beforeCommit(work);
+    }
+    for (const execute of part.#endings) {
+      this.sendWithCommit(execute);
+    }
+    for (const callback of part.#callbacks) {
+      this.afterCommit(callback);
+    }
   }
 
   /** For `Database.transaction` only. */

@@ -3,11 +3,13 @@
  * other instances wait.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Kysely, type Migration, Migrator, sql } from "kysely";
-import type { Database } from "./database.ts";
+import { type Migration, sql } from "kysely";
+import type { Database, DatabaseTransaction, Queries } from "./database.ts";
 import { migrations } from "./migrations/index.ts";
-import { sqlState, withoutStatementLimit } from "./outage.ts";
+import { sqlState, withoutStatementLimit } from "./outage/index.ts";
 import { nullable, rowsOf } from "./query/index.ts";
+
+type Migrations = Readonly<Record<string, Migration>>;
 
 /**
  * Shorter than the time after which PostgreSQL looks for deadlocks, so that a migration gives way to
@@ -18,6 +20,13 @@ const lockTimeoutMs = 300;
 const retryable = new Set(["55P03", "40P01"]);
 const maxAttempts = 100;
 const retryMs = { min: 200, max: 1_000 };
+
+/**
+ * Kysely's Migrator holds a lock of the session, which behind a pooler stays in a session that nobody can
+ * reach. Versions that used the Migrator hold the lock with this number, so they and this version wait for
+ * each other.
+ */
+const lockId = 3_853_314_791_062_309_107n;
 
 /** A migration, and how long its statements took. */
 export interface RunMigration {
@@ -32,45 +41,58 @@ export interface RunMigration {
  */
 export function migrate(
   database: Database,
-  known: Readonly<Record<string, Migration>> = migrations,
+  known: Migrations = migrations,
 ): Promise<readonly RunMigration[]> {
   return withoutStatementLimit(() => runMigrations(database, known));
 }
 
-async function runMigrations(
-  database: Database,
-  known: Readonly<Record<string, Migration>>,
-): Promise<readonly RunMigration[]> {
-  const durations = new Map<string, number>();
-  const limited = Object.entries(known).map(([name, migration]) => [
-    name,
-    measure(limitLockTime(migration), (ms) => durations.set(name, ms)),
-  ]);
-  const migrator = new Migrator({
-    db: database.queries,
-    provider: { getMigrations: async () => Object.fromEntries(limited) },
-  });
+async function runMigrations(database: Database, known: Migrations): Promise<readonly RunMigration[]> {
   for (let number = 1; ; number += 1) {
-    const { error, results } = await migrator.migrateToLatest();
-    if (error === undefined) {
-      return (results ?? []).map(({ migrationName: name }) => ({ name, ms: durations.get(name) ?? 0 }));
-    }
-    await requireKnown(database, known);
-    if (number === maxAttempts || !retryable.has(sqlState(error) ?? "")) {
-      const failed = results?.find((result) => result.status === "Error");
-      const what = failed ? `Migration ${failed.migrationName} failed` : "The database can't be migrated";
-      throw new Error(`${what}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    try {
+      return await database.transaction((tx) => runPending(tx, known));
+    } catch (error) {
+      const cause = error instanceof MigrationError ? error.cause : error;
+      if (number === maxAttempts || !retryable.has(sqlState(cause) ?? "")) {
+        throw error;
+      }
     }
     await sleep(retryMs.min + Math.random() * (retryMs.max - retryMs.min));
   }
 }
 
-/**
- * @throws Error if a newer version has migrated the database. Kysely would report such migrations as
- *   corrupted.
- */
-async function requireKnown(database: Database, known: Readonly<Record<string, Migration>>): Promise<void> {
-  const [unknown] = (await readMigrationState(database, known)).unknown;
+class MigrationError extends Error {
+  override readonly name = "MigrationError";
+
+  constructor(migration: string, cause: unknown) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    super(`Migration ${migration} failed: ${reason}`, { cause });
+  }
+}
+
+async function runPending(tx: DatabaseTransaction, known: Migrations): Promise<readonly RunMigration[]> {
+  await sql`select pg_advisory_xact_lock(${sql.lit(lockId)})`.execute(tx);
+  await sql`set local lock_timeout = ${sql.lit(lockTimeoutMs)}`.execute(tx);
+  await sql`
+    create table if not exists kysely_migration (name varchar(255) primary key, timestamp varchar(255) not null)
+  `.execute(tx);
+  const { pending, unknown } = await readMigrationState(tx, known);
+  requireKnown(unknown);
+  const run: RunMigration[] = [];
+  for (const name of pending) {
+    const begin = performance.now();
+    await known[name]?.up(tx).catch((error: unknown) => {
+      throw new MigrationError(name, error);
+    });
+    await sql`insert into kysely_migration (name, timestamp) values (${name}, to_json(now()) #>> '{}')`.execute(
+      tx,
+    );
+    run.push({ name, ms: Math.round(performance.now() - begin) });
+  }
+  return run;
+}
+
+/** @throws Error if a newer version has migrated the database. */
+function requireKnown([unknown]: readonly string[]): void {
   if (unknown !== undefined) {
     throw new Error(
       `A newer version of Tidings wrote this database: it has the migration ${unknown}, which this version does not know. Start the newer version, or set another database or data folder.`,
@@ -80,41 +102,21 @@ async function requireKnown(database: Database, known: Readonly<Record<string, M
 
 /** The migrations that have not run, and those of a newer version that have. */
 export async function readMigrationState(
-  database: Database,
-  known: Readonly<Record<string, Migration>> = migrations,
+  queries: Queries,
+  known: Migrations = migrations,
 ): Promise<{ readonly pending: readonly string[]; readonly unknown: readonly string[] }> {
   const { rows: tables } = await rowsOf({ name: nullable("text") })`
     select to_regclass('kysely_migration')::text as name
-  `.execute(database.queries);
+  `.execute(queries);
   if (!tables[0]?.name) {
     return { pending: Object.keys(known), unknown: [] };
   }
   const { rows } = await rowsOf({ name: "text" })`
     select name::text as name from kysely_migration order by name
-  `.execute(database.queries);
+  `.execute(queries);
   const applied = new Set(rows.map(({ name }) => name));
   return {
     pending: Object.keys(known).filter((name) => !applied.has(name)),
     unknown: [...applied].filter((name) => !(name in known)),
-  };
-}
-
-function limitLockTime({ up }: Migration): Migration {
-  return {
-    async up(database: Kysely<unknown>) {
-      await sql`set local lock_timeout = ${sql.lit(lockTimeoutMs)}`.execute(database);
-      await up(database);
-    },
-  };
-}
-
-/** A repeated attempt replaces the duration of the attempt before. */
-function measure({ up }: Migration, report: (ms: number) => void): Migration {
-  return {
-    async up(database: Kysely<unknown>) {
-      const begin = performance.now();
-      await up(database);
-      report(Math.round(performance.now() - begin));
-    },
   };
 }

@@ -10,7 +10,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
 import type { Log } from "../ports/telemetry/log.ts";
 import type { Queries } from "./database.ts";
-import { withoutStatementLimit } from "./outage.ts";
+import { withoutStatementLimit } from "./outage/index.ts";
 import { rowsOf } from "./query/index.ts";
 
 const intervalMs = 5_000;

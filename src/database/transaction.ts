@@ -8,7 +8,7 @@
  */
 import { CompiledQuery, type KyselyProps, sql } from "kysely";
 import type { DatabaseTransaction, TransactionOptions, TransactionWork } from "./database.ts";
-import { sqlState } from "./outage.ts";
+import { sqlState } from "./outage/index.ts";
 
 const begin = CompiledQuery.raw("begin");
 const commit = CompiledQuery.raw("commit");

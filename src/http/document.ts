@@ -30,7 +30,7 @@ async function createDocument(parts: ApiParts): Promise<Document> {
 }
 
 /** Whether the client has this version: `If-None-Match` has the weak comparison (RFC 9110, 13.1.2). */
-function isHeld(header: string | undefined, etag: string): boolean {
+export function isHeld(header: string | undefined, etag: string): boolean {
   const held = header?.split(",").map((tag) => tag.trim().replace(/^W\//, "")) ?? [];
   return held.includes(etag) || held.includes("*");
 }

@@ -1,18 +1,20 @@
 /** Mounts the routes of modules and adapters that are not operations. */
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { missingScope, permits, type ScopeRule } from "../../tools/contract/index.ts";
+import { missingScope, permits, readToolHeader } from "../../tools/contract/index.ts";
 import { fail } from "../../tools/errors.ts";
+import { allowedOperations, requireOperation } from "../../tools/rule-operations.ts";
 import type { Platform } from "../platform/index.ts";
 import type { Caller } from "../ports/transport/caller.ts";
 import type {
   BodyKind,
+  CredentialRoute,
   HttpAnswer,
   HttpRequest,
   HttpRoute,
   RouteWithBody,
 } from "../ports/transport/http-route.ts";
-import { type Admission, toExchange } from "./admission/index.ts";
+import { type Admission, type LoginLimit, toExchange } from "./admission/index.ts";
 import { toUrl } from "./operations/index.ts";
 
 interface RouteTypes {
@@ -24,6 +26,7 @@ export interface MountOptions {
   readonly routes: readonly HttpRoute[];
   readonly platform: Pick<Platform, "runFor">;
   readonly admission: Pick<Admission, "verify">;
+  readonly loginLimit: LoginLimit;
   /** The limit for requests with a credential, in bytes, if the route has no limit of its own. */
   readonly bodyLimit: number;
 }
@@ -46,14 +49,14 @@ export function mountRoutes(app: FastifyInstance, options: MountOptions): void {
 function mountRoute<Body extends BodyKind>(
   app: FastifyInstance,
   route: RouteWithBody<Body>,
-  { platform, admission, bodyLimit: defaultBodyLimit }: MountOptions,
+  { platform, admission, loginLimit, bodyLimit: defaultBodyLimit }: MountOptions,
 ): void {
-  const { credential, isRateLimited = true, maxBodyBytes } = route;
+  const { credential, isRateLimited = true, isForOwnPages = false, maxBodyBytes } = route;
   const bodyLimit = maxBodyBytes ?? (credential === "none" ? undefined : defaultBodyLimit);
   app.route<RouteTypes>({
     method: [...route.methods],
     url: toUrl(route.path),
-    config: { credential, isRateLimited },
+    config: { credential, isRateLimited, isForOwnPages },
     ...(bodyLimit === undefined ? {} : { bodyLimit }),
     async handler(request, reply) {
       const read: HttpRequest<Body> = {
@@ -66,13 +69,14 @@ function mountRoute<Body extends BodyKind>(
         body: readBody[route.body](request.body),
       };
       if (route.credential === "none") {
-        const handle = () => platform.runFor(null, () => route.handle(read));
+        const work = () => platform.runFor(null, () => route.handle(read));
+        const handle = route.triesPassword ? () => limitLogin(loginLimit, { request, reply }, work) : work;
         return send(
           reply,
           await (route.limitsRejections ? verifyWith(admission, { request, reply }, handle) : handle()),
         );
       }
-      const caller = authorize(request, route.scope);
+      const caller = authorize(request, route);
       const { organization_id } = caller;
       const handle = () => route.handle({ ...read, organization_id, caller });
       return send(reply, await platform.runFor(organization_id, handle));
@@ -80,10 +84,31 @@ function mountRoute<Body extends BodyKind>(
   });
 }
 
+interface Received {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+/** Attempts at passwords count together with the attempts of operations. */
+async function limitLogin(
+  loginLimit: LoginLimit,
+  { request, reply }: Received,
+  handle: () => Promise<HttpAnswer>,
+): Promise<HttpAnswer> {
+  const { address, setHeader } = toExchange(request, reply);
+  const attempt = { address, input: request.body, setHeader };
+  loginLimit.check(attempt);
+  const answer = await handle();
+  if ("status" in answer) {
+    loginLimit.remember(attempt);
+  }
+  return answer;
+}
+
 /** Limits requests to a path whose handler rejects them. */
 async function verifyWith(
   { verify }: Pick<Admission, "verify">,
-  { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
+  { request, reply }: Received,
   handle: () => Promise<HttpAnswer>,
 ): Promise<HttpAnswer> {
   const isRejection = (answer: HttpAnswer) => "status" in answer && [401, 403].includes(answer.status);
@@ -97,13 +122,26 @@ const readBody: { readonly [Body in BodyKind]: (body: unknown) => HttpRequest<Bo
   raw: (body) => (body instanceof Uint8Array ? body : new Uint8Array()),
 };
 
-/** @throws Failure `credential_missing`, `insufficient_scope`. */
-function authorize({ caller }: FastifyRequest, scope: ScopeRule | null): Caller {
+/**
+ * A file that was released for a key would be read by the key, so an export is not planned: a person
+ * downloads it.
+ * @throws Failure `credential_missing`, `insufficient_scope`, `not_allowed_by_rules`, `approval_required`.
+ */
+function authorize(
+  { caller, headers }: FastifyRequest,
+  { path, scope, operation, isExport = false }: CredentialRoute<BodyKind>,
+): Caller {
   if (!caller) {
     throw fail("credential_missing");
   }
   if (!permits(caller.scopes, scope)) {
     throw fail("insufficient_scope", missingScope(scope));
+  }
+  const { rules, toolRules } = caller;
+  const bound = readToolHeader(headers) === undefined ? rules : [...rules, ...toolRules];
+  requireOperation(allowedOperations(bound), operation ?? path);
+  if (isExport && bound.some(({ approve }) => approve.export === true)) {
+    throw fail("approval_required", { reason: "it exports many rows" });
   }
   return caller;
 }

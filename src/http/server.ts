@@ -8,6 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import Fastify, { type FastifyInstance } from "fastify";
 import type { Operation, Scope } from "../../tools/contract/index.ts";
 import { fail } from "../../tools/errors.ts";
+import { type AllowedOperations, allowedOperations } from "../../tools/rule-operations.ts";
 import type { Platform } from "../platform/index.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/telemetry/log.ts";
@@ -20,6 +21,8 @@ import {
   admitRequests,
   createAdmission,
   createAuthenticator,
+  createLoginLimit,
+  holdRequests,
   type MessageAdmission,
   type RateLimits,
 } from "./admission/index.ts";
@@ -34,8 +37,9 @@ import {
   createInProcessService,
   createServeOperation,
   type InProcessService,
+  nearRoutes,
 } from "./operations/index.ts";
-import { addPages } from "./pages.ts";
+import { addPages, type PagesOptions } from "./pages/index.ts";
 import { toRequestId } from "./request-id.ts";
 import { addMetrics, instrumentRequests, type MetricsEndpoint } from "./telemetry.ts";
 
@@ -57,10 +61,11 @@ export interface ServerOptions {
   readonly trustedProxies: readonly string[];
   /** Throws if the service can't process requests now. */
   checkReady(): Promise<void>;
+  /** Whether the service was restored from a backup and is not released yet. */
+  isHeld(): Promise<boolean>;
   /** Routes that are not operations. */
   readonly routes: readonly HttpRoute[];
-  /** The folder with the pages of the documentation. */
-  readonly pages: URL;
+  readonly pages: PagesOptions;
   /** The MCP transport, which handles /mcp. */
   readonly mcp: (
     request: IncomingMessage,
@@ -81,6 +86,7 @@ export interface McpRequestAdmission extends Pick<MessageAdmission, "maxMessages
   identify(): Promise<{
     readonly credentialId: string;
     readonly scopes: ReadonlySet<Scope>;
+    readonly allowed: AllowedOperations;
     count(messages: number): void;
     readonly transport: McpTransport;
   }>;
@@ -174,8 +180,10 @@ async function createApp(
   const readJson = createJsonReader(app);
   addJsonParser(app, readJson);
   app.setErrorHandler(sendFailure);
-  app.setNotFoundHandler((request) => {
-    throw fail("route_not_found", { method: request.method, path: request.url.split("?")[0] });
+  app.setNotFoundHandler(({ method, url }) => {
+    const path = url.split("?")[0] ?? "";
+    const suggestions = nearRoutes(withoutOperator(operations), { method, path });
+    throw fail("route_not_found", { method, path, ...(suggestions.length > 0 && { suggestions }) });
   });
   instrumentRequests(app, options.telemetry);
   app.addHook("onRequest", async (request, reply) => {
@@ -184,6 +192,7 @@ async function createApp(
       throw fail("malformed_request");
     }
   });
+  holdRequests(app, options);
   // An expectation may be ignored (RFC 9110, 10.1.1); Node would answer 417 without a body.
   app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
   app.addHook("onResponse", async (request, reply) => {
@@ -196,6 +205,7 @@ async function createApp(
     };
     log.debug({ ...facts, request_id }, "answered");
   });
+  addPages(app, options.pages);
   const platform = { ...options.platform, authenticate: createAuthenticator(options.platform) };
   const admission = createAdmission({ ...options, platform });
   admitRequests(app, admission);
@@ -213,15 +223,15 @@ async function createApp(
     }
   });
   addHealth(app, options);
-  addPages(app, options.pages);
-  const serve = createServeOperation(platform, options.now);
+  const loginLimit = createLoginLimit(options.now);
+  const serve = createServeOperation(platform, loginLimit);
   const inProcess = createInProcessService({ ...options, serve, readJson, reportError });
   addMcp(app, options, { admission, inProcess });
   if (options.metricsEndpoint) {
     addMetrics(app, options.metricsEndpoint);
   }
   addOperations(app, { ...options, serve });
-  mountRoutes(app, { ...options, admission });
+  mountRoutes(app, { ...options, admission, loginLimit });
   addApiDocument(app, { ...options, operations: withoutOperator(operations) });
   return { app, inProcess };
 }
@@ -295,6 +305,7 @@ function addMcp(app: FastifyInstance, { mcp }: ServerOptions, { admission, inPro
             return {
               credentialId: caller.credential.id,
               scopes: caller.scopes,
+              allowed: allowedOperations([...caller.rules, ...caller.toolRules]),
               count,
               transport: {
                 send: (request, { deadline }) =>

@@ -5,7 +5,7 @@ import { rowsOf } from "../database/query/index.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { GaugeSources, Gauges } from "../ports/telemetry/telemetry.ts";
 import type { SharedClock } from "../time/shared-clock.ts";
-import { allLanes, laneNameOf, lanesIn } from "./priority.ts";
+import { allLanes, isBulkLane, laneNameOf, lanesIn } from "./priority.ts";
 
 /** The longest length that is reported: an exact count would cost more than it is worth. */
 const maxCounted = 10_000;
@@ -22,27 +22,34 @@ export const gaugeSources = ({ database, now, sharedClock }: GaugedProcess): Gau
   machineAheadMs: () => sharedClock?.machineAheadMs,
 });
 
-/** Running jobs count as not due yet, because their `run_at` is the end of their lease. */
+/**
+ * Running jobs count as not due yet, because their `run_at` is the end of their lease. So do the jobs of
+ * suspended organizations, which wait until the organization is resumed: they are no sign of a slow queue.
+ */
 export async function readGauges(queries: Queries, now: Date): Promise<Gauges> {
   const time = now.toISOString();
   const lanes = await rowsOf({
     group: "text",
+    isBulk: "boolean",
     due: "integer",
     later: "integer",
     oldestSeconds: "double precision",
   })`
     with recursive ${lanesIn(allLanes)}
-    select split_part(${laneNameOf(sql`lanes.lane`)}, ':', 1) as group, sum(counted.due)::int as due, sum(counted.later)::int as later,
+    select split_part(${laneNameOf(sql`lanes.lane`)}, ':', 1) as group,
+      ${isBulkLane(sql`lanes.lane`)} as "isBulk", sum(counted.due)::int as due, sum(counted.later)::int as later,
       coalesce(extract(epoch from ${time}::timestamptz - min(counted.oldest)), 0)::float8 as "oldestSeconds"
     from lanes cross join lateral (
-      select count(*) filter (where run_at <= ${time}) as due, count(*) filter (where run_at > ${time}) as later,
-        min(run_at) filter (where run_at <= ${time}) as oldest
+      select count(*) filter (where is_due) as due, count(*) filter (where not is_due) as later,
+        min(run_at) filter (where is_due) as oldest
       from (
-        select run_at from jobs where jobs.lane = lanes.lane order by run_at limit ${maxCounted}
+        select run_at, run_at <= ${time} and not coalesce(
+          organization_id = any(array(select organization_id from suspended_organizations)), false) as is_due
+        from jobs where jobs.lane = lanes.lane order by run_at limit ${maxCounted}
       ) as first
     ) as counted
     where lanes.lane is not null
-    group by 1 order by 1
+    group by 1, 2 order by 1, 2
   `.execute(queries);
   const dead = await rowsOf({ name: "text", count: "integer" })`
     select name, count(*)::int as count

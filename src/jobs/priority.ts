@@ -56,6 +56,10 @@ export function laneOfStored(stored: string): string {
 /** The lane's name, in SQL, from the name under which a job is stored. */
 export const laneNameOf = (stored: RawBuilder<unknown>) => sql`ltrim(${stored}, ${sql.lit(bulkPrefix)})`;
 
+/** Whether jobs of this stored name are bulk jobs, in SQL. */
+export const isBulkLane = (stored: RawBuilder<unknown>) =>
+  sql`starts_with(${stored}, ${sql.lit(bulkPrefix)})`;
+
 /** A recursive CTE of the distinct lanes of the range: one index lookup for each instead of a full scan. */
 export const lanesIn = ({ after, end }: LaneRange) => sql`
   lanes (lane) as (

@@ -9,6 +9,7 @@ import { toNodeHandler } from "@modelcontextprotocol/node";
 import { type AuthInfo, createMcpHandler, preloadSchemas } from "@modelcontextprotocol/server";
 import { Failure, parseJson, readCredential, readScope, type Scope } from "../../tools/contract/index.ts";
 import { fail, failCredential } from "../../tools/errors.ts";
+import type { AllowedOperations } from "../../tools/rule-operations.ts";
 import { type Client, createClient, type Transport } from "../client/index.ts";
 import { readBytes } from "../streams/bytes.ts";
 import { createHostGuard, type HostPolicy, handleCors, writeFailure } from "./guards.ts";
@@ -38,6 +39,8 @@ export interface McpIdentity {
   /** The same for every spelling of the credential. */
   readonly credentialId: string;
   readonly scopes: ReadonlySet<Scope>;
+  /** The operations that its rules allow; by default all. */
+  readonly allowed?: AllowedOperations;
   /** Sends requests to the service that executes the tools. */
   readonly transport: Transport;
   /** Counts further messages. @throws Failure `rate_limited`. */
@@ -93,9 +96,9 @@ function createRequestHandler(options: McpHttpOptions, handle: Handle): Serve {
     if (handleCors(request, response)) {
       return;
     }
-    const { credentialId, scopes, transport, count } = await identify(admission);
+    const { credentialId, scopes, allowed = null, transport, count } = await identify(admission);
     const filter = applyRequestFilter(toolFilter, request);
-    const extra: AuthExtra = { filter, client: createClient({ transport }) };
+    const extra: AuthExtra = { filter, allowed, client: createClient({ transport }) };
     const auth = { token: tokenOf(request), clientId: "tidings", scopes: [...scopes], extra: { ...extra } };
     await limitConcurrency(credentialId, async () => {
       const text = await readBody(request, maxBodyBytes);
@@ -151,6 +154,7 @@ function applyRequestFilter(operatorFilter: ToolFilter, { headers }: IncomingMes
 /** What the SDK passes on with the credential. */
 interface AuthExtra {
   readonly filter: ToolFilter;
+  readonly allowed: AllowedOperations;
   readonly client: Client;
 }
 
@@ -159,8 +163,8 @@ function toCaller(auth: AuthInfo | undefined): McpCaller {
     throw new Error("a request reached the server without its credential");
   }
   const scopes = new Set(auth.scopes.flatMap((scope) => readScope(scope) ?? []));
-  const { filter, client } = auth.extra as unknown as AuthExtra; // set above, for every request
-  return { client, key: auth.token, filter, scopes: () => scopes };
+  const { filter, allowed, client } = auth.extra as unknown as AuthExtra; // set above, for every request
+  return { client, key: auth.token, filter, scopes: () => scopes, allowed: () => allowed };
 }
 
 /** In characters; a shorter message takes about a millisecond to parse. */

@@ -7,6 +7,7 @@
 import { type McpRequestContext, Server, type ServerContext } from "@modelcontextprotocol/server";
 import type { Log } from "../ports/telemetry/log.ts";
 import { canComplete, complete } from "./complete.ts";
+import { elicitationOf } from "./elicitation.ts";
 import { channelInstructions, defaultInstructions, describeList, type ListSummary } from "./instructions.ts";
 import { createPrompts, type Prompts } from "./prompts.ts";
 import { createResources, type Resources } from "./resources.ts";
@@ -102,7 +103,7 @@ export function createServerFactory(
     const texts = [about, isChannel ? channelInstructions : undefined, instructions];
     const known = texts.filter((text) => text !== undefined);
     const server = new Server(info, { ...options, instructions: known.join("\n\n") });
-    serveTools(server, caller, list, runTool);
+    serveTools(server, context, { caller, list, runTool });
     serveResources(server, caller, createResources({ list, executeTool, resultLimit, skills }));
     skills.serve(server, caller, listCacheHints);
     servePrompts(server, caller, createPrompts(list));
@@ -127,7 +128,17 @@ function summarize(list: ToolList, caller: McpCaller): ListSummary {
   };
 }
 
-function serveTools(server: Server, caller: McpCaller, list: ToolList, runTool: RunTool): void {
+interface ServedTools {
+  readonly caller: McpCaller;
+  readonly list: ToolList;
+  readonly runTool: RunTool;
+}
+
+function serveTools(
+  server: Server,
+  context: McpRequestContext,
+  { caller, list, runTool }: ServedTools,
+): void {
   server.setRequestHandler("tools/list", async () => {
     await caller.waitForAccess?.();
     // After the response, because a call usually follows a list.
@@ -141,6 +152,7 @@ function serveTools(server: Server, caller: McpCaller, list: ToolList, runTool: 
       meta: mcpReq._meta,
       signal: mcpReq.signal,
       reportProgress: progressReporter(mcpReq),
+      ...elicitationOf(context, server, mcpReq),
     }),
   );
 }

@@ -4,7 +4,7 @@ import { type Operation, toolMappingsOf } from "../../tools/contract/index.ts";
 import { fail } from "../../tools/errors.ts";
 import { catalogue } from "../../tools/index.ts";
 import type { Database } from "../database/database.ts";
-import { NoAnswerError } from "../database/outage.ts";
+import { createHold, NoAnswerError } from "../database/outage/index.ts";
 import type { Enqueuer, JobDefinition } from "../jobs/job.ts";
 import { createJobs, type RunningJobs } from "../jobs/jobs.ts";
 import { Processes, type SharedUse } from "../jobs/processes/index.ts";
@@ -154,6 +154,8 @@ export interface PlatformParts
   readonly database: Database;
   /** Default: all modules. */
   readonly enabledModules?: Modules;
+  /** How long a request is held while the database fails over, in milliseconds; default 0. */
+  readonly databaseWaitMs?: number;
   /** How many jobs of one lane run at once in this process. */
   readonly concurrency?: number;
   readonly instruments?: Instruments;
@@ -186,6 +188,7 @@ export interface Instruments {
 export function createPlatform(parts: PlatformParts): Platform {
   const {
     enabledModules = modules,
+    databaseWaitMs = 0,
     concurrency,
     instruments = noInstruments,
     openChannels,
@@ -226,6 +229,7 @@ export function createPlatform(parts: PlatformParts): Platform {
   });
   const transactionParts = { jobs, now, recorders: recordersOf(enabledModules) };
   const tenantDatabase = database.withTransactions((props) => new Transaction(props, transactionParts));
+  const hold = createHold(database, databaseWaitMs);
   const connected = connectModules(moduleList, { database: tenantDatabase, now, log });
   const world: World = {
     ...outside,
@@ -238,9 +242,14 @@ export function createPlatform(parts: PlatformParts): Platform {
     tools: toolsOf(enabledModules),
   };
   return {
-    call: instruments.call(createCall(moduleList, operationsOf(enabledModules, true), world)),
+    call: instruments.call(
+      createCall(moduleList, { catalogue: operationsOf(enabledModules, true), world, hold }),
+    ),
     runFor: runForCaller,
-    authenticate: (credential) => authenticate(world, credential).catch(throwDatabaseFailure),
+    authenticate: (credential) =>
+      hold
+        .run({ owner: credential, size: () => credential.length }, () => authenticate(world, credential))
+        .catch(throwDatabaseFailure),
     routes: moduleList.flatMap(({ routes }) => routes.map((route) => bindRoute(route, world))),
     callbacks,
     jobs,

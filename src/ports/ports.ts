@@ -1,5 +1,6 @@
 /** Every port of the platform, by the name that handlers and jobs have for it. */
-import type { Channel, FirstInbox } from "./channel/channel.ts";
+import type { Channel } from "./channel/channel.ts";
+import type { FirstInbox } from "./channel/first-inbox.ts";
 import type { Clock, Sandbox } from "./clock.ts";
 import type { Countries } from "./countries.ts";
 import type { DocumentReader } from "./files/document-reader.ts";

@@ -81,19 +81,24 @@ test("in a folder where no service was started, nothing is created", async () =>
 
 test("the route answers to the folder's own key alone", async () => {
   const { address, processes } = await serve();
-  const call = (key: string) =>
+  const call = (key: string, name: unknown = "mine") =>
     fetch(`${address}/data-folder/keys`, {
       method: "POST",
       headers: { "x-api-key": key, "content-type": "application/json" },
-      body: JSON.stringify({ name: "mine", scopes: ["tokens:create"] }),
+      body: JSON.stringify({ name, scopes: ["tokens:create"] }),
     });
   expect((await call(ownerKey)).status).toBe(404);
   const folder = await openDataFolder(processes.env.TIDINGS_DATA_DIR ?? "");
   expect((await call(await folder.credential())).ok).toBe(true);
+  const invalid = await call(await folder.credential(), 7);
+  expect([invalid.status, await invalid.json()]).toMatchObject([
+    400,
+    { error: { param: "name", details: [{ message: "It must be a text, and is a number." }] } },
+  ]);
 });
 
 test.each([
-  [["--scopes", "everything"], /^tidings: --scopes takes scopes separated by commas, of: contacts:read/],
+  [["--scopes", "everything"], /^tidings: There is no scope "everything"\. .*of: contacts:read/],
   [["--expires-in-days", "0"], /^tidings: --expires-in-days takes a whole number from 1 to 36500/],
   [["--name", ""], /^tidings: --name takes 1 to 255 characters/],
   [["--forward-to", "http://127.0.0.1"], /^tidings: --forward-to is an option of tidings listen/],

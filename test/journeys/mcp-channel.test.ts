@@ -34,8 +34,10 @@ interface Connection {
   listTools(): Promise<object>;
   callTool(params: { name: string; arguments: Record<string, unknown> }): Promise<object>;
   close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
+type Added = "received" | "stderr" | "pid" | typeof Symbol.asyncDispose;
 type Kind = "v1" | "v2, 2026-07-28";
 const kinds: readonly Kind[] = ["v1", "v2, 2026-07-28"];
 
@@ -68,10 +70,11 @@ async function connect(
   };
   onTestFinished(() => client.close());
   await (client as { connect(to: typeof transport): Promise<void> }).connect(transport);
-  const connection = Object.assign(client as unknown as Omit<Connection, "received" | "stderr" | "pid">, {
+  const connection = Object.assign(client as unknown as Omit<Connection, Added>, {
     received,
     stderr: () => stderr,
     pid: () => transport.pid,
+    [Symbol.asyncDispose]: () => client.close(),
   });
   // As every host does; the newest revision has no handshake before it.
   await connection.listTools();
@@ -282,7 +285,8 @@ test("a program on the data folder sends notifications, also after it has taken 
   await using processes = await openProcesses();
   const { address, client, process: serving } = await processes.serve();
   const { ada, cohort } = await createCohort(client, "embedded");
-  const connection = await connect(address, ["--channel", "--cohort", cohort], {
+  // Its program has ended before the folder is removed.
+  await using connection = await connect(address, ["--channel", "--cohort", cohort], {
     env: { TIDINGS_DATA_DIR: processes.env.TIDINGS_DATA_DIR ?? "" },
   });
   await write(address, ada.phone_number, { text: "from the owner" });

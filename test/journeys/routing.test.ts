@@ -50,7 +50,7 @@ test("a customer is routed by skill, escalated, transferred, reopened, and retur
       { name: "Fay", passed_over: null },
     ],
   });
-  expect(chosen?.explanation).toBe('The policy "French" (skills_based) chose Fay, who has the skills fr.');
+  expect(chosen?.explanation).toBe('The policy "French" (by skills) chose Fay, who has the skills fr.');
 
   // The desk is full for the next one; after the waiting time it goes to the next tier,
   // where an agent is free.

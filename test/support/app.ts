@@ -42,6 +42,8 @@ export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
 interface TestAppOptions extends Pick<AppOptions, "images" | "otherChannels" | "replaceAuthority"> {
   readonly enabledModules?: Modules;
+  /** The files of the console; by default there are none. */
+  readonly consoleFolder?: URL;
   readonly env?: Record<string, string>;
   /** Runs jobs in the background too; false by default, so that only the test runs them. */
   readonly runsJobs?: boolean;
@@ -117,6 +119,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     now,
     runsJobs: options.runsJobs ?? false,
     ...(options.enabledModules ? { enabledModules: options.enabledModules } : {}),
+    ...(options.consoleFolder ? { consoleFolder: options.consoleFolder } : {}),
     ...(options.otherChannels ? { otherChannels: options.otherChannels } : {}),
     ...(options.images ? { images: options.images } : {}),
     ...(options.replaceAuthority ? { replaceAuthority: options.replaceAuthority } : {}),

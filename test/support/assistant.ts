@@ -12,7 +12,7 @@ type ToolName = keyof Catalogue | "send_template_message" | "send_media_message"
 type Answer<Name extends ToolName> = OutputOf<Catalogue[OperationOf<Name>]>;
 
 export async function connectAssistant(
-  app: TestApp,
+  app: Pick<TestApp, "address">,
   key: string,
   options: ConstructorParameters<typeof Client>[1] = {},
 ) {

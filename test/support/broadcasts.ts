@@ -29,12 +29,12 @@ export function createBroadcastHelpers(app: TestApp) {
     },
 
     /** As `createCohort`, with as many contacts as wanted, which no operation has created. */
-    async fillCohort(count: number) {
+    async fillCohort(count: number, area = 424) {
       tags += 1;
       const tag = `audience ${tags}`;
       await sql`
         insert into contacts (organization_id, id, phone_number, name, tags, created_at, updated_at)
-        select (select id from organizations order by id limit 1), ${tag} || n, '+1424' || (5550000 + n), 'Ann', array[${tag}],
+        select (select id from organizations order by id limit 1), ${tag} || n, '+1' || ${area}::int || (5550000 + n), 'Ann', array[${tag}],
           now(), now()
         from generate_series(1, ${count}::int) as n
       `.execute(app.server.database.queries);

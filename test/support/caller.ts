@@ -13,5 +13,7 @@ export function callerOf(organization_id: string): Caller {
     rule_holders: [],
     rules: [],
     toolRules: [],
+    budgets: [],
+    toolBudgets: [],
   };
 }

@@ -50,7 +50,7 @@ export async function storeContacts(
         metadata: contact.metadata,
         tags: "tags" in contact ? contact.tags : [],
       })),
-      cohortNow,
+      { now: cohortNow },
     ),
   );
   const stored = await database.queries

@@ -30,7 +30,7 @@ export async function runCommand(
     await main([...args]);
     return { status: 0, ...written };
   } catch (error) {
-    const { message, code } = describeExit(error);
+    const { message, code } = describeExit(error, args);
     printing("stderr")(message);
     return { status: code, ...written };
   } finally {

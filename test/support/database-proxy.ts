@@ -8,6 +8,8 @@ export interface DatabaseProxy extends AsyncDisposable {
   refuse(): Promise<void>;
   /** Accepts connections and bytes, and passes nothing on. */
   silence(): void;
+  /** Ends the next connection that sends this text once the server has answered its COMMIT. */
+  loseCommitOf(text: string): void;
   /** Passes everything on again. */
   restore(): Promise<void>;
 }
@@ -16,14 +18,27 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
   const target = new URL(databaseUrl);
   const sockets = new Set<Socket>();
   let isSilent = false;
+  let lost: string | undefined;
   const server = createServer((client) => {
     const upstream = connect(Number(target.port || 5432), target.hostname);
+    let losesCommit = false;
+    client.on("data", (bytes) => {
+      if (lost !== undefined && bytes.includes(lost)) {
+        losesCommit = true;
+        lost = undefined;
+      }
+    });
+    upstream.on("data", (bytes) => {
+      if (losesCommit && bytes.includes("COMMIT\0")) {
+        client.destroy();
+      }
+    });
     for (const [from, to] of [
       [client, upstream],
       [upstream, client],
     ] as const) {
       sockets.add(from);
-      from.on("data", (bytes) => isSilent || to.write(bytes));
+      from.on("data", (bytes) => isSilent || to.destroyed || to.write(bytes));
       from.on("error", () => undefined);
       from.on("close", () => {
         sockets.delete(from);
@@ -51,6 +66,9 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
     refuse: close,
     silence() {
       isSilent = true;
+    },
+    loseCommitOf(text) {
+      lost = text;
     },
     async restore() {
       isSilent = false;

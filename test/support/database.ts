@@ -13,9 +13,9 @@ import { sql } from "kysely";
 import { inject } from "vitest";
 import { openDatabase } from "../../src/database/connect.ts";
 import type { Database } from "../../src/database/database.ts";
-import { withoutStatementLimit } from "../../src/database/outage.ts";
+import { withoutStatementLimit } from "../../src/database/outage/index.ts";
 import { emptyDatabase, readShape } from "./empty-database.ts";
-import { runOnServer, serverUrl, withDatabase } from "./postgres.ts";
+import { poolerUrl, runOnServer, serverUrl, withDatabase } from "./postgres.ts";
 
 type Settings = Readonly<Record<string, string>>;
 
@@ -52,7 +52,7 @@ async function createOnServer(server: string, dataDir: string): Promise<Settings
   await runOnServer(server, `create database ${name} template ${template}`);
   // No test stops the server, so no commit has to wait for the disk.
   await runOnServer(server, `alter database ${name} set synchronous_commit = off`);
-  return { TIDINGS_DATA_DIR: dataDir, DATABASE_URL: withDatabase(server, name) };
+  return { TIDINGS_DATA_DIR: dataDir, DATABASE_URL: withDatabase(poolerUrl ?? server, name) };
 }
 
 async function copyTemplate(): Promise<string> {

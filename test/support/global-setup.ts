@@ -48,7 +48,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
 /** Builds the program, unless the last build is newer than every source. */
 async function build(): Promise<void> {
   const last = await modifiedAt(programPath).catch(() => 0);
-  const sources = ["package.json", ...(await listSources("src", "tools", "skills", "emulator", "scripts"))];
+  const sources = [
+    "package.json",
+    ...(await listSources("src", "tools", "skills", "emulator", "console", "scripts")),
+  ];
   const changed = await Promise.all(sources.map(modifiedAt));
   if (last > Math.max(...changed)) {
     return;

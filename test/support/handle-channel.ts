@@ -34,6 +34,7 @@ const capabilities: ChannelCapabilities = {
   media: {},
   fetchesFiles: false,
   interactive: null,
+  extras: [],
   rate: { messagesPerSecond: null, perPerson: null },
   isPriced: false,
 };
@@ -90,7 +91,6 @@ export function openHandleChannel(now: () => Date): HandleChannel {
         occurred_at: now().toISOString(),
         content: { type: "text", text: { body: text } },
         file: null,
-        original: {},
       });
     },
     channel: {
@@ -105,6 +105,12 @@ export function openHandleChannel(now: () => Date): HandleChannel {
         return { outcome: "accepted", channel_message_id: `sent_${sent.length}` };
       },
       find: async () => ({ outcome: "unknown" }),
+      async check({ account }) {
+        const { token } = HandleCredentials.parse(account?.credentials);
+        return token === shopCredentials.token
+          ? { outcome: "working", limits: null }
+          : { outcome: "refused", field: "token", reason: "it is wrong." };
+      },
       provider: { ...accounts, polling },
     },
   };

@@ -172,7 +172,7 @@ export async function postRequest(
 }
 
 /** The command that serves MCP on stdio in front of the service. */
-export function stdioProgram(upstream: Upstream, key: string) {
+export function stdioProgram(upstream: Pick<Upstream, "url">, key: string) {
   return {
     command: process.execPath,
     args: [programPath, "mcp"],

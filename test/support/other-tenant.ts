@@ -18,6 +18,7 @@ import { templates } from "../../tools/templates/index.ts";
 import { uploads } from "../../tools/uploads.ts";
 import { webhooks } from "../../tools/webhooks.ts";
 import type { TestApp } from "./app.ts";
+import { openBrowser } from "./console.ts";
 import { createOrganizationFor } from "./operator.ts";
 import { openPhone } from "./simulator.ts";
 import { createTeamWithMembers } from "./teams.ts";
@@ -47,10 +48,11 @@ export interface OtherTenant {
   readonly document_id: string;
   readonly qa_pair_id: string;
   readonly plan_id: string;
+  readonly console_session_id: string;
 }
 
 export async function createOtherTenant(app: TestApp): Promise<OtherTenant> {
-  const { id: organization, key } = await createOrganizationFor(app, "Other");
+  const { id: organization, key, email, password } = await createOrganizationFor(app, "Other");
   const input = { to: "+14155550198", type: "text", text: { body: "private" } } as const;
   const { data: message } = await app.call(messages.send_message, input, { key });
   const { data: apiKey } = await app.call(
@@ -110,6 +112,7 @@ export async function createOtherTenant(app: TestApp): Promise<OtherTenant> {
     ...(await createRun(app, message.conversation_id, key)),
     ...(await createKnowledge(app, key)),
     plan_id: plan.id,
+    console_session_id: (await openBrowser(app).signIn(email, password)).session_id,
   };
 }
 

@@ -8,6 +8,14 @@ import pg from "pg";
 export const serverUrl =
   process.env.TIDINGS_TEST_ENGINE === "postgres" ? process.env.TEST_DATABASE_URL : undefined;
 
+/**
+ * The address at which apps find the server's databases, if it is another one: a pooler, through which no
+ * database can be created or dropped.
+ */
+export const poolerUrl = process.env.TEST_POOLER_URL || serverUrl;
+/** Whether a pooler decides in which session a statement runs, and which statements are prepared there. */
+export const isPooled = poolerUrl !== serverUrl;
+
 /** A connection of its own, and statements without values on it. */
 export async function connectTo(url: string) {
   const client = new pg.Client({ connectionString: url });

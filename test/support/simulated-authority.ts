@@ -49,7 +49,13 @@ export function useSimulatedAuthority() {
       request: Partial<CredentialRequest<"json">>,
     ): Promise<HttpAnswer | undefined> => {
       const route = routes.find(({ methods }) => methods.some((one) => one === method));
-      const empty = { params: {}, query: {}, headers: {}, isHead: false, body: undefined };
+      const empty = {
+        params: {},
+        query: {},
+        headers: {},
+        isHead: false,
+        body: undefined,
+      };
       const { organization_id } = inbox;
       return route?.handle({ organization_id, caller: callerOf(organization_id), ...empty, ...request });
     };

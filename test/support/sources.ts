@@ -12,7 +12,7 @@ export interface Source {
 export async function readSources(...folders: string[]): Promise<Source[]> {
   const entriesByFolder = await Promise.all(folders.map((folder) => readdir(folder, { recursive: true })));
   const paths = entriesByFolder.flatMap((entries, index) =>
-    entries.filter((entry) => entry.endsWith(".ts")).map((entry) => join(folders[index] ?? "", entry)),
+    entries.filter((entry) => /\.tsx?$/.test(entry)).map((entry) => join(folders[index] ?? "", entry)),
   );
   return Promise.all(
     paths.map(async (path) => {

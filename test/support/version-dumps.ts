@@ -5,6 +5,7 @@ import { readdirSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PGlite } from "@electric-sql/pglite";
+import { z } from "zod";
 import type { TestApp } from "./app.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 import { runOnServer } from "./postgres.ts";
@@ -79,12 +80,40 @@ export async function readDumpRecord(name: string): Promise<DumpRecord> {
   return { ...record, answers: inPresentNotation(record.answers) };
 }
 
-/** Earlier versions named a place in a list variables.0.example. */
+/**
+ * Earlier versions named a place in a list variables.0.example, answered with the acts and their cursor in
+ * data, showed what a channel sent of an unsupported message as its original, and had a delay in each
+ * message.
+ */
 function inPresentNotation<Answers>(answers: Answers): Answers {
-  const rename = (name: string, value: unknown) =>
-    name === "field" && typeof value === "string" ? value.replace(/\.(\d+)(?=\.|$)/g, "[$1]") : value;
+  const rename = (name: string, value: unknown) => {
+    if (name === "delay" && value === null) {
+      return undefined;
+    }
+    return name === "field" && typeof value === "string"
+      ? value.replace(/\.(\d+)(?=\.|$)/g, "[$1]")
+      : inPresentForm(value);
+  };
   return JSON.parse(JSON.stringify(answers), rename);
 }
+
+const FormerMessage = z.looseObject({
+  unsupported: z.object({ type: z.string(), original: z.record(z.string(), z.unknown()) }),
+});
+
+function inPresentForm(value: unknown): unknown {
+  const message = FormerMessage.safeParse(value).data;
+  if (message) {
+    const { type, original } = message.unsupported;
+    return { ...message, unsupported: { type }, channel_data: original };
+  }
+  const { data } = FormerActs.safeParse(value);
+  return data ? { data: data.data.acts, meta: { cursor: data.data.cursor } } : value;
+}
+
+const FormerActs = z.strictObject({
+  data: z.strictObject({ acts: z.array(z.unknown()), cursor: z.string().nullable() }),
+});
 
 /** Loads a dump, and then these changes of it, into a new database of the test run's engine. */
 export async function loadDump(name: string, changes = ""): Promise<TestDatabase> {

@@ -2,6 +2,7 @@
  * A WhatsApp inbox for journeys: an app that calls the emulator of the API, which posts its
  * webhooks to the app.
  */
+import { afterAll, beforeAll } from "vitest";
 import { createClock, defaults, type Emulator, startEmulator } from "../../emulator/index.ts";
 import { startTestApp, type TestApp } from "./app.ts";
 import {
@@ -17,10 +18,14 @@ import type { Json } from "./whatsapp-emulator.ts";
 const { phone_number_id, waba_id, app_id, app_secret, access_token, verify_token, phone_number } = defaults;
 
 /** An app with an inbox on the emulator. */
-export async function startEmulatedWhatsApp(env: Readonly<Record<string, string>> = {}) {
+export async function startEmulatedWhatsApp(
+  env: Readonly<Record<string, string>> = {},
+  options: Pick<NonNullable<Parameters<typeof startTestApp>[0]>, "database"> = {},
+) {
   const startsAt = new Date("2026-11-22T12:00:00.000Z");
   const emulator = await startEmulator({ clock: createClock(startsAt.getTime()) });
   const app = await startTestApp({
+    ...options,
     startsAt,
     env: {
       TIDINGS_WHATSAPP_BASE_URL: emulator.url,
@@ -35,6 +40,24 @@ export async function startEmulatedWhatsApp(env: Readonly<Record<string, string>
   await control("POST", `/apps/${app_id}`, { callback_url: app.address + pathname });
   const advance = (ms: number) => advanceBoth(app, emulator, ms);
   return { app, emulator, inbox, control, advance };
+}
+
+/** One app with an inbox on the emulator for the tests of a file or of a `describe`. */
+export function useEmulatedWhatsApp(): () => Awaited<ReturnType<typeof startEmulatedWhatsApp>> {
+  let started: Awaited<ReturnType<typeof startEmulatedWhatsApp>> | undefined;
+  beforeAll(async () => {
+    started = await startEmulatedWhatsApp();
+  });
+  afterAll(async () => {
+    await started?.app[Symbol.asyncDispose]();
+    await started?.emulator[Symbol.asyncDispose]();
+  });
+  return () => {
+    if (started === undefined) {
+      throw new Error("The app runs only during tests.");
+    }
+    return started;
+  };
 }
 
 export async function startWhatsAppChannel(): Promise<ChannelControls> {

@@ -26,6 +26,8 @@ export interface GraphApi extends Upstream {
   readonly env: Record<string, string>;
   /** Answers by the method and the end of the path; a test may replace them. */
   readonly routes: Record<string, (request: RecordedRequest) => ScriptedResponse | Promise<ScriptedResponse>>;
+  /** The proof of the app's secret of each request; null: it had none. */
+  readonly proofs: (string | null)[];
   /** The bodies of the messages that were sent. */
   sent(): readonly Record<string, unknown>[];
 }
@@ -50,13 +52,21 @@ function workingRoutes(): GraphApi["routes"] {
 
 export async function startGraphApi(): Promise<GraphApi> {
   const routes = workingRoutes();
-  const upstream = await startUpstream((request) => {
+  const proofs: (string | null)[] = [];
+  const upstream = await startUpstream((recorded) => {
+    const { request, proof } = withoutProof(recorded);
+    const index = upstream.requests.indexOf(recorded);
+    if (index !== -1) {
+      upstream.requests[index] = request;
+    }
+    proofs.push(proof);
     const [path = ""] = request.path.split("?");
     const route = routes[`${request.method} ${path.split("/").at(-1)}`];
     return route?.(request) ?? graphError(100, { error_subcode: 33 });
   });
   return Object.assign(upstream, {
     routes,
+    proofs,
     env: { TIDINGS_WHATSAPP_BASE_URL: upstream.url, TIDINGS_PUBLIC_URL: "https://tidings.example" },
     sent: () =>
       upstream.requests
@@ -64,6 +74,12 @@ export async function startGraphApi(): Promise<GraphApi> {
         // The client sends JSON objects to this path.
         .map(({ body }) => body as Record<string, unknown>),
   });
+}
+
+/** The proof is in the query of each request, which tests are not about. */
+function withoutProof(request: RecordedRequest) {
+  const [before = "", proof = null] = request.path.split(/[?&]appsecret_proof=/);
+  return { request: { ...request, path: before }, proof };
 }
 
 export function graphError(code: number, more: object = {}, response: object = {}): ScriptedResponse {

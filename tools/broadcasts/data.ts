@@ -1,5 +1,6 @@
 /** A broadcast as the API shows it: its states, its counts and its recipients. */
 import { z } from "zod";
+import { ReachedBudget } from "../budgets.ts";
 import { limitedObject, timestamp, untrusted } from "../contract/index.ts";
 import { MessageError } from "../messages/index.ts";
 import { templateCategories } from "../templates/index.ts";
@@ -26,6 +27,7 @@ export const pausedReasons = [
   "missed_schedule",
   "template_not_sendable",
   "too_many_failures",
+  "budget_reached",
   "internal_error",
 ] as const;
 export type PausedReason = (typeof pausedReasons)[number];
@@ -118,6 +120,8 @@ export const Broadcast = z.object({
   scheduled_at: timestamp.nullable(),
   execution_status: z.enum(executionStatuses),
   paused_reason: z.enum(pausedReasons).nullable(),
+  /** The budget that paused it; null unless the reason is budget_reached. */
+  paused_budget: ReachedBudget.nullable(),
   /** Why a scheduled broadcast could not start. */
   failure_reason: z.string().nullable(),
   recipient_count: z.int(),
@@ -166,12 +170,16 @@ export const BroadcastRecipient = z.object({
 export const BroadcastEstimate = z.object({
   recipient_count: z.int(),
   excluded: ExclusionCounts,
+  /** Contacts without a value, by variable, of those excluded as missing_variable. */
+  missing_variables: z.record(z.string(), z.int()),
   /** Up to five of those who are excluded for each reason; empty without contacts:read. */
   excluded_samples: z.array(
     z.object({
       reason: z.enum(exclusionReasons),
       contact_id: z.string(),
       name: untrusted(z.string()).nullable(),
+      /** The variables without a value; empty for another reason. */
+      missing_variables: z.array(z.string()),
     }),
   ),
   category: z.enum(templateCategories),
@@ -192,4 +200,6 @@ export const BroadcastEstimate = z.object({
   waiting: z.int(),
   /** The sending time by the inbox's limits; null if it has none. */
   duration_seconds: z.int().nullable(),
+  /** For example that no contact has an attribute that a variable is mapped to. */
+  warnings: z.array(untrusted(z.string())),
 });

@@ -211,7 +211,7 @@ export const broadcasts = {
     tier: "extended",
     title: "Retry broadcast",
     description:
-      "Send a completed or cancelled broadcast again to recipients whose message failed, or whom a cancel left out. A message that failed as unconfirmed may have arrived.",
+      "Send a completed or cancelled broadcast again to recipients whose message failed, or whom a cancel left out.",
     input: z.object({
       id: broadcastId,
       scope: z.enum(["failed", "pending"]).default("failed").describe("pending: whom a cancel left out"),
@@ -219,6 +219,12 @@ export const broadcasts = {
         .boolean()
         .default(true)
         .describe("Of the failed, only those whose error says that a retry can help"),
+      include_unconfirmed: z
+        .boolean()
+        .default(false)
+        .describe(
+          "Also those whose message failed as unconfirmed: it may have arrived, and would come twice",
+        ),
     }),
     output: one(
       Broadcast.extend({

@@ -4,7 +4,7 @@
 import type { z } from "zod";
 import type { ErrorBody, ErrorDetail, ErrorEntry } from "./errors/index.ts";
 import { requestErrors } from "./errors/index.ts";
-import { describeIssue, maxDetails } from "./issues.ts";
+import { describeIssue, inputMessages, maxDetails } from "./issues.ts";
 import { describeRule, type ScopeRule, scopesOf } from "./scopes.ts";
 
 /** The facts of one failure: they fill in the message and are sent beside the code. */
@@ -105,6 +105,15 @@ export function missingScope(rule: ScopeRule | null): FailureDetail {
 /** A failure of the request itself, before any resource is known. */
 export function failRequest(code: keyof typeof requestErrors, detail?: FailureDetail): Failure {
   return new Failure(code, requestErrors[code], { detail });
+}
+
+/** Parses what a caller sent. @throws Failure `invalid_request` that names each invalid field. */
+export function parseFields<Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> {
+  const { data, error } = schema.safeParse(input, { error: inputMessages });
+  if (error) {
+    throw failInput(error.issues, input);
+  }
+  return data;
 }
 
 /**

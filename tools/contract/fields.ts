@@ -138,7 +138,8 @@ export function pageSize(size: number) {
     .describe(`Default ${size}, at most 100`);
 }
 
-export const actorTypes = ["api_key", "user", "flow", "bot", "system"] as const;
+/** phone: the app on the phone of the inbox's owner. */
+export const actorTypes = ["api_key", "user", "flow", "bot", "system", "phone"] as const;
 export type ActorType = (typeof actorTypes)[number];
 
 /** The actor of a change; `system` is the service itself. */

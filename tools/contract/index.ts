@@ -17,7 +17,14 @@ export {
   requestErrors,
   serviceErrors,
 } from "./errors/index.ts";
-export { Failure, type FailureDetail, failInput, fieldFailure, missingScope } from "./failure.ts";
+export {
+  Failure,
+  type FailureDetail,
+  failInput,
+  fieldFailure,
+  missingScope,
+  parseFields,
+} from "./failure.ts";
 export {
   type ActorType,
   actorTypes,

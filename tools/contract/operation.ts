@@ -299,7 +299,7 @@ export function operation<
     encoding: "json",
     responseHeaders: {},
     failures: [],
-    parked: effect === "write" && (declaration.credential ?? "any") === "any",
+    parked: (effect === "write" || effect === "outward") && (declaration.credential ?? "any") === "any",
     ...declaration,
     // If it is omitted, the type parameter is the empty list.
     also: declaration.also ?? ([] as readonly OtherPath[] as Also),

@@ -9,6 +9,7 @@ import {
   recipient,
 } from "../contract/index.ts";
 import { templateLanguage, templateName } from "../templates/index.ts";
+import { SentCard, SentLocation } from "./cards.ts";
 import { Interactive } from "./interactive.ts";
 import { messageTypes } from "./message.ts";
 
@@ -17,16 +18,20 @@ export const body = z
   .min(1)
   .max(4096)
   .refine((text) => text.trim() !== "", "Send a text that is not blank.")
-  .describe("Text, at most 4096 characters");
-export const media_url = fileAddress.describe("Public address of the file, or an upload's storage_url");
-export const caption = z.string().max(1024).optional().describe("At most 1024 characters; not for audio");
+  .describe("At most 4096");
+export const media_url = fileAddress.describe("Public address, or an upload's storage_url");
+export const caption = z.string().max(1024).optional().describe("At most 1024");
 export const file_name = z.string().max(240).optional().describe("Name shown for a document");
 
-export const inbox_id = inboxId
-  .optional()
-  .describe("Inbox id, from whoami; by default that of the latest message");
+/** WhatsApp plays a voice message in the conversation, and shows other audio as a file. */
+export const voice = z.literal(true).optional().describe("Only for audio/ogg with Opus: as a voice message");
 
-export const reply_to = z.string().max(64).optional().describe("Id of the message to quote");
+export const inbox_id = describedForTools(
+  inboxId.optional().describe("Inbox id, from whoami; by default that of the latest message"),
+  "Inbox id; default: the latest message's",
+);
+
+export const reply_to = z.string().max(64).optional().describe("Message id to quote");
 
 /** Fewer than an HTTP proxy waits for an answer. */
 const maxWaitSeconds = 10;
@@ -36,7 +41,7 @@ export const wait_seconds = z
   .min(0)
   .max(maxWaitSeconds)
   .optional()
-  .describe("Seconds to wait for the delivery");
+  .describe("Seconds to wait for delivery");
 
 const components = z
   .array(jsonObject)
@@ -61,9 +66,7 @@ export const templateValues = {
       ),
     "By name, or by number in the body; get_template has the names",
   ),
-  header_media_url: fileAddress
-    .optional()
-    .describe("File of a media header; by default the template's sample"),
+  header_media_url: fileAddress.optional().describe("For a media header; default: its sample"),
 };
 
 export const TemplateContent = z.object({
@@ -77,6 +80,7 @@ export type TemplateContent = z.output<typeof TemplateContent>;
 interface FileLabels {
   readonly caption?: string | undefined;
   readonly file_name?: string | undefined;
+  readonly voice?: true | undefined;
 }
 
 /** The file of a message, in whichever form it was sent. `field` has the address. */
@@ -86,45 +90,74 @@ export function mediaOf(
     readonly media?: (FileLabels & { readonly url: string }) | undefined;
   },
 ) {
-  const { url, caption, file_name } = message.media ?? { ...message, url: message.media_url };
-  return { url, caption, file_name, field: message.media ? "media.url" : "media_url" };
+  const { url, caption, file_name, voice } = message.media ?? { ...message, url: message.media_url };
+  return { url, caption, file_name, voice, field: message.media ? "media.url" : "media_url" };
 }
 
 /** The field that contains the content of each type. */
-const contentOf = { text: "text", template: "template", interactive: "interactive" } as const;
+const contentOf = {
+  text: "text",
+  template: "template",
+  interactive: "interactive",
+  location: "location",
+  contacts: "contacts",
+} as const;
+
+/** As many as WhatsApp accepts. */
+const maxCards = 5;
 
 export const NewMessage = z
   .object({
     to: recipient,
     type: z.enum(messageTypes).describe("Type of the message"),
-    text: z.object({ body }).optional().describe("For type text"),
+    text: z
+      .object({
+        body,
+        preview_url: z
+          .boolean()
+          .optional()
+          .describe("Whether to show a preview of the first address in body"),
+      })
+      .optional()
+      .describe("For type text"),
     template: TemplateContent.optional().describe("For type template"),
     media_url: media_url
       .optional()
       .describe(
-        "For image, video, document and audio: public address of the file, or an upload's storage_url",
+        "For image, video, document, audio and sticker (WebP): public address of the file, or an upload's storage_url",
       ),
     caption,
     file_name,
+    voice,
     media: z
-      .object({ url: fileAddress, caption, file_name })
+      .object({ url: fileAddress, caption, file_name, voice })
       .optional()
-      .describe("Instead of media_url, caption and file_name: the form in which a message is returned"),
+      .describe(
+        "Instead of media_url, caption, file_name and voice: the form in which a message is returned",
+      ),
     interactive: Interactive.optional().describe("For type interactive"),
+    location: SentLocation.optional().describe("For type location"),
+    contacts: z.array(SentCard).min(1).max(maxCards).optional().describe("For type contacts: contact cards"),
     inbox_id,
     reply_to,
     wait_seconds,
   })
   .superRefine((message, context) => {
-    if (message.type === "audio" && mediaOf(message).caption !== undefined) {
-      const path = message.media ? ["media", "caption"] : ["caption"];
-      context.addIssue({ code: "custom", path, message: "Audio has no caption." });
+    const { caption, voice } = mediaOf(message);
+    const within = message.media ? ["media"] : [];
+    if ((message.type === "audio" || message.type === "sticker") && caption !== undefined) {
+      const text = message.type === "audio" ? "Audio has no caption." : "A sticker has no caption.";
+      context.addIssue({ code: "custom", path: [...within, "caption"], message: text });
     }
-    const other = (["media_url", "caption", "file_name"] as const).find(
+    if (voice && message.type !== "audio") {
+      const text = "Send voice only with type audio.";
+      context.addIssue({ code: "custom", path: [...within, "voice"], message: text });
+    }
+    const other = (["media_url", "caption", "file_name", "voice"] as const).find(
       (name) => message[name] !== undefined,
     );
     if (message.media !== undefined && other !== undefined) {
-      const text = "Send either media, or media_url with caption and file_name.";
+      const text = "Send either media, or media_url with caption, file_name and voice.";
       context.addIssue({ code: "custom", path: [other], message: text });
     }
     const { components, variables, header_media_url } = message.template ?? {};

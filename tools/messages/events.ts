@@ -1,15 +1,36 @@
 /** The events of messages, with the shape of their data and the scope that reads them. */
 import { z } from "zod";
 import { timestamp } from "../contract/index.ts";
-import { MessageError, messageStatuses, storedTypes } from "./message.ts";
-import { TextPart } from "./parts.ts";
+import { messageStatuses } from "../message-statuses.ts";
+import { MessageError, storedTypes } from "./message.ts";
+import {
+  CallPermissionPart,
+  CardPart,
+  FormPart,
+  LocationPart,
+  OrderPart,
+  ReceivedDetails,
+  ReplyPart,
+  TextPart,
+} from "./parts.ts";
 
-const ReceivedMessage = z.object({
+const MessageOfContact = z.object({
   message_id: z.string(),
   conversation_id: z.string(),
   from: z.string(),
   type: z.enum(storedTypes),
   text: TextPart.optional(),
+});
+
+/** The link to a file expires: get_message has it. */
+const ReceivedMessage = MessageOfContact.extend({
+  reply: ReplyPart.optional(),
+  location: LocationPart.optional(),
+  contacts: z.array(CardPart).optional(),
+  order: OrderPart.optional(),
+  form: FormPart.optional(),
+  call_permission: CallPermissionPart.optional(),
+  ...ReceivedDetails.omit({ channel_data: true }).shape,
 });
 
 const Reaction = z.object({
@@ -21,7 +42,7 @@ const Reaction = z.object({
   timestamp,
 });
 
-const EditedMessage = ReceivedMessage.extend({
+const EditedMessage = MessageOfContact.extend({
   edited_at: timestamp.nullable(),
   deleted_at: timestamp.nullable(),
 });

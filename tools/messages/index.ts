@@ -27,6 +27,7 @@ import {
   reply_to,
   TemplateContent,
   templateValues,
+  voice,
   wait_seconds,
 } from "./content.ts";
 import { interactiveFields } from "./interactive.ts";
@@ -35,12 +36,19 @@ import { mediaTypes } from "./parts.ts";
 import { searches } from "./search.ts";
 import { mediaOperations } from "./view-media.ts";
 
+export type { SentCard, SentLocation } from "./cards.ts";
 export { mediaOf, NewMessage, type TemplateContent } from "./content.ts";
 export { messageErrors } from "./errors.ts";
 export { messageEvents } from "./events.ts";
-export { Interactive } from "./interactive.ts";
-export { MessageError, messageStatuses, messageTypes, storedTypes } from "./message.ts";
-export { type MediaPart, mediaTypes, ReceivedContent, type TextPart } from "./parts.ts";
+export { Interactive, type InteractiveOffer, interactiveOffers } from "./interactive.ts";
+export { MessageError, messageTypes, storedTypes, type WaitingFor } from "./message.ts";
+export {
+  type MediaPart,
+  mediaTypes,
+  ReceivedContent,
+  ReceivedDetails,
+  type TextPart,
+} from "./parts.ts";
 export { maxReported } from "./search.ts";
 export { mediaViews } from "./view-media.ts";
 
@@ -106,7 +114,7 @@ const sendHints = {
   idempotent: no("Each call sends a message."),
   openWorld: yes("It sends a message to a person."),
 } as const;
-const windowRule = "Only within 24 hours of the contact's last message.";
+const windowRule = "Only within the 24-hour window.";
 
 export const messages = {
   ...searches,
@@ -119,7 +127,7 @@ export const messages = {
     tier: "lean",
     title: "Send message",
     description:
-      "Send a text, media, template or interactive message to a phone number. The contact and the conversation are found or created. Returns once the message is queued, or with wait_seconds once it is delivered or has failed. Check its delivery later with get_message.",
+      "Send a text, media, location, contacts, template or interactive message to a phone number. The contact and the conversation are found or created. Returns once the message is queued, or with wait_seconds once it is delivered or has failed. Check its delivery later with get_message.",
     input: NewMessage,
     output: one(SentMessage),
     status: 201,
@@ -127,20 +135,21 @@ export const messages = {
     tools: {
       send_message: {
         title: "Send message",
-        description: `Send a text message; the contact and conversation are found or created. Returns once it is queued. ${windowRule}`,
-        input: z.object({ to: recipient, body, reply_to, wait_seconds }),
+        description: `Send a text message, also to a new contact. ${windowRule}`,
+        input: z.object({ to: recipient, body, inbox_id, reply_to, wait_seconds }),
         fixed: { type: "text" },
         place: { body: "text.body" },
       },
       send_media_message: {
         title: "Send media message",
-        description: `Send an image, video, document or audio file. ${windowRule}`,
+        description: `Send a file. ${windowRule}`,
         input: z.object({
           to: recipient,
           type: z.enum(mediaTypes).describe("Type"),
           media_url,
           caption,
           file_name,
+          inbox_id,
           reply_to,
           wait_seconds,
         }),
@@ -148,7 +157,7 @@ export const messages = {
       send_template_message: {
         title: "Send template message",
         description:
-          "Send an approved template, also outside the 24-hour window. Find approved templates with list_templates. Send to many contacts with create_broadcast.",
+          "Send an approved template, also outside the 24-hour window. Find it with list_templates. To many contacts: create_broadcast.",
         input: z.object({
           to: recipient,
           template_name: TemplateContent.shape.name,
@@ -166,18 +175,44 @@ export const messages = {
           header_media_url: "template.header_media_url",
         },
       },
+      send_rich_message: {
+        tier: "extended",
+        title: "Send rich message",
+        description: `Send a location, contact cards, or audio as a voice message. ${windowRule}`,
+        input: z.object({
+          to: recipient,
+          type: z.enum(["location", "contacts", "audio"]).describe("Which of them"),
+          location: NewMessage.shape.location,
+          contacts: NewMessage.shape.contacts,
+          media_url: NewMessage.shape.media_url.describe("For audio: address of the file, or a storage_url"),
+          voice,
+          inbox_id,
+          reply_to,
+          wait_seconds,
+        }),
+      },
       send_interactive_message: {
         tier: "extended",
         title: "Send interactive message",
-        description: `Send a text with up to 3 reply buttons, or with a list of up to 10 rows. The contact's choice arrives as a message with reply. ${windowRule}`,
-        input: z.object({ to: recipient, ...interactiveFields, reply_to, wait_seconds }),
+        description: `Send a text with one of these: up to 3 reply buttons, a list of up to 10 rows, a link, a request of a location or an address, a form, products or an order. The contact's choice arrives as a message with reply. ${windowRule}`,
+        input: z.object({ to: recipient, ...interactiveFields, inbox_id, reply_to, wait_seconds }),
         fixed: { type: "interactive" },
         place: {
           body: "interactive.body",
           header: "interactive.header",
+          header_media: "interactive.header_media",
           footer: "interactive.footer",
           buttons: "interactive.buttons",
           list: "interactive.list",
+          link: "interactive.link",
+          location_request: "interactive.location_request",
+          address_request: "interactive.address_request",
+          form: "interactive.form",
+          product: "interactive.product",
+          products: "interactive.products",
+          catalog: "interactive.catalog",
+          order_details: "interactive.order_details",
+          order_status: "interactive.order_status",
         },
       },
     },

@@ -1,26 +1,50 @@
 /** The message resource. */
 import { z } from "zod";
 import { RecordedActor, timestamp, untrusted } from "../contract/index.ts";
-import { mediaHeaderTypes, templateCategories } from "../templates/index.ts";
-import { MediaPart, mediaTypes, ReplyPart, TextPart, UnsupportedPart } from "./parts.ts";
+import { messageStatuses } from "../message-statuses.ts";
+import { ProductPart, ReferralPart } from "../referrals.ts";
+import { headerTypes, templateCategories } from "../templates/index.ts";
+import {
+  CallPermissionPart,
+  CardPart,
+  FormPart,
+  LocationPart,
+  MediaPart,
+  mediaTypes,
+  OrderPart,
+  ReceivedDetails,
+  ReplyPart,
+  receivedTypes,
+  TextPart,
+  UnsupportedPart,
+} from "./parts.ts";
 
-export const messageTypes = ["text", ...mediaTypes, "template", "interactive"] as const;
-/** An inbound message may also have a type that this service does not support, such as a location. */
-export const storedTypes = [...messageTypes, "unsupported"] as const;
+export const messageTypes = [
+  "text",
+  ...mediaTypes,
+  "template",
+  "interactive",
+  "location",
+  "contacts",
+] as const;
+/** A message from a contact may have other types than a sent one. */
+export const storedTypes = [...receivedTypes, "template"] as const;
 export const messageDirections = ["outbound", "inbound"] as const;
-export const messageStatuses = ["queued", "sent", "delivered", "read", "failed", "received"] as const;
 
 /** A sent template: its texts with the values of their variables, which may come from contacts. */
 const SentTemplate = z.object({
   name: z.string(),
   language: z.string(),
   category: z.enum(templateCategories),
-  /** A text, or the file of an image, video or document. */
+  /** A text, the file of an image, video or document, or a place. */
   header: z
     .object({
-      type: z.enum(["text", ...mediaHeaderTypes]),
+      type: z.enum(headerTypes),
       text: z.string().optional(),
       media: MediaPart.omit({ caption: true }).optional(),
+      location: z
+        .object({ latitude: z.number(), longitude: z.number(), name: z.string(), address: z.string() })
+        .optional(),
     })
     .nullable(),
   body: z.string(),
@@ -32,6 +56,8 @@ const SentTemplate = z.object({
       url: z.string().optional(),
       phone_number: z.string().optional(),
       payload: z.string().optional(),
+      /** What a button of type copy_code copies. */
+      code: z.string().optional(),
     }),
   ),
 });
@@ -45,14 +71,28 @@ export const MessageError = z.object({
   hint: z.string(),
 });
 
-/** For a queued message: why it has not been sent yet. */
-const Delay = z.object({
-  /** How many attempts have failed. */
-  attempts: z.int(),
-  /** Null if the message waits for its turn, because the channel limits the messages to one person. */
-  last_error: MessageError.pick({ code: true, channel_code: true, title: true, detail: true }).nullable(),
-  /** Null if the channel may have accepted the message, so that it is not sent again; a receipt decides. */
+/**
+ * What a queued message waits for.
+ *
+ * - turn: the messages before it, or its own handover to the channel.
+ * - limit: a limit of the person or of the number allows no more messages now.
+ * - stop: the inbox can't send until its account is put right.
+ * - confirmation: the channel may have accepted it. It is not sent again; a receipt decides, and after 24
+ *   hours it fails as unconfirmed.
+ * - file: its file is being uploaded to the channel.
+ * - outage: the channel can't be reached, or says that it is not available.
+ */
+const waitReasons = ["turn", "limit", "stop", "confirmation", "file", "outage"] as const;
+
+export const WaitingFor = z.object({
+  reason: z.enum(waitReasons),
+  since: timestamp,
+  /** Null if no time is set: behind other messages, or for a confirmation. */
   next_attempt_at: timestamp.nullable(),
+  /** How many attempts have failed; absent before the first one. */
+  attempts: z.int().optional(),
+  /** What the channel answered, or why the inbox is stopped. */
+  last_error: MessageError.pick({ code: true, channel_code: true, title: true, detail: true }).optional(),
 });
 
 /**
@@ -91,13 +131,25 @@ export const Message = z.object({
   interactive: z.record(z.string(), z.unknown()).nullable(),
   template: untrusted(SentTemplate).nullable(),
   reply: untrusted(ReplyPart).nullable(),
-  /**
-   * The channel's content of an unsupported type. `original` is kept for 7 days, and only get_message shows
-   * it.
-   */
-  unsupported: untrusted(
-    UnsupportedPart.extend({ original: z.record(z.string(), z.unknown()).nullable() }),
-  ).nullable(),
+  /** Only of these types. All but locations and contacts are received only. */
+  location: untrusted(LocationPart).optional(),
+  contacts: z.array(untrusted(CardPart)).optional(),
+  order: untrusted(OrderPart).optional(),
+  form: untrusted(FormPart).optional(),
+  call_permission: CallPermissionPart.optional(),
+  /** A readable text of these types. */
+  summary: untrusted(z.string()).optional(),
+  unsupported: untrusted(UnsupportedPart).nullable(),
+  /** Only of a received message by which a contact came from an ad or a post. */
+  referral: untrusted(ReferralPart).optional(),
+  /** Only of a received message about a product. */
+  referred_product: untrusted(ProductPart).optional(),
+  /** Only of a received message that was forwarded. */
+  forwarded: ReceivedDetails.shape.forwarded,
+  /** What the channel sent of a received message that no other member has, in the channel's own form. */
+  channel_data: untrusted(z.record(z.string(), z.unknown())).optional(),
+  /** Null until the channel has accepted the message. */
+  channel_message_id: z.string().nullable(),
   /**
    * The id of the quoted message; null if the message quotes none, or the quoted message is not known here.
    */
@@ -114,10 +166,11 @@ export const Message = z.object({
   /** Who sent the message; null for inbound messages and in older records. */
   sent_by: MessageSender.nullable(),
   error: MessageError.nullable(),
-  /** Null if the message is not queued, or has not been tried yet. */
-  delay: Delay.nullable(),
+  /** Only of a queued message. */
+  waiting_for: WaitingFor.optional(),
   /** The price by the estimate, until the channel reports its own price; null if the message has no price. */
   price: Price.nullable(),
+  /** Of a received message: the time of the channel. */
   sent_at: timestamp.nullable(),
   delivered_at: timestamp.nullable(),
   read_at: timestamp.nullable(),
@@ -136,6 +189,15 @@ export const ListedMessage = Message.pick({
   interactive: true,
   template: true,
   reply: true,
+  location: true,
+  contacts: true,
+  order: true,
+  form: true,
+  call_permission: true,
+  summary: true,
+  referral: true,
+  referred_product: true,
+  forwarded: true,
   reply_to: true,
   reactions: true,
   edited_at: true,
@@ -144,6 +206,6 @@ export const ListedMessage = Message.pick({
   simulated: true,
   sent_by: true,
   error: true,
-  delay: true,
+  waiting_for: true,
   created_at: true,
 });

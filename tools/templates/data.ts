@@ -5,11 +5,23 @@ import { fileAddress, timestamp, untrusted } from "../contract/index.ts";
 export const templateStatuses = ["draft", "pending", "approved", "rejected", "paused", "disabled"] as const;
 export const templateCategories = ["authentication", "utility", "marketing"] as const;
 export const templateSorts = ["latest", "oldest", "name-asc", "name-desc"] as const;
+/** Why a template of the authority is not added: a part that can't be sent, or a limit of this service. */
+export const templateSkipReasons = [
+  "authentication",
+  "carousel",
+  "limited_time_offer",
+  "form",
+  "catalog",
+  "limit",
+  "unknown",
+] as const;
+export type TemplateSkipReason = (typeof templateSkipReasons)[number];
 export type TemplateStatus = (typeof templateStatuses)[number];
 export type TemplateCategory = (typeof templateCategories)[number];
 
 export const mediaHeaderTypes = ["image", "video", "document"] as const;
-const buttonTypes = ["quick_reply", "url", "phone_number"] as const;
+export const headerTypes = ["text", ...mediaHeaderTypes, "location"] as const;
+const buttonTypes = ["quick_reply", "url", "phone_number", "copy_code"] as const;
 const components = ["HEADER", "BODY", "BUTTONS"] as const;
 
 /** The specification's rule for template names. */
@@ -28,7 +40,7 @@ const isVisible = (text: string) => text.trim() !== "";
 const blankMessage = "Send a text that is not blank.";
 
 const Header = z.object({
-  type: z.enum(["text", ...mediaHeaderTypes]),
+  type: z.enum(headerTypes),
   text: z.string().min(1).max(1024).refine(isVisible, blankMessage).optional(),
   media_url: fileAddress.optional().describe("Sample: public address or storage_url"),
 });
@@ -42,14 +54,17 @@ const Button = z.object({
 });
 export type TemplateButton = z.infer<typeof Button>;
 
-/** The field that each type of header or button must have. */
+/** The field that each type of header or button must have besides a button's text. */
 const requiredBy = {
   text: "text",
   image: "media_url",
   video: "media_url",
   document: "media_url",
+  location: undefined,
   url: "url",
   phone_number: "phone_number",
+  quick_reply: undefined,
+  copy_code: undefined,
 } as const;
 
 const parts = z.object({
@@ -58,10 +73,11 @@ const parts = z.object({
     .min(1)
     .max(1024)
     .refine(isVisible, blankMessage)
-    .describe("At most 1024 characters; variables {{1}}, {{2}} in order, with text around them"),
+    .describe("Max 1024; variables {{1}}, {{2}} or {{name}}, with text around"),
   header: Header.optional(),
   footer: z.string().max(1024).optional(),
-  buttons: z.array(Button).max(3).optional().describe("At most 3"),
+  buttons: z.array(Button).max(3).optional().describe("Max 3"),
+  message_send_ttl_seconds: z.int().min(30).max(2_592_000).optional(),
 });
 
 /** The limits that are checked at creation. The other limits are warnings until the submission. */
@@ -71,16 +87,18 @@ export const TemplateData = parts.superRefine(({ header, buttons = [] }, context
     ...buttons.map((part, index) => ({ path: ["buttons", index], part })),
   ];
   for (const { path, part } of typed) {
-    const field = part && part.type !== "quick_reply" ? requiredBy[part.type] : undefined;
+    const field = part && requiredBy[part.type];
     if (part && field && !(field in part && part[field as keyof typeof part])) {
       const message = `A ${path[0] === "header" ? "header" : "button"} of type ${part.type} needs ${field}.`;
       context.addIssue({ code: "custom", path: [...path, field], message });
     }
   }
-  const unused = header && (header.type === "text" ? "media_url" : "text");
-  if (header && unused && header[unused] !== undefined) {
-    const message = `A header of type ${header.type} has no ${unused}: remove it.`;
-    context.addIssue({ code: "custom", path: ["header", unused], message });
+  const unused = (["text", "media_url"] as const).filter((field) => {
+    return header?.[field] !== undefined && requiredBy[header.type] !== field;
+  });
+  for (const field of unused) {
+    const message = `A header of type ${header?.type} has no ${field}: remove it.`;
+    context.addIssue({ code: "custom", path: ["header", field], message });
   }
 });
 export type TemplateData = z.infer<typeof parts>;

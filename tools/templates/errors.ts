@@ -56,6 +56,12 @@ export const templateErrors = {
     "The {component} has {expected} variables, and variables names {count}.",
     "Name every variable of this component in its order, or none of them.",
   ),
+  template_variable_unknown: errorEntry(
+    "invalid_request",
+    400,
+    "The {component} has no variable {name}.",
+    "Name the variables as the text does, or leave out variables.",
+  ),
   template_category_fixed: errorEntry(
     "business_rule",
     422,

@@ -9,6 +9,7 @@ import {
   templateCategories,
   templateLanguage,
   templateName,
+  templateSkipReasons,
   templateSorts,
   templateStatuses,
   Variable,
@@ -23,7 +24,7 @@ const variables = z
   .array(Variable)
   .max(100)
   .optional()
-  .describe("Each with an example, in the order of their numbers; by default named 1, 2");
+  .describe("With examples, in the order of their numbers");
 
 export const templates = {
   create_template: operation({
@@ -32,12 +33,11 @@ export const templates = {
     scope: "templates:create",
     tier: "lean",
     title: "Create template",
-    description:
-      "Create a draft message template. Correct what warnings lists, then request the approval with submit_template.",
+    description: "Create a draft message template. Correct what warnings lists, then call submit_template.",
     input: z.object({
-      name: templateName.describe("Letters, digits and underscores"),
+      name: templateName.describe("Letters, digits, _"),
       category: z.enum(templateCategories).describe("Purpose"),
-      language: templateLanguage.optional().describe("Like en_US; by default the organization's, or en"),
+      language: templateLanguage.optional().describe("Like en_US; by default the organization's"),
       inbox_id: inboxId.optional().describe("Inbox id, from whoami; by default the first"),
       template_data: TemplateData.describe("Content"),
       variables,
@@ -147,7 +147,17 @@ export const templates = {
     description:
       "Fetch statuses, ratings and rejection reasons of templates from the review authority, and templates created there.",
     input: z.object({ inbox_id: inboxId.optional().describe("Only this inbox") }),
-    output: one(z.object({ synced: z.int(), updated: z.int(), statuses: z.record(z.string(), z.int()) })),
+    output: one(
+      z.object({
+        synced: z.int(),
+        updated: z.int(),
+        statuses: z.record(z.string(), z.int()),
+        /** Templates of the authority that were not added, at most 100. */
+        skipped: z.array(
+          z.object({ name: z.string(), language: z.string(), reason: z.enum(templateSkipReasons) }),
+        ),
+      }),
+    ),
     hints: {
       destructive: no("It copies what the review authority says, and the authority keeps it."),
       idempotent: yes("Without changes at the authority, a second call changes nothing."),

@@ -80,6 +80,7 @@ export async function startPlatform(
     storage: openStorage(config),
     firstInbox,
     hiddenBy: () => undefined,
+    assistantCommand: null,
     addresses: { service: () => "http://127.0.0.1", isPublic: false, cdn: undefined },
     openChannels: () => ({
       channels: { simulator: channel },

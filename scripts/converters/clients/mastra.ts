@@ -73,7 +73,8 @@ export const openMastra: OpenClient = async (server) => {
           return issues.map(({ message }) => message).join(" ");
         }
       }
-      return errorOf(await client.callTool(tool));
+      const { name, arguments: sent } = tool;
+      return errorOf(await client.callTool({ name, arguments: sent }));
     },
     close: () => client.close(),
   };

@@ -1,5 +1,5 @@
 /** A home folder as a reader of the guides has it: the service's data, `tidings`, and some files. */
-import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { chmod, cp, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
@@ -31,6 +31,8 @@ export async function createHome(): Promise<Home> {
   const bin = join(home, "bin");
   await Promise.all([mkdir(checkout), mkdir(bin)]);
   await symlink(resolve("dist"), join(checkout, "dist"));
+  // A copy, because a guide changes its files.
+  await cp("deploy", join(checkout, "deploy"), { recursive: true });
   await writeFile(join(checkout, "photo.png"), Buffer.from(png, "base64"));
   await writeFile(join(checkout, "menu.pdf"), pdf);
   await writeFile(join(home, ".curlrc"), "silent\nshow-error\n");

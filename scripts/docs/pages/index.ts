@@ -9,7 +9,8 @@ import { escapeHtml, layOut, type ShownPage } from "./layout.ts";
 import { groups, type PageSource, unserved, unservedSections } from "./navigation.ts";
 import { type RenderedPage, renderPage } from "./render.ts";
 
-const drawings = "docs/drawings";
+/** The folders of pictures, which are served under the same names. */
+const pictureFolders = ["drawings", "images"];
 const sources = groups.flatMap(({ pages }) => pages);
 
 export async function buildPages(folder: string): Promise<void> {
@@ -28,7 +29,7 @@ export async function buildPages(folder: string): Promise<void> {
     await write(join(folder, `${path}.html`), layOut(page, options));
   }
   await write(join(folder, "search.json"), JSON.stringify(toSearchIndex(rendered)));
-  await copyDrawings(folder);
+  await copyPictures(folder);
   await build({
     entryPoints: ["docs.ts", "docs.css"].map((name) => join("scripts/docs/pages/browser", name)),
     outdir: folder,
@@ -74,7 +75,7 @@ async function render(source: PageSource, titles: ReadonlyMap<string, string>): 
 }
 
 function findAddress(file: string): string | undefined {
-  if (file.startsWith(`${drawings}/`)) {
+  if (pictureFolders.some((name) => file.startsWith(`docs/${name}/`))) {
     return `/docs/${file.slice("docs/".length)}`;
   }
   const source = sources.find((one) => one.file === file);
@@ -131,10 +132,12 @@ function toSearchIndex(rendered: ReadonlyMap<string, RenderedPage>) {
   );
 }
 
-async function copyDrawings(folder: string): Promise<void> {
-  await mkdir(join(folder, "drawings"), { recursive: true });
-  for (const name of await readdir(drawings)) {
-    await copyFile(join(drawings, name), join(folder, "drawings", name));
+async function copyPictures(folder: string): Promise<void> {
+  for (const name of pictureFolders) {
+    await mkdir(join(folder, name), { recursive: true });
+    for (const file of await readdir(join("docs", name))) {
+      await copyFile(join("docs", name, file), join(folder, name, file));
+    }
   }
 }
 

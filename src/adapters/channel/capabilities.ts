@@ -13,6 +13,9 @@ export const mediaLimits = {
     maxBytes: 16 * megabyte,
     contentTypes: ["audio/aac", "audio/amr", "audio/mpeg", "audio/mp4", "audio/ogg"],
   },
+  voice: { maxBytes: 16 * megabyte, contentTypes: ["audio/ogg"] },
+  // 100 KB if nothing moves, which the type does not say.
+  sticker: { maxBytes: 500 * 1024, contentTypes: ["image/webp"] },
   document: {
     maxBytes: 100 * megabyte,
     contentTypes: [
@@ -53,6 +56,19 @@ const common: ChannelCapabilities = {
   media: mediaLimits,
   fetchesFiles: false,
   interactive: { buttons: 3, rows: 10 },
+  extras: [
+    "location",
+    "cards",
+    "link",
+    "location_request",
+    "address_request",
+    "form",
+    "product",
+    "products",
+    "catalog",
+    "order_details",
+    "order_status",
+  ],
   // Meta's standard throughput, and its limit of one message in 6 seconds to one person, of which 45
   // may be sent at once.
   rate: { messagesPerSecond: 80, perPerson: { burst: 45, intervalMs: 6_000 } },

@@ -5,6 +5,7 @@
 import type { FailureReason } from "../../ports/channel/channel.ts";
 
 const reasons: Readonly<Record<number, FailureReason>> = {
+  2: "channel_unavailable",
   4: "channel_throttled",
   80007: "channel_throttled",
   130429: "channel_throttled",
@@ -13,6 +14,7 @@ const reasons: Readonly<Record<number, FailureReason>> = {
   131016: "channel_unavailable",
   131021: "same_sender_and_recipient",
   131026: "undeliverable",
+  131030: "recipient_not_listed",
   131047: "outside_service_window",
   131048: "spam_limit",
   131049: "marketing_limit",

@@ -15,6 +15,11 @@ export interface ClientRequest {
   readonly body?: string | Uint8Array | Readable | undefined;
   /** Opens the connections of the request. If undefined, the connections that the adapters share are used. */
   readonly open?: () => Promise<Dispatcher>;
+  /**
+   * Called right before the request is written to its connection. Until then, and after an error if it was
+   * not called, nothing of the request has left.
+   */
+  readonly onWrite?: (() => void) | undefined;
 }
 
 /** An answer whose headers have arrived. */
@@ -54,14 +59,36 @@ export function openAnswer(request: ClientRequest, deadline: Deadline): Promise<
 }
 
 async function send(
-  { url, open, ...request }: ClientRequest,
+  { url, open, onWrite, ...request }: ClientRequest,
   { signal, throwIfEnded }: Deadline,
 ): Promise<ClientAnswer> {
   const undici = await loadClient();
-  const dispatcher = await open?.();
+  const opened = await open?.();
   throwIfEnded();
+  const dispatcher = onWrite
+    ? (opened ?? undici.getGlobalDispatcher()).compose(reportWrite(onWrite))
+    : opened;
   const answer = await undici.request(url, { ...request, dispatcher, signal });
   // Readers get the error themselves. Without a reader, an unhandled error event would end the process.
   answer.body.on("error", () => undefined);
   return answer;
+}
+
+/** undici starts a request, by one of two methods of its handler, once it has a connection for it. */
+const startMethods: readonly unknown[] = ["onRequestStart", "onConnect"];
+
+function reportWrite(onWrite: () => void): Dispatcher.DispatcherComposeInterceptor {
+  const get = (handler: Dispatcher.DispatchHandler, name: string | symbol) => {
+    const value: unknown = Reflect.get(handler, name);
+    if (typeof value !== "function") {
+      return value;
+    }
+    return (...values: readonly unknown[]) => {
+      if (startMethods.includes(name)) {
+        onWrite();
+      }
+      return value.apply(handler, values);
+    };
+  };
+  return (dispatch) => (options, handler) => dispatch(options, new Proxy(handler, { get }));
 }

@@ -14,7 +14,7 @@ export async function openTelemetry(options: TelemetryOptions): Promise<Telemetr
   const { isScraped, collector, version } = options;
   const [prometheus, traces] = await Promise.all([
     isScraped
-      ? import("./prometheus.ts").then(({ createPrometheusMetrics }) => createPrometheusMetrics())
+      ? import("./prometheus.ts").then(({ createPrometheusMetrics }) => createPrometheusMetrics(version))
       : undefined,
     collector === undefined
       ? undefined

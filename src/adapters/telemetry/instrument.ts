@@ -127,6 +127,8 @@ function instrumentChannel(name: string, channel: Channel, { metrics, tracer }: 
     },
     find: (token, organization) =>
       tracer.withSpan({ name: `find by ${name}`, kind: "client" }, () => channel.find(token, organization)),
+    check: (inbox, options) =>
+      tracer.withSpan({ name: `check by ${name}`, kind: "client" }, () => channel.check(inbox, options)),
     ...(channel.templates && { templates: instrumentAuthority(name, channel.templates, tracer) }),
   };
 }
@@ -169,7 +171,7 @@ interface NamedCall {
  * @param names the tools that exist; any other name is counted as "unknown".
  */
 export function instrumentTools(names: ReadonlySet<string>, { metrics, tracer }: Instruments) {
-  return <Caller, Call extends NamedCall, Result extends { readonly isError?: boolean | undefined }>(
+  return <Caller, Call extends NamedCall, Result extends object>(
     runTool: (caller: Caller, call: Call) => Promise<Result>,
   ) =>
     async (caller: Caller, call: Call): Promise<Result> => {
@@ -186,7 +188,7 @@ export function instrumentTools(names: ReadonlySet<string>, { metrics, tracer }:
             return runTool(caller, traceparent ? { ...call, meta: { ...call.meta, traceparent } } : call);
           },
         );
-        outcome = result.isError ? "failed" : "done";
+        outcome = "isError" in result && result.isError === true ? "failed" : "done";
         return result;
       } finally {
         metrics.toolCall({ tool, outcome, seconds: seconds() });

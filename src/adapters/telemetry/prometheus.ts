@@ -7,11 +7,8 @@
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { GaugeSources, Gauges, Metrics } from "../../ports/telemetry/telemetry.ts";
+import { type MetricDescription, metricCatalogue, metricPrefix } from "./metric-catalogue.ts";
 
-/** In seconds: from an answer out of memory to the timeout of a client. */
-const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25];
-/** In seconds: jobs wait in a queue, or until an outage ends. */
-const waitBuckets = [0.01, 0.05, 0.25, 1, 5, 30, 120, 600, 3_600];
 const cacheMs = 5_000;
 /** The longest that a scrape waits for the database. */
 const databaseTimeoutMs = 2_000;
@@ -19,10 +16,11 @@ const databaseTimeoutMs = 2_000;
 /** Other methods count as "other": a client may invent methods, and each would create a series. */
 const methods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
-export function createPrometheusMetrics() {
+export function createPrometheusMetrics(version: string) {
   // Not the global registry, because several apps may run in one process.
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  createMetricFactories(registry).gauge("build_info").set({ version }, 1);
   return {
     metrics: createMetrics(registry),
     scrape: (sources: GaugeSources) => createScrape(registry, sources),
@@ -31,29 +29,19 @@ export function createPrometheusMetrics() {
 
 function createMetrics(registry: Registry): Metrics {
   const { count, time } = createMetricFactories(registry);
-  const requests = count("http_requests_total", "Requests answered", ["operation", "method", "status"]);
-  const requestTime = time("http_request_duration_seconds", "Duration of a request", ["operation"]);
-  const calls = count("mcp_tool_calls_total", "Tool calls over MCP", ["tool", "outcome"]);
-  const callTime = time("mcp_tool_call_duration_seconds", "Duration of a tool call", ["tool"]);
-  const jobs = count("job_attempts_total", "Attempts at jobs", ["name", "outcome"]);
-  const jobTime = time("job_duration_seconds", "Duration of an attempt at a job", ["name"]);
-  const jobWait = time(
-    "job_wait_seconds",
-    "Time from when a job was due until it started",
-    ["name"],
-    waitBuckets,
-  );
-  const messages = count("messages_total", "Messages that reached a state", ["state"]);
-  const sends = count("channel_sends_total", "Messages sent to a channel", ["channel", "outcome"]);
-  const sendTime = time("channel_send_duration_seconds", "Duration of sending a message to a channel", [
-    "channel",
-  ]);
-  const webhooks = count("webhook_deliveries_total", "Attempts at webhook deliveries", ["outcome"]);
-  const webhookTime = time(
-    "webhook_delivery_duration_seconds",
-    "Duration of an attempt at a webhook delivery",
-    [],
-  );
+  const requests = count("http_requests_total");
+  const requestTime = time("http_request_duration_seconds");
+  const calls = count("mcp_tool_calls_total");
+  const callTime = time("mcp_tool_call_duration_seconds");
+  const jobs = count("job_attempts_total");
+  const jobTime = time("job_duration_seconds");
+  const jobWait = time("job_wait_seconds");
+  const messages = count("messages_total");
+  const sends = count("channel_sends_total");
+  const sendTime = time("channel_send_duration_seconds");
+  const webhooks = count("webhook_deliveries_total");
+  const webhookFailures = count("webhook_deliveries_failed_total");
+  const webhookTime = time("webhook_delivery_duration_seconds");
   return {
     request({ operation, method, status, seconds }) {
       const known = methods.has(method) ? method : "other";
@@ -74,9 +62,12 @@ function createMetrics(registry: Registry): Metrics {
       sends.inc({ channel, outcome });
       sendTime.observe({ channel }, seconds);
     },
-    webhook({ outcome, seconds }) {
+    webhook({ outcome, seconds, isLast }) {
       webhooks.inc({ outcome });
-      webhookTime.observe(seconds);
+      webhookTime.observe({}, seconds);
+      if (isLast && outcome !== "delivered") {
+        webhookFailures.inc({});
+      }
     },
   };
 }
@@ -84,39 +75,25 @@ function createMetrics(registry: Registry): Metrics {
 /** Sets the gauges at each scrape. */
 function createScrape(registry: Registry, sources: GaugeSources): () => Promise<string> {
   const { count, gauge } = createMetricFactories(registry);
-  const waiting = gauge("jobs_waiting", "Jobs in the table; at most 10,000 are counted for each lane", [
-    "group",
-    "when",
-  ]);
-  const oldest = gauge("jobs_oldest_due_seconds", "How long the oldest due job has waited", ["group"]);
-  const dead = gauge("jobs_dead", "Jobs in the dead-letter queue", ["name"]);
-  const isUp = gauge("database_up", "Whether the database answered the last scrape", []);
-  const pool = gauge(
-    "database_connections",
-    "Connections of the pool in use, and requests that wait for one",
-    ["what"],
-  );
-  const statements = count("database_statements_total", "Statements sent to the database", []);
-  const waits = count(
-    "database_waits_total",
-    "Round trips to the database; statements that are sent together are one",
-    [],
-  );
-  const clock = gauge(
-    "clock_difference_seconds",
-    "How far the clock of this machine is ahead of the database's, whose time is used",
-    [],
-  );
+  const waiting = gauge("jobs_waiting");
+  const oldest = gauge("jobs_oldest_due_seconds");
+  const dead = gauge("jobs_dead");
+  const isUp = gauge("database_up");
+  const pool = gauge("database_connections");
+  const statements = count("database_statements_total");
+  const waits = count("database_waits_total");
+  const clock = gauge("clock_difference_seconds");
   const read = cacheGauges(sources.gauges);
 
   const set = ({ lanes, deadLetters }: Gauges) => {
     for (const each of [waiting, oldest, dead]) {
       each.reset();
     }
-    for (const { group, due, later, oldestSeconds } of lanes) {
-      waiting.set({ group, when: "due" }, due);
-      waiting.set({ group, when: "later" }, later);
-      oldest.set({ group }, oldestSeconds);
+    for (const { group, isBulk, due, later, oldestSeconds } of lanes) {
+      const priority = isBulk ? "bulk" : "normal";
+      waiting.set({ group, priority, when: "due" }, due);
+      waiting.set({ group, priority, when: "later" }, later);
+      oldest.set({ group, priority }, oldestSeconds);
     }
     for (const { name, count } of deadLetters) {
       dead.set({ name }, count);
@@ -124,19 +101,19 @@ function createScrape(registry: Registry, sources: GaugeSources): () => Promise<
   };
   return async () => {
     const gauges = await read();
-    isUp.set(gauges ? 1 : 0);
+    isUp.set({}, gauges ? 1 : 0);
     if (gauges) {
       set(gauges);
     }
     const { inUse, waiting: queued, ...sent } = sources.pool();
     pool.set({ what: "in_use" }, inUse);
     pool.set({ what: "waiting" }, queued);
-    clock.set((sources.machineAheadMs() ?? 0) / 1000);
+    clock.set({}, (sources.machineAheadMs() ?? 0) / 1000);
     // The values of the pool's own counters. A counter here can't be set, only increased.
     statements.reset();
-    statements.inc(sent.statements);
+    statements.inc({}, sent.statements);
     waits.reset();
-    waits.inc(sent.waits);
+    waits.inc({}, sent.waits);
     return registry.metrics();
   };
 }
@@ -158,20 +135,57 @@ function cacheGauges(read: () => Promise<Gauges>): () => Promise<Gauges | undefi
   };
 }
 
-/** All metrics are named `tidings_…`. */
+type Catalogue = typeof metricCatalogue;
+
+type NameOf<Kind extends MetricDescription["kind"]> = {
+  [Name in keyof Catalogue]: Catalogue[Name]["kind"] extends Kind ? Name : never;
+}[keyof Catalogue];
+
+/** Exactly the labels of the metric; one whose values the catalogue lists has one of them. */
+type LabelsOf<Name extends keyof Catalogue> = {
+  [Label in keyof Catalogue[Name]["labels"]]: Catalogue[Name]["labels"][Label] extends readonly (infer Value extends
+    string)[]
+    ? Value
+    : string;
+};
+
+interface LabeledCounter<Labels> {
+  inc(labels: Labels, by?: number): void;
+  reset(): void;
+}
+
+interface LabeledGauge<Labels> {
+  set(labels: Labels, value: number): void;
+  reset(): void;
+}
+
+interface LabeledHistogram<Labels> {
+  observe(labels: Labels, seconds: number): void;
+}
+
 function createMetricFactories(registry: Registry) {
-  const describe = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) => ({
-    name: `tidings_${name}`,
-    help,
-    labelNames: [...labelNames],
-    registers: [registry],
-  });
+  const describe = (name: keyof Catalogue) => {
+    const { help, labels, buckets = [] }: MetricDescription = metricCatalogue[name];
+    return {
+      name: `${metricPrefix}${name}`,
+      help,
+      labelNames: Object.keys(labels),
+      registers: [registry],
+      buckets: [...buckets],
+    };
+  };
   return {
-    count: <Label extends string>(name: string, help: string, labels: readonly Label[]) =>
-      new Counter<Label>(describe(name, help, labels)),
-    gauge: <Label extends string>(name: string, help: string, labels: readonly Label[]) =>
-      new Gauge<Label>(describe(name, help, labels)),
-    time: <Label extends string>(name: string, help: string, labels: readonly Label[], limits = buckets) =>
-      new Histogram<Label>({ ...describe(name, help, labels), buckets: limits }),
+    count<Name extends NameOf<"counter">>(name: Name): LabeledCounter<LabelsOf<Name>> {
+      const counter = new Counter(describe(name));
+      return { inc: (labels, by = 1) => counter.inc(labels, by), reset: () => counter.reset() };
+    },
+    gauge<Name extends NameOf<"gauge">>(name: Name): LabeledGauge<LabelsOf<Name>> {
+      const gauge = new Gauge(describe(name));
+      return { set: (labels, value) => gauge.set(labels, value), reset: () => gauge.reset() };
+    },
+    time<Name extends NameOf<"histogram">>(name: Name): LabeledHistogram<LabelsOf<Name>> {
+      const histogram = new Histogram(describe(name));
+      return { observe: (labels, seconds) => histogram.observe(labels, seconds) };
+    },
   };
 }

@@ -1,13 +1,15 @@
 /** The options of all commands. */
 import type { SettingTexts } from "../../config/index.ts";
-import { UsageError } from "./usage-error.ts";
+import { UsageError } from "./command-error.ts";
 
 /** The value that each option takes; a flag takes none. */
 const optionValues = {
   "access-token": "text",
+  "app-id": "id",
   "app-secret": "text",
   "callback-url": "address",
   channel: "flag",
+  check: "flag",
   cohort: "id",
   currency: "code",
   "data-dir": "folder",
@@ -18,26 +20,37 @@ const optionValues = {
   follow: "flag",
   "forward-to": "address",
   host: "address",
+  identity: "file",
   inbox: "number",
   json: "flag",
+  keys: "ids",
   "messages-per-second": "number",
   name: "text",
   "new-secret": "flag",
+  on: "address",
   organization: "id",
   "owner-email": "address",
   "owner-name": "text",
+  "passphrase-file": "file",
   "phone-number": "number",
+  "phone-number-id": "id",
+  plain: "flag",
   port: "number",
   "public-url": "address",
   reason: "text",
+  recipient: "key",
+  "replace-callback": "flag",
   role: "role",
   scopes: "scopes",
   search: "text",
   since: "time",
   status: "status",
+  stdin: "flag",
   "stop-with-parent": "flag",
   "time-zone": "zone",
+  user: "address",
   "verify-token": "text",
+  "waba-id": "id",
 } as const;
 
 export type OptionName = keyof typeof optionValues;

@@ -1,10 +1,10 @@
 /** Parses the arguments of the program: finds the command, and checks its options and its arguments. */
 import { parseArgs } from "node:util";
 import type { Command } from "./command.ts";
+import { UsageError } from "./command-error.ts";
 import { usageOf } from "./help.ts";
 import { type CommandOptions, type OptionName, optionTypes } from "./options.ts";
 import { commands } from "./table.ts";
-import { UsageError } from "./usage-error.ts";
 
 export interface ParsedArguments {
   /** The words that are not options. */

@@ -1,5 +1,7 @@
 /** The table of commands. Each loads its code only when it runs, which keeps the start short. */
+
 import { emulatorOptions, readEmulatorOptions } from "../emulator/options.ts";
+import { backupCommands } from "../manage/backup/commands.ts";
 import { manageCommands } from "../manage/commands.ts";
 import { mcpOptions, readChannelCohort } from "../mcp/options.ts";
 import { type Commands, meanings } from "./command.ts";
@@ -43,6 +45,7 @@ const programs: Commands = {
     options: { "data-dir": meanings.dataDir, json: meanings.json },
     notes: [
       "Each line is ok, a warning or a problem, with what to do about it. The exit code is 1 if there is a problem. With TIDINGS_BASE_URL it checks that service alone.",
+      "The running service asks the channel of each of the first 20 inboxes whether it accepts the inbox.",
     ],
     run: async (options) => (await import("../doctor/doctor.ts")).runDoctor(options),
   },
@@ -62,6 +65,7 @@ const clientCommands: Commands = {
     summary: "Send a text message to a phone number, and wait up to 10 seconds for its delivery.",
     arguments: ["to", "text"],
     options: { "data-dir": meanings.dataDir, json: meanings.json },
+    notes: ["The exit code is 1 if the message has failed, and 0 if it still waits."],
     run: async (options, [to = "", text = ""]) =>
       (await import("../remote/send.ts")).runSend(options, to, text),
   },
@@ -89,6 +93,13 @@ const clientCommands: Commands = {
     },
     run: async (options) => (await import("../remote/logs.ts")).runLogs(options),
   },
+  explain: {
+    summary: "Print why a message was sent and what happened to it: call, money, receipts, webhooks.",
+    arguments: ["message-id"],
+    options: { "data-dir": meanings.dataDir, json: meanings.json },
+    notes: ["The ids are printed by tidings send and tidings logs."],
+    run: async (options, [id = ""]) => (await import("../remote/explain.ts")).runExplain(options, id),
+  },
   listen: {
     summary: "Forward the organization's events to a program under development, in the form of webhooks.",
     options: {
@@ -100,17 +111,39 @@ const clientCommands: Commands = {
     run: async (options) => (await import("../remote/listen.ts")).runListen(options),
   },
   trigger: {
-    summary: "Send an example of an event to a program under development, signed as by tidings listen.",
+    summary: "Send an example of an event to the webhooks that subscribe to it, or to a program.",
     arguments: ["event"],
     options: {
-      "forward-to": "Where the event goes, for example http://127.0.0.1:4000/hooks. Required.",
+      "forward-to":
+        "Send it there instead, signed as by tidings listen, for example to http://127.0.0.1:4000/hooks.",
       "data-dir": meanings.dataDir,
       json: meanings.json,
     },
     notes: [
-      "The event has the ids of an example, and its own id begins with evt_test_. It needs no service, and no inbox sends anything. The exit code is 1 unless the program accepts it.",
+      "The event has the ids of an example, its own id begins with evt_test_, and its data has test: true. No inbox sends anything. The exit code is 1 unless each receiver accepts it.",
+      "The service sends it to the active webhooks of the organization, unless an inbox of the organization is real. With --forward-to it needs no service.",
     ],
     run: async (options, [event = ""]) => (await import("../remote/trigger.ts")).runTrigger(options, event),
+  },
+  "whatsapp connect": {
+    summary: "Set up a WhatsApp inbox at Meta step by step, and create it first if there is none.",
+    options: {
+      "phone-number":
+        "Number of the inbox, for example +14155550100. Default: the organization's only WhatsApp inbox.",
+      name: "Name of a new inbox. Default: WhatsApp.",
+      "phone-number-id": "Id of the number at Meta, for a new inbox or for other credentials.",
+      "waba-id": "Id of its WhatsApp Business Account, likewise.",
+      "app-id": "Id of the app at Meta, likewise.",
+      "replace-callback": "Take the app's reports away from another address.",
+      stdin: 'Read the secrets from stdin, as JSON: {"app_secret", "access_token", "pin"}.',
+      "data-dir": meanings.dataDir,
+      json: meanings.json,
+    },
+    notes: [
+      "Each step is checked, and done if it is missing: the app, the token and its permissions, the number, its account, the webhook of the app, the subscription to the account, and the registration of the number with its PIN. It can be repeated. The exit code is 1 if a step fails.",
+      "An inbox that exists is connected with its stored credentials, unless the three ids are given. Secrets come from TIDINGS_WHATSAPP_APP_SECRET, TIDINGS_WHATSAPP_ACCESS_TOKEN and TIDINGS_WHATSAPP_PIN, from stdin, or are asked for at a terminal; they are never printed.",
+    ],
+    run: async (options) => (await import("../remote/whatsapp-connect.ts")).runWhatsAppConnect(options),
   },
   "inboxes list": {
     summary: "List the inboxes of the organization, with their health.",
@@ -144,6 +177,11 @@ export const commandGroups: readonly CommandGroup[] = [
     title: "Manage organizations, keys and users",
     note: "Works on the machine of the service, while it runs or not: on DATABASE_URL or in TIDINGS_DATA_DIR.",
     commands: manageCommands,
+  },
+  {
+    title: "Back up and restore",
+    note: "Works on the machine of the service: on DATABASE_URL or in TIDINGS_DATA_DIR. docs/backup.md has the steps.",
+    commands: backupCommands,
   },
 ];
 

@@ -1,5 +1,6 @@
 /** The data folder: which process owns it, where the owner listens, and the key that its processes share. */
 import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
 import { access, constants, mkdir, readFile, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import {
@@ -25,6 +26,8 @@ export interface DataFolder {
   waitForOwnerEnd(signal: AbortSignal): Promise<void>;
   /** The API key for calls between this folder's processes; created on first use. */
   credential(): Promise<string>;
+  /** The same key; undefined if none was created yet. */
+  storedCredential(): Promise<string | undefined>;
 }
 
 const pollMs = 500;
@@ -47,6 +50,7 @@ export async function openDataFolder(dir: string): Promise<DataFolder> {
     owner: () => readOwner(path),
     waitForOwnerEnd: (signal) => waitForOwnerEnd(path, signal),
     credential: () => readCredential(path),
+    storedCredential: async () => (existsSync(join(path, "credential")) ? readCredential(path) : undefined),
   };
 }
 

@@ -76,14 +76,25 @@ async function challenge(address: string, key: string): Promise<Outcome> {
   return outcome;
 }
 
-/** Whether the server at this address has the key. Prints nothing. */
-export async function provesItself(address: string, key: string): Promise<boolean> {
+/** Whether the server at this address has the key; false without a key. Prints nothing. */
+export async function provesItself(address: string, key: string | undefined): Promise<boolean> {
+  if (key === undefined) {
+    return false;
+  }
   const outcome = await challenge(address, key);
   if (typeof outcome === "string") {
     return false;
   }
   outcome.socket.destroy();
   return true;
+}
+
+/** Whether the server at this address says that it is a Tidings service, of any data folder. */
+export async function isTidings(address: string): Promise<boolean> {
+  const options = { signal: AbortSignal.timeout(timeoutMs), redirect: "manual" } as const;
+  const answer = await fetch(`${address}/healthz`, options).catch(() => undefined);
+  await answer?.body?.cancel();
+  return answer?.status === 200 && answer.headers.get("x-request-id")?.startsWith("req_") === true;
 }
 
 function isEqual(given: string, expected: string): boolean {
@@ -102,7 +113,8 @@ function isConnectionError(error: unknown): boolean {
 function describeUnproven(address: string, path: string): string {
   return [
     `tidings: The program at ${address} did not prove that it serves the data folder ${path},`,
-    "so the folder's key is not sent to it. Waiting: end that program, or restart it if it is an older Tidings.",
+    "so the folder's key is not sent to it. If it is another Tidings service, set TIDINGS_DATA_DIR to its folder",
+    "or PORT to the port of this folder's service; restart it if it is an older version of this folder's.",
     "For a service elsewhere set TIDINGS_BASE_URL and TIDINGS_API_KEY.",
   ].join(" ");
 }

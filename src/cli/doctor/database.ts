@@ -3,28 +3,40 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../../config/index.ts";
 import { openDatabase } from "../../database/connect.ts";
+import { damageAdvice, findDamage } from "../../database/embedded/index.ts";
 import { readMigrationState } from "../../database/migrate.ts";
-import { defaultPoolSize } from "../../database/postgres.ts";
 import { rowsOf } from "../../database/query/index.ts";
-import type { Log } from "../../ports/telemetry/log.ts";
+import { countProcesses } from "../../jobs/processes/index.ts";
 import type { DataFolder } from "../data-folder/data-folder.ts";
+import { silentLog } from "../lazy-log.ts";
 import { about, type Finding } from "./finding.ts";
 
 const database = about("database");
-const silent = () => undefined;
-const log: Log = { debug: silent, info: silent, warn: silent, error: silent };
 
-export function checkDatabase(config: Config, folder: DataFolder): Promise<readonly Finding[]> {
-  return config.databaseUrl === undefined
-    ? checkEmbedded(folder)
-    : checkPostgres(config.databaseUrl, folder.path);
+export interface DatabaseCheck {
+  readonly findings: readonly Finding[];
+  /** How many processes of the service use the database now. Always 0 for an embedded one. */
+  readonly processes: number;
 }
 
-/** The embedded database is not opened: that would stop a service from starting meanwhile. */
+export async function checkDatabase(config: Config, folder: DataFolder): Promise<DatabaseCheck> {
+  return config.databaseUrl === undefined
+    ? { findings: await checkEmbedded(folder), processes: 0 }
+    : checkPostgres(config.databaseUrl, { dataDir: folder.path, poolSize: config.databasePoolSize });
+}
+
+/**
+ * Its files are checked, but the embedded database is not opened: that would stop a service from starting
+ * meanwhile.
+ */
 async function checkEmbedded(folder: DataFolder): Promise<readonly Finding[]> {
   const owner = await folder.owner();
   if (owner) {
     return [database.ok(`Embedded in ${folder.path}, opened by process ${owner.pid}.`)];
+  }
+  const damage = await findDamage(join(folder.path, "database"));
+  if (damage !== undefined) {
+    return [database.problem(`The database in ${folder.path} is damaged. ${damage}`, damageAdvice)];
   }
   return existsSync(join(folder.path, "database"))
     ? [database.ok(`Embedded in ${folder.path}, not open.`)]
@@ -36,9 +48,12 @@ async function checkEmbedded(folder: DataFolder): Promise<readonly Finding[]> {
       ];
 }
 
-async function checkPostgres(url: string, dataDir: string): Promise<readonly Finding[]> {
+async function checkPostgres(
+  url: string,
+  { dataDir, poolSize }: { readonly dataDir: string; readonly poolSize: number },
+): Promise<DatabaseCheck> {
   try {
-    await using opened = await openDatabase({ url, dataDir, poolSize: 1, log });
+    await using opened = await openDatabase({ url, dataDir, poolSize: 1, log: silentLog });
     const before = Date.now();
     const { rows } = await rowsOf({
       version: "text",
@@ -54,18 +69,24 @@ async function checkPostgres(url: string, dataDir: string): Promise<readonly Fin
     `.execute(opened.queries);
     const [row] = rows;
     if (row === undefined) {
-      return [database.problem("The database does not answer.", "Restart it.")];
+      return { findings: [database.problem("The database does not answer.", "Restart it.")], processes: 0 };
     }
     const after = Date.now();
-    return [
+    const migrations = await readMigrationState(opened.queries);
+    const findings = [
       database.ok(`PostgreSQL ${row.version} answers.`),
-      describeMigrations(await readMigrationState(opened)),
-      describeConnections(row),
+      describeMigrations(migrations),
+      describeConnections({ ...row, poolSize }),
       describeClock(row.ms - (before + after) / 2, (after - before) / 2),
     ];
+    // Before the migrations the table may be missing.
+    return { findings, processes: migrations.pending.length > 0 ? 0 : await countProcesses(opened.queries) };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    return [database.problem(message, "See docs/operations.md, and check DATABASE_URL.")];
+    return {
+      findings: [database.problem(message, "See docs/operations.md, and check DATABASE_URL.")],
+      processes: 0,
+    };
   }
 }
 
@@ -87,14 +108,20 @@ export function describeMigrations({ pending, unknown }: MigrationState): Findin
 export function describeConnections({
   max_connections,
   used,
+  poolSize,
 }: {
-  max_connections: number;
-  used: number;
+  readonly max_connections: number;
+  readonly used: number;
+  /** The most connections of one process. */
+  readonly poolSize: number;
 }): Finding {
   const { ok, warning } = about("connections");
-  const message = `${used} of ${max_connections} connections are in use. A process of the service opens up to ${defaultPoolSize}.`;
-  return max_connections - used < defaultPoolSize
-    ? warning(message, "Raise max_connections of the server, or run fewer processes.")
+  const message = `${used} of ${max_connections} connections are in use. A process of the service opens up to ${poolSize}.`;
+  return max_connections - used < poolSize
+    ? warning(
+        message,
+        "Raise max_connections of the server, lower TIDINGS_DATABASE_POOL, or run fewer processes.",
+      )
     : ok(message);
 }
 

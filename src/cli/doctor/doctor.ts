@@ -28,13 +28,10 @@ async function checkSettings(options: CommandOptions): Promise<readonly Finding[
       return [...settings, ...(await checkService(config))];
     }
     const folder = await openDataFolder(config.dataDir);
-    return [
-      ...settings,
-      await checkDisk(folder.path),
-      ...(await checkDatabase(config, folder)),
-      await checkPort(config, folder),
-      ...(await checkService(config)),
-    ];
+    const disk = await checkDisk(folder.path);
+    const { findings, processes } = await checkDatabase(config, folder);
+    const port = await checkPort(config, folder);
+    return [...settings, disk, ...findings, port, ...(await checkService(config, { processes }))];
   } catch (error) {
     if (!(error instanceof ConfigError)) {
       throw error;

@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import type { Config } from "../../config/index.ts";
 import { toAddress } from "../address.ts";
 import type { DataFolder } from "../data-folder/data-folder.ts";
-import { provesItself } from "../data-folder/verify-server.ts";
+import { isTidings, provesItself } from "../data-folder/verify-server.ts";
 import { version } from "../version.ts";
 import { about, type Finding } from "./finding.ts";
 
@@ -55,8 +55,15 @@ export async function checkPort({ host, port }: Config, folder: DataFolder): Pro
     if (code !== "EADDRINUSE") {
       return problem(`Can't listen on ${host}:${port} (${code}).`, "Set HOST or PORT.");
     }
-    return (await provesItself(toAddress(host, port), await folder.credential()))
-      ? ok(`The service of ${folder.path} answers on port ${port} of ${host}.`)
+    const address = toAddress(host, port);
+    if (await provesItself(address, await folder.storedCredential())) {
+      return ok(`The service of ${folder.path} answers on port ${port} of ${host}.`);
+    }
+    return (await isTidings(address))
+      ? problem(
+          `A Tidings service of another data folder than ${folder.path} uses port ${port} of ${host}.`,
+          "Set TIDINGS_DATA_DIR to the folder of that service, or PORT to another port.",
+        )
       : problem(`Another program uses port ${port} of ${host}.`, "End it, or set PORT to another one.");
   } finally {
     probe.close();

@@ -2,16 +2,24 @@
 
 import { auth } from "../../../tools/auth.ts";
 import type { OutputOf } from "../../../tools/contract/index.ts";
-import { inboxes } from "../../../tools/inboxes.ts";
 import { webhooks } from "../../../tools/webhooks.ts";
 import { type Client, NoResponseError } from "../../client/index.ts";
 import type { Config } from "../../config/index.ts";
 import { connectToService, explainFailure } from "../remote/connect.ts";
 import { about, type Finding } from "./finding.ts";
+import { checkInboxes } from "./inboxes.ts";
 
 const service = about("service");
 
-export async function checkService(config: Config): Promise<readonly Finding[]> {
+interface ServiceOptions {
+  /** How many processes of the service use the database now. */
+  readonly processes?: number;
+}
+
+export async function checkService(
+  config: Config,
+  { processes = 0 }: ServiceOptions = {},
+): Promise<readonly Finding[]> {
   const { client, description } = await connectToService(config, "doctor");
   const isUpstream = config.upstream !== undefined;
   try {
@@ -20,46 +28,24 @@ export async function checkService(config: Config): Promise<readonly Finding[]> 
     return [found, ...(await checkInboxes(client)), ...(await checkWebhooks(client))];
   } catch (error) {
     const { message } = explainFailure(error, { description, isUpstream });
-    return error instanceof NoResponseError && !isUpstream
-      ? [
-          service.warning(
-            `No service answers at ${description}.`,
-            "Start it with tidings serve, to check inboxes and webhooks too.",
-          ),
-        ]
+    return error instanceof NoResponseError && error.isOutage && !isUpstream
+      ? [describeAbsence(description, processes)]
       : [service.problem(message, "Run tidings doctor again afterwards.")];
   } finally {
     await client.close();
   }
 }
 
-async function checkInboxes(client: Client): Promise<readonly Finding[]> {
-  const { data } = await client.call(inboxes.list_inboxes, {});
-  return data.map(describeInbox);
-}
-
-type Inbox = OutputOf<typeof inboxes.list_inboxes>["data"][number];
-
-export function describeInbox({
-  phone_number,
-  channel,
-  health,
-}: Pick<Inbox, "phone_number" | "channel" | "health">): Finding {
-  const { ok, warning, problem } = about("channel");
-  const inbox = `Inbox ${phone_number} (${channel})`;
-  const reason = JSON.stringify(health.reason ?? `code ${health.code}`);
-  if (health.status === "stopped") {
-    return problem(
-      `${inbox} can't send: ${reason}.`,
-      "Correct the account at the channel, or the inbox's credentials.",
-    );
-  }
-  return health.status === "unreachable"
-    ? warning(
-        `${inbox} does not reach its channel: ${reason}.`,
-        "Check the network. Messages are tried again.",
+export function describeAbsence(description: string, processes: number): Finding {
+  return processes === 0
+    ? service.warning(
+        `No service answers at ${description}.`,
+        "Start it with tidings serve, to check inboxes and webhooks too.",
       )
-    : ok(`${inbox} can send, as far as its last messages show.`);
+    : service.warning(
+        `A service runs on this database, but none answers at ${description}.`,
+        "Set PORT to the port of that service, or TIDINGS_BASE_URL and TIDINGS_API_KEY, to check inboxes and webhooks too.",
+      );
 }
 
 async function checkWebhooks(client: Client): Promise<readonly Finding[]> {

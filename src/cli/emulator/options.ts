@@ -1,6 +1,6 @@
 /** The options of `tidings whatsapp-emulator`. */
+import { UsageError } from "../commands/command-error.ts";
 import type { CommandOptions } from "../commands/options.ts";
-import { UsageError } from "../commands/usage-error.ts";
 
 export const emulatorOptions = {
   port: "Default: 4004. 0 takes a free one.",

@@ -89,4 +89,24 @@ export const manageCommands: Commands = {
     options: { email: "E-mail address of the user. Required.", ...common },
     run: async (options) => (await import("./users.ts")).runResetPassword(options),
   },
+  console: {
+    summary: "Print a link that signs a person in to the console, once and within 10 minutes.",
+    options: {
+      user: "E-mail address of the person. Default: the owner of the first start's organization.",
+      ...common,
+    },
+    notes: [
+      "The link leads to TIDINGS_PUBLIC_URL or, without it, to HOST and PORT. If that person is signed in already, that session goes on; another person's session ends if the person at the browser agrees. Who signs in by a link can't release plans.",
+    ],
+    run: async (options) => (await import("./console.ts")).runConsole(options),
+  },
+  upgrade: {
+    summary: "Run the pending migrations of PostgreSQL, as the next start of the service would.",
+    options: {
+      check: "Run nothing: show each statement with the lock that it takes and the size of the table.",
+      on: "Another database than that of DATABASE_URL, for example a restored copy, to see real times.",
+      json,
+    },
+    run: async (options) => (await import("./upgrade.ts")).runUpgrade(options),
+  },
 };

@@ -1,9 +1,9 @@
 /** `tidings keys create`, `tidings keys list` and `tidings keys revoke`. */
 import { z } from "zod";
-import { allScopes, readScope, type Scope } from "../../../tools/contract/index.ts";
+import { allScopes, nearestName, readScope, type Scope } from "../../../tools/contract/index.ts";
+import { UsageError } from "../commands/command-error.ts";
 import type { CommandOptions } from "../commands/options.ts";
 import { describeTable, describeValues, print } from "../commands/print.ts";
-import { UsageError } from "../commands/usage-error.ts";
 import { withService } from "./send.ts";
 
 const dayMs = 24 * 3_600_000;
@@ -98,8 +98,14 @@ function readScopes(list: string | undefined): readonly Scope[] {
   return names.map((name) => {
     const scope = readScope(name);
     if (scope === undefined) {
-      throw new UsageError(`--scopes takes scopes separated by commas, of: ${allScopes.join(", ")}.`);
+      throw new UsageError(describeUnknownScope(name));
     }
     return scope;
   });
+}
+
+function describeUnknownScope(name: string): string {
+  const nearest = nearestName(name, allScopes);
+  const hint = nearest === undefined ? "" : `Did you mean ${nearest}? `;
+  return `There is no scope ${JSON.stringify(name)}. ${hint}--scopes takes scopes separated by commas, of: ${allScopes.join(", ")}.`;
 }

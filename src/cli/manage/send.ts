@@ -9,8 +9,8 @@ import { join } from "node:path";
 import { z } from "zod";
 import { ErrorBody } from "../../../tools/contract/index.ts";
 import { type Config, logSettings, readConfig } from "../../config/index.ts";
+import { CommandError, describeField, UsageError } from "../commands/command-error.ts";
 import { type CommandOptions, settingsOf } from "../commands/options.ts";
-import { UsageError } from "../commands/usage-error.ts";
 import { type DataFolder, openDataFolder } from "../data-folder/data-folder.ts";
 import { describeFirstStart } from "../data-folder/first-start.ts";
 import { createLazyLog } from "../lazy-log.ts";
@@ -24,10 +24,18 @@ const commandsPath = "/data-folder/commands/";
  */
 export type CommandSender = (command: string, input: object) => Promise<unknown>;
 
+/** The service in which the commands run. */
+export interface CommandService {
+  /** Whether another process runs it. Otherwise it runs here, for the command alone. */
+  readonly runsElsewhere: boolean;
+  readonly config: Config;
+  readonly folder: DataFolder;
+}
+
 /** Opens the service, calls `work` with a function that sends commands, and closes the service. */
 export async function withService<Result>(
   options: CommandOptions,
-  work: (send: CommandSender) => Promise<Result>,
+  work: (send: CommandSender, service: CommandService) => Promise<Result>,
 ): Promise<Result> {
   const { config } = readConfig(undefined, settingsOf(options));
   if (config.upstream) {
@@ -46,7 +54,10 @@ export async function withService<Result>(
     onLost: () => process.exit(1),
     onFirstStart: (created) => console.error(describeFirstStart(created)),
   });
-  return await work(async (command, input) => send(await instance.address(), folder, { command, input }));
+  return await work(
+    async (command, input) => sendCommand(await instance.address(), folder, { command, input }),
+    { runsElsewhere: instance.role === "follower", config, folder },
+  );
 }
 
 const pageSize = 100;
@@ -74,7 +85,7 @@ export async function sendPages<Item>(
  * @throws if the data folder has no database: with a misspelt path, another organization would be created
  *   there.
  */
-function requireStarted({ databaseUrl, dataDir }: Config): void {
+export function requireStarted({ databaseUrl, dataDir }: Config): void {
   if (databaseUrl === undefined && !existsSync(join(dataDir, "database"))) {
     throw new Error(
       `No service was started in ${dataDir} yet. Set TIDINGS_DATA_DIR to its folder, or run tidings serve.`,
@@ -82,7 +93,11 @@ function requireStarted({ databaseUrl, dataDir }: Config): void {
   }
 }
 
-async function send(
+/**
+ * Sends a command to the service at this address, which is known to have the key of the folder.
+ * @throws as `CommandSender`.
+ */
+export async function sendCommand(
   address: string,
   folder: DataFolder,
   { command, input }: { readonly command: string; readonly input: object },
@@ -105,16 +120,15 @@ function toError(status: number, body: unknown, folder: string): Error {
   if (!parsed.success) {
     return new Error(`The service answered ${status} without an explanation.`);
   }
-  const { code, message, fix, details = [] } = parsed.data.error;
+  const { error } = parsed.data;
+  const { code, message, fix = "", details = [] } = error;
   const known = explanations[code]?.(folder);
   if (known !== undefined) {
-    return new Error(known);
+    return new CommandError(known, { facts: { code } });
   }
-  if (status !== 400) {
-    return new Error(`${message} ${fix ?? ""}`.trim());
-  }
-  const fields = details.map((detail) => `${toOption(detail.field)}: ${detail.fix ?? detail.message}`);
-  return new UsageError(fields.length > 0 ? fields.join(" ") : `${message} ${fix ?? ""}`.trim());
+  const fields = details.map((detail) => describeField({ ...detail, field: toOption(detail.field) }));
+  const text = fields.length > 0 ? fields.join(" ") : `${message} ${fix}`.trim();
+  return status === 400 ? new UsageError(text, { facts: error }) : new CommandError(text, { facts: error });
 }
 
 const explanations: Readonly<Record<string, (folder: string) => string>> = {

@@ -1,6 +1,6 @@
 /** The options of `tidings mcp`. */
+import { UsageError } from "../commands/command-error.ts";
 import type { CommandOptions } from "../commands/options.ts";
-import { UsageError } from "../commands/usage-error.ts";
 
 export const mcpOptions = {
   channel:

@@ -2,8 +2,8 @@
 import { CallFailure, type Client, createClient, NoResponseError } from "../../client/index.ts";
 import { type Config, readConfig } from "../../config/index.ts";
 import { toAddress } from "../address.ts";
+import { CommandError, describeField, UsageError } from "../commands/command-error.ts";
 import { type CommandOptions, settingsOf } from "../commands/options.ts";
-import { UsageError } from "../commands/usage-error.ts";
 import { openDataFolder } from "../data-folder/data-folder.ts";
 import { createVerifier } from "../data-folder/verify-server.ts";
 import { version } from "../version.ts";
@@ -36,7 +36,8 @@ export async function connectToService(config: Config, command: string): Promise
       const address = owner ? owner.address : port === 0 ? undefined : defaultUrl;
       const proven = address && (await verify(address));
       if (!proven) {
-        throw new Error("no server of the data folder answers");
+        // The code tells the client that the service is away, as after a refused connection.
+        throw Object.assign(new Error("No server of the data folder answers."), { code: "ECONNREFUSED" });
       }
       return proven;
     },
@@ -71,22 +72,42 @@ interface FailedService {
 
 export function explainFailure(cause: unknown, { description, isUpstream }: FailedService): Error {
   if (cause instanceof NoResponseError) {
-    const advice = isUpstream
-      ? "Check TIDINGS_BASE_URL, or unset it to use the service of this machine."
-      : "Start it with tidings serve, or set TIDINGS_BASE_URL and TIDINGS_API_KEY for another one.";
-    return new Error(`No service answers at ${description}. ${advice}`, { cause });
+    const { code } = cause;
+    return new CommandError(explainNoResponse(cause, { description, isUpstream }), {
+      cause,
+      facts: { code },
+    });
   }
   if (!(cause instanceof CallFailure)) {
     return cause instanceof Error ? cause : new Error(String(cause));
   }
-  const { status, message, error } = cause;
+  const { status, message, error, code } = cause;
   if (status === 401) {
     const advice = isUpstream
       ? "Set TIDINGS_API_KEY to a key of this service."
       : "Its key in the data folder was deleted: delete the file credential, and restart the service.";
-    return new Error(`The service at ${description} rejects the key. ${advice}`, { cause });
+    return new CommandError(`The service at ${description} rejects the key. ${advice}`, {
+      cause,
+      facts: { code },
+    });
   }
-  const details = (error?.details ?? []).map((detail) => `${detail.field}: ${detail.fix ?? detail.message}`);
+  const details = (error?.details ?? []).map(describeField);
   const text = details.length > 0 ? details.join(" ") : [message, error?.fix ?? ""].join(" ").trim();
-  return status === 400 ? new UsageError(text, { cause }) : new Error(text, { cause });
+  const facts = error ?? { code };
+  return status === 400 ? new UsageError(text, { cause, facts }) : new CommandError(text, { cause, facts });
+}
+
+function explainNoResponse(cause: NoResponseError, { description, isUpstream }: FailedService): string {
+  if (!cause.isOutage) {
+    return `The service at ${description} can't be called: ${reasonOf(cause)}`;
+  }
+  const advice = isUpstream
+    ? "Check TIDINGS_BASE_URL, or unset it to use the service of this machine."
+    : "Start it with tidings serve, or set TIDINGS_BASE_URL and TIDINGS_API_KEY for another one.";
+  return `No service answers at ${description}. ${advice}`;
+}
+
+/** For example "self-signed certificate". */
+function reasonOf({ message, cause }: NoResponseError): string {
+  return cause instanceof Error && cause.message !== "" ? cause.message : message;
 }

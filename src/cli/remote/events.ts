@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { nearestName, type OutputOf } from "../../../tools/contract/index.ts";
 import { webhookEvents, webhooks } from "../../../tools/webhooks.ts";
-import { CallFailure, type Client } from "../../client/index.ts";
-import { UsageError } from "../commands/usage-error.ts";
+import { CallFailure, type Client, NoResponseError } from "../../client/index.ts";
+import { UsageError } from "../commands/command-error.ts";
 
 /** Fast enough for interactive use; causes two requests per second. */
 export const pollMs = 500;
@@ -44,16 +44,16 @@ interface Poll {
 }
 
 /**
- * The next page. Retries while the service is unavailable: the cursor is the service's own, so that events
+ * The next page. Retries while the service is away or busy: the cursor is the service's own, so that events
  * of this time follow later, each once.
- * @throws CallFailure when the service rejects the request.
+ * @throws any other error, such as a rejected request or an unknown certificate.
  */
 export async function pollEvents(client: Client, { types, position, onWait }: Poll): Promise<EventPage> {
   for (let isAnnounced = false; ; isAnnounced = true) {
     try {
       return await client.call(webhooks.list_events, { types, ...position });
     } catch (error) {
-      if (error instanceof CallFailure && isRejection(error, position)) {
+      if (!mayPass(error, position)) {
         throw error;
       }
       if (!isAnnounced) {
@@ -65,11 +65,15 @@ export async function pollEvents(client: Client, { types, position, onWait }: Po
 }
 
 /**
- * Whether retrying is useless. After a first response, an error that is not in our envelope comes from
- * another program.
+ * Whether the service may answer later. After a first response, an error that is not in our envelope comes
+ * from another program, which answers while the service is away.
  */
-function isRejection({ status, error }: CallFailure, { after }: Position): boolean {
-  return status < 500 && status !== 429 && (error !== undefined || after === undefined);
+function mayPass(error: unknown, { after }: Position): boolean {
+  if (error instanceof CallFailure) {
+    const isForeign = error.error === undefined && after !== undefined;
+    return error.status >= 500 || error.status === 429 || isForeign;
+  }
+  return error instanceof NoResponseError && error.isOutage;
 }
 
 /** Ends the process when the program that reads its output has ended, as `head` does. */

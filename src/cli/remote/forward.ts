@@ -3,7 +3,7 @@ import { readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { createFile, errorCode } from "../../database/ownership/index.ts";
 import { newSigningSecret, signDelivery } from "../../platform/foundation/sealing/index.ts";
-import { UsageError } from "../commands/usage-error.ts";
+import { UsageError } from "../commands/command-error.ts";
 import { openDataFolder } from "../data-folder/data-folder.ts";
 
 /** The timeout of a webhook delivery. */

@@ -43,6 +43,7 @@ export async function runShowInbox(options: CommandOptions, id: string): Promise
       ...(inbox.health.since !== null && { Since: inbox.health.since }),
       ...(inbox.limits && describeLimits(inbox.limits)),
       ...(inbox.callback_url !== null && { "Callback URL": inbox.callback_url }),
+      ...(!inbox.simulated && { "Last webhook": inbox.last_webhook_at ?? "none yet" }),
       Created: inbox.created_at,
     }),
   );

@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { webhooks } from "../../../tools/webhooks.ts";
 import type { Client } from "../../client/index.ts";
+import { UsageError } from "../commands/command-error.ts";
 import type { CommandOptions } from "../commands/options.ts";
-import { UsageError } from "../commands/usage-error.ts";
 import { withClient } from "./connect.ts";
 import {
   type EventPage,
@@ -75,8 +75,12 @@ function readSince(text: string, now: number): string {
 
 /** Ids and states alone: a text of a contact could have control characters for the terminal. */
 function describeEvent({ created_at, type, id, data }: Event): string {
-  const facts = ["id", "status", "conversation_id", "contact_id", "inbox_id"].flatMap((name) => {
-    const value = data[name];
+  const { error } = data;
+  const code =
+    typeof error === "object" && error !== null && "code" in error ? String(error.code) : undefined;
+  const names = ["id", "message_id", "status", "error", "conversation_id", "contact_id", "inbox_id"];
+  const facts = names.flatMap((name) => {
+    const value = name === "error" ? code : data[name];
     return typeof value === "string" && /^\w+$/.test(value)
       ? `${name === "id" ? "" : `${name}=`}${value}`
       : [];

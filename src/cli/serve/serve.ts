@@ -11,9 +11,10 @@ import { type CommandOptions, settingsOf } from "../commands/options.ts";
 import { type DataFolder, openDataFolder } from "../data-folder/data-folder.ts";
 import { describeFirstStart } from "../data-folder/first-start.ts";
 import { type Instance, openInstance } from "../data-folder/instance.ts";
-import { provesItself } from "../data-folder/verify-server.ts";
+import { isTidings, provesItself } from "../data-folder/verify-server.ts";
 import { createServerEntry } from "../mcp/server-entry.ts";
 import { version } from "../version.ts";
+import { createOwnerLink, mayPrintLink } from "./owner-link.ts";
 import { createProxy } from "./proxy/index.ts";
 
 export async function runServe(options: CommandOptions): Promise<void> {
@@ -30,7 +31,11 @@ export async function runServe(options: CommandOptions): Promise<void> {
     log.error({}, "the data folder was lost: stopping");
     process.exit(1);
   };
-  const onFirstStart = (created: BootstrapResult) => console.log(describeFirstStart(created));
+  let isFirstStart = false;
+  const onFirstStart = (created: BootstrapResult) => {
+    isFirstStart = true;
+    console.log(describeFirstStart(created));
+  };
   const [instance, address] = await explainListenError(listen, folder, async () => {
     await requireFreeAddress(listen);
     const opened = await openInstance({ config, folder, log, listen, onLost, onFirstStart });
@@ -44,6 +49,10 @@ export async function runServe(options: CommandOptions): Promise<void> {
   console.log(
     startMessage(address, instance, { dataDir: folder.path, isEmbedded: config.databaseUrl === undefined }),
   );
+  if (isFirstStart && mayPrintLink(config, process.stdout.isTTY)) {
+    const link = await createOwnerLink(address, folder, log);
+    console.log(link === undefined ? "" : `\n${link}`);
+  }
 }
 
 /**
@@ -101,8 +110,12 @@ async function explainListenError<Result>(
 async function describeTakenPort({ host, port }: ListenAddress, folder: DataFolder): Promise<string> {
   const address = toAddress(host, port);
   const another = "Set PORT or --port to another one";
-  return (await provesItself(address, await folder.credential()))
-    ? `The service of ${folder.path} already runs, at ${address}. Use that one or end it. ${another} to run a second process on this folder.`
+  // The port is checked before anything is created, so there may be no key.
+  if (await provesItself(address, await folder.storedCredential())) {
+    return `The service of ${folder.path} already runs, at ${address}. Use that one or end it. ${another} to run a second process on this folder.`;
+  }
+  return (await isTidings(address))
+    ? `Port ${port} of ${host} is in use by a Tidings service of another data folder than ${folder.path}. ${another}, or TIDINGS_DATA_DIR to the folder of that service.`
     : `Port ${port} of ${host} is in use by another program. ${another}, or end that program.`;
 }
 
@@ -166,10 +179,12 @@ function startMessage(address: string, { role }: Instance, location: DataLocatio
   return [
     `Tidings ${version}`,
     "",
-    `  REST   ${address}/v1`,
-    `  MCP    ${address}/mcp`,
-    `  Data   ${location.dataDir} (${database}${shared})`,
-    `  Key    shown at the first start; ${location.dataDir}/credential holds this machine's own`,
+    `  Console  ${address}/console/`,
+    `  Docs     ${address}/docs/`,
+    `  REST     ${address}/v1`,
+    `  MCP      ${address}/mcp`,
+    `  Data     ${location.dataDir} (${database}${shared})`,
+    `  Key      shown at the first start; ${location.dataDir}/credential holds this machine's own`,
     "",
     "For an MCP client on this machine:",
     "",

@@ -14,8 +14,11 @@ import { unpackNew } from "./unpack.ts";
 export interface ThreadSettings {
   /** The folder of the database. */
   readonly data: string;
-  /** The archive with which a new database begins. The file exists only beside the built program. */
-  readonly archive: string;
+  /**
+   * The archive with which a new database begins; undefined for a database without tables. The file exists
+   * only beside the built program.
+   */
+  readonly archive: string | undefined;
 }
 
 /**

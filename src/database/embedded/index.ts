@@ -9,8 +9,10 @@ import type pg from "pg";
 import { claimOrFail, type Ownership } from "../ownership/index.ts";
 import { archiveName } from "./archive-name.ts";
 import type { ThreadSettings } from "./embedded-worker.ts";
+import { damageAdvice, findDamage } from "./find-damage.ts";
 import { exitedThreadId, PortStream } from "./port-stream.ts";
 
+export { damageAdvice, findDamage } from "./find-damage.ts";
 export { startMaintenance } from "./maintenance.ts";
 
 export interface EmbeddedOptions {
@@ -18,6 +20,8 @@ export interface EmbeddedOptions {
   readonly dataDir: string;
   /** The ownership of the data folder. By default the folder is claimed until the engine is closed. */
   readonly ownership: Ownership | undefined;
+  /** Whether a new database begins with no table. By default it begins with the archive of the build. */
+  readonly startsEmpty?: boolean;
   /** Called if the thread exits unexpectedly after the start. */
   onFailure(error: Error): void;
 }
@@ -36,13 +40,14 @@ const closeTimeoutMs = 5_000;
 export async function startEmbedded({
   dataDir,
   ownership,
+  startsEmpty = false,
   onFailure,
 }: EmbeddedOptions): Promise<EmbeddedEngine> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const lost = new AbortController();
   const claimed = ownership ? undefined : await claimOrFail(dataDir, { onLost: () => lost.abort() });
   try {
-    const engine = await start(join(dataDir, "database"), { onFailure, lost: lost.signal });
+    const engine = await start(join(dataDir, "database"), { onFailure, startsEmpty, lost: lost.signal });
     return {
       settings: engine.settings,
       async [Symbol.asyncDispose]() {
@@ -59,9 +64,18 @@ export async function startEmbedded({
 /** When `lost` aborts, another process owns the folder, and the engine must not write to it any more. */
 async function start(
   data: string,
-  { onFailure, lost }: Pick<EmbeddedOptions, "onFailure"> & { readonly lost: AbortSignal },
+  {
+    onFailure,
+    startsEmpty,
+    lost,
+  }: Pick<EmbeddedOptions, "onFailure" | "startsEmpty"> & { readonly lost: AbortSignal },
 ): Promise<EmbeddedEngine> {
-  const thread = startThread({ data, archive: fileURLToPath(new URL(archiveName(), import.meta.url)) });
+  const damage = await findDamage(data);
+  if (damage !== undefined) {
+    throw new Error(`The database in ${data} is damaged. ${damage} ${damageAdvice}`);
+  }
+  const archive = fileURLToPath(new URL(archiveName(), import.meta.url));
+  const thread = startThread({ data, archive: startsEmpty ? undefined : archive });
   lost.addEventListener("abort", () => void thread.terminate());
   await waitUntilReady(thread, data);
   let isClosing = false;
@@ -139,7 +153,7 @@ async function waitUntilReady(thread: Worker, data: string): Promise<void> {
   } catch (cause) {
     const reason = exit.signal.aborted || !(cause instanceof Error) ? "its thread exited" : cause.message;
     throw new Error(
-      `The database in ${data} did not start: ${reason}. If another version wrote it or it is damaged, set another folder.`,
+      `The database in ${data} did not start: ${reason}. It is damaged, or another version wrote it. ${damageAdvice}`,
       { cause },
     );
   }

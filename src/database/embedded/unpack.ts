@@ -19,11 +19,11 @@ const blockBytes = 512;
  * Creates the folder `data` from the archive in one step: after a crash the folder is either complete or does
  * not exist. A folder that is not empty is left unchanged. Without the archive, the folder is created empty.
  */
-export function unpackNew(data: string, archive: string): void {
+export function unpackNew(data: string, archive: string | undefined): void {
   const draft = `${data}.new`;
   rmSync(draft, { recursive: true, force: true });
   mkdirSync(data, { recursive: true, mode: 0o700 });
-  if (readdirSync(data).length > 0 || !existsSync(archive)) {
+  if (readdirSync(data).length > 0 || archive === undefined || !existsSync(archive)) {
     return;
   }
   unpack(gunzipSync(readFileSync(archive)), draft);

@@ -52,6 +52,15 @@ import * as contactDates from "./0047-contact-dates.ts";
 import * as plans from "./0048-plans.ts";
 import * as acts from "./0049-acts.ts";
 import * as rules from "./0051-rules.ts";
+import * as outwardPlans from "./0053-outward-plans.ts";
+import * as consoleSessions from "./0054-console.ts";
+import * as budgets from "./0055-budgets.ts";
+import * as largePlans from "./0056-large-plans.ts";
+import * as signInLinks from "./0058-sign-in-links.ts";
+import * as planReleases from "./0059-plan-releases.ts";
+import * as inboxPeople from "./0061-inbox-people.ts";
+import * as inboxWebhooks from "./0062-inbox-webhooks.ts";
+import * as receivedDetails from "./0063-received-details.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
@@ -103,4 +112,13 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0048-plans": plans,
   "0049-acts": acts,
   "0051-rules": rules,
+  "0053-outward-plans": outwardPlans,
+  "0054-console": consoleSessions,
+  "0055-budgets": budgets,
+  "0056-large-plans": largePlans,
+  "0058-sign-in-links": signInLinks,
+  "0059-plan-releases": planReleases,
+  "0061-inbox-people": inboxPeople,
+  "0062-inbox-webhooks": inboxWebhooks,
+  "0063-received-details": receivedDetails,
 };

@@ -1,5 +1,5 @@
 /** The time limit of this process for the answers of a connection to its statements. */
-import { answerMarginMs, NoAnswerError, statementLimitMs } from "../outage.ts";
+import { answerMarginMs, NoAnswerError, statementLimitMs } from "../outage/index.ts";
 
 /**
  * How late a timer may fire. If it fires later, the process was frozen or without processor time, and answers

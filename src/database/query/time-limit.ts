@@ -1,7 +1,7 @@
 /** Limits the time of reads whose cost depends on the caller's input. */
 import { sql } from "kysely";
 import type { Database, Queries } from "../database.ts";
-import { sqlState } from "../outage.ts";
+import { sqlState } from "../outage/index.ts";
 import { FairQueue } from "../sharing/index.ts";
 
 const limitMs = 3_000;

@@ -19,6 +19,13 @@ export type InboxNumberLimits = {
   readonly messages_per_second: number | null;
 };
 
+export type InboxAlert = {
+  readonly type: string | null;
+  readonly title: string;
+  readonly advice: string;
+  readonly reported_at: string;
+};
+
 export interface AccountColumns {
   organizations: {
     /** In millionths of the currency's unit; null applies the setting. */
@@ -37,6 +44,11 @@ export interface AccountColumns {
     content: unknown;
     changed_by: StoredActor;
   };
+  /** What is used of the budgets of a holder in a day or a month. */
+  budget_uses: {
+    /** The id of a key, `mcp` or `organization`. */
+    holder: string;
+  };
   /** Whose rules bind what acts later. */
   rule_bindings: {
     /** The id of a flow or a broadcast, or `chatbot`. */
@@ -44,6 +56,12 @@ export interface AccountColumns {
   };
   users: {
     role: "owner" | "admin" | "supervisor" | "agent";
+  };
+  /** Sign-ins in browsers, for the console. */
+  console_sessions: {
+    signed_in_by: "password" | "link";
+    /** Like `Firefox on Linux`. */
+    browser: string;
   };
   idempotency: {
     body: JsonOrSealed;
@@ -67,6 +85,8 @@ export interface AccountColumns {
     /** Why the inbox can't send; null if it can. */
     health: InboxHealth;
     limits: InboxNumberLimits;
+    /** The latest one; null: none was reported. */
+    alert: InboxAlert;
   };
   inbox_accounts: {
     /** The access token, the app's secret and the verify token, as JSON. */
@@ -93,6 +113,8 @@ export interface ActColumns {
     arguments: Record<string, unknown>;
     /** Of the records that the input and the response name. */
     ids: string[];
+    /** The budget that held it back; null: none did. */
+    budget: Record<string, unknown>;
   };
   read_counts: { agent_type: "api_key" | "user" | "operator" | "system" };
 }

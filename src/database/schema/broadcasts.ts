@@ -17,6 +17,10 @@ export interface BroadcastColumns {
     template: BroadcastTemplate;
     /** Who executed the broadcast. */
     executed_by: StoredActor;
+    /** Whose budgets count its messages, beside the organization's. */
+    budget_holders: string[];
+    /** The budget that paused it last. */
+    paused_budget: Record<string, unknown>;
     /** The number of recipients, without excluded ones. */
     total: number;
     /** Recipients for whom a message was enqueued. */

@@ -32,7 +32,7 @@ export type JsonOrSealed = unknown;
 
 /** The actor of a change. */
 export interface StoredActor {
-  readonly type: "api_key" | "user" | "flow" | "bot" | "system";
+  readonly type: "api_key" | "user" | "flow" | "bot" | "system" | "phone";
   readonly id: string;
   readonly name: string;
 }

@@ -1,25 +1,51 @@
 /** Columns of contacts, conversations, messages, uploads and imports. */
 import type { FailureReason } from "../../ports/channel/channel.ts";
+import type {
+  Interactive,
+  ReceivedContent,
+  ReceivedDetails,
+  SentCard,
+} from "../../ports/channel/message-content.ts";
 import type { StoredActor, StoredMessageSender } from "./columns.ts";
 import type { ChannelPricing, MessageCharge } from "./money.ts";
 import type { SentTemplate } from "./templates.ts";
 
+type PartOf<Name extends string> =
+  Extract<ReceivedContent, { readonly [Part in Name]: unknown }> extends infer Content
+    ? Content extends { readonly [Part in Name]: infer Value }
+      ? Value
+      : never
+    : never;
+
 /** The content of a message, by its type. Empty after the contact has been erased. */
-export type StoredContent = {
-  readonly text?: { readonly body: string };
+export type StoredContent = Partial<ReceivedDetails> & {
+  readonly text?: { readonly body: string; readonly preview_url?: boolean | undefined };
   readonly media?: {
     readonly url: string;
     readonly caption: string | null;
     readonly file_name: string | null;
     /** The storage key of a file that was uploaded here. */
     readonly upload?: string;
+    /** Of a recording that is a voice message. */
+    readonly voice?: true;
   };
-  readonly interactive?: Readonly<Record<string, unknown>>;
+  readonly interactive?: Interactive;
+  /** The storage key of the header's file, if it was uploaded here. */
+  readonly header_upload?: string;
   readonly template?: SentTemplate;
   /** The choice that an inbound message makes. */
-  readonly reply?: { readonly id: string; readonly title: string };
+  readonly reply?: PartOf<"reply">;
+  readonly location?: PartOf<"location">;
+  readonly contacts?: PartOf<"contacts">;
+  /** Contact cards with all that was sent of them. */
+  readonly cards?: readonly SentCard[];
+  readonly order?: PartOf<"order">;
+  readonly form?: PartOf<"form">;
+  readonly call_permission?: PartOf<"call_permission">;
+  /** A readable text of what has none. */
+  readonly summary?: string;
   /** The channel's name for the type of an inbound message that this service does not support. */
-  readonly unsupported?: { readonly type: string };
+  readonly unsupported?: PartOf<"unsupported">;
   /** The channel's ids of the edits at `edited_at`, which is exact only to the second. */
   readonly edit_ids?: readonly string[];
 };
@@ -49,6 +75,10 @@ export type ReportedFailure = {
 
 /** Why a queued message has not been sent yet. */
 export type MessageDelay = {
+  /** Earlier versions did not store it, nor `since`. */
+  readonly reason?: "turn" | "limit" | "stop" | "confirmation" | "file" | "outage";
+  /** When the message began to wait for this reason. */
+  readonly since?: string;
   /** How many attempts have failed. */
   readonly attempts: number;
   readonly last_error: Pick<MessageFailure, "code" | "channel_code" | "title" | "detail"> | null;
@@ -70,6 +100,10 @@ export type NormalizedTexts = {
   readonly metadata?: unknown;
 };
 
+export type StoredReferral = NonNullable<ReceivedDetails["referral"]> & { readonly at: string };
+
+export type StoredMessageType = "template" | ReceivedContent["type"];
+
 export interface InboxColumns {
   contacts: {
     metadata: Record<string, unknown>;
@@ -88,6 +122,8 @@ export interface InboxColumns {
      * takes that message.
      */
     opens_on_answer: boolean;
+    /** The first and the latest ad or post by which the contact came to write. */
+    referrals: { readonly first: StoredReferral; readonly latest: StoredReferral };
   };
   routing_decisions: {
     trigger: "inbound" | "assign" | "capacity" | "escalation" | "requeue" | "reopen";
@@ -103,12 +139,12 @@ export interface InboxColumns {
   };
   messages: {
     direction: "outbound" | "inbound";
-    type: "text" | "image" | "video" | "document" | "audio" | "template" | "interactive" | "unsupported";
+    type: StoredMessageType;
     content: StoredContent;
     status: "queued" | "sending" | "sent" | "delivered" | "read" | "failed" | "received";
     /** How often the channel refused the message temporarily. */
     refusals: number;
-    /** Why the message is still queued; null if no attempt has failed. Kept after the message is sent. */
+    /** Why the message is still queued; null before its first turn. Kept after the message is sent. */
     delay: MessageDelay;
     /**
      * When the recipient's quota is complete again after this message; null if it was not sent on a channel
@@ -131,9 +167,6 @@ export interface InboxColumns {
   message_receipts: {
     type: "sent" | "delivered" | "read" | "failed";
     error: MessageFailure;
-  };
-  message_originals: {
-    original: Record<string, unknown>;
   };
   parked_receipts: {
     type: "sent" | "delivered" | "read" | "failed";

@@ -3,7 +3,7 @@
  * UTC.
  */
 
-export type { InboxHealth, InboxNumberLimits } from "./account.ts";
+export type { InboxAlert, InboxHealth, InboxNumberLimits } from "./account.ts";
 export type { SealedText } from "./columns.ts";
 export type {
   FlowCallRequest,
@@ -13,9 +13,10 @@ export type {
   FlowWait,
   StoredEndActionConfig,
 } from "./flows.ts";
-export type { ReportedFailure, StoredContent } from "./inbox.ts";
+export type { MessageDelay, ReportedFailure, StoredContent, StoredReferral } from "./inbox.ts";
 export type { DocumentWarning, StoredGraph, TurnSource } from "./knowledge-base.ts";
 export type { ChannelPricing, MessageCharge } from "./money.ts";
+export type { StoredPreparation } from "./plans.ts";
 export { type SqlType, sqlTypes } from "./sql-types.ts";
 export type { Tables } from "./tables.ts";
 export type { SentTemplate } from "./templates.ts";

@@ -34,6 +34,7 @@ export const sqlTypes: SqlTypes = {
     error: "text",
     duration_ms: "integer",
     ids: "text[]",
+    budget: "json",
   },
   api_keys: {
     organization_id: "text",
@@ -103,6 +104,19 @@ export const sqlTypes: SqlTypes = {
     created_at: "timestamptz",
     updated_at: "timestamptz",
     simulated: "boolean",
+    budget_holders: "text[]",
+    exceeds_budgets: "boolean",
+    paused_budget: "json",
+  },
+  budget_uses: {
+    organization_id: "text",
+    holder: "text",
+    period: "text",
+    ends_at: "timestamptz",
+    message_count: "bigint",
+    contact_count: "bigint",
+    spend: "bigint",
+    simulated_spend: "bigint",
   },
   chatbot_addons: {
     organization_id: "text",
@@ -197,6 +211,19 @@ export const sqlTypes: SqlTypes = {
     created_at: "timestamptz",
     updated_at: "timestamptz",
   },
+  console_sessions: {
+    organization_id: "text",
+    id: "text",
+    user_id: "text",
+    hash: "text",
+    signed_in_by: "text",
+    session_version: "integer",
+    created_at: "timestamptz",
+    last_used_at: "timestamptz",
+    expires_at: "timestamptz",
+    ended_at: "timestamptz",
+    browser: "text",
+  },
   contact_date_attributes: {
     organization_id: "text",
     name: "text",
@@ -241,6 +268,13 @@ export const sqlTypes: SqlTypes = {
     text: "text",
     author: "jsonb",
     created_at: "timestamptz",
+    mentions: "text[]",
+  },
+  conversation_reads: {
+    organization_id: "text",
+    user_id: "text",
+    conversation_id: "text",
+    read_at: "timestamptz",
   },
   conversations: {
     organization_id: "text",
@@ -266,6 +300,7 @@ export const sqlTypes: SqlTypes = {
     opens_on_answer: "boolean",
     may_be_automated: "boolean",
     unread_count: "integer",
+    referrals: "jsonb",
   },
   dead_jobs: {
     id: "text",
@@ -434,6 +469,8 @@ export const sqlTypes: SqlTypes = {
     updated_at: "timestamptz",
     health: "jsonb",
     limits: "jsonb",
+    last_webhook_at: "timestamptz",
+    alert: "jsonb",
   },
   jobs: {
     id: "text",
@@ -534,12 +571,6 @@ export const sqlTypes: SqlTypes = {
   listened_events: {
     organization_id: "text",
     type: "text",
-  },
-  message_originals: {
-    organization_id: "text",
-    message_id: "text",
-    original: "jsonb",
-    received_at: "timestamptz",
   },
   message_rate_tables: {
     currency: "text",
@@ -718,11 +749,31 @@ export const sqlTypes: SqlTypes = {
     decided_by: "json",
     decided_at: "timestamptz",
     decision_reason: "text",
+    intent: "text",
+    run_owner: "text",
+    running_until: "timestamptz",
+    result_status: "integer",
+    preparation: "json",
+    total: "integer",
+    prepared: "integer",
+    included: "integer",
+    excluded: "integer",
+    upload_ids: "text[]",
+    confirmable: "boolean",
+    confirmation: "text",
+    run_at: "timestamptz",
   },
   polled_events: {
     organization_id: "text",
     type: "text",
     polled_at: "timestamptz",
+  },
+  presences: {
+    organization_id: "text",
+    user_id: "text",
+    conversation_id: "text",
+    is_writing: "boolean",
+    expires_at: "timestamptz",
   },
   processes: {
     id: "text",
@@ -822,6 +873,14 @@ export const sqlTypes: SqlTypes = {
   settings: {
     name: "text",
     value: "text",
+  },
+  sign_in_links: {
+    organization_id: "text",
+    hash: "text",
+    user_id: "text",
+    session_version: "integer",
+    created_at: "timestamptz",
+    expires_at: "timestamptz",
   },
   simulator_faults: {
     organization_id: "text",
@@ -1006,4 +1065,4 @@ export const sqlTypes: SqlTypes = {
 };
 
 /** Of the migrations and the declarations that this file was made from. */
-export const digest = "1264c277dce67419";
+export const digest = "80db973f3f956600";

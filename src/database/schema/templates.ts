@@ -6,7 +6,7 @@ export type StoredTemplateContent = {
   readonly template_data: {
     readonly header?:
       | {
-          readonly type: "text" | "image" | "video" | "document";
+          readonly type: "text" | "image" | "video" | "document" | "location";
           readonly text?: string;
           readonly media_url?: string;
         }
@@ -15,12 +15,14 @@ export type StoredTemplateContent = {
     readonly footer?: string | undefined;
     readonly buttons?:
       | {
-          readonly type: "quick_reply" | "url" | "phone_number";
+          readonly type: "quick_reply" | "url" | "phone_number" | "copy_code";
           readonly text: string;
           readonly url?: string | undefined;
           readonly phone_number?: string | undefined;
         }[]
       | undefined;
+    /** How long the channel tries to deliver a message. */
+    readonly message_send_ttl_seconds?: number | undefined;
   };
   /** In the order of their places: header, body, buttons. */
   readonly variables: {
@@ -32,6 +34,15 @@ export type StoredTemplateContent = {
 };
 
 type Button = NonNullable<StoredTemplateContent["template_data"]["buttons"]>[number];
+
+/** The place of a location header. */
+type TemplateLocation = {
+  /** In degrees. */
+  readonly latitude: number;
+  readonly longitude: number;
+  readonly name: string;
+  readonly address: string;
+};
 
 /** A template in a message: the texts with the values of the variables, and the values themselves. */
 export type SentTemplate = {
@@ -50,13 +61,19 @@ export type SentTemplate = {
           readonly upload?: string | undefined;
         };
       }
+    | { readonly type: "location"; readonly location: TemplateLocation }
     | null;
   readonly body: string;
   readonly footer: string | null;
-  readonly buttons: (Button & { readonly payload?: string | undefined })[];
+  readonly buttons: (Button & {
+    readonly payload?: string | undefined;
+    readonly code?: string | undefined;
+  })[];
   readonly values: {
     readonly header: readonly string[];
     readonly body: readonly string[];
+    /** Of a template whose variables have names: those of the values in header and body. */
+    readonly names?: { readonly header: readonly string[]; readonly body: readonly string[] };
     readonly buttons: readonly { readonly index: number; readonly value: string }[];
   };
 };

@@ -6,7 +6,7 @@
  * the next batch. In this process, each key has one batch, and one connection, at a time.
  */
 
-import { NoAnswerError, sqlState } from "../outage.ts";
+import { NoAnswerError, sqlState } from "../outage/index.ts";
 import { batchesOwner, currentOwner, runFor } from "./fair-queue.ts";
 
 interface PendingItem<Item, Result> {

@@ -1,5 +1,5 @@
 /** How transactions behave that pieces of work with nothing else in common share. */
-import { isOutage } from "../outage.ts";
+import { isOutage } from "../outage/index.ts";
 import { NoFreePlaceError } from "./fair-queue.ts";
 
 /**

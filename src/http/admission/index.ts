@@ -2,6 +2,7 @@
 
 export { type Admission, createAdmission, type MessageAdmission } from "./admission.ts";
 export { createAuthenticator } from "./authenticator.ts";
+export { holdRequests } from "./hold-requests.ts";
 export { admitRequests, type RequestActor, toActor, toExchange } from "./hook.ts";
-export { createLoginLimit } from "./login-limit.ts";
+export { createLoginLimit, type LoginLimit } from "./login-limit.ts";
 export type { RateLimits } from "./token-buckets.ts";

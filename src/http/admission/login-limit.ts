@@ -47,10 +47,17 @@ export function createLoginLimit(now: Clock): LoginLimit {
   };
 }
 
-/** A hash, so that no e-mail address is kept and a long text takes no memory. */
+/**
+ * A hash, so that no e-mail address is kept and a long text takes no memory. A link, which names no account,
+ * counts as one of its own.
+ */
 function accountOf(input: unknown): string {
-  const { email } = (input ?? {}) as { email?: unknown }; // any JSON: a member may be missing
+  const { email, token } = (input ?? {}) as { email?: unknown; token?: unknown }; // any JSON
   // A value that is not a text is rejected later; converting it could throw.
-  const text = typeof email === "string" ? email.trim().toLowerCase() : "";
+  const text =
+    [email, token]
+      .find((value) => typeof value === "string")
+      ?.trim()
+      .toLowerCase() ?? "";
   return createHash("sha256").update(text).digest("base64url");
 }

@@ -127,7 +127,7 @@ export function describeFailures(): Readonly<Record<string, JsonSchema>> {
   return Object.fromEntries(entries);
 }
 
-/** The response to a call that waits for a person. */
+/** The response to a call that waits for a person, or for the user of its client. */
 export function describeParked(): JsonSchema {
   const text = { type: "string" };
   const members = {
@@ -135,6 +135,7 @@ export function describeParked(): JsonSchema {
     status: text,
     summary: text,
     why: { type: "array", items: text },
+    confirmable: { type: "boolean" },
     expires_at: { type: "string", format: "date-time" },
   };
   const object = (properties: Record<string, JsonSchema>) => ({
@@ -146,7 +147,8 @@ export function describeParked(): JsonSchema {
     id: "plan_01m7zc81jq1d3bq0c4k8p7x2ms",
     status: "awaiting_approval",
     summary: "Execute the broadcast Autumn offer from +14155550100",
-    why: ["it reaches more than 100 persons"],
+    why: ["it reaches more than 100 people"],
+    confirmable: false,
     expires_at: "2026-11-22T15:43:46.200Z",
   };
   return {

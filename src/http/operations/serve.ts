@@ -11,9 +11,8 @@ import {
 } from "../../../tools/contract/index.ts";
 import { fail } from "../../../tools/errors.ts";
 import type { Platform } from "../../platform/index.ts";
-import type { Clock } from "../../ports/clock.ts";
 import type { Form } from "../../ports/transport/form.ts";
-import { createLoginLimit, type RequestActor } from "../admission/index.ts";
+import type { LoginLimit, RequestActor } from "../admission/index.ts";
 
 /** One path of an operation. */
 export interface OperationRoute {
@@ -46,8 +45,10 @@ export type ServeOperation = (request: ReceivedRequest) => Promise<{
   readonly body: unknown;
 }>;
 
-export function createServeOperation(platform: Pick<Platform, "call">, now: Clock): ServeOperation {
-  const loginLimit = createLoginLimit(now);
+export function createServeOperation(
+  platform: Pick<Platform, "call">,
+  loginLimit: LoginLimit,
+): ServeOperation {
   return async (request) => {
     const { route, actor, headers, params, form, signal, setHeader } = request;
     const { name, operation, path } = route;

@@ -20,6 +20,7 @@ import { createSignal } from "../signal.ts";
 import { createDifferenceReport } from "./measure-clock.ts";
 import { createUseExchange, type SharedUse, type UseCounts, unsharedUse } from "./shared-use.ts";
 
+export { countProcesses } from "./count.ts";
 export { openSharedClock } from "./measure-clock.ts";
 export type { SharedUse };
 
@@ -58,6 +59,9 @@ const rowColumns = {
   heartbeat_at: nullable("timestamptz"),
   use: typed<UseCounts | null>("jsonb"),
 } as const;
+
+/** The tables that describe running processes, which no backup has. */
+export const tablesOfProcesses = ["processes"] as const;
 
 /** Another process, as the last heartbeat read it. */
 interface Peer extends ProcessRow {
@@ -180,6 +184,9 @@ export class Processes {
       startedAt = performance.now();
       try {
         await this.beat();
+        if (this.#isFailing) {
+          this.#options.log.info({}, "The database answers again: the heartbeat is written");
+        }
         this.#isFailing = false;
       } catch (error) {
         if (!this.#isFailing) {

@@ -1,9 +1,10 @@
 /** The types of a tool call: its caller, its request and its functions. */
-import type { CallToolResult } from "@modelcontextprotocol/server";
+import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/server";
 import type { Scope } from "../../../tools/contract/index.ts";
+import type { AllowedOperations } from "../../../tools/rule-operations.ts";
 import type { Client } from "../../client/index.ts";
 import type { ListedTool, ToolFilter, ToolVisibility } from "../tool-list/index.ts";
-import type { ToolFailure } from "./failure.ts";
+import type { ToolFailure } from "./failures/index.ts";
 import type { ReportProgress } from "./progress.ts";
 
 export interface McpCaller {
@@ -14,6 +15,8 @@ export interface McpCaller {
   readonly filter: ToolFilter;
   /** Undefined while the scopes are unknown: then only the service checks them. */
   scopes(): ReadonlySet<Scope> | undefined;
+  /** The operations that its rules allow; undefined while they are unknown. */
+  allowed?(): AllowedOperations | undefined;
   /** The tools that the service has, if known. */
   availableTools?(): ReadonlySet<string> | undefined;
   /** Resolves when the scopes are known, or need not be waited for any longer. */
@@ -21,7 +24,12 @@ export interface McpCaller {
 }
 
 export function visibilityOf(caller: McpCaller): ToolVisibility {
-  return { scopes: caller.scopes(), filter: caller.filter, availableTools: caller.availableTools?.() };
+  return {
+    scopes: caller.scopes(),
+    allowed: caller.allowed?.(),
+    filter: caller.filter,
+    availableTools: caller.availableTools?.(),
+  };
 }
 
 export interface ToolCall {
@@ -30,10 +38,30 @@ export interface ToolCall {
   readonly meta?: Readonly<Record<string, unknown>> | undefined;
   readonly signal: AbortSignal;
   readonly reportProgress?: ReportProgress | undefined;
+  /** Asks the user of the client; undefined if the client can't. */
+  readonly askUser?: AskUser | undefined;
+  /** The user's answer to the question that was the result of an earlier request of this call. */
+  readonly answered?: UserAnswer | undefined;
 }
 
+export interface UserQuestion {
+  readonly message: string;
+  /** Comes back with the answer. */
+  readonly state: string;
+}
+
+export interface UserAnswer {
+  readonly state: string;
+  readonly answer: "accept" | "decline" | "cancel";
+}
+
+/** @returns the answer, or the result that asks the client for it. */
+export type AskUser = (question: UserQuestion) => Promise<UserAnswer | InputRequiredResult>;
+
+export type ToolResult = CallToolResult | InputRequiredResult;
+
 /** Calls a tool by name. @returns the result for the MCP client. */
-export type RunTool = (caller: McpCaller, call: ToolCall) => Promise<CallToolResult>;
+export type RunTool = (caller: McpCaller, call: ToolCall) => Promise<ToolResult>;
 
 /** The outcome of a call, before it is formatted as a result. */
 export type ToolOutcome =
@@ -41,6 +69,8 @@ export type ToolOutcome =
       readonly answer: object;
       readonly input: Readonly<Record<string, unknown>>;
       readonly failure?: undefined;
+      /** Replaces the answer: it asks the user of the client first. */
+      readonly question?: InputRequiredResult;
     }
   | { readonly failure: ToolFailure };
 

@@ -5,14 +5,16 @@
  * whether it was executed.
  */
 import { randomUUID } from "node:crypto";
+import { isInputRequiredResult } from "@modelcontextprotocol/server";
 import { type Operation, toolHeader } from "../../../tools/contract/index.ts";
-import { NoResponseError, timeoutFor, waitMsOf } from "../../client/index.ts";
+import { type CallOptions, NoResponseError, timeoutFor, waitMsOf } from "../../client/index.ts";
 import type { Log } from "../../ports/telemetry/log.ts";
 import { isRead, type ListedTool } from "../tool-list/index.ts";
-import type { ExecuteTool, McpCaller, ToolCall } from "./call.ts";
-import { toToolFailure } from "./failure.ts";
+import type { AskUser, ExecuteTool, McpCaller, ToolCall, UserAnswer } from "./call.ts";
+import { reportRejection, toToolFailure } from "./failures/index.ts";
 import type { LocalFile } from "./local-file.ts";
 import { reportWaiting, waitWithCounts } from "./progress.ts";
+import { confirmablePlanOf } from "./result.ts";
 
 /** Clients give up after 30 s or more: an error before that is more useful than a success after it. */
 const defaultTimeoutMs = 25_000;
@@ -36,6 +38,7 @@ export function createExecuteTool(options: ExecuteOptions): ExecuteTool {
     try {
       const prepared = await prepareCall(tool, caller, call, options.uploadRoot);
       if (prepared.rejected) {
+        await reportRejection(caller, { tool: tool.name, code: prepared.rejected.code });
         return { failure: prepared.rejected };
       }
       await using _file = prepared.file;
@@ -63,6 +66,7 @@ async function prepareCall(
     name: tool.name,
     arguments: call.arguments ?? {},
     scopes: caller.scopes(),
+    allowed: caller.allowed?.(),
     hiddenBy: caller.filter.hiddenBy(tool),
   };
   return { ...(await parseCall(request, uploadRoot)), idempotencyKey };
@@ -83,24 +87,58 @@ async function callService({ log }: Pick<ExecuteOptions, "log">, prepared: Prepa
   const resultMeta = isRead(tool) ? {} : { idempotencyKey };
   const waitMs = waitMsOf(operation, input);
   const timeoutMs = timeoutFor(waitMs, defaultTimeoutMs);
+  const options = {
+    key: caller.key,
+    ...(isRead(tool) ? { signal: call.signal } : { idempotencyKey }),
+    timeoutMs,
+    maxRetryWaitMs,
+    headers: { ...traceHeadersOf(call.meta), [toolHeader]: tool.name },
+  };
   const callOnce = (fields: Record<string, unknown>) =>
-    caller.client.call(operation, fields, {
-      key: caller.key,
-      ...(isRead(tool) ? { signal: call.signal } : { idempotencyKey }),
-      timeoutMs,
-      maxRetryWaitMs,
-      headers: { ...traceHeadersOf(call.meta), [toolHeader]: tool.name },
-      ...(file && { file }),
-    });
+    caller.client.call(operation, fields, { ...options, ...(file && { file }) });
   try {
+    const { answered, askUser } = call;
+    const confirming = { client: caller.client, options, tool: tool.name, input };
+    if (answered) {
+      return { answer: await answerFor(confirming, answered), input, ...resultMeta };
+    }
     const answer = await waitAndReport(prepared, waitMs, callOnce);
-    return { answer, input, ...resultMeta };
+    const plan = confirmablePlanOf(answer);
+    const asked = askUser && plan && (await askFor(confirming, plan, askUser));
+    if (!asked) {
+      return { answer, input, ...resultMeta };
+    }
+    return isInputRequiredResult(asked)
+      ? { answer, input, question: asked, ...resultMeta }
+      : { answer: await answerFor(confirming, asked), input, ...resultMeta };
   } catch (error) {
     if (error instanceof NoResponseError) {
       log.warn({ err: error, tool: tool.name }, "the service can't be reached");
     }
     return { failure: toToolFailure(error, call.signal, timeoutMs), ...resultMeta };
   }
+}
+
+interface Confirming {
+  readonly client: McpCaller["client"];
+  readonly options: CallOptions;
+  readonly tool: string;
+  readonly input: Readonly<Record<string, unknown>>;
+}
+
+/** Loaded on demand, like the catalogue that it imports. */
+const loadConfirmation = memoize(() => import("./confirm.ts"));
+
+/** Asks the user. @returns undefined if a person has to release the plan instead. */
+async function askFor({ tool, input, ...call }: Confirming, plan: string, askUser: AskUser) {
+  const { beginConfirmation, digestCall } = await loadConfirmation();
+  const question = await beginConfirmation({ ...call, digest: digestCall(tool, input) }, plan);
+  return question && (await askUser(question));
+}
+
+async function answerFor({ tool, input, ...call }: Confirming, answered: UserAnswer) {
+  const { digestCall, sendAnswer } = await loadConfirmation();
+  return sendAnswer({ ...call, digest: digestCall(tool, input) }, answered);
 }
 
 /** Calls the service, and reports progress while it waits. */

@@ -1,6 +1,7 @@
 /** Runs the gateway tools. What they run is checked, and fails, as in a direct call. */
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { nearestName, permits } from "../../../tools/contract/index.ts";
+import { permitsOperation } from "../../../tools/rule-operations.ts";
 import {
   GatewayInputError,
   gatewayOf,
@@ -13,11 +14,10 @@ import {
   searchToolsName,
   type ToolList,
 } from "../tool-list/index.ts";
-import { type McpCaller, type ToolCall, visibilityOf } from "./call.ts";
-import { createFailureResult } from "./describe-failure.ts";
-import type { ToolFailure } from "./failure.ts";
+import { type McpCaller, type ToolCall, type ToolResult, visibilityOf } from "./call.ts";
+import { createFailureResult, reportRejection, type ToolFailure } from "./failures/index.ts";
 
-type RunListedTool = (tool: ListedTool, caller: McpCaller, call: ToolCall) => Promise<CallToolResult>;
+type RunListedTool = (tool: ListedTool, caller: McpCaller, call: ToolCall) => Promise<ToolResult>;
 
 /** Errors are results too, so that a model can read them. */
 export async function runGateway(
@@ -25,7 +25,7 @@ export async function runGateway(
   caller: McpCaller,
   call: ToolCall,
   run: RunListedTool,
-): Promise<CallToolResult> {
+): Promise<ToolResult> {
   try {
     if (call.name === searchToolsName) {
       await caller.waitForAccess?.();
@@ -34,14 +34,18 @@ export async function runGateway(
     const inner = readRunArguments(call.arguments ?? {});
     const tool = list.find(inner.name);
     if (!tool) {
+      await reportRejection(caller, { tool: inner.name, code: "tool_not_found" });
       return createFailureResult(call.name, failUnknown(list, caller, inner.name));
     }
     const isForbidden = call.name === runReadToolName && !isRead(tool) && isPermitted(tool, caller);
-    return isForbidden
-      ? createFailureResult(tool.name, failWrite(tool))
-      : await run(tool, caller, { ...call, ...inner });
+    if (isForbidden) {
+      await reportRejection(caller, { tool: tool.name, code: "invalid_request" });
+      return createFailureResult(tool.name, failWrite(tool));
+    }
+    return await run(tool, caller, { ...call, ...inner });
   } catch (error) {
     if (error instanceof GatewayInputError) {
+      await reportRejection(caller, { tool: call.name, code: "invalid_request" });
       return createFailureResult(call.name, { status: 400, code: "invalid_request", message: error.message });
     }
     throw error;
@@ -58,9 +62,13 @@ function search(list: ToolList, caller: McpCaller, call: ToolCall): CallToolResu
 }
 
 /** Whether a direct call would get as far as the arguments. */
-function isPermitted(tool: ListedTool, { filter, scopes }: McpCaller): boolean {
+function isPermitted(tool: ListedTool, { filter, scopes, allowed }: McpCaller): boolean {
   const held = scopes();
-  return filter.hiddenBy(tool) === undefined && (!held || permits(held, tool.scope));
+  return (
+    filter.hiddenBy(tool) === undefined &&
+    (!held || permits(held, tool.scope)) &&
+    permitsOperation(allowed?.() ?? null, tool.operation)
+  );
 }
 
 function failWrite(tool: ListedTool): ToolFailure {

@@ -8,12 +8,20 @@
  * call with the same key is executed once) and the W3C trace context. The result's `_meta` contains
  * the key that was used.
  */
-import { type CallToolResult, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
+import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
+import { nearestName } from "../../../tools/contract/index.ts";
 import { isGatewayName, isRead, type ListedTool, type ToolList } from "../tool-list/index.ts";
 import { addHiddenTools } from "./add-hidden-tools.ts";
-import { type ExecuteTool, type McpCaller, type RunTool, type ToolCall, visibilityOf } from "./call.ts";
-import { createFailureResult } from "./describe-failure.ts";
+import {
+  type ExecuteTool,
+  type McpCaller,
+  type RunTool,
+  type ToolCall,
+  type ToolResult,
+  visibilityOf,
+} from "./call.ts";
 import { idempotencyMetaKey } from "./execute.ts";
+import { createFailureResult, reportRejection } from "./failures/index.ts";
 import { filterActions } from "./filter-actions.ts";
 import { runGateway } from "./gateways.ts";
 import { createToolResult } from "./result.ts";
@@ -26,7 +34,7 @@ interface RunOptions {
 }
 
 export function createRunTool({ list, executeTool, resultLimit }: RunOptions): RunTool {
-  const run = async (tool: ListedTool, caller: McpCaller, call: ToolCall): Promise<CallToolResult> => {
+  const run = async (tool: ListedTool, caller: McpCaller, call: ToolCall): Promise<ToolResult> => {
     const { idempotencyKey, ...outcome } = await executeTool(tool, caller, call);
     const resultMeta =
       idempotencyKey === undefined ? {} : { _meta: { [idempotencyMetaKey]: idempotencyKey } };
@@ -34,6 +42,9 @@ export function createRunTool({ list, executeTool, resultLimit }: RunOptions): R
     if (outcome.failure) {
       const options = { key: caller.key, isWrite: !isRead(tool), isHidden };
       return { ...createFailureResult(tool.name, outcome.failure, options), ...resultMeta };
+    }
+    if (outcome.question) {
+      return outcome.question;
     }
     const offered =
       tool.offers === undefined
@@ -51,17 +62,33 @@ export function createRunTool({ list, executeTool, resultLimit }: RunOptions): R
     }
     const tool = list.find(call.name);
     if (!tool) {
-      throw new ProtocolError(
-        ProtocolErrorCode.InvalidParams,
-        `Unknown tool: ${call.name.slice(0, 128)}. tools/list has the names.`,
-      );
+      await reportRejection(caller, { tool: call.name, code: "tool_not_found" });
+      const names = list.all
+        .map(({ name }) => name)
+        .filter((name) => !list.isHidden(name, visibilityOf(caller)));
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, describeUnknownTool(call.name, names));
     }
     return run(tool, caller, call);
   };
 }
 
-export { type ExecuteTool, type McpCaller, type RunTool, visibilityOf } from "./call.ts";
-export { describeToolFailure } from "./describe-failure.ts";
+/** @param known the names of the tools that the caller can call. */
+function describeUnknownTool(name: string, known: readonly string[]): string {
+  const nearest = nearestName(name, known);
+  const hint = nearest === undefined ? "" : `Did you mean ${nearest}? `;
+  return `Unknown tool: ${name.slice(0, 128)}. ${hint}tools/list has the names.`;
+}
+
+export {
+  type ExecuteTool,
+  type McpCaller,
+  type RunTool,
+  type ToolCall,
+  type UserAnswer,
+  type UserQuestion,
+  visibilityOf,
+} from "./call.ts";
 export { createExecuteTool, loadArguments } from "./execute.ts";
+export { describeToolFailure } from "./failures/index.ts";
 export type { ReportProgress } from "./progress.ts";
 export { combineResults, defaultResultLimit, type ResultPart } from "./result.ts";

@@ -25,7 +25,7 @@ export function createToolResult(
   const { rest, images } = takeImage(answer, tool.image);
   const { shown, text } = limitSize(tool, input, rest, limit);
   const note = describeUntrusted(tool.untrusted, shown);
-  const held = isHeldBack(answer) ? [{ type: "text" as const, text: heldBackText }] : [];
+  const held = heldBackTextsOf(answer).map((heldText) => ({ type: "text" as const, text: heldText }));
   return {
     content: [
       ...held,
@@ -37,17 +37,41 @@ export function createToolResult(
   };
 }
 
-/** The first text of an answer that is a plan waiting for a person. */
-const heldBackText = "Nothing was sent: it waits for a person.";
+/** The first texts of an answer that is a plan: nothing has happened, and what happens next. */
+function heldBackTextsOf(answer: object): readonly string[] {
+  const plan = heldPlanOf(answer);
+  if (plan?.status === "declined") {
+    return ["Nothing was sent: the user declined it."];
+  }
+  if (plan?.status !== "awaiting_approval") {
+    return [];
+  }
+  const waits = "Nothing was sent: it waits for a person.";
+  const next =
+    "A signed-in person releases the plan with POST /v1/plans/{id}/approve. A client that can ask its user asks again with run_plan.";
+  return plan.confirmable === true ? [waits, next] : [waits];
+}
 
-/** Whether a call became a plan that waits. The answer to a run of a plan also has the result. */
-function isHeldBack(answer: object): boolean {
+interface HeldPlan {
+  readonly id?: unknown;
+  readonly status?: unknown;
+  readonly confirmable?: unknown;
+}
+
+/** The plan that a call became. The answer to a run of a plan also has the result. */
+function heldPlanOf(answer: object): HeldPlan | undefined {
   const { data }: { readonly data?: unknown } = answer;
   if (typeof data !== "object" || data === null || Object.keys(data).join() !== "plan") {
-    return false;
+    return undefined;
   }
   const { plan }: { readonly plan?: unknown } = data;
-  return typeof plan === "object" && plan !== null && "status" in plan && plan.status === "awaiting_approval";
+  return typeof plan === "object" && plan !== null ? plan : undefined;
+}
+
+/** The id of the plan that a call became, if the user of the client may confirm it. */
+export function confirmablePlanOf(answer: object): string | undefined {
+  const { id, status, confirmable } = heldPlanOf(answer) ?? {};
+  return status === "awaiting_approval" && confirmable === true && typeof id === "string" ? id : undefined;
 }
 
 /** One of several answers that are combined, each under its name. */

@@ -10,13 +10,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { auth } from "../../../tools/auth.ts";
 import { allScopes, permits, readScope, type Scope } from "../../../tools/contract/index.ts";
 import type { mcp } from "../../../tools/mcp.ts";
+import { permitsOperation } from "../../../tools/rule-operations.ts";
 import { CallFailure, type Client } from "../../client/index.ts";
 import type { Log } from "../../ports/telemetry/log.ts";
 import { toolListRoute, tools, whoamiRoute } from "./definitions.ts";
 
 export interface KeyAccess {
   readonly scopes: ReadonlySet<Scope>;
-  /** The tools that the service has, by name; by default the whole catalogue. */
+  /** The tools that the service has and that rules allow, by name; by default the whole catalogue. */
   readonly availableTools?: ReadonlySet<string> | undefined;
 }
 
@@ -50,7 +51,9 @@ async function discover(client: Client): Promise<KeyAccess> {
       { timeoutMs: discoveryTimeoutMs },
     );
     const scopes = new Set(data.scopes.flatMap((scope) => readScope(scope) ?? []));
-    return { scopes, availableTools: await readKnownTools(Promise.race([listing, late])) };
+    const available = await readKnownTools(Promise.race([listing, late]));
+    // An earlier version of the service has no such rules.
+    return { scopes, availableTools: withinRules(available, data.allowed_operations ?? null) };
   } catch (error) {
     if (!isRouteMissing(error)) {
       throw error;
@@ -66,6 +69,17 @@ async function readKnownTools(
   const names = await listing.catch(() => undefined);
   const known = tools.flatMap(({ name }) => (names?.has(name) ? [name] : []));
   return known.length === 0 ? undefined : new Set(known);
+}
+
+/** The list of tools may be missing, and these operations then limit the whole catalogue. */
+function withinRules(
+  available: ReadonlySet<string> | undefined,
+  allowed: readonly string[] | null,
+): ReadonlySet<string> | undefined {
+  const reachable = tools.filter(({ name }) => available?.has(name) ?? true);
+  return allowed === null
+    ? available
+    : new Set(reachable.flatMap(({ name, operation }) => (permitsOperation(allowed, operation) ? name : [])));
 }
 
 /** Whether the route may be missing: gateways report that in many ways. */

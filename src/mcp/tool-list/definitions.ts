@@ -65,6 +65,12 @@ export const whoamiRoute = { method: auth.whoami.method, path: auth.whoami.path 
 /** Lists the tools of a credential, also on services without `whoami`. */
 export const toolListRoute = { method: mcp.list_mcp_tools.method, path: mcp.list_mcp_tools.path };
 
+/** Records a call that is rejected here. */
+export const rejectedCallRoute = {
+  method: mcp.report_rejected_call.method,
+  path: mcp.report_rejected_call.path,
+};
+
 function toListed({ name, operation, scope, tier, title, description, hints, ...schemas }: Tool): ListedTool {
   const annotations = {
     title,

@@ -1,6 +1,7 @@
 /** The list of tools that a credential may call, by its scopes and the filter, in the catalogue's order. */
 import type { Tool as WireTool } from "@modelcontextprotocol/server";
 import { allScopes, closeTexts, permits, type Scope } from "../../../tools/contract/index.ts";
+import { type AllowedOperations, permitsOperation } from "../../../tools/rule-operations.ts";
 import type { ListedTool } from "./definitions.ts";
 import type { ToolFilter } from "./filter.ts";
 import { gatewayDefinitions } from "./gateways.ts";
@@ -11,6 +12,8 @@ const maxCachedLists = 64;
 export interface ToolVisibility {
   /** Undefined if unknown: then only the service checks them. */
   readonly scopes: ReadonlySet<Scope> | undefined;
+  /** The operations that rules allow; undefined if unknown. */
+  readonly allowed?: AllowedOperations | undefined;
   readonly filter: ToolFilter;
   /** The tools that the service has, by name; undefined if unknown. */
   readonly availableTools?: ReadonlySet<string> | undefined;
@@ -54,10 +57,16 @@ export function createToolList(
   const byName = new Map(available.map((tool) => [tool.name, tool]));
   const views = new Map<string, CachedList>();
 
-  const build = ({ scopes, filter, availableTools: discovered }: ToolVisibility): CachedList => {
+  const build = ({
+    scopes,
+    allowed = null,
+    filter,
+    availableTools: discovered,
+  }: ToolVisibility): CachedList => {
     const reachable = available.filter(
       (tool) =>
         (!scopes || permits(scopes, tool.scope)) &&
+        permitsOperation(allowed, tool.operation) &&
         (discovered?.has(tool.name) ?? true) &&
         filter.hiddenBy(tool) === undefined,
     );
@@ -79,9 +88,11 @@ export function createToolList(
     };
   };
   const view = (viewer: ToolVisibility): CachedList => {
-    const { scopes, filter, availableTools: discovered } = viewer;
+    const { scopes, allowed = null, filter, availableTools: discovered } = viewer;
     const scopeKey = scopes === undefined ? "all" : allScopes.filter((scope) => scopes.has(scope)).join();
-    const key = `${scopeKey} ${filter.cacheKey} ${discovered ? [...discovered].join() : ""}`;
+    const key = [scopeKey, filter.cacheKey, discovered && [...discovered], allowed && ["rules", ...allowed]]
+      .map(String)
+      .join(" ");
     const cached = views.get(key);
     if (cached) {
       return cached;
@@ -103,7 +114,7 @@ export function createToolList(
   };
 }
 export { discoverAccess, type KeyAccess } from "./access.ts";
-export { type ListedTool, tools } from "./definitions.ts";
+export { type ListedTool, rejectedCallRoute, tools } from "./definitions.ts";
 export {
   createToolFilter,
   createToolFilters,

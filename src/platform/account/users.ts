@@ -4,12 +4,12 @@ import { users as contract } from "../../../tools/users.ts";
 import type { DatabaseTransaction, Queries } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
 import { containsText, ofOrganization, readPage } from "../../database/query/index.ts";
+import type { Role } from "../../ports/transport/caller.ts";
 import {
   type Caller,
   type Change,
   defineHook,
   implement,
-  type Role,
   type Transaction,
   type WriteContext,
 } from "../foundation/kernel/index.ts";
@@ -24,7 +24,7 @@ export const capacityFreed = defineHook<[change: Change, organization: string]>(
 
 /**
  * A user has another role, or was activated or deactivated. Not an event: actions that the user may no longer
- * perform must not run meanwhile.
+ * perform must not run meanwhile, and sessions of the console must not go on.
  */
 export const authorityChanged =
   defineHook<[change: Change, user: { readonly organization: string; readonly user_id: string }]>();
@@ -164,6 +164,39 @@ export async function replacePassword(
     .executeTakeFirst();
 }
 
+/**
+ * Replaces a verified user's e-mail address. Returns undefined if the password was changed since it was
+ * verified. An address that another user has violates a unique index.
+ */
+export async function replaceEmail(
+  tx: Transaction,
+  verified: { readonly organization_id: string; readonly id: string; readonly session_version: number },
+  { email, now }: { readonly email: string; readonly now: Date },
+) {
+  return ofOrganization(tx, verified.organization_id)
+    .updateTable("users")
+    .set({ email, updated_at: now.toISOString() })
+    .where("id", "=", verified.id)
+    .where("session_version", "=", verified.session_version)
+    .where("is_active", "=", true)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** Replaces a user's name. */
+export async function replaceName(
+  tx: Transaction,
+  user: { readonly organization_id: string; readonly user_id: string },
+  { name, now }: { readonly name: string; readonly now: Date },
+) {
+  return ofOrganization(tx, user.organization_id)
+    .updateTable("users")
+    .set({ name, updated_at: now.toISOString() })
+    .where("id", "=", user.user_id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
 async function getUser(tx: Transaction, organization: string, id: string) {
   const user = await ofOrganization(tx, organization)
     .selectFrom("users")
@@ -177,11 +210,31 @@ async function getUser(tx: Transaction, organization: string, id: string) {
 }
 
 /** For the operator: the user with this address, in any organization. */
+/** Ends the access tokens of all users of all organizations. */
+export async function endAllAccessTokens(tx: Transaction): Promise<void> {
+  await tx
+    .updateTable("users")
+    .set((column) => ({ session_version: column("session_version", "+", 1) }))
+    .execute();
+}
+
 export async function findUserByEmail(tx: Transaction, email: string) {
   return tx
     .selectFrom("users")
     .selectAll()
     .where((row) => row(row.fn<string>("lower", ["email"]), "=", email.toLowerCase()))
+    .executeTakeFirst();
+}
+
+/** For the operator: the owner of an organization who has been it for longest. */
+export async function findFirstOwner(tx: Transaction, organization: string) {
+  return ofOrganization(tx, organization)
+    .selectFrom("users")
+    .selectAll()
+    .where("role", "=", "owner")
+    .where("is_active", "=", true)
+    .orderBy("id")
+    .limit(1)
     .executeTakeFirst();
 }
 

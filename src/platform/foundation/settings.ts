@@ -28,3 +28,9 @@ export async function replaceSetting(db: Queries, name: string, value: string): 
     .onConflict((conflict) => conflict.column("name").doUpdateSet({ value }))
     .execute();
 }
+
+/** Deletes a setting; returns false if it does not exist. */
+export async function deleteSetting(db: Queries, name: string): Promise<boolean> {
+  const { numDeletedRows } = await db.deleteFrom("settings").where("name", "=", name).executeTakeFirst();
+  return numDeletedRows > 0;
+}

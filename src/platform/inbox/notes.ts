@@ -1,6 +1,6 @@
 /** Notes: internal texts of a conversation. No channel, template or bot reads them. */
 
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import { notes as contract } from "../../../tools/notes.ts";
 import type { Queries } from "../../database/database.ts";
 import { columnsOf, ofOrganization, readPage, rowsOf, updateBatch } from "../../database/query/index.ts";
@@ -12,7 +12,7 @@ import {
   type Transaction,
 } from "../foundation/kernel/index.ts";
 import { type ErasedContact, erasesContact } from "./contacts/index.ts";
-import { requireConversation } from "./conversations/index.ts";
+import { requireActive, requireConversation } from "./conversations/index.ts";
 
 export const notes = implement(contract, {
   tables: ["conversation_notes"],
@@ -35,16 +35,26 @@ export const notes = implement(contract, {
   erase: erasesContact({ later: [eraseNotes] }),
 });
 
+interface NewNote {
+  readonly conversation_id: string;
+  readonly text: string;
+  /** The ids of users. */
+  readonly mentions?: readonly string[];
+}
+
 /**
  * Changes nothing else of the conversation: a note is no answer.
- * @throws Failure `conversation_not_found`.
+ * @throws Failure `conversation_not_found`, `user_not_found`, `user_inactive`.
  */
 export async function addNote(
   { tx, organization, actor, now }: OrganizationChange,
-  { conversation_id, text }: { readonly conversation_id: string; readonly text: string },
+  { conversation_id, text, mentions = [] }: NewNote,
 ) {
   // Locked, so that an erasure of the contact finds every note.
   await requireConversation(tx, organization, conversation_id, { locks: true });
+  for (const user of mentions) {
+    await requireActive({ db: tx, organization }, user, "mentions");
+  }
   const author = recordOf(actor);
   const note = await tx
     .insertInto("conversation_notes")
@@ -54,12 +64,13 @@ export async function addNote(
       conversation_id,
       text,
       author: JSON.stringify(author),
+      mentions: [...new Set(mentions)],
       created_at: now.toISOString(),
     })
     .returningAll()
     .executeTakeFirstOrThrow();
   const { id: note_id, created_at } = note;
-  const data = { note_id, conversation_id, text, author, created_at };
+  const data = { note_id, conversation_id, text, author, mentions: note.mentions, created_at };
   tx.emit({ type: "note.created", organization_id: organization, order: conversation_id, data });
   return note;
 }
@@ -85,17 +96,39 @@ export async function findLatestNotes(
   { organization, conversation_ids }: { organization: string; conversation_ids: readonly string[] },
 ) {
   const { rows } = await rowsOf(
-    columnsOf("conversation_notes", "conversation_id", "text", "author", "created_at"),
+    columnsOf("conversation_notes", "conversation_id", "text", "author", "mentions", "created_at"),
   )`
-    select wanted.conversation_id, latest.text, latest.author, latest.created_at
+    select wanted.conversation_id, latest.text, latest.author, latest.mentions, latest.created_at
     from unnest(${conversation_ids}::text[]) as wanted (conversation_id)
     cross join lateral (
-      select text, author, created_at from conversation_notes
+      select text, author, mentions, created_at from conversation_notes
       where organization_id = ${organization} and conversation_id = wanted.conversation_id
       order by id desc limit 1
     ) as latest
   `.execute(db);
   return new Map(rows.map(({ conversation_id, ...note }) => [conversation_id, note]));
+}
+
+/** Whether a note mentions the user: a condition in a query of `conversations`. */
+export function hasMentionOf(organization: string, user: string): RawBuilder<boolean> {
+  // The last condition is the one of the partial index.
+  return sql<boolean>`conversations.id in (
+    select conversation_id from conversation_notes
+    where organization_id = ${organization} and mentions @> array[${user}]::text[] and mentions <> '{}'
+  )`;
+}
+
+/** Whether a note mentions the user that is later than the user's last reading of the conversation. */
+export function hasUnreadMentionOf(organization: string, user: string): RawBuilder<boolean> {
+  return sql<boolean>`conversations.id in (
+    select conversation_id from conversation_notes as note
+    where organization_id = ${organization} and mentions @> array[${user}]::text[] and mentions <> '{}'
+      and created_at > coalesce((
+        select read_at from conversation_reads as read
+        where read.organization_id = ${organization} and read.user_id = ${user}
+          and read.conversation_id = note.conversation_id
+      ), '-infinity')
+  )`;
 }
 
 async function eraseNotes(

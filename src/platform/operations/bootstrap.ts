@@ -5,7 +5,7 @@
 import { allScopes } from "../../../tools/contract/index.ts";
 import type { Database, DatabaseTransaction } from "../../database/database.ts";
 import { newId } from "../../database/id.ts";
-import type { FirstInbox } from "../../ports/channel/channel.ts";
+import type { FirstInbox } from "../../ports/channel/first-inbox.ts";
 import { insertKey } from "../account/api-keys/index.ts";
 import {
   hashPassword,
@@ -151,7 +151,7 @@ async function registerLocalKey(database: Database, secret_key: string, now: Dat
       .executeTakeFirstOrThrow();
     await insertKey(tx, {
       organization,
-      name: "Processes on this machine",
+      name: "Commands and assistants of this machine",
       secret_key,
       scopes: allScopes,
       created_by: null,

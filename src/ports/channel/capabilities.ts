@@ -1,4 +1,5 @@
 /** What a channel can do. The platform asks this record, and never which channel it is. */
+import type { InteractiveOffer } from "../../../tools/messages/index.ts";
 import type { AddressKind } from "./address.ts";
 import type { MediaType } from "./message-content.ts";
 
@@ -29,6 +30,8 @@ export interface ChannelCapabilities {
   readonly fetchesFiles: boolean;
   /** Null: it has no buttons and lists. */
   readonly interactive: InteractiveLimits | null;
+  /** What else it can send, as messages of their own or in interactive ones. */
+  readonly extras: readonly ExtraContent[];
   readonly rate: ChannelRate;
   /** Whether its messages cost what the organization's price table says; false: nothing. */
   readonly isPriced: boolean;
@@ -36,7 +39,10 @@ export interface ChannelCapabilities {
 
 export type ChangeType = "reaction" | "edit" | "edit_caption" | "delete";
 
-export type MediaLimits = { readonly [Type in MediaType]?: MediaLimit };
+export type ExtraContent = "location" | "cards" | Exclude<InteractiveOffer, "buttons" | "list">;
+
+/** Voice messages are audio with limits of their own. */
+export type MediaLimits = { readonly [Type in MediaType | "voice"]?: MediaLimit };
 
 export interface MediaLimit {
   readonly maxBytes: number;

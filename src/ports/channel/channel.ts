@@ -1,8 +1,18 @@
 /** The port to a messaging channel. Called outside any transaction. */
-import type { AccountIds, AccountReading, ChannelAccount } from "./account.ts";
+import type {
+  AccountAlert,
+  AccountIds,
+  AccountReading,
+  ChannelAccount,
+  ConnectResult,
+  NumberLimits,
+  RefusedAccount,
+  SetUpRequest,
+  SetUpResult,
+} from "./account.ts";
 import type { ChannelAddress, Identities, IdentityMove } from "./address.ts";
 import type { ChannelCapabilities } from "./capabilities.ts";
-import type { MessageContent, ReceivedContent } from "./message-content.ts";
+import type { MessageContent, ReceivedContent, ReceivedDetails } from "./message-content.ts";
 import type { TemplateAuthority } from "./template-authority.ts";
 
 export interface OutboundMessage {
@@ -34,6 +44,8 @@ export type FailureReason =
   | "other_error"
   | "same_sender_and_recipient"
   | "undeliverable"
+  /** The inbox's number is a test number, which writes only to the people in its list. */
+  | "recipient_not_listed"
   | "not_delivered_experiment"
   | "outside_service_window"
   | "spam_limit"
@@ -72,6 +84,7 @@ export type SendResult =
   | {
       readonly outcome: "busy";
       readonly retryAfterMs: number;
+      readonly waitsFor: "limit" | "file" | "outage";
       readonly failure: ChannelFailure;
       /**
        * The channel refused this message, not all of the inbox; the number of its refusals is passed
@@ -111,6 +124,8 @@ export interface Channel {
   readonly capabilities: ChannelCapabilities;
   send(message: OutboundMessage, options: SendOptions): Promise<SendResult>;
   find(token: string, organization_id: string): Promise<FindResult>;
+  /** Asks whether an inbox can use the channel. It changes nothing. */
+  check(inbox: CheckedInbox, options: { readonly signal: AbortSignal }): Promise<CheckResult>;
   /** Only of a channel with read marks. @throws Error if another attempt may succeed. */
   readonly markRead?: (mark: ReadMark, options: { readonly signal: AbortSignal }) => Promise<void>;
   /** Only of a channel with accounts. */
@@ -119,39 +134,28 @@ export interface Channel {
   readonly templates?: TemplateAuthority;
 }
 
+export interface CheckedInbox {
+  /** The inbox's own address. */
+  readonly address: string;
+  /** Only of a channel with accounts. */
+  readonly account: ChannelAccount | undefined;
+}
+
+export type CheckResult =
+  /** The account is accepted and has the address. `limits` is null if the channel does not say. */
+  | { readonly outcome: "working"; readonly limits: NumberLimits | null }
+  | RefusedAccount
+  /** The channel accepts the credentials, and rejects the request for another reason. */
+  | { readonly outcome: "stopped"; readonly failure: ChannelFailure }
+  /** The channel does not respond or is busy: nothing is known of the account. */
+  | { readonly outcome: "unavailable"; readonly failure: ChannelFailure };
+
 /** Tells a person that a message, and all before it, was read. Safe to repeat. */
 export interface ReadMark {
   readonly account: ChannelAccount;
   readonly channel_message_id: string;
   /** Whether to show that an answer is being written. */
   readonly isTyping: boolean;
-}
-
-/** The inbox that each new organization has, so that it can send and receive at once. */
-export interface FirstInbox {
-  readonly name: string;
-  readonly channel: string;
-  readonly platform: string;
-  /** The inbox's own address. */
-  readonly phone_number: string;
-}
-
-export type ConnectResult =
-  | { readonly outcome: "connected" }
-  /**
-   * The account can't be used; `reason` may be shown to the caller, and `field` is the
-   * credential that is wrong.
-   */
-  | { readonly outcome: "refused"; readonly field: string; readonly reason: string }
-  /** The provider does not respond or is busy: nothing is known of the account. */
-  | { readonly outcome: "unavailable" };
-
-/** What the provider says of a number; null: it does not say. */
-export interface NumberLimits {
-  /** How many people it may write to outside their windows in 24 hours; null also for any number. */
-  readonly messaging_limit: number | null;
-  readonly quality: "green" | "yellow" | "red" | null;
-  readonly messages_per_second: number | null;
 }
 
 /** A request to the address where the provider reports messages and receipts. */
@@ -172,6 +176,8 @@ export interface ChannelProvider {
     request: { readonly account: ChannelAccount; readonly address: string },
     signal: AbortSignal,
   ): Promise<ConnectResult>;
+  /** Sets up what an account needs to send and receive. Safe to repeat. Not of every provider. */
+  setUp?(request: SetUpRequest, signal: AbortSignal): Promise<SetUpResult>;
   /** Undefined if the provider does not allow it. */
   readLimits(account: ChannelAccount, signal: AbortSignal): Promise<NumberLimits | undefined>;
   /** Of a provider that reports what its accounts receive. */
@@ -253,20 +259,16 @@ export interface ChannelUpdates {
   /** The limits of a business's accounts may have changed. */
   readonly limits: readonly { readonly business_id: string }[];
   /** What a person must read in the provider's dashboard. */
-  readonly alerts: readonly {
-    readonly business_id: string;
-    readonly field: string;
-    readonly type: string | null;
-  }[];
+  readonly alerts: readonly AccountAlert[];
 }
 
-/** A message that an account received. */
+/** A message that an account received, or that its owner sent from a phone. */
 export interface AccountMessage extends Omit<InboundMessage, "organization_id" | "channel" | "to"> {
   readonly account_id: string;
+  /** The owner has sent it with the channel's app, and `from` is the person who got it. */
+  readonly is_echo?: true | undefined;
   /** The file of a message with media, whose address is empty until it has been fetched. */
   readonly file: { readonly id: string; readonly content_type: string } | null;
-  /** The whole message in the channel's own form. */
-  readonly original: Readonly<Record<string, unknown>>;
 }
 
 /** A person allowed or stopped marketing by the channel's own means. */
@@ -330,6 +332,7 @@ export interface InboundMessage {
   /** The channel's id of the message that it quotes. */
   readonly reply_to?: string | null | undefined;
   readonly content: ReceivedContent;
+  readonly details?: ReceivedDetails | undefined;
 }
 
 /** The functions that a channel calls. They resolve when the data is durable, and are safe to repeat. */

@@ -1,15 +1,19 @@
 /** The content of a message: as a channel sends it, and as a contact sends it. */
 
-import type { Interactive, ReceivedContent } from "../../../tools/messages/index.ts";
-import type { TemplateButton } from "../../../tools/templates/index.ts";
+import type {
+  Interactive,
+  MediaPart,
+  mediaTypes,
+  ReceivedContent,
+  ReceivedDetails,
+  SentCard,
+  SentLocation,
+} from "../../../tools/messages/index.ts";
+import type { mediaHeaderTypes, TemplateButton } from "../../../tools/templates/index.ts";
 
-export type { ReceivedContent };
+export type { Interactive, ReceivedContent, ReceivedDetails, SentCard, SentLocation };
 
-/** A text, or a file, of either direction. */
-type TextContent = Extract<ReceivedContent, { readonly type: "text" }>;
-type MediaContent = Extract<ReceivedContent, { readonly media: unknown }>;
-
-export type MediaType = MediaContent["type"];
+export type MediaType = (typeof mediaTypes)[number];
 
 /** A file of this service's own store, for a channel with accounts. */
 export interface ChannelFile {
@@ -27,10 +31,29 @@ interface SentFile {
 }
 
 export type MessageContent =
-  | TextContent
-  | { readonly type: MediaType; readonly media: MediaContent["media"] & SentFile }
-  | { readonly type: "interactive"; readonly interactive: Interactive }
-  | { readonly type: "template"; readonly template: TemplateMessage };
+  | {
+      readonly type: "text";
+      readonly text: {
+        readonly body: string;
+        /** Undefined: the channel's default. */
+        readonly preview_url?: boolean | undefined;
+      };
+    }
+  | { readonly type: MediaType; readonly media: MediaPart & SentFile }
+  | { readonly type: "interactive"; readonly interactive: InteractiveContent }
+  | { readonly type: "template"; readonly template: TemplateMessage }
+  | ({ readonly type: "location"; readonly location: SentLocation } & Summarized)
+  | ({ readonly type: "contacts"; readonly cards: readonly SentCard[] } & Summarized);
+
+/** With the file of its header as a channel sends it. */
+export type InteractiveContent = Omit<Interactive, "header_media"> & {
+  readonly header_media?: (NonNullable<Interactive["header_media"]> & SentFile) | undefined;
+};
+
+interface Summarized {
+  /** A readable text of the content. */
+  readonly summary?: string | undefined;
+}
 
 /** A template with the values of its variables, and the texts that result. */
 export interface TemplateMessage {
@@ -39,19 +62,26 @@ export interface TemplateMessage {
   readonly header:
     | { readonly type: "text"; readonly text: string }
     | {
-        readonly type: Exclude<MediaType, "audio">;
-        readonly media: Omit<MediaContent["media"], "caption"> & SentFile;
+        readonly type: (typeof mediaHeaderTypes)[number];
+        readonly media: Omit<MediaPart, "caption" | "voice"> & SentFile;
       }
+    | { readonly type: "location"; readonly location: Required<SentLocation> }
     | null;
   readonly body: string;
   readonly footer: string | null;
   /** A quick reply's `payload` is returned when the contact taps it; by default its text is. */
-  readonly buttons: readonly (TemplateButton & { readonly payload?: string | undefined })[];
+  readonly buttons: readonly (TemplateButton & {
+    readonly payload?: string | undefined;
+    /** What a button of type copy_code copies. */
+    readonly code?: string | undefined;
+  })[];
   /** What the channel fills in, in the order of the placeholders. */
   readonly values: {
     readonly header: readonly string[];
     readonly body: readonly string[];
-    /** The variable end of a url button's address. */
+    /** Of a template whose variables have names: those of the values in header and body. */
+    readonly names?: { readonly header: readonly string[]; readonly body: readonly string[] };
+    /** The variable end of a url button's address, or the code of a copy_code button. */
     readonly buttons: readonly { readonly index: number; readonly value: string }[];
   };
 }

@@ -8,6 +8,7 @@
 import type {
   TemplateCategory,
   TemplateData,
+  TemplateSkipReason,
   TemplateStatus,
   Variable,
 } from "../../../tools/templates/index.ts";
@@ -69,6 +70,8 @@ export interface ReviewedTemplate {
   readonly category: TemplateCategory;
   /** Null if it has parts that this service can't send, such as a carousel. */
   readonly version: TemplateVersion | null;
+  /** Why `version` is null. */
+  readonly skip_reason?: TemplateSkipReason | undefined;
 }
 
 export interface TemplateQuery {

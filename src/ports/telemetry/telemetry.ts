@@ -18,8 +18,12 @@ export interface Metrics {
     outcome: "accepted" | "refused" | "busy" | "stopped" | "unknown";
     seconds: number;
   }): void;
-  /** One attempt to deliver to a webhook. */
-  webhook(result: { outcome: "delivered" | "refused" | "unreachable"; seconds: number }): void;
+  /** One attempt to deliver to a webhook; `isLast` if no other follows by itself. */
+  webhook(result: {
+    outcome: "delivered" | "refused" | "unreachable";
+    seconds: number;
+    isLast: boolean;
+  }): void;
 }
 
 export interface SpanOptions {
@@ -59,6 +63,8 @@ export interface Gauges {
      * organization or an event.
      */
     readonly group: string;
+    /** Whether these are the bulk jobs of the lanes, which wait behind the others. */
+    readonly isBulk: boolean;
     readonly due: number;
     readonly later: number;
     /** How long the oldest due job has waited. */

@@ -1,4 +1,6 @@
 /** The sender of a request, as the platform has authenticated it. */
+
+import type { BoundBudgets } from "../../../tools/budgets.ts";
 import type { Scope } from "../../../tools/contract/index.ts";
 import type { BoundRules } from "../../../tools/rules.ts";
 
@@ -40,4 +42,8 @@ export interface Caller {
   readonly rules: readonly BoundRules[];
   /** The rules that bind its calls through MCP besides. */
   readonly toolRules: readonly BoundRules[];
+  /** The budgets that count its calls: of the caller, of its makers, and of the organization. */
+  readonly budgets: readonly BoundBudgets[];
+  /** The budgets that count its calls through MCP besides. */
+  readonly toolBudgets: readonly BoundBudgets[];
 }

@@ -17,6 +17,8 @@ export type RouteWithBody<Body extends BodyKind, Extra extends readonly unknown[
 /** A route without a credential: its handler verifies the request itself, for example by a signature. */
 interface PublicRoute<Body extends BodyKind, Extra extends readonly unknown[]> extends Declaration<Body> {
   readonly credential: "none";
+  /** Whether requests try a password: the limits of the operations that take one apply. Default: false. */
+  readonly triesPassword?: boolean;
   handle(request: HttpRequest<Body>, ...extra: Extra): Promise<HttpAnswer>;
 }
 
@@ -26,6 +28,10 @@ export interface CredentialRoute<Body extends BodyKind, Extra extends readonly u
   readonly credential: "any";
   /** Null: the handler checks the scopes. */
   readonly scope: ScopeRule | null;
+  /** The operation that rules have to allow for it. Default: rules that list operations do not allow it. */
+  readonly operation?: string;
+  /** Whether it reads many rows as a file, which rules may leave to a person. Default: false. */
+  readonly isExport?: boolean;
   handle(request: CredentialRequest<Body>, ...extra: Extra): Promise<HttpAnswer>;
 }
 
@@ -40,6 +46,8 @@ interface Declaration<Body extends BodyKind> {
   readonly maxBodyBytes?: number;
   /** Default: true. */
   readonly isRateLimited?: boolean;
+  /** Whether requests must come from a page that this service serves. Default: false. */
+  readonly isForOwnPages?: boolean;
   /**
    * Whether requests that the handler rejects are limited, by the network of the client and the
    * path. Default: false.

@@ -5,8 +5,7 @@
  * Values are read liberally where that is harmless: `null` for an absent option, a number or an object sent
  * as text, an enum value in another case. MCP and POST /v1/mcp/tools/call read them in the same way.
  */
-import { failInput } from "../failure.ts";
-import { inputMessages } from "../issues.ts";
+import { parseFields } from "../failure.ts";
 import type { ToolMapping } from "../operation.ts";
 import { coerceFields } from "./coerce.ts";
 import { requireKnownArguments, requireKnownMembers } from "./unknown-members.ts";
@@ -25,12 +24,9 @@ export function readArguments(
 ): Record<string, unknown> {
   requireKnownArguments(mapping.input, sent);
   const coerced = coerceFields(mapping.input, sent);
-  const parsed = mapping.input.safeParse(coerced, { error: inputMessages });
-  if (!parsed.success) {
-    throw failInput(parsed.error.issues, coerced);
-  }
+  const fields = parseFields(mapping.input, coerced);
   requireKnownMembers(mapping.input, coerced);
-  return placeFields(mapping, parsed.data);
+  return placeFields(mapping, fields);
 }
 
 /** Moves a tool's fields to where its route expects them. */

@@ -151,6 +151,12 @@ export const accessErrors = {
     "The {header} header names a host that this server does not accept.",
     "Use one of the server's own host names, or add the host to {setting}.",
   ),
+  foreign_page: errorEntry(
+    "permission",
+    403,
+    "Only pages of this service may send this request.",
+    "Open the console at the service's own address. Behind a proxy, set TIDINGS_PUBLIC_URL to the address that the browser shows.",
+  ),
 } as const satisfies Record<string, ErrorEntry>;
 
 /** Rate limits and failures of the service. */

@@ -110,10 +110,17 @@ function readWords(text: string): readonly string[] {
   return text
     .toLowerCase()
     .split(/\s+/)
-    .filter((word) => word.length > 1);
+    .filter((word) => word.length > 1)
+    .map((word) => (word.length > 5 ? word.replace(endings, "") : word));
 }
 
-/** The passages that have every word, those with words in their heading first. */
+/** Without them approve also finds approval. A shorter word would then be part of too many others. */
+const endings = /(?:ing|ed|al|es|e|s)$/;
+
+/**
+ * The passages that have every word, those with words in their heading first. The reference repeats the words
+ * of the guides on many pages, so a guide counts more.
+ */
 function find(index: readonly PassageEntry[], words: readonly string[]): readonly PassageEntry[] {
   return index
     .map((passage) => ({ passage, score: rate(passage, words) }))
@@ -123,13 +130,18 @@ function find(index: readonly PassageEntry[], words: readonly string[]): readonl
     .map(({ passage }) => passage);
 }
 
-function rate({ p, h, t }: PassageEntry, words: readonly string[]): number {
+/** More than a word in a heading. */
+const guideScore = 10;
+
+function rate({ a, p, h, t }: PassageEntry, words: readonly string[]): number {
   const [page, heading, text] = [p.toLowerCase(), h.toLowerCase(), t.toLowerCase()];
   const scores = words.map(
     (word) =>
       (heading.includes(word) ? 9 : 0) + (page.includes(word) ? 4 : 0) + (text.includes(word) ? 1 : 0),
   );
-  return scores.includes(0) ? 0 : scores.reduce((sum, score) => sum + score, 0);
+  const isGuide = !a.startsWith("/docs/reference/");
+  const sum = scores.reduce((total, score) => total + score, isGuide ? guideScore : 0);
+  return scores.includes(0) ? 0 : sum;
 }
 
 function show(passages: readonly PassageEntry[], words: readonly string[]): readonly Node[] {

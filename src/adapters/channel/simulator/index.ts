@@ -12,11 +12,11 @@ import type {
   Channel,
   ChannelCallbacks,
   ChannelFailure,
-  FirstInbox,
   OutboundMessage,
   SendOptions,
   SendResult,
 } from "../../../ports/channel/channel.ts";
+import type { FirstInbox } from "../../../ports/channel/first-inbox.ts";
 import type { MessageContent } from "../../../ports/channel/message-content.ts";
 import type {
   TemplateAuthority,
@@ -111,6 +111,7 @@ export function createSimulator(options: SimulatorOptions): Simulator {
         const message = await store.find(organization_id, token);
         return message ? { outcome: "accepted", channel_message_id: message.id } : { outcome: "absent" };
       },
+      check: async () => ({ outcome: "working", limits: null }),
     },
     controls,
     routes: createSimulatorRoutes(controls),
@@ -145,7 +146,8 @@ async function send(
   const injected = findInjectedFailure(faults, message, now());
   if (injected?.kind === "busy") {
     const { retryAfterMs, failure } = injected;
-    return { outcome: "busy", retryAfterMs, failure };
+    // The faults of this kind are limits.
+    return { outcome: "busy", retryAfterMs, waitsFor: "limit", failure };
   }
   const refusal = injected?.kind === "refused" ? injected.failure : await findRefusal(message);
   if (refusal) {
@@ -182,8 +184,12 @@ function withoutFile(content: MessageContent): MessageContent {
     const { file: _, ...media } = content.media;
     return { ...content, media };
   }
+  if (content.type === "interactive" && content.interactive.header_media) {
+    const { file: _, ...header_media } = content.interactive.header_media;
+    return { ...content, interactive: { ...content.interactive, header_media } };
+  }
   const header = content.type === "template" ? content.template.header : null;
-  if (content.type !== "template" || header === null || header.type === "text") {
+  if (content.type !== "template" || header === null || !("media" in header)) {
     return content;
   }
   const { file: _, ...media } = header.media;

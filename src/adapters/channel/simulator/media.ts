@@ -60,8 +60,11 @@ function mediaOf(content: MessageContent): Media | undefined {
   if ("media" in content) {
     return { type: content.type, ...content.media };
   }
+  if (content.type === "interactive") {
+    return content.interactive.header_media;
+  }
   const header = content.type === "template" ? content.template.header : null;
-  return header && header.type !== "text" ? { type: header.type, ...header.media } : undefined;
+  return header && "media" in header ? { type: header.type, ...header.media } : undefined;
 }
 
 /** A file of the service's own store. Its size was checked when the message was accepted. */

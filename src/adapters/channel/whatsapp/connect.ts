@@ -1,12 +1,19 @@
 /**
  * Checks an account when an inbox gets it: the token, the number and its account, and the app's subscription.
  */
-import { createHmac } from "node:crypto";
 import { z } from "zod";
-import type { ConnectResult } from "../../../ports/channel/channel.ts";
+import type { ConnectResult, RefusedAccount } from "../../../ports/channel/account.ts";
 import type { WhatsAppAccount } from "./account.ts";
-import { reactionTo } from "./error-codes.ts";
-import { type Api, askGraph, type GraphAnswer, parseAnswer, segment, type WhatsAppSettings } from "./http.ts";
+import { isInvalidProof, reactionTo } from "./error-codes.ts";
+import {
+  type Api,
+  askGraph,
+  type GraphAnswer,
+  type GraphError,
+  parseAnswer,
+  segment,
+  type WhatsAppSettings,
+} from "./http.ts";
 
 interface Connection {
   readonly account: WhatsAppAccount;
@@ -31,22 +38,21 @@ export async function connect(
   { account, phone_number }: Connection,
   signal: AbortSignal,
 ): Promise<ConnectResult> {
-  const api = { settings, token: account.access_token, signal };
+  const api = { settings, credentials: account, signal };
   const waba = segment(account.waba_id);
-  const numbers = await listNumbers(api, waba);
-  if (!Array.isArray(numbers)) {
-    return numbers;
+  const found = await findNumber(api, account);
+  if (found.outcome === "rejected") {
+    return explain(found, {
+      field: "waba_id",
+      reason: "the access token can't read a WhatsApp Business Account with this id.",
+    });
   }
-  const found = numbers.find(({ id }) => id === account.phone_number_id);
-  if (!found) {
+  if (found.outcome === "missing") {
     return refuse("phone_number_id", "the WhatsApp Business Account has no phone number with this id.");
   }
-  const digits = found.display_phone_number.replace(/\D/g, "");
-  if (`+${digits}` !== phone_number) {
-    return refuse(
-      "phone_number_id",
-      `this id is of the number +${digits}, and the inbox has ${phone_number}.`,
-    );
+  const otherNumber = explainNumber(found.display_phone_number, phone_number);
+  if (otherNumber) {
+    return otherNumber;
   }
   const subscribed = await askGraph(api, { method: "POST", path: `/${waba}/subscribed_apps` });
   if (subscribed.outcome === "rejected") {
@@ -62,21 +68,13 @@ const Subscriptions = z.object({
   data: z.array(z.object({ whatsapp_business_api_data: z.object({ id: z.string() }) })),
 });
 
-/**
- * The app that has just subscribed is the token's own, and the secret is the app's: Meta checks the proof.
- */
-async function checkApp(
-  api: Api,
-  { waba_id, app_id, app_secret, access_token }: WhatsAppAccount,
-): Promise<ConnectResult> {
-  const proof = createHmac("sha256", app_secret).update(access_token).digest("hex");
-  const path = `/${segment(waba_id)}/subscribed_apps?appsecret_proof=${proof}`;
-  const answer = await askGraph(api, { method: "GET", path });
+/** The app that has just subscribed is the token's own. */
+async function checkApp(api: Api, { waba_id, app_id }: WhatsAppAccount): Promise<ConnectResult> {
+  const answer = await askGraph(api, { method: "GET", path: `/${segment(waba_id)}/subscribed_apps` });
   if (answer.outcome === "rejected") {
     return explain(answer, {
-      field: "app_secret",
-      reason:
-        "it is not the secret of the access token's app, or the token can't read the apps of the account.",
+      field: "access_token",
+      reason: "it can't read the apps of the account; give it the permission whatsapp_business_management.",
     });
   }
   const { data } = parseAnswer(Subscriptions, answer.value);
@@ -85,25 +83,32 @@ async function checkApp(
     : refuse("app_id", "the access token is of another app.");
 }
 
-/** All numbers of the account, or why they can't be read. */
-async function listNumbers(api: Api, waba: string) {
-  const numbers: z.output<typeof PhoneNumbers>["data"] = [];
+type FoundNumber =
+  | { readonly outcome: "found"; readonly display_phone_number: string }
+  | { readonly outcome: "missing" }
+  | RejectedAnswer;
+
+/** Looks for a number among those of its account. */
+export async function findNumber(
+  api: Api,
+  { waba_id, phone_number_id }: Pick<WhatsAppAccount, "waba_id" | "phone_number_id">,
+): Promise<FoundNumber> {
   let after: string | undefined = "";
   for (let page = 0; page < maxPages && after !== undefined; page += 1) {
     const cursor: string = after === "" ? "" : `&after=${encodeURIComponent(after)}`;
-    const path = `/${waba}/phone_numbers?fields=id,display_phone_number&limit=100${cursor}`;
+    const path = `/${segment(waba_id)}/phone_numbers?fields=id,display_phone_number&limit=100${cursor}`;
     const answer: GraphAnswer = await askGraph(api, { method: "GET", path });
     if (answer.outcome === "rejected") {
-      return explain(answer, {
-        field: "waba_id",
-        reason: "the access token can't read a WhatsApp Business Account with this id.",
-      });
+      return answer;
     }
     const { data, paging } = parseAnswer(PhoneNumbers, answer.value);
-    numbers.push(...data);
+    const found = data.find(({ id }) => id === phone_number_id);
+    if (found) {
+      return { outcome: "found", display_phone_number: found.display_phone_number };
+    }
     after = paging?.next === undefined ? undefined : paging.cursors?.after;
   }
-  return numbers;
+  return { outcome: "missing" };
 }
 
 type RejectedAnswer = Extract<GraphAnswer, { outcome: "rejected" }>;
@@ -115,16 +120,30 @@ function explain(
   if (reactionTo(error).reaction.startsWith("wait")) {
     return { outcome: "unavailable" };
   }
-  if (error.title.includes("require an appsecret_proof")) {
-    const reason =
-      'the app wants a proof of its secret with each call: switch off "Require app secret" in its advanced settings.';
-    return refuse("app_secret", reason);
+  return explainToken(error) ?? refuse(field, reason);
+}
+
+/** Why the API accepts no request with the token; undefined for another error. */
+export function explainToken(error: GraphError): RefusedAccount | undefined {
+  if (isInvalidProof(error)) {
+    return refuse("app_secret", "it is not the secret of the access token's app.");
   }
   return error.code === expiredToken || error.code === 0
     ? refuse("access_token", "the token is wrong, has expired or was revoked.")
-    : refuse(field, reason);
+    : undefined;
 }
 
-function refuse(field: Field, reason: string): ConnectResult {
+/** Undefined if the number at Meta is the inbox's, E.164. */
+export function explainNumber(
+  display_phone_number: string,
+  phone_number: string,
+): RefusedAccount | undefined {
+  const number = `+${display_phone_number.replace(/\D/g, "")}`;
+  return number === phone_number
+    ? undefined
+    : refuse("phone_number_id", `this id is of the number ${number}, and the inbox has ${phone_number}.`);
+}
+
+function refuse(field: Field, reason: string): RefusedAccount {
   return { outcome: "refused", field, reason };
 }

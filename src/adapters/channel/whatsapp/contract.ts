@@ -39,6 +39,31 @@ export type AudioMessage = BaseMessageProperties & {
   );
 };
 
+export type StickerMessage = BaseMessageProperties & {
+  readonly type?: "sticker";
+  readonly sticker: { readonly id: string } | { readonly link: string };
+};
+
+export type LocationMessage = BaseMessageProperties & {
+  readonly type?: "location";
+  readonly location: {
+    readonly address?: string;
+    readonly latitude: string | number;
+    readonly longitude: string | number;
+    readonly name?: string;
+  };
+};
+
+export type ContactsMessage = BaseMessageProperties & {
+  readonly type?: "contacts";
+  readonly contacts: readonly ContactObject[];
+};
+
+export type ReactionMessage = BaseMessageProperties & {
+  readonly type?: "reaction";
+  readonly reaction: { readonly emoji?: string; readonly message_id: string };
+};
+
 export type InteractiveMessage = BaseMessageProperties & {
   readonly type?: "interactive";
   readonly interactive: InteractiveObject;
@@ -58,7 +83,13 @@ export type MarkMessageRequestPayload = {
 
 export type HeaderComponent = TemplateComponent & {
   readonly type?: "header";
-  readonly parameters?: readonly (TextParameter | ImageParameter | VideoParameter | DocumentParameter)[];
+  readonly parameters?: readonly (
+    | TextParameter
+    | ImageParameter
+    | VideoParameter
+    | DocumentParameter
+    | LocationParameter
+  )[];
 };
 
 export type BodyComponent = TemplateComponent & {
@@ -68,9 +99,9 @@ export type BodyComponent = TemplateComponent & {
 
 export type ButtonComponent = TemplateComponent & {
   readonly type?: "button";
-  readonly sub_type: "quick_reply" | "url" | "catalog";
+  readonly sub_type: "quick_reply" | "url" | "catalog" | "copy_code";
   readonly index: string;
-  readonly parameters: readonly (ButtonPayloadParameter | ButtonTextParameter)[];
+  readonly parameters: readonly (ButtonPayloadParameter | ButtonTextParameter | ButtonCodeParameter)[];
 };
 
 export type CreateTemplate = {
@@ -90,6 +121,15 @@ export type EditTemplate = {
   readonly message_send_ttl_seconds?: number;
 };
 
+export type WhatsAppBusinessPhoneNumberRegistrationRequest = {
+  readonly messaging_product: "whatsapp";
+  readonly pin: string;
+  readonly backup?: WhatsAppBusinessAccountBackup;
+  readonly tier?: V2TierName;
+  readonly data_localization_region?: WhatsAppDataLocalizationRegion;
+  readonly meta_store_retention_minutes?: number;
+};
+
 export type BaseMessageProperties = {
   readonly messaging_product: "whatsapp";
   readonly recipient_type?: "individual" | "group";
@@ -100,6 +140,16 @@ export type BaseMessageProperties = {
   readonly biz_opaque_callback_data?: string;
   readonly message_activity_sharing?: boolean;
 } & ({ readonly to: string } | { readonly recipient: string });
+
+export type ContactObject = {
+  readonly addresses?: readonly AddressObject[];
+  readonly birthday?: string;
+  readonly emails?: readonly EmailObject[];
+  readonly name?: NameObject;
+  readonly org?: OrganizationObject;
+  readonly phones?: readonly PhoneObject[];
+  readonly urls?: readonly UrlObject[];
+};
 
 export type InteractiveObject = {
   readonly type:
@@ -170,6 +220,16 @@ export type DocumentParameter = ParameterObject & {
   );
 };
 
+export type LocationParameter = ParameterObject & {
+  readonly type?: "location";
+  readonly location: {
+    readonly latitude: string | number;
+    readonly longitude: string | number;
+    readonly name: string;
+    readonly address: string;
+  };
+};
+
 export type CurrencyParameter = ParameterObject & {
   readonly type?: "currency";
   readonly currency: CurrencyObject;
@@ -187,6 +247,11 @@ export type ButtonPayloadParameter = ButtonParameterObject & {
 
 export type ButtonTextParameter = ButtonParameterObject & { readonly type?: "text"; readonly text: string };
 
+export type ButtonCodeParameter = ButtonParameterObject & {
+  readonly type?: "coupon_code";
+  readonly coupon_code: string;
+};
+
 export type ComponentDefinition = {
   readonly type: string;
   readonly format?: string;
@@ -194,18 +259,74 @@ export type ComponentDefinition = {
   readonly example?: {
     readonly header_text?: readonly string[];
     readonly header_handle?: readonly string[];
+    readonly header_text_named_params?: readonly NamedParameterExample[];
     readonly body_text?: readonly (readonly string[])[];
+    readonly body_text_named_params?: readonly NamedParameterExample[];
   };
   readonly buttons?: readonly ButtonDefinition[];
 };
 
+export type WhatsAppBusinessAccountBackup = { readonly password?: string; readonly data?: string };
+
+export type V2TierName = "PROD" | "SANDBOX";
+
+export type WhatsAppDataLocalizationRegion =
+  | "AE"
+  | "AU"
+  | "BH"
+  | "BR"
+  | "CA"
+  | "CH"
+  | "DE"
+  | "GB"
+  | "ID"
+  | "IN"
+  | "JP"
+  | "KR"
+  | "SG"
+  | "ZA";
+
 export type MessageContext = { readonly message_id: string };
+
+export type AddressObject = {
+  readonly city?: string;
+  readonly country?: string;
+  readonly country_code?: string;
+  readonly state?: string;
+  readonly street?: string;
+  readonly type?: string;
+  readonly zip?: string;
+};
+
+export type EmailObject = { readonly email: string; readonly type?: string };
+
+export type NameObject = {
+  readonly first_name?: string;
+  readonly formatted_name?: string;
+  readonly last_name?: string;
+  readonly middle_name?: string;
+  readonly prefix?: string;
+  readonly suffix?: string;
+};
+
+export type OrganizationObject = {
+  readonly company?: string;
+  readonly department?: string;
+  readonly title?: string;
+};
+
+export type PhoneObject = { readonly phone: string; readonly type?: string; readonly wa_id?: string };
+
+export type UrlObject = { readonly type?: string; readonly url: string };
 
 export type HeaderObject = {
   readonly type: "text" | "video" | "image" | "document";
   readonly text?: string;
   readonly sub_text?: string;
-  readonly document?: MediaObject;
+  readonly document?: { readonly id?: string; readonly link?: string; readonly filename?: string } & (
+    | { readonly id: string; readonly link?: never }
+    | { readonly link: string; readonly id?: never }
+  );
   readonly image?: MediaObject;
   readonly video?: MediaObject;
 };
@@ -229,7 +350,7 @@ export type ActionObject =
     }
   | {
       readonly name: "catalog_message";
-      readonly parameters: { readonly thumbnail_product_retailer_id: string };
+      readonly parameters?: { readonly thumbnail_product_retailer_id?: string };
     }
   | {
       readonly name: "flow";
@@ -252,20 +373,36 @@ export type ActionObject =
     }
   | { readonly name: "call_permission_request" }
   | { readonly name: "cta_url"; readonly parameters: { readonly display_text: string; readonly url: string } }
+  | { readonly name: "send_location" | "voice_call" | "request_contact_info" }
   | {
-      readonly name:
-        | "review_and_pay"
-        | "review_order"
-        | "send_location"
-        | "address_message"
-        | "voice_call"
-        | "request_contact_info";
+      readonly name: "address_message";
+      readonly parameters?: { readonly country: string; readonly values?: Readonly<Record<string, unknown>> };
+    }
+  | {
+      readonly name: "review_and_pay";
+      readonly parameters?: {
+        readonly reference_id: string;
+        readonly type: "digital-goods" | "physical-goods";
+        readonly payment_type?: string;
+        readonly payment_configuration?: string;
+        readonly currency: string;
+        readonly total_amount: OrderAmount;
+        readonly order: OrderDetails;
+      };
+    }
+  | {
+      readonly name: "review_order";
+      readonly parameters?: {
+        readonly reference_id: string;
+        readonly order: { readonly status: string; readonly description?: string };
+      };
     };
 
 export type LanguageObject = { readonly policy?: "deterministic"; readonly code: string };
 
 export type ParameterObject = {
-  readonly type: "currency" | "date_time" | "document" | "image" | "text" | "video";
+  readonly type: "currency" | "date_time" | "document" | "image" | "text" | "video" | "location";
+  readonly parameter_name?: string;
 };
 
 export type MediaObject = { readonly id: string } | { readonly link: string };
@@ -278,7 +415,9 @@ export type CurrencyObject = {
 
 export type DateTimeObject = { readonly fallback_value: string };
 
-export type ButtonParameterObject = { readonly type: "payload" | "text" };
+export type ButtonParameterObject = { readonly type: "payload" | "text" | "coupon_code" };
+
+export type NamedParameterExample = { readonly param_name: string; readonly example: string };
 
 export type ButtonDefinition = {
   readonly type: string;
@@ -295,4 +434,26 @@ export type SectionObject = {
   readonly title?: string;
   readonly product_items?: readonly { readonly product_retailer_id: string }[];
   readonly rows?: readonly { readonly id: string; readonly title: string; readonly description?: string }[];
+};
+
+export type OrderAmount = {
+  readonly value: number;
+  readonly offset: number;
+  readonly description?: string;
+  readonly discount_program_name?: string;
+};
+
+export type OrderDetails = {
+  readonly status: "pending";
+  readonly items: readonly {
+    readonly retailer_id?: string;
+    readonly name: string;
+    readonly amount: OrderAmount;
+    readonly sale_amount?: OrderAmount;
+    readonly quantity: number;
+  }[];
+  readonly subtotal: OrderAmount;
+  readonly tax: OrderAmount;
+  readonly shipping?: OrderAmount;
+  readonly discount?: OrderAmount;
 };

@@ -99,21 +99,34 @@ export const errorCodes: Readonly<Record<number, Meaning>> = {
   137000: refuse("The recipient's identity has changed"),
 };
 
-/** Codes 200 to 299 are permissions. */
-export function reactionTo({
-  code,
-  subcode,
-  isTransient,
-}: Pick<GraphError, "code" | "subcode" | "isTransient">): {
+/** Receipts have no more of an error than its code. */
+type KnownError = Pick<GraphError, "code" | "subcode" | "isTransient"> & Partial<Pick<GraphError, "title">>;
+
+export function reactionTo(error: KnownError): {
   readonly reaction: Reaction;
   readonly waitMs: number;
 } {
-  const isUnknownObject = code === 100 && subcode === 33;
-  const isPermission = code >= 200 && code < 300;
-  const unknown: Reaction = isTransient ? "wait_briefly" : "refuse";
+  const unknown: Reaction = error.isTransient ? "wait_briefly" : "refuse";
   const { reaction, waitMs = 5_000 } =
-    isUnknownObject || isPermission ? stop("") : (errorCodes[code] ?? { reaction: unknown });
+    isUnknownObject(error) || isMissingPermission(error) || isInvalidProof(error)
+      ? stop("")
+      : (errorCodes[error.code] ?? { reaction: unknown });
   return { reaction, waitMs };
+}
+
+/** The id does not exist, or the token may not read it. */
+export function isUnknownObject({ code, subcode }: Pick<GraphError, "code" | "subcode">): boolean {
+  return code === 33 || (code === 100 && subcode === 33);
+}
+
+/** The proof of the app's secret is wrong or missing. It has the code of any invalid parameter. */
+export function isInvalidProof({ code, title = "" }: Pick<KnownError, "code" | "title">): boolean {
+  return code === 100 && title.includes("appsecret_proof");
+}
+
+/** Codes 200 to 299 are permissions. */
+export function isMissingPermission({ code }: Pick<GraphError, "code">): boolean {
+  return code === 3 || code === 10 || (code >= 200 && code < 300);
 }
 
 export function toFailure({

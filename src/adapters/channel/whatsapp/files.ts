@@ -19,12 +19,12 @@ const unknownObject = 100;
 
 export function createFetchFile(settings: WhatsAppSettings) {
   return async <Value>(
-    { access_token: token, phone_number_id }: WhatsAppAccount,
+    credentials: WhatsAppAccount,
     { id, signal }: WantedFile,
     read: (content: FileContent) => Promise<Value>,
   ): Promise<Value | undefined> => {
-    const path = `/${segment(id)}?phone_number_id=${segment(phone_number_id)}`;
-    const answer = await askGraph({ settings, token, signal }, { method: "GET", path });
+    const path = `/${segment(id)}?phone_number_id=${segment(credentials.phone_number_id)}`;
+    const answer = await askGraph({ settings, credentials, signal }, { method: "GET", path });
     if (answer.outcome === "rejected") {
       if (answer.error.code === unknownObject) {
         return undefined;
@@ -33,7 +33,8 @@ export function createFetchFile(settings: WhatsAppSettings) {
     }
     const { url } = parseAnswer(Location, answer.value);
     requireKnownHost(settings, url);
-    const request = { method: "GET", url, headers: { authorization: `Bearer ${token}` } } as const;
+    const headers = { authorization: `Bearer ${credentials.access_token}` };
+    const request = { method: "GET", url, headers } as const;
     return withDeadline(downloadTimeoutMs, [signal], (deadline) =>
       exchange(request, deadline, async ({ statusCode, headers, body }) => {
         if (statusCode !== 200) {

@@ -1,14 +1,17 @@
 /**
  * Requests to the Graph API: the account's token, a time limit, no redirects, and answers of limited length.
  *
- * The token is sent to the configured host alone. An answer that says nothing certain, such as a
- * gateway's error page, is thrown as an error, like a broken connection. Error messages contain no text
- * of the API and no credentials.
+ * Each request has a proof that its sender knows the app's secret, so that the app may require one. The
+ * token is sent to the configured host alone. An answer that says nothing certain, such as a gateway's error
+ * page, is thrown as an error, like a broken connection. Error messages contain no text of the API and no
+ * credentials.
  */
+import { createHmac } from "node:crypto";
 import { Readable } from "node:stream";
 import { z } from "zod";
 import { withDeadline } from "../../../time/deadline.ts";
 import { fetchJson, type HttpHeaders, parseForm, readRetryAfter } from "../../http-client/index.ts";
+import type { WhatsAppAccount } from "./account.ts";
 
 export interface WhatsAppSettings {
   /** `https://graph.facebook.com` or an emulator, without a slash at its end. */
@@ -21,10 +24,13 @@ export interface WhatsAppSettings {
   readonly timeoutMs?: number;
 }
 
+/** The access token of a request, and the secret of its app. */
+export type GraphCredentials = Pick<WhatsAppAccount, "access_token" | "app_secret">;
+
 /** What every request needs. */
 export interface Api {
   readonly settings: WhatsAppSettings;
-  readonly token: string;
+  readonly credentials: GraphCredentials;
   /** Undefined: only the time limit ends a request. */
   readonly signal?: AbortSignal;
 }
@@ -37,6 +43,8 @@ export interface GraphRequest {
   readonly body?: string | Uint8Array | AsyncIterable<Uint8Array>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly timeoutMs?: number;
+  /** Called right before the request is written to its connection. */
+  readonly onWrite?: () => void;
 }
 
 export interface GraphError {
@@ -59,8 +67,11 @@ export type GraphAnswer =
 
 const defaultTimeoutMs = 8_000;
 const maxAnswerBytes = 4_000_000;
-/** The code of a throttled request whose answer has no error in a known form. */
-const throttledCode = 4;
+/** Answers without an error in a known form that say that the request had no effect. */
+const unprocessed: Readonly<Record<number, { readonly code: number; readonly title: string }>> = {
+  429: { code: 4, title: "Too many requests" },
+  503: { code: 2, title: "The service is down for a short time" },
+};
 
 const ErrorAnswer = z.object({
   error: z.object({
@@ -91,12 +102,11 @@ export async function askGraph(api: Api, request: GraphRequest): Promise<GraphAn
       error: { status, code, subcode: subcode ?? null, ...texts, ...more, retryAfterMs },
     };
   }
-  if (status === 429) {
-    const texts = { title: "Too many requests", detail: null, explanation: null };
-    return {
-      outcome: "rejected",
-      error: { status, code: throttledCode, subcode: null, ...texts, isTransient: true, retryAfterMs },
-    };
+  const known = unprocessed[status];
+  // An error page without a time for the retry does not say whether the API got the request.
+  if (known && (status === 429 || readRetryAfter(headers) !== undefined)) {
+    const more = { subcode: null, detail: null, explanation: null, isTransient: true };
+    return { outcome: "rejected", error: { status, ...known, ...more, retryAfterMs } };
   }
   throw new UnknownAnswerError(status, `WhatsApp answered ${status} to ${method} ${withoutQuery(path)}.`);
 }
@@ -112,16 +122,18 @@ export class UnknownAnswerError extends Error {
   }
 }
 
-async function exchange({ settings, token, signal }: Api, request: GraphRequest) {
+async function exchange({ settings, credentials, signal }: Api, request: GraphRequest) {
   const { method, path, json, timeoutMs = settings.timeoutMs ?? defaultTimeoutMs } = request;
+  const url = `${settings.baseUrl}/${settings.version}${path}`;
   const answer = await withDeadline(timeoutMs, signal ? [signal] : [], (deadline) =>
     fetchJson(
       {
         method,
-        url: `${settings.baseUrl}/${settings.version}${path}`,
-        headers: { authorization: `Bearer ${token}`, ...request.headers },
+        url: `${url}${path.includes("?") ? "&" : "?"}appsecret_proof=${proofOf(credentials)}`,
+        headers: { authorization: `Bearer ${credentials.access_token}`, ...request.headers },
         json,
         body: toBody(request.body),
+        onWrite: request.onWrite,
         maxBytes: maxAnswerBytes,
       },
       deadline,
@@ -131,6 +143,10 @@ async function exchange({ settings, token, signal }: Api, request: GraphRequest)
     throw tooLong();
   }
   return answer;
+}
+
+function proofOf({ access_token, app_secret }: GraphCredentials): string {
+  return createHmac("sha256", app_secret).update(access_token).digest("hex");
 }
 
 export const tooLong = () => new Error("WhatsApp's answer is too long.");
@@ -152,8 +168,11 @@ const unsentCodes: readonly unknown[] = [
 
 /** Whether there was no connection, so that the request was certainly not sent. */
 export function isUnsent(error: unknown): boolean {
-  return error instanceof Error && "code" in error && unsentCodes.includes(error.code);
+  return unsentCodes.includes(codeOf(error));
 }
+
+/** What `isUnsent` means, for people. */
+export const unsentTitle = "WhatsApp can't be reached";
 
 const lateCodes: readonly unknown[] = ["UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"];
 const brokenCodes: readonly unknown[] = ["ECONNRESET", "EPIPE", "ETIMEDOUT", "UND_ERR_SOCKET"];
@@ -163,11 +182,15 @@ export function describeNoAnswer(error: unknown): string | undefined {
   if (error instanceof UnknownAnswerError) {
     return `WhatsApp answered with the HTTP status ${error.status}`;
   }
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  const code = codeOf(error);
   if (lateCodes.includes(code) || (error instanceof Error && error.name === "TimeoutError")) {
     return "WhatsApp did not answer in time";
   }
   return brokenCodes.includes(code) ? "The connection to WhatsApp broke" : undefined;
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && "code" in error ? error.code : undefined;
 }
 
 /** `Retry-After`, else the use of a business, in minutes. */

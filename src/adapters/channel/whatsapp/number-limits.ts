@@ -1,6 +1,6 @@
 /** What Meta says of a number: the messaging limit of its business, its quality rating and its throughput. */
 import { z } from "zod";
-import type { NumberLimits } from "../../../ports/channel/channel.ts";
+import type { NumberLimits } from "../../../ports/channel/account.ts";
 import type { WhatsAppAccount } from "./account.ts";
 import { askGraph, parseAnswer, segment, type WhatsAppSettings } from "./http.ts";
 
@@ -12,7 +12,8 @@ const PhoneNumber = z.object({
   throughput: z.object({ level: text }).nullish().catch(null),
 });
 
-const fields = Object.keys(PhoneNumber.shape).join(",");
+/** The fields of a number that have its limits. */
+export const limitFields = Object.keys(PhoneNumber.shape).join(",");
 
 const qualities = new Map([
   ["GREEN", "green"],
@@ -28,15 +29,20 @@ const rates = new Map([
 /** Undefined if the API rejects the request, for example because the token has expired. */
 export async function readLimits(
   settings: WhatsAppSettings,
-  { phone_number_id, access_token: token }: WhatsAppAccount,
+  credentials: WhatsAppAccount,
   signal: AbortSignal,
 ): Promise<NumberLimits | undefined> {
-  const path = `/${segment(phone_number_id)}?fields=${fields}`;
-  const answer = await askGraph({ settings, token, signal }, { method: "GET", path });
+  const path = `/${segment(credentials.phone_number_id)}?fields=${limitFields}`;
+  const answer = await askGraph({ settings, credentials, signal }, { method: "GET", path });
   if (answer.outcome === "rejected") {
     return undefined;
   }
-  const { quality_rating, throughput, ...number } = parseAnswer(PhoneNumber, answer.value);
+  return toNumberLimits(answer.value);
+}
+
+/** @param value the answer to a request for `limitFields`. */
+export function toNumberLimits(value: unknown): NumberLimits {
+  const { quality_rating, throughput, ...number } = parseAnswer(PhoneNumber, value);
   return {
     messaging_limit: toLimit(number.whatsapp_business_manager_messaging_limit ?? ""),
     quality: find(qualities, quality_rating),

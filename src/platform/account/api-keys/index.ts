@@ -2,20 +2,20 @@
 import { apiKeys as contract } from "../../../../tools/api-keys.ts";
 import {
   allScopes,
-  formatPath,
   isAdministrative,
   missingScope,
+  parseFields,
   readScope,
   type Scope,
   toDottedScope,
 } from "../../../../tools/contract/index.ts";
 import { fail, failField } from "../../../../tools/errors.ts";
+import { allowedOperations, permitsOperation } from "../../../../tools/rule-operations.ts";
 import type { DatabaseTransaction, Queries } from "../../../database/database.ts";
 import { newId } from "../../../database/id.ts";
 import { ofOrganization } from "../../../database/query/index.ts";
 import { coalesce } from "../../../database/sharing/index.ts";
 import {
-  type Actor,
   type Caller,
   implement,
   type ModuleRoute,
@@ -24,7 +24,14 @@ import {
 } from "../../foundation/kernel/index.ts";
 import { hashSecret, keyPrefix, newKeySecret, requireNotSuspended } from "../identity/index.ts";
 import { requireBelowQuota } from "../organization/index.ts";
-import { readBoundRules, saveRules } from "../rules/index.ts";
+import {
+  holdersOf,
+  readBoundRules,
+  readBudgetUse,
+  readRulesIn,
+  requireValidRules,
+  saveRules,
+} from "../rules/index.ts";
 import { isLiveKey, scopesOfKey, selectKeys } from "./keys.ts";
 
 export { scopesOfKey } from "./keys.ts";
@@ -49,14 +56,9 @@ const createKeyOnMachine: ModuleRoute = {
     if (!local) {
       throw fail("route_not_found", { method: "POST", path: "/data-folder/keys" });
     }
-    const input = contract.create_api_key.input.safeParse(body);
-    if (!input.success) {
-      const [issue] = input.error.issues;
-      return { invalid: { field: formatPath(issue?.path ?? []), message: issue?.message ?? "" } };
-    }
-    const { name, expires_at } = input.data;
+    const { name, expires_at, scopes: listed } = parseFields(contract.create_api_key.input, body);
     const secret_key = newKeySecret();
-    const scopes = input.data.scopes.flatMap((scope) => readScope(scope) ?? []);
+    const scopes = listed.flatMap((scope) => readScope(scope) ?? []);
     const key = { organization, name, secret_key, scopes, expires_at, created_by: null, now: now() };
     const { id } = await database.transaction((tx) => insertKey(tx, key));
     return { status: 201, headers: { "cache-control": "no-store" }, body: { id, secret_key } };
@@ -81,7 +83,8 @@ export const apiKeys = implement(contract, {
       await requireBelowQuota({ tx, world, organization }, "api_keys", tx.selectFrom("api_keys"));
       const secret_key = newKeySecret();
       const created_by = caller.acts_for;
-      const rule_holders = holdersOf(caller, actor);
+      // Also those that its maker gets later.
+      const rule_holders = holdersOf(actor, caller);
       const key = await insertKey(tx, {
         organization,
         name,
@@ -103,6 +106,7 @@ export const apiKeys = implement(contract, {
 
     async set_api_key_rules({ id, rules }, context) {
       const { tx, organization, now } = context;
+      requireValidRules(rules, "rules");
       await ofOrganization(tx, organization)
         .selectFrom("api_keys")
         .select("id")
@@ -130,23 +134,26 @@ export async function listKeys(db: Queries, organization: string, now: Date) {
     .where("api_keys.organization_id", "=", organization)
     .orderBy("api_keys.id", "desc")
     .execute();
-  return rows.map((row) => {
-    const [rules = null] = readBoundRules(row.rule_sets, [row.id]).rules;
-    return { ...row, rules, scopes: scopesOfKey(row), is_active: isLiveKey(row, now) };
-  });
+  const own = new Map(rows.map((row) => [row.id, readRulesIn(row.rule_sets, row.id)]));
+  const budgets = [...own.values()].flatMap((one) => one.budgets);
+  const uses = await readBudgetUse(db, organization, { budgets, now });
+  return rows.map((row) => ({
+    ...row,
+    rules: own.get(row.id)?.rules ?? null,
+    budget_use: uses.get(row.id) ?? null,
+    scopes: scopesOfKey(row),
+    is_active: isLiveKey(row, now),
+  }));
 }
 
-/** Whose rules bind a key that the caller makes: those of this call, and the own ones that it gets later. */
-function holdersOf({ credential, rule_holders }: Caller, { rules = [] }: Actor): readonly string[] {
-  const own = credential.type === "api_key" ? [credential.id] : [];
-  return [...new Set([...own, ...rule_holders, ...rules.map(({ holder }) => holder)])];
-}
-
-/** The ids of keys that would authenticate now, among the keys of callers of one organization. */
+/**
+ * The ids of keys that would authenticate now, and whose rules allow `operation`, among the keys of callers
+ * of one organization.
+ */
 export async function findLiveKeys(
   db: Queries,
   callers: readonly Caller[],
-  now: Date,
+  { now, operation }: { readonly now: Date; readonly operation?: string | undefined },
 ): Promise<ReadonlySet<string>> {
   const [first] = callers;
   if (!first) {
@@ -160,7 +167,23 @@ export async function findLiveKeys(
       callers.map(({ credential }) => credential.id),
     )
     .execute();
-  return new Set(rows.filter((row) => isLiveKey(row, now) && row.suspended_at === null).map(({ id }) => id));
+  const mayCall = ({ id, rule_sets, rule_holders }: (typeof rows)[number]) => {
+    const { rules } = readBoundRules(rule_sets, [id, ...rule_holders]);
+    return operation === undefined || permitsOperation(allowedOperations(rules), operation);
+  };
+  const live = rows.filter((row) => isLiveKey(row, now) && row.suspended_at === null && mayCall(row));
+  return new Set(live.map(({ id }) => id));
+}
+
+/** The keys of all organizations that were made before a time. */
+export async function listKeysBefore(db: Queries, time: string) {
+  return db
+    .selectFrom("api_keys")
+    .select(["organization_id", "id", "name"])
+    .where("created_at", "<=", time)
+    .orderBy("organization_id")
+    .orderBy("id")
+    .execute();
 }
 
 /** Revokes a key. @throws Failure `api_key_not_found`. */

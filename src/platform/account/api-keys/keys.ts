@@ -2,7 +2,7 @@
 import { allScopes, type Scope } from "../../../../tools/contract/index.ts";
 import type { Queries } from "../../../database/database.ts";
 import { refersTo } from "../../../database/query/index.ts";
-import type { Role } from "../../foundation/kernel/index.ts";
+import type { Role } from "../../../ports/transport/caller.ts";
 import { isExpired, roleScopes } from "../identity/index.ts";
 import { selectRuleSets } from "../rules/index.ts";
 

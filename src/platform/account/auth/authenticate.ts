@@ -1,10 +1,12 @@
 /** Authenticates a credential: an API key, found by its hash, or a user's access token. */
 
 import { fail } from "../../../../tools/errors.ts";
+import type { Queries } from "../../../database/database.ts";
+import { ofOrganization } from "../../../database/query/index.ts";
 import type { Caller, World } from "../../foundation/kernel/index.ts";
 import { findKey, scopesOfKey } from "../api-keys/index.ts";
 import { readAccessToken, requireNotSuspended, roleScopes } from "../identity/index.ts";
-import { readBoundRules } from "../rules/index.ts";
+import { readBoundRules, selectToolRules } from "../rules/index.ts";
 import { selectSessionUser } from "./sessions.ts";
 
 /**
@@ -15,6 +17,31 @@ export async function authenticate(world: World, credential: string): Promise<Ca
   return credential.startsWith("sk_")
     ? authenticateKey(world, credential)
     : authenticateToken(world, credential);
+}
+
+/**
+ * An active user of an organization that is not suspended, as the caller of what the user has released
+ * earlier; undefined if there is none.
+ */
+export async function findPerson(
+  db: Queries,
+  organization_id: string,
+  id: string,
+): Promise<Caller | undefined> {
+  const found = await ofOrganization(db, organization_id)
+    .selectFrom("users")
+    .innerJoin("organizations", "organizations.id", "users.organization_id")
+    .select(["users.id", "users.email", "users.name", "users.role"])
+    .select(selectToolRules("users.organization_id").as("rule_sets"))
+    .where("users.id", "=", id)
+    .where("users.is_active", "=", true)
+    .where("organizations.suspended_at", "is", null)
+    .executeTakeFirst();
+  if (!found) {
+    return undefined;
+  }
+  const { rule_sets, ...user } = found;
+  return toPerson({ organization_id, user, rule_sets, session: null, expires_at: null });
 }
 
 async function authenticateKey(world: World, secret: string): Promise<Caller> {
@@ -44,8 +71,18 @@ async function authenticateToken(world: World, token: string): Promise<Caller> {
   }
   requireNotSuspended(found);
   const { suspended_at: _, rule_sets, ...user } = found;
+  return toPerson({ organization_id: session.organization_id, user, rule_sets, session, expires_at });
+}
+
+interface FoundPerson extends Pick<Caller, "organization_id" | "session"> {
+  readonly user: NonNullable<Caller["user"]>;
+  readonly rule_sets: unknown;
+  readonly expires_at: string | null;
+}
+
+function toPerson({ organization_id, user, rule_sets, session, expires_at }: FoundPerson): Caller {
   return {
-    organization_id: session.organization_id,
+    organization_id,
     credential: { type: "access_token", id: user.id, name: user.email, expires_at },
     scopes: new Set(roleScopes[user.role]),
     user,

@@ -1,23 +1,27 @@
 /**
  * Finds callers, for calls that wait and streams, whose credential has ended, been suspended or got other
- * scopes since they authenticated.
+ * scopes or rules since they authenticated.
  */
 import type { Queries } from "../../../database/database.ts";
-import type { Caller, Role, Session } from "../../foundation/kernel/index.ts";
+import type { Role } from "../../../ports/transport/caller.ts";
+import type { Caller, Session } from "../../foundation/kernel/index.ts";
 import { findLiveKeys } from "../api-keys/index.ts";
 import { isExpired } from "../identity/index.ts";
 import { selectSessionUser } from "./sessions.ts";
 
-/** The callers whose credential would be rejected now. All callers must be of one organization. */
+/**
+ * The callers whose credential would be rejected now, and the keys whose rules do not allow `operation` any
+ * more. All callers must be of one organization.
+ */
 export async function findEndedCallers(
   db: Queries,
   callers: readonly Caller[],
-  now: Date,
+  { now, operation }: { readonly now: Date; readonly operation?: string | undefined },
 ): Promise<ReadonlySet<Caller>> {
   const liveKeys = await findLiveKeys(
     db,
     callers.filter(({ session }) => session === null),
-    now,
+    { now, operation },
   );
   const sessions = callers.flatMap(({ credential, session }) =>
     session && !isExpired(credential, now) ? [session] : [],

@@ -2,11 +2,11 @@
 import { auth as contract } from "../../../../tools/auth.ts";
 import { fail } from "../../../../tools/errors.ts";
 import { newId } from "../../../database/id.ts";
+import { sqlState } from "../../../database/outage/index.ts";
 import { ofOrganization } from "../../../database/query/index.ts";
 import {
   defineRetentionJob,
   implement,
-  type Role,
   type Transaction,
   type World,
 } from "../../foundation/kernel/index.ts";
@@ -17,42 +17,63 @@ import {
   randomSecret,
   requireActiveOrganization,
   signAccessToken,
-  verifyPassword,
 } from "../identity/index.ts";
-import { replacePassword } from "../users.ts";
+import {
+  authorityChanged,
+  endAllAccessTokens,
+  replaceEmail,
+  replaceName,
+  replacePassword,
+} from "../users.ts";
+import {
+  consoleRoutes,
+  endConsoleSessionsOf,
+  endOtherSessions,
+  endOwnSession,
+  listOwnSessions,
+  requireSession,
+} from "./console/index.ts";
+import { toAgent, type VerifiedUser, verifyCredentials } from "./credentials.ts";
 
-export { authenticate } from "./authenticate.ts";
+export { authenticate, findPerson } from "./authenticate.ts";
+export { createSignInLink } from "./console/index.ts";
 export { findEndedCallers } from "./ended-callers.ts";
 export { requireRecentSignIn } from "./sessions.ts";
 
+/** Another user, of any organization, has the e-mail address. */
+const uniqueViolation = "23505";
 const refreshSeconds = 7 * 24 * 3600;
 /** A sign-in ends after this time, however often it is refreshed. */
 const familySeconds = 30 * 24 * 3600;
 
-interface User {
-  readonly organization_id: string;
-  readonly id: string;
-  readonly email: string;
-  readonly name: string;
-  readonly role: Role;
-  readonly session_version: number;
+/** Signs everybody out, in all organizations, and ends the links that sign in. */
+export async function endAllSessions(tx: Transaction): Promise<void> {
+  await tx.deleteFrom("refresh_tokens").execute();
+  await tx.deleteFrom("console_sessions").execute();
+  await tx.deleteFrom("sign_in_links").execute();
+  await endAllAccessTokens(tx);
 }
 
 /**
  * Deletes the tokens of expired families: the tokens can no longer be refreshed, and their reuse need not be
- * detected.
+ * detected. A session of the console is kept for a day more, because an access token is rejected only while
+ * the row of its ended session exists.
  */
 const deleteExpiredSessionsJob = defineRetentionJob({
   name: "session.forget",
   schedule: "47 * * * *",
-  rules: [{ table: "refresh_tokens", column: "family_expires_at", days: 0 }],
+  rules: [
+    { table: "refresh_tokens", column: "family_expires_at", days: 0 },
+    { table: "console_sessions", column: "expires_at", days: 1 },
+    { table: "sign_in_links", column: "expires_at", days: 0 },
+  ],
 });
 
 // It shows inboxes: the module inboxes implements it.
 const { whoami: _, ...own } = contract;
 
 export const auth = implement(own, {
-  tables: ["refresh_tokens"],
+  tables: ["refresh_tokens", "console_sessions", "sign_in_links"],
   operations: {
     async login(credentials, { world, now, once, record }) {
       const user = await verifyCredentials(world, credentials, record);
@@ -78,6 +99,28 @@ export const auth = implement(own, {
         record.writeWith(tx, { status: 200, body: response });
         return response;
       });
+    },
+
+    async change_email({ new_email, ...credentials }, { world, now, record }) {
+      const verified = await verifyCredentials(world, credentials, record);
+      const changing = world.database.transaction(async (tx) => {
+        const user = await replaceEmail(tx, verified, { email: new_email, now });
+        if (!user) {
+          throw fail("login_failed");
+        }
+        const response = { data: user };
+        record.writeWith(tx, { status: 200, body: response });
+        return response;
+      });
+      return changing.catch((error) => {
+        throw sqlState(error) === uniqueViolation
+          ? fail("user_exists", { param: "new_email" }, error)
+          : error;
+      });
+    },
+
+    async update_profile({ name }, { tx, caller, now }) {
+      return { data: await replaceName(tx, requireSession(caller), { name, now }) };
     },
 
     async refresh({ refresh_token }, { world, now, once, record }) {
@@ -108,48 +151,24 @@ export const auth = implement(own, {
       }
       return session;
     },
+
+    async list_console_sessions(paging, { db, caller, now }) {
+      return listOwnSessions(db, requireSession(caller), { ...paging, now });
+    },
+
+    async end_console_session({ id }, { tx, caller, now }) {
+      await endOwnSession(tx, requireSession(caller), id, now);
+      return { data: { deleted: true as const } };
+    },
+
+    async end_other_console_sessions(_, { tx, caller, now }) {
+      return { data: { ended: await endOtherSessions(tx, requireSession(caller), now) } };
+    },
   },
   jobs: [deleteExpiredSessionsJob],
+  routes: consoleRoutes,
+  hooks: [authorityChanged.handledBy(({ tx, now }, user) => endConsoleSessionsOf(tx, user, now))],
 });
-
-/**
- * The active user with this address and password. Checking an unknown address takes as long as checking a
- * wrong password.
- * @throws Failure `login_failed`; `organization_suspended`, after the password was verified.
- */
-async function verifyCredentials(
-  world: World,
-  { email, password }: { email: string; password: string },
-  record: SignInRecord,
-) {
-  const user = await world.database.queries
-    .selectFrom("users")
-    .selectAll()
-    .where((rows) => rows(rows.fn<string>("lower", ["email"]), "=", email.trim().toLowerCase()))
-    .where("is_active", "=", true)
-    .executeTakeFirst();
-  const isCorrect = await verifyPassword(password, user?.password_hash);
-  if (user) {
-    record.identify(toAgent(user, null));
-  }
-  if (!user || !isCorrect) {
-    throw fail("login_failed");
-  }
-  await requireActiveOrganization(world.database.queries, user.organization_id);
-  return user;
-}
-
-interface SignInRecord {
-  identify(agent: ReturnType<typeof toAgent>): void;
-}
-
-/** The person in the record of acts. `session_id` is null if the sign-in has failed. */
-function toAgent(
-  { organization_id, id, name }: Pick<User, "organization_id" | "id" | "name">,
-  session_id: string | null,
-) {
-  return { organization_id, type: "user" as const, id, name, session_id };
-}
 
 interface RefreshToken {
   readonly token: string;
@@ -157,7 +176,7 @@ interface RefreshToken {
   readonly expires_at: string;
 }
 
-async function createSession(world: World, user: User, refresh: RefreshToken, now: Date) {
+async function createSession(world: World, user: VerifiedUser, refresh: RefreshToken, now: Date) {
   return {
     access_token: await signAccessToken(world, {
       organization_id: user.organization_id,
@@ -173,7 +192,7 @@ async function createSession(world: World, user: User, refresh: RefreshToken, no
   };
 }
 
-function startFamily(tx: Transaction, user: User, now: Date): Promise<RefreshToken> {
+function startFamily(tx: Transaction, user: VerifiedUser, now: Date): Promise<RefreshToken> {
   return issueRefreshToken(
     tx,
     user,
@@ -184,7 +203,7 @@ function startFamily(tx: Transaction, user: User, now: Date): Promise<RefreshTok
 
 async function issueRefreshToken(
   tx: Transaction,
-  user: User,
+  user: VerifiedUser,
   family: { id: string; expires_at: string },
   now: Date,
 ): Promise<RefreshToken> {

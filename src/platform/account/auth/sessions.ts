@@ -9,24 +9,35 @@ import { selectToolRules } from "../rules/index.ts";
 const recentHours = 12;
 
 /**
- * Requires that the caller's session began with a password a short time ago: each session does.
+ * Requires that the caller's session began with a password a short time ago.
  * @throws Failure `sign_in_again`.
  */
 export async function requireRecentSignIn(db: Queries, { session }: Caller, now: Date): Promise<void> {
-  const family = session?.family_id ?? null;
-  const first =
-    session &&
-    (await ofOrganization(db, session.organization_id)
-      .selectFrom("refresh_tokens")
-      .select("created_at")
-      .where("user_id", "=", session.user_id)
-      .where("family_id", "=", family)
-      .orderBy("id")
-      .limit(1)
-      .executeTakeFirst());
-  if (!first || now.getTime() - Date.parse(first.created_at) > recentHours * 3_600_000) {
+  const startedAt = session && (await findPasswordSignIn(db, session));
+  if (!startedAt || now.getTime() - Date.parse(startedAt) > recentHours * 3_600_000) {
     throw fail("sign_in_again");
   }
+}
+
+/** When the session began with a password; undefined if it did not. */
+async function findPasswordSignIn(db: Queries, session: Session): Promise<string | undefined> {
+  const { organization_id, user_id, family_id } = session;
+  const first = await ofOrganization(db, organization_id)
+    .selectFrom("refresh_tokens")
+    .select("created_at")
+    .where("user_id", "=", user_id)
+    .where("family_id", "=", family_id)
+    .orderBy("id")
+    .limit(1)
+    .executeTakeFirst();
+  const ofConsole = await ofOrganization(db, organization_id)
+    .selectFrom("console_sessions")
+    .select("created_at")
+    .where("user_id", "=", user_id)
+    .where("id", "=", family_id)
+    .where("signed_in_by", "=", "password")
+    .executeTakeFirst();
+  return (first ?? ofConsole)?.created_at;
 }
 
 /** The active user of a session, and the suspension of the organization; no row if the session has ended. */
@@ -52,6 +63,20 @@ export function selectSessionUser(db: Queries, session: Session) {
             .limit(1),
         "is",
         null,
+      ),
+    )
+    .$if(family_id !== null, (query) =>
+      query.where((row) =>
+        row.not(
+          row.exists(
+            row
+              .selectFrom("console_sessions")
+              .select("id")
+              .where("organization_id", "=", organization_id)
+              .where("id", "=", family_id)
+              .where("ended_at", "is not", null),
+          ),
+        ),
       ),
     );
 }

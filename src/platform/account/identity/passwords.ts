@@ -17,8 +17,10 @@ const dummyHash = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=${co
 
 const queue = new FairQueue({ size: 2, timeoutMs: 10_000, place: "place for a password's hash" });
 
+/** It begins with a letter or a digit: a command would read a text that begins with - as an option. */
 export function newPassword(): string {
-  return randomBytes(12).toString("base64url");
+  const password = randomBytes(12).toString("base64url");
+  return /^[A-Za-z\d]/.test(password) ? password : newPassword();
 }
 
 /** @throws Failure `unavailable` if too many passwords are being hashed. */

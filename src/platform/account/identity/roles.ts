@@ -1,6 +1,6 @@
 /** The scopes of each role. */
 import { allScopes, type Scope } from "../../../../tools/contract/index.ts";
-import type { Role } from "../../foundation/kernel/index.ts";
+import type { Role } from "../../../ports/transport/caller.ts";
 
 /** The scopes of a signed-in user. */
 export const roleScopes: Readonly<Record<Role, readonly Scope[]>> = {

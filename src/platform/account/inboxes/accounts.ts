@@ -89,7 +89,7 @@ export interface InboxName {
 /** The stored account of an inbox with the inbox's channel; undefined if the inbox has no account. */
 export async function findAccount(db: Queries, { organization_id, inbox_id }: InboxName) {
   return selectAccounts(db)
-    .select(["phone_number_id", "waba_id", "app_id", "secrets", "poll_cursor"])
+    .select(["phone_number_id", "waba_id", "app_id", "secrets", "poll_cursor", "last_webhook_at"])
     .where("account.organization_id", "=", organization_id)
     .where("inbox_id", "=", inbox_id)
     .executeTakeFirst();
@@ -100,6 +100,8 @@ export interface InboxAccount {
   readonly account: ChannelAccount;
   /** Where the next page of updates begins, on a channel that is asked for them; null before the first. */
   readonly cursor: string | null;
+  /** When the provider last called the address of an inbox with this app. */
+  readonly last_webhook_at: string | null;
 }
 
 /** The account of an inbox, with the inbox's channel; undefined if it has none. */
@@ -112,9 +114,9 @@ export async function readAccount(
   if (!row) {
     return undefined;
   }
-  const { channel, poll_cursor: cursor, ...stored } = row;
+  const { channel, poll_cursor: cursor, last_webhook_at, ...stored } = row;
   const account = openAccount(world, channel, stored);
-  return account && { channel, account, cursor };
+  return account && { channel, account, cursor, last_webhook_at };
 }
 
 /**
@@ -124,7 +126,7 @@ export async function readAccount(
 export async function lockInbox(tx: Transaction, { organization_id, inbox_id }: InboxName) {
   return ofOrganization(tx, organization_id)
     .selectFrom("inboxes")
-    .select("health")
+    .select(["health", "alert"])
     .where("id", "=", inbox_id)
     .forNoKeyUpdate()
     .executeTakeFirst();

@@ -47,6 +47,19 @@ export async function insertInbox(
     .executeTakeFirst();
 }
 
+/** @throws Failure `inbox_not_found`. */
+export async function getInboxById(db: Queries, organization: string, id: string) {
+  const inbox = await ofOrganization(db, organization)
+    .selectFrom("inboxes")
+    .select(["channel", "phone_number"])
+    .where("id", "=", id)
+    .executeTakeFirst();
+  if (!inbox) {
+    throw fail("inbox_not_found");
+  }
+  return inbox;
+}
+
 interface InboxFilter {
   readonly phone_number?: string | null;
   readonly channel?: string;

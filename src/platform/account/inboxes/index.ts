@@ -4,10 +4,12 @@ import { inboxes as contract } from "../../../../tools/inboxes.ts";
 import { ofOrganization } from "../../../database/query/index.ts";
 import { implement } from "../../foundation/kernel/index.ts";
 import { sealedAccounts } from "./accounts.ts";
+import { checkInbox } from "./check.ts";
 import { resumeInboxJob } from "./health.ts";
 import { readAllLimitsJob, readLimitsJob } from "./limits.ts";
 import { createInbox, updateInbox } from "./save.ts";
 import { serializeInbox } from "./serialize.ts";
+import { connectInbox } from "./set-up.ts";
 import { whoami } from "./whoami.ts";
 
 export {
@@ -29,6 +31,7 @@ export {
   requireKind,
   storedAddress,
 } from "./addresses.ts";
+export { recordAlert } from "./alerts.ts";
 export {
   capabilitiesOf,
   channelOf,
@@ -43,6 +46,7 @@ export { pausedUntil, recordHealth, recordSendFailure, recordUnreachable, warnOf
 export { requestLimits } from "./limits.ts";
 export { getPhoneRegion, normalizePhone } from "./phone-region.ts";
 export { callbackPath } from "./serialize.ts";
+export { recordWebhook } from "./webhook-time.ts";
 
 // It shows inboxes, which auth does not read.
 const { whoami: declaration } = authContract;
@@ -65,6 +69,8 @@ export const inboxes = implement(
 
       create_inbox: createInbox,
       update_inbox: updateInbox,
+      check_inbox: checkInbox,
+      connect_inbox: connectInbox,
 
       async whoami(_, context) {
         return { data: await whoami(context) };

@@ -19,7 +19,7 @@ import { requireCountry } from "../phone/index.ts";
 import { openAccount, providerOf, StoredAccount, sealAccount, storeAccount } from "./accounts.ts";
 import { readOwnAddress } from "./addresses.ts";
 import { capabilitiesOf, readMarksOf } from "./channel.ts";
-import { getInbox, insertInbox } from "./find.ts";
+import { getInbox, getInboxById, insertInbox } from "./find.ts";
 import { changeHealth } from "./health.ts";
 import { fetchLimits, setInboxPace } from "./limits.ts";
 import { serializeInbox } from "./serialize.ts";
@@ -107,15 +107,7 @@ export const updateInbox = outward({
     { tx, world, organization },
   ): Promise<UpdateIntent> {
     requireCountry(settings?.default_country, "settings.default_country");
-    const inbox = await ofOrganization(tx, organization)
-      .selectFrom("inboxes")
-      .select(["channel", "phone_number"])
-      .where("id", "=", id)
-      .executeTakeFirst();
-    if (!inbox) {
-      throw fail("inbox_not_found");
-    }
-    const { channel, phone_number } = inbox;
+    const { channel, phone_number } = await getInboxById(tx, organization, id);
     requireReadMarksSupported(world, { channel, settings });
     const account = credentials ? sealCredentials(world, channel, credentials) : null;
     return { id, channel, phone_number, account, name, settings };

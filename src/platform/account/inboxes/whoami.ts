@@ -1,12 +1,17 @@
 /** Describes a caller: what the credential may do, in which organization, with which inboxes and tools. */
 import { allScopes, groupHiddenTools, type Operation } from "../../../../tools/contract/index.ts";
 import { resources } from "../../../../tools/index.ts";
+import { allowedOperations, permitsOperation } from "../../../../tools/rule-operations.ts";
 import { ofOrganization } from "../../../database/query/index.ts";
 import type { Caller, ReadContext, World } from "../../foundation/kernel/index.ts";
 import { getOrganization } from "../organization/index.ts";
 import { serializeInbox } from "./serialize.ts";
 
+/** What hides a tool that rules do not allow. */
+const rulesSetting = "rules: allow.operations";
+
 export async function whoami({ caller, db, world, organization, now }: ReadContext) {
+  const allowed = allowedOperations(caller.rules);
   const [summary, inboxes] = await Promise.all([
     getOrganization(db, organization),
     ofOrganization(db, organization).selectFrom("inboxes").selectAll().orderBy("id").execute(),
@@ -18,23 +23,28 @@ export async function whoami({ caller, db, world, organization, now }: ReadConte
     role: caller.user?.role ?? null,
     scopes: [...caller.scopes],
     missing_scopes: allScopes.filter((scope) => !caller.scopes.has(scope)),
+    allowed_operations: allowed && [...allowed],
     inboxes: inboxes.map((inbox) => serializeInbox(world, inbox)),
     hidden_tools: listHiddenTools(world, caller),
     now: now.toISOString(),
   };
 }
 
-/** The resource of each operation. */
-const groups: ReadonlyMap<Operation, string> = new Map(
+/** The name and the resource of each operation. */
+const places: ReadonlyMap<Operation, { readonly operation: string; readonly group: string }> = new Map(
   Object.entries(resources).flatMap(([group, operations]) =>
-    Object.values(operations).map((operation: Operation) => [operation, group] as const),
+    Object.entries(operations).map(
+      ([operation, declared]: [string, Operation]) => [declared, { operation, group }] as const,
+    ),
   ),
 );
 
-function listHiddenTools({ tools, hiddenBy }: World, { scopes }: Caller) {
-  const places = [...tools].map(([name, operation]) => {
-    const { scope } = operation;
-    return { name, scope, group: groups.get(operation) ?? "", setting: hiddenBy(name) };
+function listHiddenTools({ tools, hiddenBy }: World, { scopes, rules }: Caller) {
+  const allowed = allowedOperations(rules);
+  const all = [...tools].map(([name, declared]) => {
+    const { operation = "", group = "" } = places.get(declared) ?? {};
+    const ruled = permitsOperation(allowed, operation) ? undefined : rulesSetting;
+    return { name, scope: declared.scope, group, setting: hiddenBy(name) ?? ruled };
   });
-  return groupHiddenTools(places, scopes);
+  return groupHiddenTools(all, scopes);
 }

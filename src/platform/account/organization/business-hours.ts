@@ -2,6 +2,7 @@
 
 import type { z } from "zod";
 import type { BusinessHours } from "../../../../tools/organization.ts";
+import { offsetMs, shownAt } from "../../../time/zone.ts";
 
 type Hours = z.output<typeof BusinessHours>;
 
@@ -51,7 +52,7 @@ function intervalsOn(hours: Hours, day: Date) {
 
 /** The day in a time zone, as midnight in UTC. */
 function dayOf(time: Date, zone: string): Date {
-  return new Date(Math.floor((time.getTime() + offsetMs(time, zone)) / dayMs) * dayMs);
+  return new Date(Math.floor(shownAt(zone, time.getTime()) / dayMs) * dayMs);
 }
 
 /**
@@ -62,24 +63,6 @@ function timeIn(zone: string, day: Date, time: string): Date {
   const [hours = 0, minutes = 0] = time.split(":").map(Number);
   const local = day.getTime() + (hours * 60 + minutes) * minuteMs;
   // The offset at the guess may differ from the offset at the result, near a clock change.
-  const guess = local - offsetMs(new Date(local), zone);
-  return new Date(local - offsetMs(new Date(guess), zone));
-}
-
-/** How far the clocks of a zone are ahead of UTC. */
-function offsetMs(time: Date, zone: string): number {
-  const format = new Intl.DateTimeFormat("en-US", {
-    timeZone: zone,
-    hourCycle: "h23",
-    year: "numeric",
-    month: "2-digit",
-    day: "2-digit",
-    hour: "2-digit",
-    minute: "2-digit",
-    second: "2-digit",
-  });
-  const parts = Object.fromEntries(format.formatToParts(time).map(({ type, value }) => [type, value]));
-  const { year, month, day, hour, minute, second } = parts;
-  const local = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
-  return local - Math.floor(time.getTime() / 1_000) * 1_000;
+  const guess = local - offsetMs(zone, local);
+  return new Date(local - offsetMs(zone, guess));
 }

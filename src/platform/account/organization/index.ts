@@ -5,7 +5,13 @@ import { fromMicros, toMicros } from "../../../../tools/money.ts";
 import { BusinessHours, organization as contract } from "../../../../tools/organization.ts";
 import type { DatabaseTransaction, Queries } from "../../../database/database.ts";
 import type { Tables } from "../../../database/schema/index.ts";
-import { defineHook, implement, type Transaction, type World } from "../../foundation/kernel/index.ts";
+import {
+  type Actor,
+  defineHook,
+  implement,
+  type Transaction,
+  type World,
+} from "../../foundation/kernel/index.ts";
 import { requireCountry } from "../phone/index.ts";
 
 export { nextOpening, nextTimeOfDay } from "./business-hours.ts";
@@ -25,8 +31,9 @@ export const organization = implement(contract, {
       return { data: await getOrganization(db, id) };
     },
 
-    async update_organization(changes, { tx, world, organization: id }) {
+    async update_organization(changes, { tx, world, organization: id, actor }) {
       requireCountry(changes.default_country, "default_country");
+      requireFreeClock(actor, changes);
       if (Object.keys(changes).length === 0) {
         return { data: await getOrganization(tx, id) };
       }
@@ -46,6 +53,25 @@ export const organization = implement(contract, {
     },
   },
 });
+
+/**
+ * Budgets count days and months in the time zone, and rules know the business hours: whom they bind can't
+ * change these.
+ * @throws Failure `not_allowed_by_rules`.
+ */
+function requireFreeClock(
+  { budgets = [], exceedsBudgets = false, rules = [] }: Actor,
+  { time_zone, business_hours }: { readonly time_zone?: unknown; readonly business_hours?: unknown },
+): void {
+  const isCounted = budgets.length > 0 && !exceedsBudgets;
+  const isTimed = rules.some(({ approve }) => approve.outside_hours === true);
+  if (time_zone !== undefined && (isCounted || isTimed)) {
+    throw fail("not_allowed_by_rules", { value: "a change of the time zone, on which they depend" });
+  }
+  if (business_hours !== undefined && isTimed) {
+    throw fail("not_allowed_by_rules", { value: "a change of the business hours, on which they depend" });
+  }
+}
 
 export async function getOrganization(db: Queries, id: string) {
   const row = await db.selectFrom("organizations").selectAll().where("id", "=", id).executeTakeFirstOrThrow();

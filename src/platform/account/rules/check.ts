@@ -2,6 +2,7 @@
 import { fail } from "../../../../tools/errors.ts";
 import type { BoundRules } from "../../../../tools/rules.ts";
 import type { Queries } from "../../../database/database.ts";
+import { contactAttributes, matchesQuery, parseQuery, type Query } from "../../foundation/query/index.ts";
 import { getOrganization, nextOpening } from "../organization/index.ts";
 import { dependsOnHours } from "./needs.ts";
 
@@ -22,7 +23,35 @@ export function requireAllowed(rules: readonly BoundRules[] | undefined, used: M
     requireListed(allow.inboxes, used.inbox_id, "this inbox");
     requireListed(allow.templates, used.template, "a message without one of their templates");
     requireListed(allow.countries, used.country, "this country");
-    requireListed(allow.cohorts, used.cohort_id ?? null, "a message to persons outside of their cohorts");
+    requireListed(allow.cohorts, used.cohort_id ?? null, "a message to people outside of their cohorts");
+  }
+}
+
+/** @throws Failure of the query language, with the place, such as `rules.allow.when.and[1].operator`. */
+export function parseConditionsOfRules(when: unknown, field: string): Query {
+  return parseQuery(when, { field, attributes: contactAttributes });
+}
+
+/** The conditions of the rules that a contact has to meet, to get a message. */
+export function conditionsOf(rules: readonly BoundRules[] | undefined): readonly Query[] {
+  return (rules ?? []).flatMap(({ allow }) =>
+    allow.when === undefined ? [] : [parseConditionsOfRules(allow.when, "when")],
+  );
+}
+
+/** @throws Failure `not_allowed_by_rules` if the contact does not meet the conditions. */
+export function requireConditions(
+  conditions: readonly Query[],
+  contact: Readonly<Record<string, unknown>>,
+  now: Date,
+): void {
+  requireConditionsMet(conditions.every((query) => matchesQuery(query, contact, now)));
+}
+
+/** @throws Failure `not_allowed_by_rules`. */
+export function requireConditionsMet(isMet: boolean): void {
+  if (!isMet) {
+    throw fail("not_allowed_by_rules", { value: "a message to people who do not meet their conditions" });
   }
 }
 

@@ -1,6 +1,7 @@
 /** Reads broadcasts, and shows them as the contract does. */
 import type { Selectable, Updateable } from "kysely";
 import type { ExclusionReason, ExecutionStatus, PausedReason } from "../../../../tools/broadcasts/index.ts";
+import type { ReachedBudget } from "../../../../tools/budgets.ts";
 import { fail } from "../../../../tools/errors.ts";
 import type { Queries } from "../../../database/database.ts";
 import { ofOrganization } from "../../../database/query/index.ts";
@@ -84,6 +85,8 @@ export function serializeBroadcast(row: BroadcastRow) {
     ...row,
     // Only this module writes these columns.
     paused_reason: row.paused_reason as PausedReason | null,
+    paused_budget:
+      row.paused_reason === "budget_reached" ? (row.paused_budget as ReachedBudget | null) : null,
     excluded: row.excluded as Readonly<Partial<Record<ExclusionReason, number>>>,
     recipient_count: row.total,
     stats: statsOf(row),

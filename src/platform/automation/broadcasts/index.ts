@@ -7,74 +7,49 @@ import {
   readPage,
   withTimeLimit,
 } from "../../../database/query/index.ts";
-import { bindRules } from "../../account/rules/index.ts";
 import { templateWithdrawn } from "../../content/templates/index.ts";
-import { getAccessibleUploadAt } from "../../content/uploads/index.ts";
-import { freshId, implement } from "../../foundation/kernel/index.ts";
+import { implement, type OrganizationChange } from "../../foundation/kernel/index.ts";
 import { erasesContact, normalizeContacts } from "../../inbox/contacts/index.ts";
 import { broadcastProgressed } from "../../inbox/messages/index.ts";
-import { cohortWithdrawn, requireCohort } from "../cohorts/index.ts";
+import { cohortWithdrawn } from "../cohorts/index.ts";
 import { eraseRecipients } from "./erase.ts";
-import { changeBroadcast, getBroadcast, lockBroadcast, metricsOf, serializeBroadcast } from "./find.ts";
-import { executePlanned, planExecution } from "./plan.ts";
-import { broadcastContent, prepareContent } from "./prepare.ts";
+import { type BroadcastRow, getBroadcast, lockBroadcast, metricsOf, serializeBroadcast } from "./find.ts";
+import { executePlanned, planExecution, planRecipients } from "./plan.ts";
+import { planSending, runSending, type SendingAct } from "./plan-again.ts";
 import {
   estimateBroadcast,
   listRecipients,
+  planTest,
   readCost,
   recipientsRoute,
+  runTest,
   sendTest,
   waitForBroadcast,
 } from "./reading/index.ts";
+import { createBroadcast, describeSaving, updateBroadcast } from "./save.ts";
 import {
   cancelBroadcast,
   countProgress,
   dispatchBroadcastJob,
   executeBroadcast,
   pauseBroadcast,
-  requireSchedulable,
   resumeBroadcast,
   retryBroadcast,
-  scheduleStart,
   startable,
   startBroadcastJob,
 } from "./sending/index.ts";
 import { requireNoBroadcast, requireNoDraft } from "./uses.ts";
 
 export { toCsvRow } from "./reading/index.ts";
+export { pauseAllBroadcasts } from "./sending/index.ts";
 
 export const broadcasts = implement(contract, {
   tables: ["broadcasts", "broadcast_recipients"],
   operations: {
-    async create_broadcast(input, context) {
-      const { tx, organization, caller, now } = context;
-      requireSchedulable(input.scheduled_at, now);
-      await requireCohort(tx, organization, input.cohort_id);
-      await getAccessibleUploadAt(tx, caller, input.header_media_url, "header_media_url");
-      const isDraft = input.scheduled_at === undefined;
-      const { template } = await prepareContent(context, organization, input, { isDraft });
-      const broadcast = await tx
-        .insertInto("broadcasts")
-        .values({
-          organization_id: organization,
-          id: freshId({ now }, "bc"),
-          inbox_id: template.inbox_id,
-          name: input.name,
-          cohort_id: input.cohort_id,
-          template_id: input.template_id,
-          variable_mapping: JSON.stringify(input.variable_mapping),
-          header_media_url: input.header_media_url,
-          scheduled_at: input.scheduled_at,
-          execution_status: isDraft ? "draft" : "scheduled",
-          excluded: "{}",
-          created_at: now.toISOString(),
-          updated_at: now.toISOString(),
-        })
-        .returningAll()
-        .executeTakeFirstOrThrow();
-      await bindRules(context, broadcast.id, caller);
-      await scheduleStart(tx, broadcast);
-      return { data: serializeBroadcast(broadcast) };
+    create_broadcast: {
+      handle: createBroadcast,
+      describe: (input, context) =>
+        describeSaving({ verb: "Create", save: (acting) => createBroadcast(input, acting) }, context),
     },
 
     async list_broadcasts({ status, search = "", ...paging }, { db, organization }) {
@@ -93,36 +68,10 @@ export const broadcasts = implement(contract, {
       return { data: { ...serializeBroadcast(broadcast), cost: await readCost(world.database, broadcast) } };
     },
 
-    async update_broadcast({ id, variable_mapping, scheduled_at, ...changes }, context) {
-      const { tx, organization, caller, now } = context;
-      requireSchedulable(scheduled_at, now);
-      const before = await lockBroadcast(tx, organization, { id, allowed: startable, action: "changed" });
-      await requireCohort(tx, organization, changes.cohort_id ?? before.cohort_id);
-      await getAccessibleUploadAt(tx, caller, changes.header_media_url ?? undefined, "header_media_url");
-      // The scheduled time of a failed broadcast has passed.
-      const former = before.execution_status === "failed" ? null : before.scheduled_at;
-      const time = scheduled_at === undefined ? former : scheduled_at;
-      const content = { ...broadcastContent(before), ...changes, inbox_id: undefined };
-      const { template } = await prepareContent(
-        context,
-        organization,
-        { ...content, variable_mapping: variable_mapping ?? content.variable_mapping },
-        { isDraft: time === null },
-      );
-      const changed = await changeBroadcast(tx, before, {
-        ...changes,
-        inbox_id: template.inbox_id,
-        scheduled_at: time,
-        now,
-        variable_mapping: variable_mapping && JSON.stringify(variable_mapping),
-        execution_status: time === null ? "draft" : "scheduled",
-        failure_reason: null,
-      });
-      await bindRules(context, id, caller);
-      if (scheduled_at !== undefined) {
-        await scheduleStart(tx, changed);
-      }
-      return { data: serializeBroadcast(changed) };
+    update_broadcast: {
+      handle: updateBroadcast,
+      describe: (input, context) =>
+        describeSaving({ verb: "Change", save: (acting) => updateBroadcast(input, acting) }, context),
     },
 
     async delete_broadcast({ id }, { tx, organization }) {
@@ -147,8 +96,9 @@ export const broadcasts = implement(contract, {
       },
       planned: {
         reads: "broadcasts:read",
-        prepare: ({ world, caller }) => normalizeContacts(world, caller?.organization_id ?? ""),
+        prepare: ({ world, organization }) => normalizeContacts(world, organization),
         plan: planExecution,
+        planTargets: planRecipients,
         async run(input, context, call) {
           return { data: serializeBroadcast(await executePlanned(input, context, call)) };
         },
@@ -164,15 +114,44 @@ export const broadcasts = implement(contract, {
         await normalizeContacts(world, caller?.organization_id ?? "");
         return async (context) => ({ data: serializeBroadcast(await resumeBroadcast(context, id)) });
       },
+      planned: {
+        reads: "broadcasts:read",
+        prepare: ({ world, organization }) => normalizeContacts(world, organization),
+        plan: ({ id }, context) =>
+          planSending({ id, verb: "Resume", act: (acting) => resumeBroadcast(acting, id) }, context),
+        async run({ id }, context, call) {
+          const act: SendingAct<BroadcastRow> = (acting, planned) => resumeBroadcast(acting, id, planned);
+          return { data: serializeBroadcast(await runSending({ id, act }, context, call)) };
+        },
+      },
     },
 
     async cancel_broadcast({ id }, context) {
       return { data: serializeBroadcast(await cancelBroadcast(context, id)) };
     },
 
-    async retry_broadcast(input, context) {
-      const { broadcast, count } = await retryBroadcast(context, input);
-      return { data: { ...serializeBroadcast(broadcast), retried: count } };
+    retry_broadcast: {
+      async prepare(input, { world, caller }) {
+        await normalizeContacts(world, caller?.organization_id ?? "");
+        return async (context) => {
+          const { broadcast, count } = await retryBroadcast(context, input);
+          return { data: { ...serializeBroadcast(broadcast), retried: count } };
+        };
+      },
+      planned: {
+        reads: "broadcasts:read",
+        prepare: ({ world, organization }) => normalizeContacts(world, organization),
+        plan: (input, context) =>
+          planSending(
+            { id: input.id, verb: "Retry", act: (acting) => retryBroadcast(acting, input) },
+            context,
+          ),
+        async run(input, context, call) {
+          const act = (acting: OrganizationChange) => retryBroadcast(acting, input);
+          const { broadcast, count } = await runSending({ id: input.id, act }, context, call);
+          return { data: { ...serializeBroadcast(broadcast), retried: count } };
+        },
+      },
     },
 
     estimate_broadcast: {
@@ -188,8 +167,15 @@ export const broadcasts = implement(contract, {
       },
     },
 
-    async test_broadcast(input, context) {
-      return { data: await sendTest(input, context) };
+    test_broadcast: {
+      async handle(input, context) {
+        return { data: await sendTest(input, context) };
+      },
+      planned: {
+        reads: "broadcasts:read",
+        plan: planTest,
+        run: async (input, context, call) => ({ data: await runTest(input, context, call) }),
+      },
     },
 
     async list_broadcast_recipients({ id, ...request }, { db, world, organization }) {

@@ -7,10 +7,12 @@ import { fail } from "../../../../tools/errors.ts";
 import { maxPlanTargets } from "../../../../tools/plans.ts";
 import { nullable, rowsOf, typed } from "../../../database/query/index.ts";
 import { capabilitiesOf, getOrDefaultInbox } from "../../account/inboxes/index.ts";
+import type { KeptFiles } from "../../content/media/index.ts";
 import { createComposer, textOfTemplate } from "../../content/templates/index.ts";
+import { createLink, removeSignature } from "../../content/uploads/index.ts";
 import type { OrganizationChange } from "../../foundation/kernel/index.ts";
 import { failInsufficient, paymentOf, readAvailable } from "../../money/wallet/index.ts";
-import { type BroadcastRow, getBroadcast, lockBroadcast, requireState } from "./find.ts";
+import { type BroadcastRow, changeBroadcast, getBroadcast, lockBroadcast, requireState } from "./find.ts";
 import { broadcastContent, type PreparedContent, prepareContent, requireReadyCohort } from "./prepare.ts";
 import {
   executeBroadcast,
@@ -31,54 +33,99 @@ const candidateColumns = {
   reason: typed<ExclusionReason | null>("text"),
 } as const;
 
-const Frozen = z.object({ content: z.string() });
+const Frozen = z.object({
+  /** The hash of what the broadcast sends. */
+  content: z.string(),
+  /** The time for which the conditions of the cohort are evaluated. */
+  now: z.iso.datetime().optional(),
+  currency: z.string().optional(),
+});
+
+interface ExecutionInput {
+  readonly id: string;
+}
+
+interface EarlierPlan {
+  readonly files: KeptFiles;
+  /** What the call has frozen when it was first planned. */
+  readonly frozen?: unknown;
+}
 
 /**
  * All recipients have to be paid, whatever `allow_partial` says: who would be left out is not known before.
- * @throws Failure if the broadcast can't be executed now, `plan_too_large`, `plan_needs_upload`.
+ * @throws Failure if the broadcast can't be executed now.
  */
-export async function planExecution({ id }: { readonly id: string }, context: OrganizationChange) {
-  const { tx, world, organization } = context;
-  const broadcast = await getBroadcast(tx, organization, id);
-  requireState(broadcast, { allowed: startable, action: "planned" });
-  const prepared = await prepareContent(context, organization, broadcastContent(broadcast));
-  const inbox = await getOrDefaultInbox(tx, organization, prepared.template.inbox_id);
-  const payment = paymentOf(world, inbox);
-  const rates = await readBroadcastRates(tx, organization, payment);
-  const targets = await readTargets(context, broadcast, { prepared, channel: inbox.channel, rates });
-  const included = targets.filter(({ reason }) => reason === null);
-  const isPriced = included.every(({ frozen }) => frozen.price !== null);
-  if (!isPriced && payment.isLimited) {
-    throw fail("price_unknown", { currency: rates.currency });
-  }
-  const amount = included.reduce((sum, { frozen }) => sum + (frozen.price ?? 0), 0);
-  const account = { organization, simulated: payment.simulated };
-  if (payment.isLimited && (await readAvailable(tx, world, account)) < amount) {
-    throw await failInsufficient(tx, world, { ...account, required: amount });
-  }
+export async function planExecution(
+  input: ExecutionInput,
+  context: OrganizationChange,
+  earlier: EarlierPlan,
+) {
+  const basis = await readBasis(input, context, earlier);
+  const { broadcast, prepared, inbox, rates, frozen } = basis;
+  const first = await readTargets(context, basis, { limit: maxPlanTargets + 1 });
+  const isLarge = first.length > maxPlanTargets;
+  const { count, recipients, amount } = isLarge ? await countCandidates(context, basis) : sumUp(first);
+  await requireAffordable(context, basis, amount);
+  const media = mediaOf(prepared);
   return {
     summary: `Execute the broadcast ${broadcast.name} from ${inbox.phone_number}`,
-    targets,
-    price: isPriced && included.length > 0 ? { amount, currency: rates.currency } : null,
+    targets: isLarge ? [] : first,
+    ...(isLarge && { remaining: { total: count, recipients } }),
+    addresses: media && media.upload === undefined ? [media.url] : [],
+    price: amount !== null && recipients > 0 ? { amount, currency: rates.currency } : null,
     warnings: [],
     subjects: [],
-    frozen: { content: contentHash(broadcast, prepared) },
+    frozen,
   };
+}
+
+interface TargetRequest extends EarlierPlan {
+  /** The id of the last contact of the batch before; "" for the first batch. */
+  readonly after: string;
+  readonly limit: number;
+}
+
+/** The next recipients of a large plan. @throws Failure if the broadcast can't be executed any more. */
+export async function planRecipients(
+  input: ExecutionInput,
+  context: OrganizationChange,
+  request: TargetRequest,
+) {
+  const basis = await readBasis(input, context, request);
+  const targets = await readTargets(context, basis, request);
+  const { amount } = sumUp(targets);
+  requirePrice(basis, amount);
+  const last = targets.length === request.limit ? targets.at(-1) : undefined;
+  return { targets, next: last?.contact_id ?? null, amount };
+}
+
+interface PlannedExecution {
+  readonly frozen: unknown;
+  readonly files: KeptFiles;
+  readonly price: { readonly currency: string } | null;
+  readonly targets: AsyncIterable<readonly PlannedRecipient[]>;
 }
 
 /** Executes the broadcast for the recipients of the plan. @throws Failure `plan_changed`. */
 export async function executePlanned(
-  { id }: { readonly id: string },
+  { id }: ExecutionInput,
   context: OrganizationChange,
-  { frozen, targets: planned }: { readonly frozen: unknown; readonly targets: readonly PlannedRecipient[] },
+  { frozen, files, price, targets: planned }: PlannedExecution,
 ): Promise<BroadcastRow> {
-  const { tx, organization } = context;
+  const { tx, world, organization, now } = context;
   const broadcast = await lockBroadcast(tx, organization, { id, allowed: startable, action: "executed" });
   const prepared = await prepareContent(context, organization, broadcastContent(broadcast));
   if (Frozen.parse(frozen).content !== contentHash(broadcast, prepared)) {
     throw fail("plan_changed", { reason: "the broadcast or its template was changed meanwhile" });
   }
-  return executeBroadcast({ ...context, broadcast }, { allowPartial: false, planned });
+  const key = files[mediaOf(prepared)?.url ?? ""];
+  const header_media_url = key && removeSignature(createLink(world, key, now).url);
+  const sent = key ? await changeBroadcast(tx, broadcast, { header_media_url, now }) : broadcast;
+  const executed = await executeBroadcast({ ...context, broadcast: sent }, { allowPartial: false, planned });
+  if (price && executed.currency !== null && executed.currency !== price.currency) {
+    throw fail("plan_changed", { reason: "the price is in another currency" });
+  }
+  return executed;
 }
 
 /** Everything that a broadcast sends, whatever its cohort is. */
@@ -91,31 +138,65 @@ function contentHash(
   return createHash("sha256").update(JSON.stringify(content)).digest("base64url");
 }
 
-interface Basis {
-  readonly prepared: PreparedContent;
-  readonly channel: string;
-  readonly rates: Awaited<ReturnType<typeof readBroadcastRates>>;
+function mediaOf({ header }: PreparedContent) {
+  return header && "media" in header ? header.media : undefined;
+}
+
+type Basis = Awaited<ReturnType<typeof readBasis>>;
+
+/** @throws Failure `plan_not_prepared` if the broadcast differs from what was planned earlier. */
+async function readBasis(
+  { id }: ExecutionInput,
+  context: OrganizationChange,
+  { files, frozen: before }: EarlierPlan,
+) {
+  const { tx, world, organization, now } = context;
+  const broadcast = await getBroadcast(tx, organization, id);
+  requireState(broadcast, { allowed: startable, action: "planned" });
+  const prepared = await prepareContent(context, organization, broadcastContent(broadcast), { files });
+  const inbox = await getOrDefaultInbox(tx, organization, prepared.template.inbox_id);
+  const payment = paymentOf(world, inbox);
+  const rates = await readBroadcastRates(tx, organization, payment);
+  const { currency } = rates;
+  const content = contentHash(broadcast, prepared);
+  const frozen = before === undefined ? { content, now: now.toISOString(), currency } : Frozen.parse(before);
+  if (frozen.content !== content || frozen.currency !== currency) {
+    throw fail("plan_not_prepared", { reason: "the broadcast or its template was changed meanwhile" });
+  }
+  return { broadcast, prepared, inbox, payment, rates, files, frozen };
+}
+
+async function selectionOf({ tx, world, organization, now }: OrganizationChange, basis: Basis) {
+  const { broadcast, prepared, inbox, rates, frozen } = basis;
+  const { template, mapping } = prepared;
+  return {
+    organization,
+    cohort: await requireReadyCohort(tx, organization, broadcast.cohort_id),
+    mapping,
+    addresses: capabilitiesOf(world, inbox).addresses,
+    rates,
+    category: template.version.category,
+    now: frozen.now === undefined ? now : new Date(frozen.now),
+  };
 }
 
 async function readTargets(
   context: OrganizationChange,
-  broadcast: BroadcastRow,
-  { prepared: { template, mapping }, channel, rates }: Basis,
+  basis: Basis,
+  { after = "", limit }: { readonly after?: string; readonly limit: number },
 ) {
-  const { tx, world, organization, now } = context;
-  const cohort = await requireReadyCohort(tx, organization, broadcast.cohort_id);
-  const { addresses, media } = capabilitiesOf(world, { channel });
-  const { category } = template.version;
+  const { tx, world, organization } = context;
+  const { broadcast, prepared, inbox, files } = basis;
+  const selection = { ...(await selectionOf(context, basis)), part: { after, limit } };
   const { rows } = await rowsOf(candidateColumns)`
     select candidate.*, contacts.name
-    from (${selectCandidates({ organization, cohort, mapping, addresses, rates, category, now })}) as candidate
+    from (${selectCandidates(selection)}) as candidate
     join contacts on contacts.organization_id = ${organization} and contacts.id = candidate.contact_id
-    order by candidate.contact_id limit ${maxPlanTargets + 1}
+    order by candidate.contact_id
   `.execute(tx);
-  if (rows.length > maxPlanTargets) {
-    throw fail("plan_too_large", { limit: maxPlanTargets });
-  }
-  const compose = await createComposer(tx, { template, media }, broadcast.header_media_url ?? undefined);
+  const { media } = capabilitiesOf(world, inbox);
+  const sendable = { template: prepared.template, media, files };
+  const compose = await createComposer(tx, sendable, broadcast.header_media_url ?? undefined);
   return rows.map((row) => {
     const { contact_id, to, name } = row;
     const { text, reason } = composeText(row, compose);
@@ -123,10 +204,66 @@ async function readTargets(
   });
 }
 
+interface Sums {
+  readonly count: number;
+  readonly recipients: number;
+  /** The price of the messages; null without a price. */
+  readonly amount: number | null;
+}
+
+function sumUp(targets: Awaited<ReturnType<typeof readTargets>>): Sums {
+  const included = targets.filter(({ reason }) => reason === null);
+  const amount = included.reduce<number | null>(
+    (sum, { frozen }) => (sum === null || frozen.price === null ? null : sum + frozen.price),
+    0,
+  );
+  return { count: targets.length, recipients: included.length, amount };
+}
+
+/** Also counts contacts for whom the text can't be composed. */
+async function countCandidates(context: OrganizationChange, basis: Basis): Promise<Sums> {
+  const selection = await selectionOf(context, basis);
+  const { rows } = await rowsOf({
+    count: "bigint",
+    recipients: "bigint",
+    unpriced: "bigint",
+    amount: nullable("bigint"),
+  })`
+    select count(*) as count, count(*) filter (where reason is null) as recipients,
+      count(*) filter (where reason is null and price is null) as unpriced,
+      (sum(price) filter (where reason is null))::bigint as amount
+    from (${selectCandidates(selection)}) as candidate
+  `.execute(context.tx);
+  const { count = 0, recipients = 0, unpriced = 0, amount = null } = rows[0] ?? {};
+  return { count, recipients, amount: unpriced > 0 ? null : (amount ?? 0) };
+}
+
+/** @throws Failure `price_unknown`, `insufficient_funds`. */
+async function requireAffordable(
+  { tx, world, organization }: OrganizationChange,
+  basis: Basis,
+  amount: number | null,
+): Promise<void> {
+  const { simulated, isLimited } = basis.payment;
+  const required = requirePrice(basis, amount);
+  const account = { organization, simulated };
+  if (isLimited && (await readAvailable(tx, world, account)) < required) {
+    throw await failInsufficient(tx, world, { ...account, required });
+  }
+}
+
+/** @throws Failure `price_unknown`. */
+function requirePrice({ payment, rates }: Basis, amount: number | null): number {
+  if (amount === null && payment.isLimited) {
+    throw fail("price_unknown", { currency: rates.currency });
+  }
+  return amount ?? 0;
+}
+
 type Compose = Awaited<ReturnType<typeof createComposer>>;
 
-/** The text, or why there is none. */
-function composeText(
+/** The text of a recipient, or why there is none. */
+export function composeText(
   {
     reason,
     variables,
@@ -137,11 +274,7 @@ function composeText(
     return { text: "", reason };
   }
   try {
-    const sent = compose(variables);
-    if (sent.header && "media" in sent.header && sent.header.media.upload === undefined) {
-      throw fail("plan_needs_upload");
-    }
-    return { text: textOfTemplate(sent), reason };
+    return { text: textOfTemplate(compose(variables)), reason };
   } catch (error) {
     if (error instanceof Failure && error.code === "template_values_mismatch") {
       return { text: "", reason: "invalid_value" };

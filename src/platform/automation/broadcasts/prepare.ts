@@ -4,7 +4,9 @@
  */
 import type { VariableMapping } from "../../../../tools/broadcasts/index.ts";
 import { fail, failField } from "../../../../tools/errors.ts";
+import type { SentTemplate } from "../../../database/schema/index.ts";
 import { capabilitiesOf, getOrDefaultInbox } from "../../account/inboxes/index.ts";
+import type { KeptFiles } from "../../content/media/index.ts";
 import {
   type ApprovedTemplate,
   composeTemplate,
@@ -39,13 +41,16 @@ export function broadcastContent(broadcast: BroadcastRow): Content {
 
 export interface PreparedContent {
   readonly template: ApprovedTemplate & { readonly inbox_id: string };
+  readonly header: SentTemplate["header"];
   /** Keyed by the names of the variables. */
   readonly mapping: VariableMapping;
 }
 
 interface Requirements {
   /** A draft may have no mapping yet: only name, cohort and template are required to create one. */
-  readonly isDraft: boolean;
+  readonly isDraft?: boolean;
+  /** The files that a plan keeps. */
+  readonly files?: KeptFiles;
 }
 
 /**
@@ -56,7 +61,7 @@ export async function prepareContent(
   { tx, world }: { readonly tx: Transaction; readonly world: World },
   organization: string,
   { inbox_id, template_id, variable_mapping, header_media_url }: Content,
-  { isDraft }: Requirements = { isDraft: false },
+  { isDraft = false, files }: Requirements = {},
 ): Promise<PreparedContent> {
   const template = await requireApprovedById(tx, organization, template_id);
   const { name, language, version } = template;
@@ -86,9 +91,9 @@ export async function prepareContent(
   // The values don't matter: `composeTemplate` is called to check the header's file.
   const variables = Object.fromEntries(names.map((one) => [one, "x"]));
   const { media } = capabilitiesOf(world, await getOrDefaultInbox(tx, organization, template.inbox_id));
-  await composeTemplate(
+  const { header } = await composeTemplate(
     tx,
-    { template, media },
+    { template, media, files },
     {
       name,
       language,
@@ -99,5 +104,5 @@ export async function prepareContent(
   const mapping = Object.fromEntries(
     Object.entries(variable_mapping).map(([key, value]) => [named.get(key) ?? key, value]),
   );
-  return { template, mapping };
+  return { template, header, mapping };
 }

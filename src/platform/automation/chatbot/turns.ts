@@ -108,9 +108,14 @@ export async function readHistory(
   });
 }
 
-/** The text of a message: its body, its caption, or the title of the chosen option. */
-export function messageTextOf({ text, media, reply }: Selectable<Tables["messages"]>["content"]): string {
-  return (text?.body ?? media?.caption ?? reply?.title ?? "").trim();
+/** The text of a message: its body, its caption, the title of the chosen option, or its summary. */
+export function messageTextOf({
+  text,
+  media,
+  reply,
+  summary,
+}: Selectable<Tables["messages"]>["content"]): string {
+  return (text?.body ?? media?.caption ?? reply?.title ?? summary ?? "").trim();
 }
 
 /** Turns are kept to check the bot's answers, and for the person who takes over. */

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { ofOrganization } from "../../../database/query/index.ts";
 import { getPhoneRegion } from "../../account/inboxes/index.ts";
 import type { PhoneRegion } from "../../account/phone/index.ts";
+import { countLaterContacts, LaterBudgets } from "../../account/rules/index.ts";
 import type { Transaction, World } from "../../foundation/kernel/index.ts";
 import { type ContactInput, findContactIds, upsertContacts } from "../../inbox/contacts/index.ts";
 import { type Batch, type ImportColumns, RejectedRowError, readContact } from "../imports/index.ts";
@@ -18,6 +19,7 @@ export const CohortBuild = z.object({
   credential_id: z.string(),
   /** Whether the creator may create contacts. */
   may_create: z.boolean(),
+  ...LaterBudgets.shape,
 });
 export type CohortBuild = z.infer<typeof CohortBuild>;
 
@@ -30,7 +32,7 @@ interface Line {
   readonly contact: ContactInput | string;
 }
 
-/** @throws Error if another run of the job has committed these lines. */
+/** @throws Error if another run of the job has committed these lines; Failure `budget_reached`. */
 export async function commitLines(payload: CohortBuild, world: World, { columns, rows, start }: Batch) {
   const { organization_id, cohort_id } = payload;
   const region = await getPhoneRegion(world.database.queries, organization_id);
@@ -86,7 +88,7 @@ const unknownNumber =
  */
 async function findOrCreate(
   tx: Transaction,
-  { organization_id, may_create }: CohortBuild,
+  { organization_id, may_create, ...later }: CohortBuild,
   contacts: readonly ContactInput[],
   now: Date,
 ): Promise<ReadonlyMap<string, string>> {
@@ -96,7 +98,8 @@ async function findOrCreate(
   if (!may_create || unknown.length === 0) {
     return found;
   }
-  await upsertContacts(tx, organization_id, unknown, now);
+  const countNew = await countLaterContacts({ tx, organization: organization_id, now }, later);
+  await upsertContacts(tx, organization_id, unknown, { now, countNew });
   return findContactIds(tx, organization_id, numbers);
 }
 

@@ -3,6 +3,7 @@
 import { fail, failField } from "../../../../tools/errors.ts";
 import { newJob } from "../../../jobs/job.ts";
 import { requireBelowQuota } from "../../account/organization/index.ts";
+import { toLaterBudgets } from "../../account/rules/index.ts";
 import { getAccessibleUpload, getAccessibleUploadAt, removeSignature } from "../../content/uploads/index.ts";
 import { freshId, type WriteContext } from "../../foundation/kernel/index.ts";
 import { buildCohortJob } from "./build.ts";
@@ -81,7 +82,7 @@ async function enqueueBuild(
     id,
     upload_id,
   }: { readonly organization_id: string; readonly id: string; readonly upload_id: string | null },
-  { tx, caller }: WriteContext,
+  { tx, caller, actor }: WriteContext,
 ): Promise<void> {
   await tx.enqueue([
     newJob(
@@ -92,6 +93,7 @@ async function enqueueBuild(
         upload_id,
         credential_id: caller.credential.id,
         may_create: caller.scopes.has("contacts:write"),
+        ...toLaterBudgets(actor),
       },
       { lane: `cohort:${organization_id}`, key: `cohort:${organization_id}` },
     ),

@@ -29,6 +29,7 @@ const descriptions: { readonly [Name in keyof typeof cohortAttributes]: string }
   "conversation.tags": "Tags of a conversation",
   "conversation.inbox_id": "Inbox of a conversation",
   "conversation.is_favorite": "Whether a conversation is marked as favorite",
+  "conversation.referral_id": "Id of the ad or post by which the contact came last; missing if by none",
   "conversation.last_message_at": "When the last message of a conversation was sent or received",
   "conversation.last_user_message_at": "When the contact wrote last in a conversation",
 };

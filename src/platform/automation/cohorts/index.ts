@@ -40,6 +40,7 @@ import { previewQuery } from "./preview.ts";
 export { normalizeContacts } from "../../inbox/contacts/index.ts";
 export {
   type Cohort,
+  contactQueries,
   countMembers,
   isMember,
   listMemberIds,

@@ -25,11 +25,15 @@ import {
   hasRunFor,
   hasRunForReply,
   listRuns,
+  planTrigger,
   readRun,
+  runPlannedTrigger,
   triggerFlow,
 } from "./runs.ts";
 import { fireJob, requireNoFlow, startBatchJob } from "./schedule/index.ts";
 import { recordTriggers, sweepWindowsJob, triggerContactJob, triggerJob } from "./triggers/index.ts";
+
+export { cancelRestoredRuns } from "./after-restore.ts";
 
 /** Deletes ended runs with their steps. */
 const deleteOldRunsJob = defineRetentionJob({
@@ -97,8 +101,17 @@ export const flows = implement(contract, {
       return { data: await rehearseFlow(input, context) };
     },
 
-    async trigger_flow(input, context) {
-      return { data: await triggerFlow(input, context) };
+    trigger_flow: {
+      async handle(input, context) {
+        return { data: await triggerFlow(input, context) };
+      },
+      planned: {
+        reads: "inbox:read",
+        plan: planTrigger,
+        async run(input, context, call) {
+          return { data: await runPlannedTrigger(input, context, call) };
+        },
+      },
     },
 
     async toggle_flow(input, context) {

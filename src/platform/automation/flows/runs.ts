@@ -7,7 +7,7 @@ import type { ActiveRun } from "../../../../tools/messages/index.ts";
 import type { Queries } from "../../../database/database.ts";
 import { ofOrganization, readPage, refersTo } from "../../../database/query/index.ts";
 import type { FlowWait } from "../../../database/schema/index.ts";
-import type { ReadContext, WriteContext } from "../../foundation/kernel/index.ts";
+import type { OrganizationChange, ReadContext, WriteContext } from "../../foundation/kernel/index.ts";
 import { lockConversationSubject, requireConversation } from "../../inbox/conversations/index.ts";
 import { getFlow } from "./definitions/find.ts";
 import { cancelStatement, type RunRow, requireStartable, selectActiveRuns, startRun } from "./run/index.ts";
@@ -20,8 +20,53 @@ type Trigger = z.output<typeof contract.trigger_flow.input>;
  * @throws Failure `flow_not_found`, `conversation_not_found`, `flow_disabled`, `flow_not_startable`,
  *   `flow_run_active`.
  */
-export async function triggerFlow({ id, conversation_id }: Trigger, context: WriteContext) {
-  const { tx, organization } = context;
+export async function triggerFlow(input: Trigger, context: WriteContext) {
+  const { flow, conversation } = await findTriggered(input, context);
+  const started = await startRun(context, {
+    flow,
+    conversation,
+    trigger_type: "manual",
+    trigger_key: null,
+    message_id: null,
+  });
+  if (!("skipped" in started)) {
+    const { id: flow_id, conversation_id } = input;
+    return { flow_id, conversation_id, run_id: started.run_id, status: "triggered" as const };
+  }
+  throw started.skipped === "interactive_run_active"
+    ? fail("flow_run_active", { run_id: started.run_id })
+    : fail("flow_not_startable", { reason: "too many runs were started for this contact in the last hour." });
+}
+
+/** What a flow sends is not known before it runs: its messages are bound by the rules of who saved it. */
+export async function planTrigger(input: Trigger, context: OrganizationChange) {
+  const { flow, contact } = await findTriggered(input, context);
+  const { id: contact_id, name, phone_number: to } = contact;
+  const text = `The messages of the flow ${flow.name}`;
+  return {
+    summary: `Run the flow ${flow.name}`,
+    targets: [{ contact_id, to, name, text, reason: null, frozen: null }],
+    price: null,
+    warnings: ["price_unknown"],
+    subjects: [input.conversation_id],
+    frozen: flow.version,
+  };
+}
+
+/** @throws Failure `plan_changed`, and the failures of `triggerFlow`. */
+export async function runPlannedTrigger(
+  input: Trigger,
+  context: WriteContext,
+  { frozen }: { readonly frozen: unknown },
+) {
+  const { version } = await getFlow(context.tx, context.organization, input.id);
+  if (version !== frozen) {
+    throw fail("plan_changed", { reason: "the flow was changed meanwhile" });
+  }
+  return triggerFlow(input, context);
+}
+
+async function findTriggered({ id, conversation_id }: Trigger, { tx, organization }: OrganizationChange) {
   const flow = await getFlow(tx, organization, id);
   const subject = await lockConversationSubject(tx, organization, conversation_id);
   if (!subject) {
@@ -32,19 +77,7 @@ export async function triggerFlow({ id, conversation_id }: Trigger, context: Wri
   if (contact.blocked_at !== null) {
     throw fail("contact_blocked", { contact_id: contact.id });
   }
-  const started = await startRun(context, {
-    flow,
-    conversation,
-    trigger_type: "manual",
-    trigger_key: null,
-    message_id: null,
-  });
-  if (!("skipped" in started)) {
-    return { flow_id: id, conversation_id, run_id: started.run_id, status: "triggered" as const };
-  }
-  throw started.skipped === "interactive_run_active"
-    ? fail("flow_run_active", { run_id: started.run_id })
-    : fail("flow_not_startable", { reason: "too many runs were started for this contact in the last hour." });
+  return { flow, conversation, contact };
 }
 
 export async function listRuns(

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { ofOrganization } from "../../../database/query/index.ts";
 import { getPhoneRegion } from "../../account/inboxes/index.ts";
 import type { PhoneRegion } from "../../account/phone/index.ts";
+import { countLaterContacts, type LaterBudgets } from "../../account/rules/index.ts";
 import type { World } from "../../foundation/kernel/index.ts";
 import { type ContactInput, type UpsertOutcome, upsertContacts } from "../../inbox/contacts/index.ts";
 import type { CsvRow } from "./csv.ts";
@@ -29,8 +30,12 @@ interface ReadRow {
   readonly contact: ContactInput | string;
 }
 
-/** @throws Error if another run of the job has committed these rows. */
-export async function commitBatch(id: ImportId, world: World, { columns, rows, start }: Batch) {
+/** @throws Error if another run of the job has committed these rows; Failure `budget_reached`. */
+export async function commitBatch(
+  id: ImportId & LaterBudgets,
+  world: World,
+  { columns, rows, start }: Batch,
+) {
   const region = await getPhoneRegion(world.database.queries, id.organization_id);
   const readRows = rows.map(
     ({ line, cells }): ReadRow => ({ line, contact: readContactOrReason(columns, cells, region) }),
@@ -49,7 +54,9 @@ export async function commitBatch(id: ImportId, world: World, { columns, rows, s
       );
     }
     const contacts = readRows.flatMap(({ contact }) => (typeof contact === "string" ? [] : contact));
-    const outcomes = await upsertContacts(tx, id.organization_id, contacts, now);
+    const change = { tx, organization: id.organization_id, now };
+    const countNew = await countLaterContacts(change, id);
+    const outcomes = await upsertContacts(tx, id.organization_id, contacts, { now, countNew });
     const errors = listErrors(
       readRows,
       new Map(contacts.map((contact, index) => [contact, outcomes[index]])),

@@ -6,6 +6,7 @@ import type { Queries } from "../../../database/database.ts";
 import { ofOrganization } from "../../../database/query/index.ts";
 import { newJob } from "../../../jobs/job.ts";
 import { requireBelowQuota } from "../../account/organization/index.ts";
+import { toLaterBudgets } from "../../account/rules/index.ts";
 import { getAccessibleUpload, getAccessibleUploadAt } from "../../content/uploads/index.ts";
 import {
   type Caller,
@@ -65,7 +66,7 @@ interface Source {
 }
 
 async function createImport(source: Source, context: WriteContext) {
-  const { tx, world, organization, caller, now } = context;
+  const { tx, world, organization, caller, actor, now } = context;
   const upload = await requireSource(source, context);
   const unfinished = tx.selectFrom("imports").where("status", "in", ["queued", "running"]);
   await requireBelowQuota({ tx, world, organization }, "imports", unfinished);
@@ -91,6 +92,7 @@ async function createImport(source: Source, context: WriteContext) {
         import_id: row.id,
         credential_id: caller.credential.id,
         may_set_tags: maySetTags(caller),
+        ...toLaterBudgets(actor),
       },
       { lane: `import:${organization}`, key: `import:${organization}` },
     ),

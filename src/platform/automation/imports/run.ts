@@ -7,6 +7,7 @@
 import { z } from "zod";
 import { ofOrganization } from "../../../database/query/index.ts";
 import type { Outcome } from "../../../jobs/job.ts";
+import { LaterBudgets } from "../../account/rules/index.ts";
 import { commitUpload, getUpload } from "../../content/uploads/index.ts";
 import { defineJob, type World } from "../../foundation/kernel/index.ts";
 import { commitBatch, ImportId } from "./batch.ts";
@@ -19,6 +20,7 @@ const ImportJob = ImportId.extend({
   /** The key or the user that started the import, and owns a file that the import fetches. */
   credential_id: z.string().nullable().default(null),
   may_set_tags: z.boolean().default(true),
+  ...LaterBudgets.shape,
 });
 type ImportJob = Readonly<z.infer<typeof ImportJob>>;
 

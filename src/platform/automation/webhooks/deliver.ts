@@ -57,8 +57,10 @@ export const deliverWebhookJob = defineJob<DeliveryPayload>({
     if (outcome !== "delivered") {
       backOff();
     }
-    world.metrics.webhook({ outcome, seconds: "ms" in answer ? answer.ms / 1_000 : 0 });
-    await saveAttemptResult(world, toAttemptResult(pending, answer, { startedAt, now: world.now() }));
+    const result = toAttemptResult(pending, answer, { startedAt, now: world.now() });
+    const seconds = "ms" in answer ? answer.ms / 1_000 : 0;
+    world.metrics.webhook({ outcome, seconds, isLast: result.next_try_at === null });
+    await saveAttemptResult(world, result);
     return undefined;
   },
 

@@ -78,6 +78,16 @@ export async function replayDelivery(
   return serializeDelivery(delivery);
 }
 
+/** Ends all deliveries that wait, in all organizations. They can be retried one by one, or recovered. */
+export async function failWaitingDeliveries(tx: Transaction) {
+  return tx
+    .updateTable("webhook_deliveries")
+    .set({ status: "failed", next_try_at: null })
+    .where("status", "in", ["pending", "held"])
+    .returning(["organization_id", "webhook_id", "event_id"])
+    .execute();
+}
+
 const RecoveryRequest = z.object({ organization_id: z.string(), webhook_id: z.string(), since: z.string() });
 
 export type RecoveryRequest = Readonly<z.infer<typeof RecoveryRequest>>;

@@ -51,7 +51,7 @@ const statusFixes: readonly { readonly from: number; readonly to: number; readon
 ];
 
 const local =
-  "Use an https:// address of the public internet. For a program on your own machine use `tidings listen`, which needs no webhook.";
+  "Use an https:// address of the public internet. For a program on your own machine use `tidings listen`, which needs no webhook, or set TIDINGS_ALLOW_LOCAL_WEBHOOKS=true where the service runs on that machine.";
 
 const fixes: Readonly<Record<string, string>> = {
   unresolved: "Check the host name in the webhook's url, and that it has a DNS record.",

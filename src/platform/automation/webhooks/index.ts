@@ -26,16 +26,18 @@ import {
   serializeDelivery,
 } from "./deliveries.ts";
 import { eraseEvents } from "./erase.ts";
-import { eventStreamRoute, readEvents, recordPolled } from "./reading/index.ts";
+import { eventStreamRoute, presenceRoute, readEvents, recordPolled } from "./reading/index.ts";
 import { recordEvents } from "./record-events.ts";
 import { deleteOldEventsJob, recoverableDays } from "./retention.ts";
 import { getWebhook, requireAllowedUrl, sealedWebhookSecrets, serializeWebhook } from "./subscriptions.ts";
 import { testWebhook } from "./test-webhook.ts";
 
+export { failWaitingDeliveries } from "./deliveries.ts";
+
 const day = 24 * 3_600_000;
 
 export const webhooks = implement(contract, {
-  tables: ["webhooks", "events", "webhook_deliveries", "polled_events"],
+  tables: ["webhooks", "events", "webhook_deliveries", "polled_events", "presences"],
   sealed: sealedWebhookSecrets,
   operations: {
     async create_webhook({ url, events, description = null }, context) {
@@ -155,7 +157,7 @@ export const webhooks = implement(contract, {
   },
   jobs: [deliverWebhookJob, recoverDeliveriesJob, deleteOldEventsJob],
   recordEvents,
-  routes: [eventStreamRoute],
+  routes: [eventStreamRoute, presenceRoute],
   erase: erasesContact({ later: [eraseEvents] }),
 });
 

@@ -2,13 +2,16 @@
  * Media of messages and templates. The address of an upload stands for its file, which must meet the
  * channel's limits.
  */
-import { fail } from "../../../../tools/errors.ts";
+import { fail, failField } from "../../../../tools/errors.ts";
 import type { Queries } from "../../../database/database.ts";
 import type { StoredContent } from "../../../database/schema/index.ts";
 import type { MediaLimit, MediaLimits } from "../../../ports/channel/capabilities.ts";
 import type { MediaType } from "../../../ports/channel/message-content.ts";
 import type { World } from "../../foundation/kernel/index.ts";
-import { createChannelLink, findChannelFile, findUploadAt } from "../uploads/index.ts";
+import { createChannelLink, findChannelFile, findUploadAt, findUploadByKey } from "../uploads/index.ts";
+
+/** Files that were downloaded before: their storage keys, by the addresses from which they come. */
+export type KeptFiles = Readonly<Record<string, string>>;
 
 interface MediaInput {
   readonly organization: string;
@@ -16,15 +19,18 @@ interface MediaInput {
   readonly media_url: string;
   readonly caption?: string | undefined;
   readonly file_name?: string | undefined;
+  /** Whether audio is sent as a voice message. */
+  readonly voice?: true | undefined;
   /** The field with the address, for errors. */
   readonly field?: string;
+  readonly files?: KeptFiles | undefined;
 }
 
 type StoredMedia = NonNullable<StoredContent["media"]>;
 
 /**
- * Reads the upload of the address. The result checks it against the limits of a channel, and returns the
- * media as it is stored: `upload` is the storage key if the address is that of an upload.
+ * Reads the upload of the address. The result checks the upload against the limits of a channel, and returns
+ * the media in its stored form, in which `upload` is the storage key of an upload or of a kept file.
  * @throws Failure `upload_not_found`, also for another tenant's upload. The result throws
  * `content_not_supported` and `media_not_sendable`.
  */
@@ -33,19 +39,34 @@ export async function readMedia(
   input: MediaInput,
 ): Promise<(limits: MediaLimits) => StoredMedia> {
   const { organization, type, media_url: url, caption = null, file_name = null, field = "media_url" } = input;
-  const upload = await findUploadAt(db, organization, url, field);
+  const kind = input.voice ? "voice" : type;
+  const mark = input.voice ? { voice: true as const } : {};
+  const upload = (await findUploadAt(db, organization, url, field)) ?? (await findKept(db, input));
   return (limits) => {
-    const limit = limits[type];
+    const limit = limits[kind];
     if (!limit) {
-      throw fail("content_not_supported", { content: `messages of type ${type}` });
+      throw fail("content_not_supported", { content: `messages of type ${kind}` });
     }
     if (!upload) {
-      return { url, caption, file_name };
+      return { url, caption, file_name, ...mark };
     }
-    requireSendable(upload, limit, { type, field });
+    requireSendable(upload, limit, { type: kind, field });
     const shownName = type === "document" ? (file_name ?? upload.file_name) : file_name;
-    return { url, caption, file_name: shownName, upload: upload.key };
+    return { url, caption, file_name: shownName, upload: upload.key, ...mark };
   };
+}
+
+/** @throws Failure `upload_not_found` if the kept file was deleted. */
+async function findKept(
+  db: Queries,
+  { organization, media_url, files, field = "media_url" }: MediaInput,
+): Promise<Awaited<ReturnType<typeof findUploadAt>>> {
+  const key = files?.[media_url];
+  const upload = key === undefined ? undefined : await findUploadByKey(db, organization, key);
+  if (key !== undefined && !upload) {
+    throw failField(field, "upload_not_found");
+  }
+  return upload;
 }
 
 /** As `readMedia`, for a channel that is known already. @throws Failure as `readMedia` and its result. */
@@ -59,7 +80,7 @@ export async function toMediaContent(
 function requireSendable(
   { file_size, content_type }: NonNullable<Awaited<ReturnType<typeof findUploadAt>>>,
   { maxBytes, contentTypes }: MediaLimit,
-  { type: media_type, field: param }: { readonly type: MediaType; readonly field: string },
+  { type: media_type, field: param }: { readonly type: MediaType | "voice"; readonly field: string },
 ): void {
   const size = file_size ?? 0;
   const isKnownType = contentTypes.includes(content_type);

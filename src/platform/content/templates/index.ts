@@ -149,7 +149,7 @@ async function requireSample(
   inbox: { readonly channel: string },
   { header }: TemplateData,
 ): Promise<void> {
-  if (header?.media_url !== undefined && header.type !== "text") {
+  if (header?.media_url !== undefined && header.type !== "text" && header.type !== "location") {
     const { type, media_url } = header;
     const { media: limits } = capabilitiesOf(world, inbox);
     await toMediaContent(tx, { organization, type, media_url, field: sampleField, limits });

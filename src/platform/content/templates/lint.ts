@@ -4,10 +4,18 @@
  * A draft may break them: each problem is a warning of the template. A submission fails for all but advice,
  * because the authority would reject it, or needs a person to see why.
  */
-import type { TemplateData, TemplateWarning, Variable } from "../../../../tools/templates/index.ts";
-import { variableTextsOf, withoutPlaceholders } from "./placeholders.ts";
+import {
+  mediaHeaderTypes,
+  type TemplateCategory,
+  type TemplateData,
+  type TemplateWarning,
+  type Variable,
+} from "../../../../tools/templates/index.ts";
+import { isSafeUrl, isValidUrl } from "./addresses.ts";
+import { isMixed, variableTextsOf, withoutPlaceholders } from "./placeholders.ts";
 
 interface Draft {
+  readonly category: TemplateCategory;
   readonly template_data: TemplateData;
   readonly variables: readonly Variable[];
 }
@@ -24,7 +32,21 @@ interface Rule {
   check(draft: Draft): readonly Problem[];
 }
 
-const limits = { header: 60, footer: 60, button: 25, wellShownButton: 20, wordsPerVariable: 3 } as const;
+const limits = {
+  header: 60,
+  footer: 60,
+  button: 25,
+  wellShownButton: 20,
+  code: 20,
+  wordsPerVariable: 3,
+} as const;
+
+/** How long delivery may be tried, in seconds. */
+const ttlRanges: Readonly<Record<TemplateCategory, readonly [from: number, to: number]>> = {
+  authentication: [30, 900],
+  utility: [30, 43_200],
+  marketing: [43_200, 2_592_000],
+};
 
 const problem = (isProblem: boolean, field: string, message: string): readonly Problem[] =>
   isProblem ? [{ field, message }] : [];
@@ -48,15 +70,36 @@ const rules: readonly Rule[] = [
         problem(
           /\{\{|\}\}/.test(withoutPlaceholders(text)),
           field,
-          "Write a variable as {{1}}, with a number alone between the braces.",
+          "Write a variable as {{1}} or {{first_name}}: a number, or a name of small letters, digits and _.",
         ),
       ),
+  },
+  {
+    code: "variables_mixed",
+    check: ({ template_data: { header, body } }) =>
+      problem(
+        isMixed(`${header?.text ?? ""} ${body}`),
+        "template_data.body",
+        "Write all variables of header and body as numbers, or all as names.",
+      ),
+  },
+  {
+    // A draft of an earlier version, which did not know named variables, has none for its names.
+    code: "variables_unknown",
+    check: ({ template_data, variables }) => {
+      const expected = variableTextsOf(template_data).flatMap(({ numbers }) => numbers).length;
+      return problem(
+        variables.length !== expected,
+        "variables",
+        "Send template_data again, so that its variables are read.",
+      );
+    },
   },
   {
     code: "variable_at_edge",
     check: ({ template_data: { body } }) =>
       problem(
-        /^\s*\{\{[1-9]\d*\}\}|\{\{[1-9]\d*\}\}\s*$/.test(body),
+        /^\s*\{\{\w+\}\}|\{\{\w+\}\}\s*$/.test(body),
         "template_data.body",
         "Put text before the first and after the last variable.",
       ),
@@ -84,9 +127,9 @@ const rules: readonly Rule[] = [
   {
     code: "too_many_variables",
     check: ({ template_data }) =>
-      variableTextsOf(template_data).flatMap(({ component, field, numbers }) =>
+      variableTextsOf(template_data).flatMap(({ component, field, numbers, implied }) =>
         problem(
-          component !== "BODY" && numbers.length > 1,
+          component !== "BODY" && !implied && numbers.length > 1,
           field,
           `This text can have one variable; it has ${numbers.length}.`,
         ),
@@ -107,7 +150,7 @@ const rules: readonly Rule[] = [
     code: "sample_missing",
     check: ({ template_data: { header } }) =>
       problem(
-        header !== undefined && header.type !== "text" && header.media_url === undefined,
+        mediaHeaderTypes.some((type) => type === header?.type) && header?.media_url === undefined,
         "template_data.header.media_url",
         "Send a sample of the header: a public address, or an upload's storage_url.",
       ),
@@ -165,6 +208,11 @@ const rules: readonly Rule[] = [
           "template_data.buttons",
           "At most 1 button can be of type phone_number.",
         ),
+        ...problem(
+          count("copy_code") > 1,
+          "template_data.buttons",
+          "At most 1 button can be of type copy_code.",
+        ),
       ];
     },
   },
@@ -184,6 +232,17 @@ const rules: readonly Rule[] = [
         new Set(texts).size < texts.length,
         "template_data.buttons",
         "Give each button a text of its own.",
+      );
+    },
+  },
+  {
+    code: "ttl_out_of_range",
+    check: ({ category, template_data: { message_send_ttl_seconds: seconds } }) => {
+      const [from, to] = ttlRanges[category];
+      return problem(
+        seconds !== undefined && (seconds < from || seconds > to),
+        "template_data.message_send_ttl_seconds",
+        `Of the category ${category} it is from ${from} to ${to} seconds.`,
       );
     },
   },
@@ -216,12 +275,23 @@ const rules: readonly Rule[] = [
     },
   },
   {
+    code: "code_too_long",
+    check: ({ template_data: { buttons = [] }, variables }) =>
+      variables.flatMap(({ button_index = -1, example }, index) =>
+        buttons[button_index]?.type === "copy_code"
+          ? tooLong(`variables[${index}].example`, example, limits.code)
+          : [],
+      ),
+  },
+  {
     code: "example_missing",
     isAdvice: true,
-    check: ({ variables }) =>
-      variables.flatMap(({ name, example }, index) =>
+    check: ({ template_data: { header }, variables }) =>
+      variables.flatMap(({ name, component, example }, index) =>
         problem(
-          example === undefined || example === name,
+          // Reviewers see no place.
+          !(component === "HEADER" && header?.type === "location") &&
+            (example === undefined || example === name),
           `variables[${index}].example`,
           `Send an example of ${name}, such as a real value: reviewers see its name otherwise.`,
         ),
@@ -264,31 +334,6 @@ function tooLong(field: string, text: string | undefined, limit: number): readon
 
 function hasVariable(text: string): boolean {
   return withoutPlaceholders(text) !== text;
-}
-
-/** The address before the variable at its end. */
-function fixedPartOf(url: string): string {
-  return url.replace(/\{\{[1-9]\d{0,2}\}\}$/, "");
-}
-
-function isValidUrl(url: string): boolean {
-  const fixed = fixedPartOf(url);
-  // A value must not become part of the host.
-  const isHostFixed = fixed === url || /^https?:\/\/[^/]+\//.test(fixed);
-  return isHostFixed && !hasVariable(fixed) && /^https?:\/\/[^\s/]+/.test(fixed) && URL.canParse(fixed);
-}
-
-/**
- * Whether the address leads every recipient to the host that it shows. The parser drops tabs and line breaks,
- * and converts an IP address in any notation to a form with a number as its last label, or with brackets.
- */
-function isSafeUrl(url: string): boolean {
-  const fixed = fixedPartOf(url);
-  const { protocol, username, password, hostname } = new URL(fixed);
-  const host = hostname.replace(/\.$/, "");
-  const isPublicName = /\.[^.\]]*[^.\]\d][^.\]]*$/.test(host) && !host.endsWith(".localhost");
-  const hasUser = username !== "" || password !== "" || /^https?:\/\/[^/?#]*@/.test(fixed);
-  return protocol === "https:" && isPublicName && !hasUser && !/[\s\p{C}"<>\\^`{|}]/u.test(fixed);
 }
 
 function listOf(numbers: readonly number[]): string {

@@ -1,4 +1,7 @@
-/** Finds the placeholders {{1}}, {{2}} of a template's texts, and fills them in. */
+/**
+ * Finds the placeholders {{1}}, {{2}} or {{first_name}} of a template's texts, and fills them in. The names
+ * of a text are numbered by their first appearance.
+ */
 import type { TemplateData, Variable } from "../../../../tools/templates/index.ts";
 
 type Component = Variable["component"];
@@ -13,14 +16,43 @@ export interface VariableText {
   readonly text: string;
   /** The numbers of the placeholders, each once, in ascending order. */
   readonly numbers: readonly number[];
+  /** The names of the placeholders, in the order of `numbers`; empty if they have no names. */
+  readonly names: readonly string[];
+  /**
+   * Of a part whose type has variables that its texts do not show: what they are called by default, in the
+   * order of `numbers`.
+   */
+  readonly implied?: readonly string[];
 }
 
-const placeholder = /\{\{([1-9]\d{0,2})\}\}/g;
+/** A number, or a name as the review authorities take it. */
+const placeholder = /\{\{([1-9]\d{0,2}|[a-z_][a-z0-9_]{0,63})\}\}/g;
+const isName = (key: string) => !/^\d/.test(key);
 
 /** The numbers of the placeholders of a text, each once, in ascending order. */
 export function numbersIn(text: string): readonly number[] {
-  const numbers = [...text.matchAll(placeholder)].map(([, digits]) => Number(digits));
+  const numbers = keysIn(text).map(numberingOf(text));
   return [...new Set(numbers)].sort((one, other) => one - other);
+}
+
+/** The names of the placeholders of a text, each once, in the order of their first appearance. */
+export function namesIn(text: string): readonly string[] {
+  return [...new Set(keysIn(text).filter(isName))];
+}
+
+/** Whether a text has both numbers and names. */
+export function isMixed(text: string): boolean {
+  const keys = keysIn(text);
+  return keys.some(isName) && !keys.every(isName);
+}
+
+function keysIn(text: string): readonly string[] {
+  return [...text.matchAll(placeholder)].map(([, key = ""]) => key);
+}
+
+function numberingOf(text: string): (key: string) => number {
+  const names = namesIn(text);
+  return (key) => (isName(key) ? names.indexOf(key) + 1 : Number(key));
 }
 
 /**
@@ -28,12 +60,13 @@ export function numbersIn(text: string): readonly number[] {
  * placeholder.
  */
 export function splitAtPlaceholders(text: string) {
-  // The capturing group puts the numbers between the texts.
+  // The capturing group puts the numbers or names between the texts.
   const parts = text.split(placeholder);
+  const numberOf = numberingOf(text);
   return parts.flatMap((part, index) =>
     index % 2 === 0
       ? []
-      : { number: Number(part), before: parts[index - 1] ?? "", after: parts[index + 1] ?? "" },
+      : { number: numberOf(part), before: parts[index - 1] ?? "", after: parts[index + 1] ?? "" },
   );
 }
 
@@ -52,20 +85,30 @@ export function variableTextsOf({ header, body, buttons = [] }: TemplateData): r
     field,
     text,
     numbers: numbersIn(text),
+    names: namesIn(text),
   });
   return [
     ...(header?.type === "text" ? [place("HEADER", "template_data.header.text", header.text ?? "")] : []),
+    ...(header?.type === "location"
+      ? [{ ...place("HEADER", "template_data.header", ofLocation), implied }]
+      : []),
     place("BODY", "template_data.body", body),
-    ...buttons.flatMap(({ type, url = "" }, index) =>
-      type === "url"
-        ? [{ ...place("BUTTONS", `template_data.buttons[${index}].url`, url), button_index: index }]
-        : [],
-    ),
+    ...buttons.flatMap(({ type, url = "" }, index) => {
+      const field = `template_data.buttons[${index}]`;
+      const code = { ...place("BUTTONS", field, "{{1}}"), implied: [`button_${index}_code`] };
+      const ofType = { url: place("BUTTONS", `${field}.url`, url), copy_code: code } as const;
+      return type === "url" || type === "copy_code" ? [{ ...ofType[type], button_index: index }] : [];
+    }),
   ];
 }
+
+/** The variables of a location header. */
+const ofLocation = "{{1}}, {{2}}, {{3}}, {{4}}";
+const implied = ["header_latitude", "header_longitude", "header_name", "header_address"];
 
 /** Fills in the values, which are in the order of the placeholders' numbers. */
 export function fillIn(text: string, values: readonly string[]): string {
   const numbers = numbersIn(text);
-  return text.replace(placeholder, (all, digits) => values[numbers.indexOf(Number(digits))] ?? all);
+  const numberOf = numberingOf(text);
+  return text.replace(placeholder, (all, key) => values[numbers.indexOf(numberOf(key))] ?? all);
 }

@@ -243,7 +243,16 @@ function isSameVersion(one: Version, other: Version): boolean {
   return hasSameTexts(one, other) && rest(one) === rest(other);
 }
 
-function describe({ header, body, footer, buttons = [] }: TemplateData): string {
-  const parts = buttons.map(({ type, text, url, phone_number }) => [type, text, url, phone_number]);
-  return JSON.stringify([header?.type, header?.text, body, footer, parts]);
+function describe({
+  header,
+  body,
+  footer,
+  buttons = [],
+  message_send_ttl_seconds: ttl,
+}: TemplateData): string {
+  // The authority writes the text of a button that copies a code.
+  const parts = buttons.map(({ type, text, url, phone_number }) =>
+    type === "copy_code" ? [type] : [type, text, url, phone_number],
+  );
+  return JSON.stringify([header?.type, header?.text, body, footer, parts, ttl]);
 }

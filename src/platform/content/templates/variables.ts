@@ -1,6 +1,6 @@
 /**
- * The variables of a template: one for each placeholder, with the caller's name or a name made from the
- * number.
+ * The variables of a template: one for each placeholder, with the placeholder's name, or else the caller's or
+ * one made from the number.
  */
 import { failField } from "../../../../tools/errors.ts";
 import type { TemplateData, Variable } from "../../../../tools/templates/index.ts";
@@ -16,7 +16,7 @@ interface Earlier {
 /**
  * The variables in the order of their texts: header, body, buttons. If `given` names no variable of a
  * component, the component's variables keep their earlier names, even if they are renumbered.
- * @throws Failure `template_variables_mismatch`.
+ * @throws Failure `template_variables_mismatch`, `template_variable_unknown`.
  */
 export function resolveVariables(
   data: TemplateData,
@@ -33,8 +33,34 @@ export function resolveVariables(
     if (named.length > 0) {
       requireCount(named, { component: nameOf(place), expected });
     }
+    if (place.names.length > 0) {
+      return nameByPlaceholders(place, named, earlier);
+    }
     const names = named.length > 0 || !earlier ? named : keepNames(place, earlier);
     return place.numbers.map((number, index) => toVariable(place, number, names[index]));
+  });
+}
+
+/**
+ * The variables of a text whose placeholders have names. Without a given example, a variable keeps the one
+ * that it had. @throws Failure `template_variable_unknown`.
+ */
+function nameByPlaceholders(
+  place: VariableText,
+  given: readonly Variable[],
+  earlier: Earlier | undefined,
+): Variable[] {
+  const [unknown] = given.filter(({ name }) => !place.names.includes(name));
+  if (unknown) {
+    const { name } = unknown;
+    throw failField("variables", "template_variable_unknown", { component: nameOf(place), name });
+  }
+  const known = earlier?.variables.filter(({ component }) => component === place.component) ?? [];
+  return place.names.map((name, index) => {
+    const example = [...given, ...known].find(
+      (one) => one.name === name && one.example !== undefined,
+    )?.example;
+    return toVariable(place, place.numbers[index] ?? 0, { name, ...(example !== undefined && { example }) });
   });
 }
 
@@ -67,7 +93,7 @@ function givenOf({ name, example }: Variable, byNumber: string): GivenVariable {
   return { ...(name !== byNumber && { name }), ...(example !== name && { example }) };
 }
 
-/** A button variable without an index belongs to the first url button with a placeholder. */
+/** A button variable without an index belongs to the first button that has a variable. */
 function isAt(
   { component, button_index }: Variable,
   place: VariableText,
@@ -104,13 +130,13 @@ function nameOf({ component, button_index }: VariableText): string {
  * Default names in the header and in buttons differ from default names in the body, so that a value is sent
  * to one place.
  */
-function defaultName({ component, button_index }: VariableText, number: number): string {
+function defaultName({ component, button_index, implied = [] }: VariableText, number: number): string {
   const names = {
     HEADER: `header_${number}`,
     BODY: String(number),
     BUTTONS: `button_${button_index}_${number}`,
   };
-  return names[component];
+  return implied[number - 1] ?? names[component];
 }
 
 function toVariable(place: VariableText, number: number, given: GivenVariable | undefined): Variable {

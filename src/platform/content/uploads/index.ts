@@ -28,7 +28,14 @@ export {
 } from "./find.ts";
 export { extensionOfType, nameOfType } from "./kinds.ts";
 export { createChannelLink, createLink, removeSignature } from "./links.ts";
-export { commitUpload, discardFile, fetchFile, type ReceivedFile, receiveFile } from "./receive.ts";
+export {
+  commitUpload,
+  discardFile,
+  fetchFile,
+  type ReceivedFile,
+  receiveFile,
+  storedHeaders,
+} from "./receive.ts";
 export { removeUpload, withdrawFiles } from "./remove.ts";
 
 export const uploads = implement(contract, {

@@ -10,6 +10,7 @@ import { fail, failField } from "../../../../tools/errors.ts";
 import { maxUploadBytes } from "../../../../tools/uploads.ts";
 import type { Queries } from "../../../database/database.ts";
 import { ofOrganization } from "../../../database/query/index.ts";
+import type { FileMetadata } from "../../../ports/files/storage.ts";
 import type { IncomingFile } from "../../../ports/transport/form.ts";
 import type { Download } from "../../../ports/web.ts";
 import { failQuota, limitOf, lockOrganization } from "../../account/organization/index.ts";
@@ -59,16 +60,24 @@ export async function receiveFile(
   await world.database.queries.insertInto("uploads").values(row).execute();
   const inspection = inspectFile(kind);
   try {
-    await world.storage.write(pending.key, inspection.pass(file.body), {
-      contentType: kind.type,
-      disposition: contentDisposition(isShownInline(kind.type) ? "inline" : "attachment", file_name),
-    });
+    await world.storage.write(pending.key, inspection.pass(file.body), storedHeaders(pending));
   } catch (error) {
     await discardFile(world, pending);
     throw error;
   }
   const { size: file_size, sha256 } = inspection.facts();
   return { ...pending, file_size, sha256 };
+}
+
+/** With what headers a store serves the file. */
+export function storedHeaders({ content_type, file_name }: UploadName): FileMetadata {
+  const type = isShownInline(content_type) ? "inline" : "attachment";
+  return { contentType: content_type, disposition: contentDisposition(type, file_name) };
+}
+
+interface UploadName {
+  readonly content_type: string;
+  readonly file_name: string;
 }
 
 /** Whether a browser may display the file; other files are downloaded. */

@@ -1,4 +1,5 @@
 /** The actor of a change, and the caller of an operation. */
+import type { BoundBudgets } from "../../../../tools/budgets.ts";
 import type { ActorType, Scope } from "../../../../tools/contract/index.ts";
 import type { BoundRules } from "../../../../tools/rules.ts";
 import type { Caller } from "../../../ports/transport/caller.ts";
@@ -22,6 +23,10 @@ export interface Actor {
   };
   /** The rules that bind what it does; undefined: none. */
   readonly rules?: readonly BoundRules[] | undefined;
+  /** The budgets that count what it does; undefined: none. */
+  readonly budgets?: readonly BoundBudgets[] | undefined;
+  /** Whether no budget holds it back: a person acts, or has released what it does. */
+  readonly exceedsBudgets?: boolean;
 }
 
 /** The owner of an idempotency key. */
@@ -45,29 +50,29 @@ export const system: Actor = { type: "system", id: "system", name: "Tidings", sc
  */
 export const operatorOwner: KeyOwner = { organization_id: "operator", credential_id: "operator" };
 
-/** `tool` is the MCP tool that makes the call. */
-export function actorOf(caller: Caller, tool: string | undefined): Actor {
-  const { user, credential, scopes } = caller;
-  const rules = rulesOfCall(caller, tool);
+/** `tool` is the MCP tool that makes the call, whose rules the caller has then. */
+export function actorOf(
+  { user, credential, scopes, rules, budgets }: Caller,
+  tool: string | undefined,
+): Actor {
+  const isPresent = user !== null && tool === undefined;
   const bound = {
     scopes,
     ...(tool === undefined ? {} : { via: { tool } }),
     ...(rules.length > 0 && { rules }),
+    ...(budgets.length > 0 && { budgets }),
+    ...(isPresent && { exceedsBudgets: true }),
   };
   return user
     ? { type: "user", id: user.id, name: user.name, ...bound }
     : { type: "api_key", id: credential.id, name: credential.name, ...bound };
 }
 
-function rulesOfCall({ rules, toolRules }: Caller, tool: string | undefined): readonly BoundRules[] {
-  return tool === undefined || toolRules.length === 0 ? rules : [...rules, ...toolRules];
-}
-
 /**
  * Whether a message of this actor counts as a reply. Messages of flows, bots and the service itself do not.
  */
 export function isPerson({ type }: Pick<Actor, "type">): boolean {
-  return type === "user" || type === "api_key";
+  return type === "user" || type === "api_key" || type === "phone";
 }
 
 /** The part of an actor that is stored with its changes. */

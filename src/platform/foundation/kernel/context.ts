@@ -37,7 +37,13 @@ export interface World extends Ports, OperatorLimits {
   /** The functions that modules run in transactions of other modules. */
   readonly hooks: HookHandlers;
   /** The operations of the modules, for plans of their calls. */
-  readonly plannedCalls: PlannedCalls<PrepareContext, WriteContext>;
+  readonly plannedCalls: PlannedCalls<
+    PrepareContext,
+    OrganizationScope,
+    OrganizationChange,
+    WriteContext,
+    OutwardContext
+  >;
   /** How each module erases a record. */
   readonly erasers: readonly ErasureSteps[];
   /** The names of the jobs that also run for an erased record. */
@@ -46,6 +52,8 @@ export interface World extends Ports, OperatorLimits {
   readonly tools: ReadonlyMap<string, Operation>;
   /** The operator's setting that hides a tool from assistants; undefined if the tool is not hidden. */
   hiddenBy(tool: string): string | undefined;
+  /** Starts the MCP server on this machine; null if people may use the service from other machines. */
+  readonly assistantCommand: { readonly command: string; readonly args: readonly string[] } | null;
   /** Aborted when the app begins to stop; waiting calls then return at once. */
   readonly stopping: AbortSignal;
   /** The W3C trace context of the present call or job; undefined without tracing. */
@@ -126,6 +134,9 @@ export interface Change {
 export interface OrganizationChange extends Change {
   readonly organization: string;
 }
+
+/** The context of work for one organization before a transaction. */
+export type OrganizationScope = Pick<OrganizationChange, "world" | "organization">;
 
 /**
  * The functions by which a module erases the personal data of a record from its own tables. `Erased`

@@ -13,7 +13,6 @@ export {
   type Caller,
   isPerson,
   operatorOwner,
-  type Role,
   recordOf,
   type Session,
   system,
@@ -37,6 +36,7 @@ export {
   createCall,
   requireScope,
   runForCaller,
+  runningUntil,
   sealedResponses,
   throwDatabaseFailure,
 } from "./call/index.ts";

@@ -4,7 +4,7 @@
  * A missing handler, an extra handler or a wrong result is a compile error.
  */
 import type { z } from "zod";
-import type { Effect, Operation, VariantOf } from "../../../../tools/contract/index.ts";
+import type { Effect, Failure, Operation, VariantOf } from "../../../../tools/contract/index.ts";
 import type { Tables } from "../../../database/schema/index.ts";
 import type { StreamedInput } from "../../../ports/transport/form.ts";
 import type { HttpRoute } from "../../../ports/transport/http-route.ts";
@@ -15,6 +15,8 @@ import type {
   DelegatedContext,
   ErasureSteps,
   OpenContext,
+  OrganizationChange,
+  OrganizationScope,
   OutwardContext,
   PrepareContext,
   PublicContext,
@@ -25,7 +27,7 @@ import type {
 } from "./context.ts";
 import type { HookHandler } from "./hook.ts";
 import type { ModuleJob } from "./job.ts";
-import type { PlannedSteps } from "./planned.ts";
+import type { PlannedEffect, PlannedSteps } from "./planned.ts";
 import type { EventRecorder, Transaction } from "./transaction.ts";
 
 interface Contexts {
@@ -53,6 +55,8 @@ export interface OutwardHandler<Input, Output, Intent = unknown, Result = unknow
   readonly intent: z.ZodType<Intent>;
   /** Checks the input and returns what `call` needs. Committing the intent permits the call. */
   begin(input: Input, context: WriteContext): Promise<Intent>;
+  /** What a plan of the call shows. The run compares the price. Default: the operation's title. */
+  describe?(input: Input, context: WriteContext): Promise<OutwardDescription>;
   /**
    * Calls the third party. A Failure states that the call had no effect; any other error leaves the outcome
    * unknown.
@@ -71,6 +75,8 @@ export interface OutwardHandler<Input, Output, Intent = unknown, Result = unknow
   ): Promise<Output>;
 }
 
+type OutwardDescription = Pick<PlannedEffect, "summary"> & Partial<Pick<PlannedEffect, "price">>;
+
 export type AnyOutwardHandler = OutwardHandler<unknown, unknown>;
 
 /** Infers the types of an outward handler. */
@@ -81,7 +87,13 @@ export function outward<Input, Output, Intent, Result>(
 }
 
 /** The part of a handler that plans the operation. */
-export type PlanSteps<Input, Output> = PlannedSteps<Input, Output, PrepareContext, WriteContext>;
+export type PlanSteps<Input, Output> = PlannedSteps<
+  Input,
+  Output,
+  OrganizationScope,
+  OrganizationChange,
+  WriteContext
+>;
 
 /** Runs one operation. A streamed operation answers through `context.commit`, not by a return value. */
 export type Handler<Op extends Operation> =
@@ -110,17 +122,24 @@ export interface PreparedHandler<Op extends Operation> {
     input: z.output<Op["input"]>,
     context: ReadContext,
   ): Promise<z.input<Op["output"]> | undefined>;
+  /** Whether the commit decides what the call has done. Otherwise it is recorded after `afterCommit`. */
+  isSettled?(response: z.output<Op["output"]>): boolean;
   readonly planned?: PlanSteps<z.output<Op["input"]>, z.input<Op["output"]>>;
 }
 
 /**
- * A handler of a write with a step after the commit, such as a wait for an effect of the write. The
- * response of `handle` is stored under the idempotency key. The caller gets the result of `afterCommit`,
- * also for a repeated key; if it is undefined, the stored response as it is.
+ * A handler of a write that is planned, or has a step after the commit, such as a wait for an effect of the
+ * write. The response of `handle` is stored under the idempotency key. The caller gets the result of
+ * `afterCommit`, also for a repeated key; if it is undefined, the stored response as it is.
  */
 export interface FollowedHandler<Op extends Operation> {
   handle(input: z.output<Op["input"]>, context: ContextOf<Op>): Promise<z.input<Op["output"]>>;
-  afterCommit(
+  /** What a plan of the call shows, without `planned`. Default: the operation's title. */
+  describe?(
+    input: z.output<Op["input"]>,
+    context: WriteContext,
+  ): Promise<Pick<PlannedEffect, "summary" | "warnings">>;
+  afterCommit?(
     response: z.output<Op["output"]>,
     input: z.output<Op["input"]>,
     context: ReadContext,
@@ -152,7 +171,7 @@ export interface BatchedHandler<Op extends Operation> extends FollowedHandler<Op
   ): Promise<readonly (z.input<Op["output"]> | undefined)[]>;
 }
 
-/** A call that is bound by rules. */
+/** A call that a gate may hold back. */
 export interface GatedCall {
   readonly name: string;
   readonly operation: Operation;
@@ -168,12 +187,32 @@ export interface GatedCall {
   readonly hashes: readonly string[];
   /** Runs `effect` in a transaction. */
   write<Result>(effect: (context: WriteContext) => Promise<Result>): Promise<Result>;
+  /** The same for what holds the call back: its response is recorded with `approval_required`. */
+  writeHeld(
+    effect: (context: WriteContext) => Promise<GatedResponse | undefined>,
+  ): Promise<GatedResponse | undefined>;
   /** Runs a write and rolls it back. @throws Failure of the call. */
   rehearse(): Promise<void>;
 }
 
-/** Returns the response of a call that is held back; undefined if it may run. @throws Failure */
-export type CallGate = (call: GatedCall) => Promise<GatedResponse | undefined>;
+/** Holds calls back. */
+export interface CallGate {
+  /**
+   * Before a call whose credential is bound by rules. Returns the response of a call that is held back;
+   * undefined if it may run. @throws Failure
+   */
+  hold(call: GatedCall): Promise<GatedResponse | undefined>;
+  /**
+   * After a call that failed. Returns the effect that holds it back instead, whose response is stored under
+   * the idempotency key; undefined if the failure is the answer.
+   */
+  holdFailed(
+    call: GatedCall,
+    failure: Failure,
+  ): Promise<((context: WriteContext) => Promise<GatedResponse>) | undefined>;
+  /** The present response of a call that `holdFailed` has held back. */
+  repeat(call: GatedCall): Promise<GatedResponse | undefined>;
+}
 
 interface GatedResponse {
   readonly status: number;
@@ -191,11 +230,13 @@ type AnyHandler =
   | {
       prepare(input: never, context: PrepareContext): Promise<(context: never) => Promise<unknown>>;
       afterCommit?(response: never, input: never, context: never): Promise<unknown>;
+      isSettled?(response: never): boolean;
       readonly planned?: PlanSteps<never, unknown>;
     }
   | {
       handle(input: never, context: never): Promise<unknown>;
-      afterCommit(response: never, input: never, context: never): Promise<unknown>;
+      describe?(input: never, context: WriteContext): Promise<unknown>;
+      afterCommit?(response: never, input: never, context: never): Promise<unknown>;
       readonly planned?: PlanSteps<never, unknown>;
       handleTogether?(batch: never, calls: never): Promise<readonly unknown[]>;
     }
@@ -239,7 +280,7 @@ export function implement<Contract extends Readonly<Record<string, Operation>>>(
     readonly recordEvents?: EventRecorder;
     /** Stores the record of acts. Only one module does. */
     readonly actStore?: ActStore;
-    /** Holds back calls whose credential is bound by rules. */
+    /** Holds back calls that rules or budgets do not let run. */
     readonly gate?: CallGate;
   },
 ): Module {

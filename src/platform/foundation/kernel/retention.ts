@@ -1,7 +1,7 @@
 /**
  * Retention: how long rows are kept in tables that would grow without end, and the jobs that delete the rows.
  */
-import { withoutStatementLimit } from "../../../database/outage.ts";
+import { withoutStatementLimit } from "../../../database/outage/index.ts";
 import { deleteOld } from "../../../database/query/index.ts";
 import { deadJobAge } from "../../../jobs/settle.ts";
 import { defineScheduledJob, type ModuleJob, type Retention } from "./job.ts";

@@ -1,5 +1,5 @@
 /** The transactions of handlers and jobs: their events and jobs take effect with the commit. */
-import type { KyselyProps } from "kysely";
+import { type KyselyProps, sql } from "kysely";
 import type { Event, EventData, EventName } from "../../../../tools/events.ts";
 import { DatabaseTransaction } from "../../../database/database.ts";
 import { newId } from "../../../database/id.ts";
@@ -33,12 +33,42 @@ export interface TransactionParts {
 
 /** An open transaction of a handler or a job. */
 export class Transaction extends DatabaseTransaction {
+  readonly #props: KyselyProps;
   readonly #parts: TransactionParts;
   readonly #emissions: Emission[] = [];
 
   constructor(props: KyselyProps, parts: TransactionParts) {
     super(props);
+    this.#props = props;
     this.#parts = parts;
+  }
+
+  /**
+   * Runs `work` in a savepoint. If it fails, its statements, its events and its jobs are dropped, and the
+   * transaction can go on.
+   */
+  async inSavepoint<Result>(work: (part: Transaction) => Promise<Result>): Promise<Result> {
+    const part = new Transaction(this.#props, this.#parts);
+    await sql`savepoint part`.execute(this);
+    try {
+      const result = await work(part);
+      await sql`release savepoint part`.execute(this);
+      this.takeOver(part);
+      return result;
+    } catch (error) {
+      await sql`rollback to savepoint part`.execute(this);
+      throw error;
+    }
+  }
+
+  /** Runs `step` in a savepoint, rolls it back, and returns its result. @throws the error of the step. */
+  async rehearse<Result>(step: (part: Transaction) => Promise<Result>): Promise<Result> {
+    await sql`savepoint part`.execute(this);
+    try {
+      return await step(new Transaction(this.#props, this.#parts));
+    } finally {
+      await sql`rollback to savepoint part`.execute(this);
+    }
   }
 
   /** Records an event. The events of a transaction are written together, just before its commit. */

@@ -28,6 +28,7 @@ export const ownConversationAttributes = {
   "conversation.tags": { type: "tags" },
   "conversation.inbox_id": { type: "text" },
   "conversation.is_favorite": { type: "boolean" },
+  "conversation.referral_id": { type: "text" },
   "conversation.last_message_at": { type: "date" },
   "conversation.last_user_message_at": { type: "date" },
 } as const satisfies Attributes;

@@ -4,7 +4,7 @@
  */
 export {
   cohortAttributes,
-  type contactAttributes,
+  contactAttributes,
   conversationAttributes,
   type ownConversationAttributes,
 } from "./attributes.ts";

@@ -5,6 +5,7 @@
  * author intended. Only `{}` matches everything.
  */
 import { type QueryOperator, queryOperators } from "../../../../tools/cohorts/index.ts";
+import { nearestName } from "../../../../tools/contract/index.ts";
 import { failField } from "../../../../tools/errors.ts";
 import { readOperand } from "./operands.ts";
 import type { Attribute, Attributes, Condition, Query } from "./query.ts";
@@ -93,8 +94,13 @@ function readCondition(
   count(state, { counted: "conditions", amount: 1, path });
   const attribute = findAttribute(state.attributes, name);
   if (typeof name !== "string" || attribute === undefined) {
-    const known = Object.keys(state.attributes).join(", ");
-    throw failField(`${path}.attribute`, "unknown_attribute", { value: quote(name), known });
+    const known = Object.keys(state.attributes);
+    const nearest = typeof name === "string" ? nearestName(name, known) : undefined;
+    throw failField(`${path}.attribute`, "unknown_attribute", {
+      value: quote(name),
+      known: known.join(", "),
+      ...(nearest !== undefined && { suggestions: [nearest] }),
+    });
   }
   if (!isOperator(operator)) {
     const known = queryOperators.join(", ");

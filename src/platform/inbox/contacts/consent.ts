@@ -6,6 +6,7 @@ import type { Selectable } from "kysely";
 import { ofOrganization } from "../../../database/query/index.ts";
 import type { Tables } from "../../../database/schema/index.ts";
 import type { Change } from "../../foundation/kernel/index.ts";
+import { emitUpdated, isUpdateListenedTo } from "./emit.ts";
 
 type Contact = Selectable<Tables["contacts"]>;
 
@@ -20,7 +21,7 @@ interface Choice {
  * @returns the contact as it was, locked until the commit; undefined if nothing changed.
  */
 export async function changeConsent(
-  { tx, now }: Pick<Change, "tx" | "now">,
+  { tx, now, actor }: Pick<Change, "tx" | "now" | "actor">,
   { organization_id, id }: Pick<Contact, "organization_id" | "id">,
   { opted_out, at }: Choice,
 ): Promise<Pick<Contact, "blocked_at"> | undefined> {
@@ -40,10 +41,18 @@ export async function changeConsent(
   if (opted_out ? age < 0 : age <= 0) {
     return undefined;
   }
-  await ofOrganization(tx, organization_id)
+  const changed = await ofOrganization(tx, organization_id)
     .updateTable("contacts")
     .set({ opted_out, consent_at: at, updated_at: now.toISOString() })
     .where("id", "=", id)
-    .execute();
-  return current.opted_out === opted_out ? undefined : current;
+    .returning(["organization_id", "id", "opted_out", "blocked_at"])
+    .returning(isUpdateListenedTo.as("is_listened_to"))
+    .executeTakeFirstOrThrow();
+  if (current.opted_out === opted_out) {
+    return undefined;
+  }
+  if (changed.is_listened_to) {
+    emitUpdated({ tx, actor }, changed, ["opted_out"]);
+  }
+  return current;
 }

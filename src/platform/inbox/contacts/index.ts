@@ -6,6 +6,7 @@ import type { Queries } from "../../../database/database.ts";
 import { isDeepPage, ofOrganization, readPage, withTimeLimit } from "../../../database/query/index.ts";
 import { getPhoneRegion, normalizePhone } from "../../account/inboxes/index.ts";
 import { hasCountryCode, searchDigits } from "../../account/phone/index.ts";
+import { countNewContacts } from "../../account/rules/index.ts";
 import {
   type Change,
   implement,
@@ -16,14 +17,13 @@ import {
   type WriteContext,
 } from "../../foundation/kernel/index.ts";
 import { fillDatesJob, normalizedAfterChange } from "./conditions/index.ts";
+import { emitAddedTags, emitUpdated, isUpdateListenedTo } from "./emit.ts";
 import { type ErasedContact, eraseContact, eraseContactJob, erasesContact } from "./erasure.ts";
-import { type ContactLookup, type ContactRow, findOrCreateContact } from "./find.ts";
+import { type ContactLookup, type ContactRow, findContact, findOrCreateContact } from "./find.ts";
 import { noIdentities } from "./identities/index.ts";
 import { hasTag, isNumber, readSearchWords, searchTextAfterRename } from "./search.ts";
 import { readSearchPage } from "./search-page.ts";
-import { selectContacts } from "./select.ts";
-import { serializeContact } from "./serialize.ts";
-import { emitAddedTags } from "./tag-many.ts";
+import { selectContacts, serializeContact } from "./select.ts";
 import { changeTags } from "./tags.ts";
 
 export {
@@ -60,7 +60,7 @@ export {
   withStoredSender,
 } from "./identities/index.ts";
 export { moveIdentities } from "./move.ts";
-export { serializeContact } from "./serialize.ts";
+export { serializeContact } from "./select.ts";
 export { tagContacts } from "./tag-many.ts";
 export { changeTags } from "./tags.ts";
 export { type ContactInput, type UpsertOutcome, upsertContacts } from "./upsert-many.ts";
@@ -128,7 +128,7 @@ export const contacts = implement(contract, {
   erase: erasesContact({ now: eraseProfile }),
 });
 
-type ContactScope = Pick<WriteContext, "tx" | "organization" | "now">;
+type ContactScope = Pick<OrganizationChange, "tx" | "organization" | "now" | "actor">;
 
 interface ContactChanges {
   readonly name?: string | undefined;
@@ -148,13 +148,23 @@ export async function changeContact(
   id: string,
   changes: Omit<ContactChanges, "tags">,
 ): Promise<ContactRow> {
-  const { is_listened_to: _, ...contact } = await updateContact(scope, id, changes);
+  const { contact, isUpdateListened } = await updateContact(scope, id, changes);
+  if (isUpdateListened) {
+    emitUpdated(scope, contact, fieldsOf(changes));
+  }
   return contact;
+}
+
+/** The fields that the changes set; the reason of a block belongs to the block. */
+function fieldsOf({ name, metadata, opted_out, blocked, blocked_reason }: ContactChanges) {
+  const set = { name, metadata, opted_out, blocked: blocked ?? blocked_reason };
+  const fields = ["name", "metadata", "opted_out", "blocked"] as const;
+  return fields.filter((field) => set[field] !== undefined);
 }
 
 async function updateContact({ tx, organization, now }: ContactScope, id: string, changes: ContactChanges) {
   const { name, metadata, opted_out, blocked_reason, tags } = changes;
-  const contact = await ofOrganization(tx, organization)
+  const row = await ofOrganization(tx, organization)
     .updateTable("contacts")
     .set({
       ...(name === undefined ? {} : { name: name || null, search_text: searchTextAfterRename(name) }),
@@ -168,15 +178,19 @@ async function updateContact({ tx, organization, now }: ContactScope, id: string
     .where("id", "=", id)
     .where("erased_at", "is", null)
     .returningAll()
-    .returning(isListenedTo(sql`contacts.organization_id`, ["contact.tag_added"]).as("is_listened_to"))
+    .returning([
+      isListenedTo(sql`contacts.organization_id`, ["contact.tag_added"]).as("isTagListened"),
+      isUpdateListenedTo.as("isUpdateListened"),
+    ])
     .executeTakeFirst();
-  if (!contact) {
+  if (!row) {
     throw fail("contact_not_found");
   }
+  const { isTagListened, isUpdateListened, ...contact } = row;
   if (contact.blocked_at === null && blocked_reason) {
     throw failField("blocked_reason", "contact_not_blocked");
   }
-  return contact;
+  return { contact, isTagListened, isUpdateListened };
 }
 
 /** Stores the tags of a locked contact. @throws Failure `contact_not_found`. */
@@ -185,11 +199,14 @@ export async function replaceTags(
   before: ContactRow,
   tags: string[],
 ): Promise<ContactRow> {
-  const { is_listened_to, ...changed } = await updateContact(change, before.id, { tags });
-  if (is_listened_to) {
+  const { contact, isTagListened, isUpdateListened } = await updateContact(change, before.id, { tags });
+  if (isTagListened) {
     emitAddedTags(change, before, tags);
   }
-  return changed;
+  if (isUpdateListened && tags.join() !== before.tags.join()) {
+    emitUpdated(change, contact, ["tags"]);
+  }
+  return contact;
 }
 
 /** @throws Failure `insufficient_scope` if there are tags, which need the scope of `tag_contact`. */
@@ -246,7 +263,7 @@ async function readSearch(db: Queries, organization: string, search: string): Pr
   return [searchDigits(search, region?.defaultCountry)];
 }
 
-/** Accepts a phone number in any notation. @throws Failure `invalid_phone_number`. */
+/** Accepts a phone number in any notation. @throws Failure `invalid_phone_number`, `budget_reached`. */
 async function findOrCreateByPhone(
   context: WriteContext,
   input: Pick<ContactLookup, "name" | "metadata"> & { readonly phone_number: string },
@@ -257,7 +274,17 @@ async function findOrCreateByPhone(
     text: input.phone_number,
     field: "phone_number",
   });
-  return findOrCreateContact(context, { organization, identities: { phone }, name, metadata, now });
+  const lookup = { organization, identities: { phone }, name, metadata, now };
+  // Counted before the contact is inserted: a message that is counted may wait for its number.
+  const isCounted = context.actor.budgets !== undefined && !(await findContact(tx, lookup));
+  if (isCounted) {
+    await countNewContacts(context, 1);
+  }
+  const found = await findOrCreateContact(context, lookup);
+  if (isCounted && !found.created) {
+    await countNewContacts(context, -1);
+  }
+  return found;
 }
 
 async function listIdentities(tx: Transaction, organization: string, contact_id: string) {

@@ -5,6 +5,7 @@ import type { IdentityMove } from "../../../ports/channel/address.ts";
 import { countryOf } from "../../account/phone/index.ts";
 import type { Change } from "../../foundation/kernel/index.ts";
 import { normalizedAtAfterChange } from "./conditions/index.ts";
+import { emitUpdated, isUpdateListenedTo } from "./emit.ts";
 import { idOfOwner } from "./find.ts";
 import { type Identity, identitiesOf, shownIdentities } from "./identities/index.ts";
 import { searchTextOf } from "./search.ts";
@@ -14,7 +15,7 @@ import { searchTextOf } from "./search.ts";
  * the id of the contact; undefined if there is none, or if it has moved already.
  */
 export async function moveIdentities(
-  { tx, world, now }: Change,
+  { tx, world, now, actor }: Change,
   organization: string,
   { from, to }: Pick<IdentityMove, "from" | "to">,
 ): Promise<string | undefined> {
@@ -49,7 +50,7 @@ export async function moveIdentities(
     .values(rest.map((identity) => ({ organization_id: organization, contact_id, created_at, ...identity })))
     .onConflict((conflict) => conflict.doNothing())
     .execute();
-  await ofOrganization(tx, organization)
+  const moved = await ofOrganization(tx, organization)
     .updateTable("contacts")
     .set({
       ...shownIdentities(to, kinds),
@@ -59,7 +60,12 @@ export async function moveIdentities(
       updated_at: created_at,
     })
     .where("id", "=", contact_id)
-    .execute();
+    .returning(["organization_id", "id", "opted_out", "blocked_at"])
+    .returning(isUpdateListenedTo.as("is_listened_to"))
+    .executeTakeFirstOrThrow();
+  if (moved.is_listened_to && kinds.has("phone")) {
+    emitUpdated({ tx, actor }, moved, ["phone_number"]);
+  }
   return contact_id;
 }
 

@@ -1,8 +1,9 @@
 /** Changes the tags of many contacts with two statements. */
 import { type RawBuilder, sql } from "kysely";
 import { columnsOf, recordset, rowsOf } from "../../../database/query/index.ts";
-import { isListenedTo, type OrganizationChange, recordOf } from "../../foundation/kernel/index.ts";
+import { isListenedTo, type OrganizationChange } from "../../foundation/kernel/index.ts";
 import { normalizedAtAfterChange, normalizedTexts } from "./conditions/index.ts";
+import { emitAddedTags, emitUpdated, isUpdateListenedTo } from "./emit.ts";
 import { combineTags } from "./tags.ts";
 
 /** Contacts that one transaction changes. */
@@ -38,8 +39,11 @@ export async function tagContacts(
     changed.map(({ contact, tags: stored }) => ({ ...contact, tags: stored })),
   );
   for (const { contact, tags: stored } of changed) {
-    if (contact.is_listened_to) {
+    if (contact.is_tag_listened_to) {
       emitAddedTags(change, contact, stored);
+    }
+    if (contact.is_update_listened_to) {
+      emitUpdated(change, contact, ["tags"]);
     }
   }
   const [first] = contacts;
@@ -50,22 +54,10 @@ export async function tagContacts(
   };
 }
 
-/** Emits the event of a contact that something listens to, if it got tags that it did not have. */
-export function emitAddedTags(
-  { tx, actor, organization }: OrganizationChange,
-  { id: contact_id, tags: before }: { readonly id: string; readonly tags: readonly string[] },
-  tags: readonly string[],
-): void {
-  const added = tags.filter((tag) => !before.includes(tag));
-  if (added.length > 0) {
-    const data = { contact_id, tags: added, actor: recordOf(actor) };
-    tx.emit({ type: "contact.tag_added", organization_id: organization, order: contact_id, data });
-  }
-}
-
 const lockedColumns = {
-  ...columnsOf("contacts", "id", "name", "tags", "metadata"),
-  is_listened_to: "boolean",
+  ...columnsOf("contacts", "organization_id", "id", "name", "tags", "metadata", "opted_out", "blocked_at"),
+  is_tag_listened_to: "boolean",
+  is_update_listened_to: "boolean",
   count: "integer",
 } as const;
 
@@ -80,8 +72,10 @@ async function lockUnchanged(
       where contacts.organization_id = ${organization} and contacts.erased_at is null and ${condition}
         and (not contacts.tags @> ${[...add]}::text[] or contacts.tags && ${[...remove]}::text[])
     )
-    select contacts.id, contacts.name, contacts.tags, contacts.metadata,
-      ${isListenedTo(sql`contacts.organization_id`, ["contact.tag_added"])} as is_listened_to,
+    select contacts.organization_id, contacts.id, contacts.name, contacts.tags, contacts.metadata,
+      contacts.opted_out, contacts.blocked_at,
+      ${isListenedTo(sql`contacts.organization_id`, ["contact.tag_added"])} as is_tag_listened_to,
+      ${isUpdateListenedTo} as is_update_listened_to,
       (select count(*) from found)::integer as count
     from contacts
     where contacts.organization_id = ${organization}

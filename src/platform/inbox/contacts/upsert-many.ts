@@ -43,6 +43,15 @@ interface Draft {
   readonly isChanged: boolean;
 }
 
+interface UpsertOptions {
+  readonly now: Date;
+  /**
+   * Counts new contacts before they are inserted. Called with a number below zero if another transaction has
+   * inserted some of them.
+   */
+  countNew?(count: number): Promise<void>;
+}
+
 /**
  * Returns the outcomes in the order of the inputs. Of two inputs with the same number, the second updates
  * the first's contact.
@@ -51,7 +60,7 @@ export async function upsertContacts(
   tx: DatabaseTransaction,
   organization: string,
   inputs: readonly ContactInput[],
-  now: Date,
+  { now, countNew }: UpsertOptions,
 ): Promise<UpsertOutcome[]> {
   const outcomes = new Map<ContactInput, UpsertOutcome>();
   let pending = inputs;
@@ -68,9 +77,11 @@ export async function upsertContacts(
     const updates = changed.filter(({ isNew }) => !isNew);
     const inserts = changed.filter(({ isNew }) => isNew);
     await updateContacts(tx, organization, updates, now);
+    await (inserts.length > 0 && countNew?.(inserts.length));
     const insertedKeys = await insertContacts(tx, organization, inserts, now);
     // Another transaction created the missing contacts between the statements: the next round updates them.
     const conflicts = new Set(inserts.flatMap(({ key }) => (insertedKeys.has(key) ? [] : key)));
+    await (conflicts.size > 0 && countNew?.(-conflicts.size));
     pending = pending.filter(({ phone_number }) => conflicts.has(phoneKey(phone_number)));
   }
   return inputs.map((input) => outcomes.get(input) ?? "updated");

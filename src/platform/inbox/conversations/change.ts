@@ -205,7 +205,14 @@ function changesOf(before: AssignmentState, after: AssignmentState) {
 
 /** The data of each event of a conversation. */
 export function toConversationEvent(
-  { id: conversation_id, contact_id, inbox_id, status, assigned_to, team_id }: ConversationRow,
+  {
+    id: conversation_id,
+    contact_id,
+    inbox_id,
+    status,
+    assigned_to,
+    team_id,
+  }: Omit<ConversationRow, "referrals">,
   actor: Actor,
 ): EventData<"conversation.created"> {
   return {

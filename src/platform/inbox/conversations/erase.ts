@@ -39,7 +39,7 @@ export async function eraseConversations(
   }
   await ofOrganization(tx, organization_id)
     .updateTable("conversations")
-    .set({ erased_at: now.toISOString(), tags: [] })
+    .set({ erased_at: now.toISOString(), tags: [], referrals: null })
     .where("contact_id", "=", contact_id)
     .execute();
 }

@@ -8,15 +8,18 @@ import type { Tables } from "../../../database/schema/index.ts";
 import { together } from "../../../database/transaction.ts";
 import { type Change, system, type Transaction, type World } from "../../foundation/kernel/index.ts";
 import type { ContactRow } from "../contacts/index.ts";
-import { windowOf } from "./window.ts";
+import { unreadBy } from "./reads.ts";
 
 export type ConversationRow = Selectable<Tables["conversations"]>;
 
-/** A conversation as the API returns it. @throws Failure `conversation_not_found`. */
+/**
+ * A conversation as the API returns it, with `is_unread_by_me` for a reader, the id of a user.
+ * @throws Failure `conversation_not_found`.
+ */
 export async function getConversationDetails(
   db: Queries,
   organization: string,
-  { id, now }: { id: string; now: Date },
+  { id, now, reader }: { readonly id: string; readonly now: Date; readonly reader?: string | undefined },
 ) {
   const conversation = await selectConversations(db, organization)
     .innerJoin("contacts", (join) => join.on(refersTo("conversations.contact_id", "contacts")))
@@ -25,12 +28,37 @@ export async function getConversationDetails(
     .selectAll("conversations")
     .select(["contacts.name as contact_name", "contacts.phone_number", "inboxes.platform"])
     .select("users.name as assigned_to_name")
+    .$if(reader !== undefined, (query) =>
+      query.select(unreadBy({ organization, reader: reader ?? "" }).as("is_unread_by_me")),
+    )
     .where("conversations.id", "=", id)
     .executeTakeFirst();
   if (!conversation) {
     throw fail("conversation_not_found");
   }
-  return { ...conversation, ...unreadOf(conversation), ...windowOf(conversation, now) };
+  const { referrals, ...shown } = conversation;
+  const came = referrals && { referrals };
+  return { ...shown, ...came, ...unreadOf(conversation), ...windowOf(conversation, now) };
+}
+
+/** How long after the contact's last message free text may be sent. */
+export const windowMs = 24 * 3_600_000;
+
+/**
+ * The window's state: it opens with the contact's first message and expires 24 hours after the latest one.
+ */
+export function windowOf(conversation: { last_user_message_at: string | null }, now: Date) {
+  const { last_user_message_at } = conversation;
+  if (last_user_message_at === null) {
+    return { is_within_24h_window: false, window_expires_at: null, is_expired: false };
+  }
+  const expiresAt = Date.parse(last_user_message_at) + windowMs;
+  const isOpen = now.getTime() < expiresAt;
+  return {
+    is_within_24h_window: isOpen,
+    window_expires_at: new Date(expiresAt).toISOString(),
+    is_expired: !isOpen,
+  };
 }
 
 /** A conversation that was marked as read keeps its former count in the table. */
@@ -263,6 +291,21 @@ export async function lockOrCreateConversations(
     .where(sql<boolean>`contact_id = any(${contact_ids}::text[])`)
     .orderBy("id")
     .forUpdate()
+    .execute();
+}
+
+/** Locks those conversations of contacts with an inbox that exist, until the commit. */
+export async function lockInboxConversations(
+  tx: Transaction,
+  { organization, inbox_id, contact_ids }: Omit<InboxContacts, "now">,
+): Promise<void> {
+  await ofOrganization(tx, organization)
+    .selectFrom("conversations")
+    .select("id")
+    .where("inbox_id", "=", inbox_id)
+    .where(sql<boolean>`contact_id = any(${contact_ids}::text[])`)
+    .orderBy("contact_id")
+    .forNoKeyUpdate()
     .execute();
 }
 

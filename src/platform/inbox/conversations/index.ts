@@ -7,7 +7,12 @@ import { newId } from "../../../database/id.ts";
 import { capacityFreed } from "../../account/users.ts";
 import { type Change, implement, isListenedTo } from "../../foundation/kernel/index.ts";
 import { erasesContact } from "../contacts/index.ts";
-import { listAssignments, listDecisions, simulateRouting } from "../routing/index.ts";
+import {
+  listAssignments,
+  listDecisions,
+  simulateNewConversation,
+  simulateRouting,
+} from "../routing/index.ts";
 import { findIdleTeams, memberAdded, teamDeleted } from "../teams/index.ts";
 import { escalateJob } from "./apply-decisions.ts";
 import { assign, transfer, unassign } from "./assign.ts";
@@ -27,15 +32,19 @@ export {
   lockConversationSubject,
   lockConversationSubjects,
   lockConversations,
+  lockInboxConversations,
   lockOrCreateConversations,
   lockSubject,
   lockSubjects,
   requireConversation,
   type Subject,
   unreadOf,
+  windowMs,
+  windowOf,
 } from "./find.ts";
 export { conversationsTaken, heldByBot, type TakenConversations, takesMessage } from "./hooks.ts";
 export { conversationSources, conversationsOfContact } from "./query-sources.ts";
+export { unreadBy } from "./reads.ts";
 export {
   type OutboundConversation,
   recordAnswer,
@@ -47,7 +56,6 @@ export { requestRouting } from "./route.ts";
 export { allowedStatuses } from "./states.ts";
 export { changedState, openIfPending, requireSettable } from "./status.ts";
 export { updateConversation } from "./update.ts";
-export { windowMs, windowOf } from "./window.ts";
 
 // The module messages implements them: one shows texts of messages, the other marks messages as read.
 const { list_conversations: _list, update_conversation: _update, ...own } = contract;
@@ -57,10 +65,10 @@ const { simulate_routing, list_routing_decisions } = routingContract;
 export const conversations = implement(
   { ...own, simulate_routing, list_routing_decisions },
   {
-    tables: ["conversations"],
+    tables: ["conversations", "conversation_reads"],
     operations: {
-      async get_conversation({ id }, { db, organization, now }) {
-        return { data: await getConversationDetails(db, organization, { id, now }) };
+      async get_conversation({ id }, { db, organization, now, caller }) {
+        return { data: await getConversationDetails(db, organization, { id, now, reader: caller.user?.id }) };
       },
 
       async assign_conversation(input, context) {
@@ -85,8 +93,13 @@ export const conversations = implement(
         return listAssignments(db, await requireConversation(db, organization, id), paging);
       },
 
-      async simulate_routing({ conversation_id, policy_id }, context) {
-        const conversation = await requireConversation(context.db, context.organization, conversation_id);
+      async simulate_routing({ conversation_id, new_conversation, policy_id }, context) {
+        if (new_conversation !== undefined) {
+          return { data: await simulateNewConversation(context, new_conversation, policy_id) };
+        }
+        // The input schema requires one of the two.
+        const id = conversation_id ?? "";
+        const conversation = await requireConversation(context.db, context.organization, id);
         return { data: await simulateRouting(context, conversation, policy_id) };
       },
 

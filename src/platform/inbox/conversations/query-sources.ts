@@ -48,6 +48,7 @@ export const conversationSources = {
     text: sql`(case when conversations.is_favorite then 'true' else 'false' end)`,
     exists: sql<boolean>`true`,
   }),
+  "conversation.referral_id": text(sql`(conversations.referrals #>> '{latest,source_id}')`),
   "conversation.last_message_at": time(sql`conversations.last_message_at`),
   "conversation.last_user_message_at": time(sql`conversations.last_user_message_at`),
 } satisfies {

@@ -8,11 +8,20 @@ import {
   recordset,
   rowsOf,
 } from "../../../database/query/index.ts";
+import type { StoredReferral } from "../../../database/schema/index.ts";
+import type { ReceivedDetails } from "../../../ports/channel/message-content.ts";
 import { type Actor, type Change, isPerson, type Transaction } from "../../foundation/kernel/index.ts";
 import { type ConversationRow, type InboxContacts, requireConversation, toNewConversations } from "./find.ts";
 import { conversationsTaken, takesMessage } from "./hooks.ts";
 import { requestRouting } from "./route.ts";
 import { applyEvent, changedState } from "./status.ts";
+
+interface InboundFacts {
+  /** The channel's time of the message. */
+  readonly at: string;
+  readonly isBlocked: boolean;
+  readonly referral: ReceivedDetails["referral"];
+}
 
 /**
  * Records a message from the contact: it restarts the service window and makes the conversation unread.
@@ -22,7 +31,7 @@ import { applyEvent, changedState } from "./status.ts";
 export async function recordInbound(
   change: Change,
   conversation: ConversationRow,
-  { at, isBlocked }: { readonly at: string; readonly isBlocked: boolean },
+  { at, isBlocked, referral }: InboundFacts,
 ): Promise<void> {
   const needsAnswer = !isBlocked && conversation.status !== "spam";
   const updated = await ofOrganization(change.tx, conversation.organization_id)
@@ -34,6 +43,7 @@ export async function recordInbound(
       waiting_since: needsAnswer ? sql`coalesce(waiting_since, ${at}::timestamptz)` : null,
       is_unread: true,
       unread_count: sql`case when is_unread then unread_count + 1 else 1 end`,
+      ...(referral && { referrals: withReferral({ ...referral, at }) }),
     })
     .where("id", "=", conversation.id)
     .returningAll()
@@ -47,6 +57,12 @@ export async function recordInbound(
   if (current === updated) {
     await requestRouting(change, updated, "inbound");
   }
+}
+
+function withReferral(referral: StoredReferral) {
+  const added = JSON.stringify(referral);
+  return sql<string>`jsonb_build_object(
+    'first', coalesce(referrals -> 'first', ${added}::jsonb), 'latest', ${added}::jsonb)`;
 }
 
 /** The hooks run only where the next status depends on their answer. */

@@ -11,7 +11,10 @@ const filesPerBatch = 500;
 /** Replaces these members of an error. */
 const withoutText = JSON.stringify({ title: "", detail: null });
 
-/** Withdraws the files that the contact sent. The files of outbound messages are the organization's own. */
+/**
+ * Withdraws the files that the contact sent, and those that the owner sent from the phone. The files of other
+ * outbound messages are the organization's own.
+ */
 export async function eraseReceivedFiles(
   tx: Transaction,
   { organization_id, conversation_ids }: ErasedContact,
@@ -20,7 +23,8 @@ export async function eraseReceivedFiles(
   const { rows } = await rowsOf({ id: "text", key: "text" })`
     select id, content #>> '{media,upload}' as key from messages
     where organization_id = ${organization_id} and conversation_id = any(${conversation_ids}::text[])
-      and direction = 'inbound' and content #>> '{media,upload}' is not null and id > ${after}
+      and (direction = 'inbound' or sent_by ->> 'type' = 'phone')
+      and content #>> '{media,upload}' is not null and id > ${after}
     order by id limit ${filesPerBatch}
   `.execute(tx);
   const keys = rows.map(({ key }) => key);
@@ -38,9 +42,6 @@ export async function eraseMessages(
     select id from messages
     where organization_id = ${organization_id} and conversation_id = any(${conversation_ids}::text[])`;
   const updates = [
-    sql`
-      delete from message_originals
-      where organization_id = ${organization_id} and message_id in (select id from batch)`,
     sql`
       delete from message_words
       where organization_id = ${organization_id} and message_id in (select id from batch)`,

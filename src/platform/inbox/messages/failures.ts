@@ -27,7 +27,11 @@ const meanings: Readonly<Record<FailureReason, Meaning>> = {
   channel_unavailable: meaning("channel_unavailable", true, "Send again in a few minutes."),
   channel_unreachable: meaning("channel_unreachable", true, "Send again in a few minutes."),
   temporary_error: meaning("channel_error", true, "Send again."),
-  other_error: meaning("channel_error", false, "Check the number and the message, then send it again."),
+  other_error: meaning(
+    "channel_error",
+    false,
+    "Read what the channel says, settle that, and then send the message again.",
+  ),
   same_sender_and_recipient: meaning(
     "same_sender_and_recipient",
     false,
@@ -37,6 +41,11 @@ const meanings: Readonly<Record<FailureReason, Meaning>> = {
     "undeliverable",
     false,
     "The number may not be registered with this channel; check it with the contact.",
+  ),
+  recipient_not_listed: meaning(
+    "recipient_not_listed",
+    false,
+    "The inbox's number is a test number: add the recipient to its list at the channel, then send it again.",
   ),
   not_delivered_experiment: meaning(
     "not_delivered_experiment",

@@ -19,7 +19,7 @@ import {
   requireNoneWaiting,
 } from "./delivery/index.ts";
 import { eraseMessages, eraseReceivedFiles } from "./erase.ts";
-import { findOriginal, inboundJobs, inboundRoutes } from "./inbound/index.ts";
+import { inboundJobs, inboundRoutes } from "./inbound/index.ts";
 import { awaitDelivery, planMessage, sendAlone, sendPlanned, sendTogether } from "./outbound/index.ts";
 import {
   indexMessagesJob,
@@ -30,10 +30,11 @@ import {
   searchMessages,
   viewMedia,
 } from "./reading/index.ts";
-import { channelOfMessage, serializeMessage } from "./serialize.ts";
+import { channelOfMessage, healthOfMessage, serializeMessage } from "./serialize.ts";
 import { waitForMessage } from "./waiting/index.ts";
 
 export { readConsent } from "./consent/index.ts";
+export { claimRestoredMessages, waitOf } from "./delivery/index.ts";
 export { automationIn, type BroadcastProgress, broadcastProgressed } from "./hooks.ts";
 export { receiveChange, receiveMessage, receiveReceipts } from "./inbound/index.ts";
 export {
@@ -41,12 +42,14 @@ export {
   composeMessage,
   contactIdOf,
   enqueueBulkMessages,
+  planMessage,
   readAddress,
   replaceBroadcastMessages,
   sendMessage,
+  sendPlanned,
 } from "./outbound/index.ts";
-export { serializeMessage } from "./serialize.ts";
-export { getWaiters, requireLive } from "./waiting/index.ts";
+export { healthOfMessage, serializeMessage } from "./serialize.ts";
+export { waitWhilePending } from "./waiting/index.ts";
 
 const { list_conversations, update_conversation } = conversationsContract;
 
@@ -58,7 +61,6 @@ export const messages = implement(
       "message_receipts",
       "parked_receipts",
       "released_charges",
-      "message_originals",
       "message_words",
       "message_searches",
       "read_marks",
@@ -80,8 +82,8 @@ export const messages = implement(
         planned: {
           reads: null,
           plan: planMessage,
-          async run(input, context, { frozen }) {
-            return { data: serializeMessage(context.world, await sendPlanned(input, context, frozen)) };
+          async run(input, context, call) {
+            return { data: serializeMessage(context.world, await sendPlanned(input, context, call)) };
           },
         },
       },
@@ -91,7 +93,7 @@ export const messages = implement(
         const query = ofOrganization(db, organization)
           .selectFrom("messages")
           .selectAll()
-          .select(channelOfMessage)
+          .select([channelOfMessage, healthOfMessage])
           .where("conversation_id", "=", conversation_id)
           .orderBy("id", "desc");
         const { rows, meta } = await readPage(query, paging);
@@ -136,16 +138,14 @@ export const messages = implement(
         const message = await ofOrganization(db, organization)
           .selectFrom("messages")
           .selectAll()
-          .select(channelOfMessage)
+          .select([channelOfMessage, healthOfMessage])
           .where("conversation_id", "=", conversation_id)
           .where("id", "=", message_id)
           .executeTakeFirst();
         if (!message) {
           throw fail("message_not_found");
         }
-        const { unsupported, ...shown } = serializeMessage(world, message);
-        const original = unsupported && (await findOriginal(db, message));
-        return { data: { ...shown, unsupported: unsupported && { ...unsupported, original } } };
+        return { data: serializeMessage(world, message) };
       },
 
       async view_media(input, context) {

@@ -100,6 +100,12 @@ function hasConditions({ conditions }: Policy): boolean {
   return Object.keys(conditions).length > 0;
 }
 
+/** The columns of a contact that conditions can use. */
+export type RoutedContact = Pick<
+  Selectable<Tables["contacts"]>,
+  "name" | "phone_number" | "tags" | "metadata" | "opted_out" | "blocked_at" | "created_at" | "updated_at"
+>;
+
 /** What conditions can use, of a conversation and its contact. */
 export function factsOf(
   conversation: RoutedConversation,
@@ -107,18 +113,28 @@ export function factsOf(
     contact,
     message,
   }: {
-    readonly contact: Selectable<Tables["contacts"]>;
+    readonly contact: RoutedContact;
     readonly message: { readonly type: string; readonly text: string | null } | undefined;
   },
 ): Readonly<Record<string, unknown>> {
   const { status, assigned_to, tags, inbox_id, is_favorite } = conversation;
-  const { last_message_at, last_user_message_at } = conversation;
+  const { last_message_at, last_user_message_at, referrals } = conversation;
+  const referral_id = referrals?.latest.source_id ?? null;
   return {
     ...contact,
     blocked: contact.blocked_at !== null,
     country: countryOf(contact.phone_number),
     last_user_message_at,
-    conversation: { status, assigned_to, tags, inbox_id, is_favorite, last_message_at, last_user_message_at },
+    conversation: {
+      status,
+      assigned_to,
+      tags,
+      inbox_id,
+      is_favorite,
+      referral_id,
+      last_message_at,
+      last_user_message_at,
+    },
     message,
   };
 }

@@ -52,8 +52,17 @@ export function explainMismatch(policies: readonly Policy[]): string {
     : `None of the ${policies.length} policies is for this conversation.`;
 }
 
+/** How one of the team is chosen, in words. */
+const strategyTexts: Readonly<Record<Policy["strategy"], string>> = {
+  round_robin: "in turn",
+  load_balanced: "by free room",
+  skills_based: "by skills",
+  sticky: "the last agent first",
+  weighted: "by weights",
+};
+
 function nameOf({ id, name, strategy }: Policy): string {
   return id === null
-    ? `The team "${name}", which has no policy (${strategy}),`
-    : `The policy "${name}" (${strategy})`;
+    ? `The team "${name}", which has no policy (${strategyTexts[strategy]}),`
+    : `The policy "${name}" (${strategyTexts[strategy]})`;
 }

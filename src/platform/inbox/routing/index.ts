@@ -14,15 +14,13 @@ import {
   defineRetentionJob,
   implement,
   type Transaction,
-  type World,
 } from "../../foundation/kernel/index.ts";
 import { erasesContact } from "../contacts/index.ts";
 import { teamDeleted } from "../teams/index.ts";
 import { deleteOldAssignmentsJob, eraseAssignments } from "./assignments.ts";
-import { matchPolicies, parseConditions, readFacts } from "./conditions.ts";
-import { decide, decideUnmatched } from "./decide.ts";
-import { activePolicies, selectPolicies } from "./policies.ts";
-import { type RoutedConversation, toPolicy } from "./policy.ts";
+import { parseConditions } from "./conditions.ts";
+import { getPolicy, selectPolicies } from "./policies.ts";
+import type { RoutedConversation } from "./policy.ts";
 import { candidatesOf, eraseDecisions, selectDecisions } from "./records.ts";
 import { requireSettings } from "./settings.ts";
 
@@ -40,6 +38,7 @@ export {
 } from "./policies.ts";
 export type { Policy, RoutedConversation } from "./policy.ts";
 export { type DecisionRecord, recordDecision, recordPolicyDecisions, type Trigger } from "./records.ts";
+export { simulateNewConversation, simulateRouting } from "./simulate.ts";
 export { type RoutingRequest, type RoutingSnapshot, readRoutingSnapshot, reserveAgent } from "./snapshot.ts";
 
 const deleteOldDecisionsJob = defineRetentionJob({
@@ -177,17 +176,6 @@ const requireTarget: Record<
   },
 };
 
-async function getPolicy(db: Queries, organization: string, id: string, { locks = false } = {}) {
-  const policy = await selectPolicies(db, organization)
-    .where("id", "=", id)
-    .$if(locks, (query) => query.forUpdate())
-    .executeTakeFirst();
-  if (!policy) {
-    throw fail("routing_policy_not_found");
-  }
-  return policy;
-}
-
 /** @throws Failure `team_in_use`, naming the active policies that target the team. */
 async function requireNoPolicy(
   { tx }: Change,
@@ -204,25 +192,6 @@ async function requireNoPolicy(
   if (policies.length > 0) {
     throw fail("team_in_use", { policies: policies.map(({ name }) => name).join(", ") });
   }
-}
-
-/** What routing would decide about a conversation now, by one policy or by the active ones. */
-export async function simulateRouting(
-  { db, world, now }: { readonly db: Queries; readonly world: World; readonly now: Date },
-  conversation: RoutedConversation,
-  policy_id: string | undefined,
-) {
-  const { organization_id, id: conversation_id } = conversation;
-  const policies =
-    policy_id === undefined
-      ? await activePolicies(db, organization_id)
-      : [toPolicy(await getPolicy(db, organization_id, policy_id))];
-  const facts = await readFacts({ db, world }, [conversation], policies);
-  const [policy] = matchPolicies(facts, { conversation, policies, now });
-  const decision = policy
-    ? await decide(db, { conversation, policy }, { now, locks: false })
-    : decideUnmatched(policies);
-  return { conversation_id, ...decision };
 }
 
 /** The recorded decisions about a conversation, the newest first. */

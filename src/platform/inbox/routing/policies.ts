@@ -1,4 +1,5 @@
 /** Finds policies: the active ones in matching order, and the one that applies to a conversation. */
+import { fail } from "../../../../tools/errors.ts";
 import type { Queries } from "../../../database/database.ts";
 import { ofOrganization } from "../../../database/query/index.ts";
 import type { World } from "../../foundation/kernel/index.ts";
@@ -21,6 +22,18 @@ export function selectPolicies(db: Queries, organization: string) {
     .selectAll()
     .orderBy("priority", "desc")
     .orderBy("id");
+}
+
+/** @throws Failure `routing_policy_not_found`. */
+export async function getPolicy(db: Queries, organization: string, id: string, { locks = false } = {}) {
+  const policy = await selectPolicies(db, organization)
+    .where("id", "=", id)
+    .$if(locks, (query) => query.forUpdate())
+    .executeTakeFirst();
+  if (!policy) {
+    throw fail("routing_policy_not_found");
+  }
+  return policy;
 }
 
 /** Whether the organization has an active policy. */

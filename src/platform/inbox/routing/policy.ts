@@ -13,6 +13,7 @@ export type RoutedConversation = Pick<
   | "status"
   | "tags"
   | "is_favorite"
+  | "referrals"
   | "last_message_at"
   | "last_user_message_at"
   | "assigned_to"

@@ -8,6 +8,7 @@
  */
 import { z } from "zod";
 import { fail, failField } from "../../../../tools/errors.ts";
+import { toMicros } from "../../../../tools/money.ts";
 import { ofOrganization } from "../../../database/query/index.ts";
 import { getOrganization } from "../../account/organization/index.ts";
 import {
@@ -51,6 +52,14 @@ export const createPaymentOrder = outward({
     const unconfirmed = await takeUnconfirmed(context, order);
     const id = unconfirmed ?? (await insertOrder(context, order));
     return { id, ...order, is_repeated: unconfirmed !== undefined };
+  },
+
+  async describe({ amount }, { tx, organization }) {
+    const { currency } = await getOrganization(tx, organization);
+    return {
+      summary: `Create a payment order of ${amount} ${currency}`,
+      price: { amount: toMicros(amount), currency },
+    };
   },
 
   async call(intent, context) {

@@ -1,7 +1,7 @@
 /** Serves the record as CSV, read in batches while it is sent. */
 import { z } from "zod";
 import { actFilters } from "../../../../tools/activity.ts";
-import { formatPath, inputMessages } from "../../../../tools/contract/index.ts";
+import { parseFields } from "../../../../tools/contract/index.ts";
 import { toCsvRow } from "../../automation/broadcasts/index.ts";
 import { type ModuleRoute, runForCaller, type World } from "../../foundation/kernel/index.ts";
 import { type ActFilter, readActs, selectActs } from "./rows.ts";
@@ -16,6 +16,8 @@ export const csvRoute: ModuleRoute = {
   path: "/v1/activity.csv",
   credential: "any",
   scope: "tokens:read",
+  operation: "list_activity",
+  isExport: true,
   body: "none",
   about: {
     name: "download_activity",
@@ -27,11 +29,7 @@ export const csvRoute: ModuleRoute = {
   },
 
   async handle({ query, organization_id: organization }, world) {
-    const { data: filter, error } = Query.safeParse(query, { error: inputMessages });
-    if (error) {
-      const [issue] = error.issues;
-      return { invalid: { field: formatPath(issue?.path ?? []), message: issue?.message ?? "" } };
-    }
+    const filter = parseFields(Query, query);
     await world.acts.settle();
     return {
       status: 200,
@@ -69,15 +67,15 @@ async function* writeActs(world: World, organization: string, filter: ActFilter)
   do {
     // The handler of the request has returned: without `runForCaller`, the queries would not wait in the
     // organization's queue.
-    const { acts, cursor } = await runForCaller(organization, () =>
+    const { data, meta } = await runForCaller(organization, () =>
       readActs(selectActs(world.database.queries, organization, filter), { after, per_page: batchSize }),
     );
-    yield Buffer.from(acts.map(toRow).join(""));
-    after = cursor ?? undefined;
+    yield Buffer.from(data.map(toRow).join(""));
+    after = meta.cursor ?? undefined;
   } while (after !== undefined);
 }
 
-type ShownAct = Awaited<ReturnType<typeof readActs>>["acts"][number];
+type ShownAct = Awaited<ReturnType<typeof readActs>>["data"][number];
 
 function toRow({ by, arguments: input, status, duration_ms, ids, ...act }: ShownAct): string {
   const cells = {

@@ -4,6 +4,7 @@ import type { activity as contract } from "../../../../tools/activity.ts";
 import type { Queries } from "../../../database/database.ts";
 import { ofOrganization } from "../../../database/query/index.ts";
 import type { ReadContext } from "../../foundation/kernel/index.ts";
+import { waitOf } from "../../inbox/messages/index.ts";
 import { listEntries } from "../ledger/index.ts";
 import { findDeliveries } from "./deliveries.ts";
 import { findMessage } from "./message.ts";
@@ -30,8 +31,9 @@ export async function explainMessage(context: ReadContext, id: string): Promise<
   const call = await findCall(db, organization, [id, broadcast?.id, flow?.run_id]);
   const plan = call && (await findPlan(db, organization, call));
   const { contact_id, refusals, delay, claimed_at, channel_message_id, ...shown } = message;
+  const status = shown.status === "sending" ? "queued" : shown.status;
   return {
-    message: { ...shown, status: shown.status === "sending" ? "queued" : shown.status },
+    message: { ...shown, status, waiting_for: waitOf(message, context.now) },
     contact_id,
     call: call && canReadKeys ? serializeAct(call) : null,
     reasons: { ...reasons, plan: plan ?? null },

@@ -21,10 +21,9 @@ export const activity = implement(contract, {
       // What this process has not written yet belongs to the answer.
       await world.acts.settle();
       // A rare session or operation is looked for in all acts.
-      const data = await withTimeLimit(world.database, (db) =>
+      return withTimeLimit(world.database, (db) =>
         readActs(selectActs(db, organization, filter), { after, per_page }),
       );
-      return { data };
     },
 
     async list_read_counts({ by, operation, since, until, ...paging }, { db, world, organization }) {

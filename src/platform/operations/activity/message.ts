@@ -3,9 +3,13 @@ import type { Selectable } from "kysely";
 import { fail } from "../../../../tools/errors.ts";
 import type { Queries } from "../../../database/database.ts";
 import { ofOrganization, refersTo } from "../../../database/query/index.ts";
-import type { Tables } from "../../../database/schema/index.ts";
+import type { InboxHealth, Tables } from "../../../database/schema/index.ts";
+import { healthOfMessage } from "../../inbox/messages/index.ts";
 
-export type ExplainedMessage = Selectable<Tables["messages"]> & { readonly contact_id: string };
+export type ExplainedMessage = Selectable<Tables["messages"]> & {
+  readonly contact_id: string;
+  readonly health: InboxHealth | null;
+};
 
 /** @throws Failure `message_not_found`. */
 export async function findMessage(db: Queries, organization: string, id: string): Promise<ExplainedMessage> {
@@ -13,7 +17,7 @@ export async function findMessage(db: Queries, organization: string, id: string)
     .selectFrom("messages")
     .innerJoin("conversations", (join) => join.on(refersTo("messages.conversation_id", "conversations")))
     .selectAll("messages")
-    .select("conversations.contact_id")
+    .select(["conversations.contact_id", healthOfMessage])
     .where("messages.id", "=", id)
     .executeTakeFirst();
   if (!message) {

@@ -82,6 +82,8 @@ async function findDecision(
 const sending = [
   "send_message",
   "run_plan",
+  "approve_plan",
+  "confirm_plan",
   "execute_broadcast",
   "retry_broadcast",
   "create_broadcast",
@@ -104,6 +106,7 @@ export async function findCall(
             .selectAll()
             .where(namesAny([id]))
             .where("status", "<", 400)
+            .where("error", "is", null)
             .where("operation", "in", sending)
             .orderBy("id", "desc")
             .limit(1)
@@ -121,7 +124,7 @@ export async function findPlan(db: Queries, organization: string, { ids }: Pick<
     ? undefined
     : ofOrganization(db, organization)
         .selectFrom("plans")
-        .select(["id", "summary", "created_at"])
+        .select(["id", "summary", "why", "created_at"])
         .where("id", "=", id)
         .executeTakeFirst();
 }

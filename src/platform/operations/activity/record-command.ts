@@ -31,6 +31,7 @@ export function recordCommand(
       arguments: {},
       status: 200,
       error: null,
+      budget: null,
       duration_ms: 0,
       ids: [...new Set([organization_id, ...ids])],
     },

@@ -1,7 +1,8 @@
 /** Finds the rows of the record, and shows them as the contract does. */
-import { type Selectable, type SelectQueryBuilder, sql } from "kysely";
+import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import type { z } from "zod";
 import type { Act, actFilters } from "../../../../tools/activity.ts";
+import type { ReachedBudget } from "../../../../tools/budgets.ts";
 import type { Queries } from "../../../database/database.ts";
 import { ofOrganization } from "../../../database/query/index.ts";
 import type { Tables } from "../../../database/schema/index.ts";
@@ -26,10 +27,23 @@ export function selectActs(db: Queries, organization: string, filter: ActFilter)
     .$if(session_id !== undefined, (rows) => rows.where("session_id", "=", session_id ?? ""))
     .$if(operation !== undefined, (rows) => rows.where("operation", "=", operation ?? ""))
     .$if(contact_id !== undefined, (rows) => rows.where(namesAny([contact_id ?? ""])))
-    .$if(outcome !== undefined, (rows) => rows.where("status", outcome === "done" ? "<" : ">=", 400))
+    .$if(outcome !== undefined, (rows) => rows.where(outcomes[outcome ?? "done"]))
     .$if(since !== undefined, (rows) => rows.where("created_at", ">=", since ?? ""))
     .$if(until !== undefined, (rows) => rows.where("created_at", "<", until ?? ""))
     .orderBy("id", "desc");
+}
+
+type Outcome = NonNullable<ActFilter["outcome"]>;
+
+/** An act that waits has the code of the failure, and a status of success. */
+const outcomes: Readonly<Record<Outcome, RawBuilder<boolean>>> = {
+  done: sql`(status < 400 and error is null)`,
+  waiting: sql`(status < 400 and error is not null)`,
+  refused: sql`(status >= 400)`,
+};
+
+function outcomeOf({ status, error }: Pick<ActRow, "status" | "error">): Outcome {
+  return status >= 400 ? "refused" : error === null ? "done" : "waiting";
 }
 
 /** The acts of the operator, in all organizations and in none, the newest first. */
@@ -56,7 +70,8 @@ export async function readActs(
     .limit(per_page + 1)
     .execute();
   const acts = rows.slice(0, per_page);
-  return { acts: acts.map(serializeAct), cursor: rows.length > per_page ? (acts.at(-1)?.id ?? null) : null };
+  const cursor = rows.length > per_page ? (acts.at(-1)?.id ?? null) : null;
+  return { data: acts.map(serializeAct), meta: { cursor } };
 }
 
 export function serializeAct({
@@ -64,12 +79,15 @@ export function serializeAct({
   agent_id,
   agent_name,
   error,
+  budget,
   ...row
 }: ActRow): z.input<typeof Act> {
   return {
     ...row,
     by: { type: agent_type, id: agent_id, name: agent_name },
-    outcome: row.status < 400 ? "done" : "refused",
+    outcome: outcomeOf({ ...row, error }),
     error_code: error,
+    // Only failures of budgets have one.
+    budget: budget as ReachedBudget | null,
   };
 }

@@ -23,17 +23,23 @@ const actColumns = columnsOf(
   "error",
   "duration_ms",
   "ids",
+  "budget",
 );
 
 /** Inserts the acts of any organizations with one statement. */
 export async function insertActs(db: Queries, acts: readonly AddedAct[]): Promise<void> {
   // The kernel has reduced the input, which is an object.
-  const rows = acts.map((act) => ({ ...act, arguments: act.arguments as ActRow["arguments"] }));
+  const rows = acts.map((act) => ({
+    ...act,
+    arguments: act.arguments as ActRow["arguments"],
+    // A fact of a failure.
+    budget: act.budget as ActRow["budget"],
+  }));
   await sql`
     insert into acts (organization_id, id, created_at, agent_type, agent_id, agent_name, session_id, operation, tool,
-      arguments, status, error, duration_ms, ids)
+      arguments, status, error, duration_ms, ids, budget)
     select organization_id, id, created_at, agent_type, agent_id, agent_name, session_id, operation, tool,
-      arguments, status, error, duration_ms, ids
+      arguments, status, error, duration_ms, ids, budget
     from ${recordset("act", actColumns, rows)}
   `.execute(db);
 }

@@ -36,7 +36,7 @@ export const operator = implement(contract, {
 
     async list_operator_activity(page, { world }) {
       await world.acts.settle();
-      return { data: await readActs(selectOperatorActs(world.database.queries), page) };
+      return readActs(selectOperatorActs(world.database.queries), page);
     },
 
     async list_organizations(filters, { world }) {

@@ -5,11 +5,24 @@ import { fail } from "../../../../tools/errors.ts";
 import { operator as contract, NewOrganization } from "../../../../tools/operator.ts";
 import { users } from "../../../../tools/users.ts";
 import { deleteKey, insertKey, listKeys } from "../../account/api-keys/index.ts";
-import { hashPassword, newKeySecret, newPassword } from "../../account/identity/index.ts";
+import { createSignInLink } from "../../account/auth/index.ts";
+import {
+  hashPassword,
+  newKeySecret,
+  newPassword,
+  requireActiveOrganization,
+} from "../../account/identity/index.ts";
 import { resumeOrganization, suspendOrganization } from "../../account/organization/index.ts";
-import { findUserByEmail, insertUser, listUsers, replacePassword } from "../../account/users.ts";
+import {
+  findFirstOwner,
+  findUserByEmail,
+  insertUser,
+  listUsers,
+  replacePassword,
+} from "../../account/users.ts";
 import type { World } from "../../foundation/kernel/index.ts";
 import { recordCommand } from "../activity/index.ts";
+import { ReleaseInput, releaseRestored } from "../restore/index.ts";
 import { listOrganizations, prepareOrganization, requireOrganization } from "./organizations.ts";
 
 interface Command {
@@ -40,6 +53,8 @@ const NewUser = z.object({
   organization,
   ...users.create_user.input.pick({ email: true, name: true, role: true }).shape,
 });
+
+const { email } = users.create_user.input.shape;
 
 const UserFilters = users.list_users.input.extend({ organization });
 
@@ -80,7 +95,9 @@ export const machineCommands: ReadonlyMap<string, Command> = new Map([
   ["revoke-key", command(z.object({ organization, id: z.string().min(1).max(64) }), revokeKey)],
   ["create-user", command(NewUser, createUser)],
   ["list-users", command(UserFilters, listUsersOf)],
-  ["reset-password", command(z.object({ email: users.create_user.input.shape.email }), resetPassword)],
+  ["reset-password", command(z.object({ email }), resetPassword)],
+  ["release", command(ReleaseInput, releaseRestored)],
+  ["create-sign-in-link", command(z.object({ user: email.optional() }), createLink)],
 ]);
 
 async function createOrganization(input: NewOrganization, world: World) {
@@ -179,6 +196,28 @@ async function resetPassword({ email }: { readonly email: string }, world: World
     throw fail("user_not_found");
   }
   return { id: user.id, organization_id: user.organization_id, email: user.email, password };
+}
+
+/**
+ * Makes a link by which a person signs in to the console; without a `user`, the owner of the first
+ * organization.
+ */
+async function createLink({ user: address }: { readonly user?: string | undefined }, world: World) {
+  const organization = await resolveOrganization(world, undefined);
+  const { user, link } = await world.database.transaction(async (tx) => {
+    const found = await (address === undefined
+      ? findFirstOwner(tx, organization)
+      : findUserByEmail(tx, address));
+    if (!found?.is_active) {
+      throw fail("user_not_found");
+    }
+    const { organization_id, id } = found;
+    await requireActiveOrganization(tx, organization_id);
+    recordCommand(tx, world, { organization_id, name: "create-sign-in-link", ids: [id] });
+    return { user: found, link: await createSignInLink(tx, found, world.now()) };
+  });
+  const { id, organization_id, email: to, role } = user;
+  return { ...link, address: world.addresses.service(), user: { id, organization_id, email: to, role } };
 }
 
 /** @throws Failure `organization_not_found`. */

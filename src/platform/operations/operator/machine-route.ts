@@ -6,7 +6,7 @@
  * too, so the route needs no operator's key. It also works while the first organization, to which the key
  * belongs, is suspended.
  */
-import { failInput, inputMessages } from "../../../../tools/contract/index.ts";
+import { parseFields } from "../../../../tools/contract/index.ts";
 import { fail } from "../../../../tools/errors.ts";
 import { hashSecret } from "../../account/identity/index.ts";
 import type { ModuleRoute, World } from "../../foundation/kernel/index.ts";
@@ -25,11 +25,7 @@ export const machineRoute: ModuleRoute = {
     if (!command) {
       throw fail("route_not_found", { method: "POST", path });
     }
-    const input = command.input.safeParse(body ?? {}, { error: inputMessages });
-    if (!input.success) {
-      throw failInput(input.error.issues, body ?? {});
-    }
-    const data = await command.run(input.data, world);
+    const data = await command.run(parseFields(command.input, body ?? {}), world);
     return { status: 200, headers: { "cache-control": "no-store" }, body: { data } };
   },
 };

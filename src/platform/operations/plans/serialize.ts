@@ -3,8 +3,10 @@ import { fromMicros } from "../../../../tools/money.ts";
 import type { Queries } from "../../../database/database.ts";
 import { ofOrganization, rowsOf } from "../../../database/query/index.ts";
 import type { World } from "../../foundation/kernel/index.ts";
-import { shownStatus, statusAt } from "./states.ts";
-import { type PlanRow, readContentOf, type TargetRow } from "./store.ts";
+import { readCallError } from "./outward.ts";
+import { shownStatus } from "./states.ts";
+import { type PlanRow, progressOf, readContentOf } from "./store.ts";
+import type { TargetRow } from "./targets.ts";
 
 const sampleCount = 3;
 
@@ -20,20 +22,24 @@ export async function serializePlans({ world, now, db }: ShownContext, plans: re
     return [];
   }
   const ids = plans.map(({ id }) => id);
+  const uncounted = plans.filter(({ included }) => included === null).map(({ id }) => id);
   const [counts, samples] = await Promise.all([
-    countTargets(db, first.organization_id, ids),
+    countTargets(db, first.organization_id, uncounted),
     readSamples(db, first.organization_id, ids),
   ]);
   return plans.map((plan) => {
     const { price, currency, operation } = plan;
     const count = counts.find(({ plan_id }) => plan_id === plan.id);
+    const status = shownStatus(plan, now);
     return {
       ...plan,
-      status: shownStatus(plan, now),
-      ended_at: plan.ended_at ?? (statusAt(plan, now) === "expired" ? plan.expires_at : null),
+      status,
+      ended_at: plan.ended_at ?? (status === "expired" ? plan.expires_at : null),
+      error: readCallError(world, plan)?.error ?? null,
       input: redact(readContentOf(world, plan).input),
-      recipient_count: count?.included ?? 0,
-      excluded_count: count?.excluded ?? 0,
+      progress: status === "preparing" ? progressOf(plan) : null,
+      recipient_count: plan.included ?? count?.included ?? 0,
+      excluded_count: plan.excluded ?? count?.excluded ?? 0,
       price: price === null || currency === null ? null : { amount: fromMicros(price), currency },
       is_undoable: !world.plannedCalls.isDestructive(operation),
       samples: samples.filter(({ plan_id }) => plan_id === plan.id).map(serializeTarget),
@@ -65,7 +71,7 @@ function readSamples(db: Queries, organization: string, ids: readonly string[]):
     .execute();
 }
 
-const secretName = /secret|password|token|authorization|api_?key/i;
+const secretName = /secret|password|token|authorization|api_?key|credentials/i;
 
 /** Hides the values of fields that hold secrets: other credentials may read the plan. */
 function redact(value: Readonly<Record<string, unknown>>): Record<string, unknown> {

@@ -1,38 +1,45 @@
-/** The rows of plans and of their targets. */
+/** The rows of plans. */
 import { createHash } from "node:crypto";
-import type { Selectable } from "kysely";
-import { sql } from "kysely";
+import { type Selectable, sql } from "kysely";
 import { z } from "zod";
 import { fail } from "../../../../tools/errors.ts";
 import { maxOpenPlans, planHours } from "../../../../tools/plans.ts";
 import type { Queries } from "../../../database/database.ts";
-import { columnsOf, ofOrganization, recordset } from "../../../database/query/index.ts";
+import { ofOrganization } from "../../../database/query/index.ts";
 import type { Tables } from "../../../database/schema/index.ts";
 import { lockOrganization } from "../../account/organization/index.ts";
-import {
-  freshId,
-  recordOf,
-  type Transaction,
-  type World,
-  type WriteContext,
-} from "../../foundation/kernel/index.ts";
+import { removeUpload } from "../../content/uploads/index.ts";
+import { freshId, recordOf, type World, type WriteContext } from "../../foundation/kernel/index.ts";
 import { seal, unseal } from "../../foundation/sealing/index.ts";
-import { advancePlan, type PlanStep, shownStatus } from "./states.ts";
-import { countUnusual } from "./unusual.ts";
+import { emitPlanEvent } from "./events.ts";
+import { beginPreparation, enqueueTurn } from "./preparation.ts";
+import { advancePlan, type PlanStep, planStatusOf, shownStatus, toStoredStatus } from "./states.ts";
+import { type CallEffect, type CallTarget, deleteTargets, insertTargets } from "./targets.ts";
+import { addValues, countUnusual } from "./unusual.ts";
 
 export type PlanRow = Selectable<Tables["plans"]>;
-export type TargetRow = Selectable<Tables["plan_targets"]>;
 
 type Found = ReturnType<World["plannedCalls"]["find"]>;
-type Prepared = Awaited<ReturnType<Found["prepare"]>>;
-export type CallEffect = Awaited<ReturnType<Prepared["plan"]>>;
-export type CallTarget = CallEffect["targets"][number];
+type PlannedInput = Pick<Found, "name" | "input">;
 type Input = Found["input"];
+type TenantContext = Pick<WriteContext, "tx" | "world" | "organization" | "now">;
 
-const Content = z.object({ input: z.record(z.string(), z.unknown()), frozen: z.unknown() });
+const Content = z.object({
+  input: z.record(z.string(), z.unknown()),
+  frozen: z.unknown(),
+  /** The addresses of the files that the plan keeps. */
+  addresses: z.array(z.string()).default([]),
+  /** The storage keys of the files by their addresses. */
+  files: z.record(z.string(), z.string()).default({}),
+});
+type Content = z.infer<typeof Content>;
 
-export function readContentOf(world: World, { content }: Pick<PlanRow, "content">) {
+export function readContentOf(world: World, { content }: Pick<PlanRow, "content">): Content {
   return Content.parse(JSON.parse(unseal(world, content)));
+}
+
+export function sealContent(world: World, content: Content): PlanRow["content"] {
+  return seal(world, JSON.stringify(content));
 }
 
 /** The columns of a call that was held back. */
@@ -55,7 +62,6 @@ export async function insertPlan(
       organization_id: organization,
       id: freshId({ now }, "plan"),
       version: 1,
-      status: "ready",
       credential_id: caller.credential.id,
       asked_for: caller.acts_for,
       ...held,
@@ -65,60 +71,158 @@ export async function insertPlan(
     })
     .returning("id")
     .executeTakeFirstOrThrow();
-  await insertTargets(tx, { organization, id }, effect.targets);
-  return getPlan(tx, organization, id);
+  return storeTargets(context, await getPlan(tx, organization, id), effect);
 }
 
-/** Replaces what a locked plan would do. */
+/** A plan waits again that was released for a time. */
+export const notReleased = { run_at: null, decided_by: null, decided_at: null, decision_reason: null };
+
+/** Replaces what a locked plan would do. That voids its release. Its files are downloaded again. */
 export async function replacePlan(
   context: WriteContext,
   plan: PlanRow,
   [call, effect]: readonly [Found, CallEffect],
 ): Promise<PlanRow> {
   const { tx, organization, now } = context;
-  const { version } = requireStep(plan, "change", now);
-  await ofOrganization(tx, organization).deleteFrom("plan_targets").where("plan_id", "=", plan.id).execute();
-  await ofOrganization(tx, organization)
-    .updateTable("plans")
-    .set({ ...columnsOfEffect(context, call, effect), version })
-    .where("id", "=", plan.id)
-    .execute();
-  await insertTargets(tx, { organization, id: plan.id }, effect.targets);
-  return getPlan(tx, organization, plan.id);
-}
-
-export async function endPlan(
-  { tx, world, organization, now }: Pick<WriteContext, "tx" | "world" | "organization" | "now">,
-  plan: PlanRow,
-  { step, result }: { readonly step: PlanStep; readonly result?: unknown },
-): Promise<PlanRow> {
-  const { status } = requireStep(plan, step, now);
+  const { version } = requireStep(plan, beginPreparation(effect) ? "prepare" : "change", now);
+  await removeFiles({ tx, organization }, plan);
+  await deleteTargets(tx, plan);
   await ofOrganization(tx, organization)
     .updateTable("plans")
     .set({
-      status,
+      ...columnsOfEffect(context, call, effect),
+      version,
+      result: null,
+      result_status: null,
+      ...(plan.run_at === null ? {} : notReleased),
+    })
+    .where("id", "=", plan.id)
+    .execute();
+  if (plan.run_at !== null) {
+    emitPlanEvent(tx, "plan.awaiting", plan);
+  }
+  return storeTargets(context, await getPlan(tx, organization, plan.id), effect);
+}
+
+/** Stores what a locked plan would do, whose files a job has downloaded. */
+export async function replaceEffect(
+  context: TenantContext,
+  plan: PlanRow,
+  effect: CallEffect,
+): Promise<PlanRow> {
+  const { tx, world, organization } = context;
+  const { input, files } = readContentOf(world, plan);
+  const { targets, price, frozen, remaining, warnings } = effect;
+  await deleteTargets(tx, plan);
+  await ofOrganization(tx, organization)
+    .updateTable("plans")
+    .set({
+      ...preparationColumns(effect, (plan.preparation?.turn ?? 0) + 1),
+      hash: hashOf(plan.operation, input, [targets, price, frozen, files, remaining]),
+      price: price?.amount ?? null,
+      currency: price?.currency ?? null,
+      warnings: [...warnings],
+      content: sealContent(world, { ...readContentOf(world, plan), frozen }),
+    })
+    .where("id", "=", plan.id)
+    .execute();
+  return storeTargets(context, await getPlan(tx, organization, plan.id), effect);
+}
+
+async function storeTargets(
+  { tx, organization }: TenantContext,
+  plan: PlanRow,
+  { targets }: CallEffect,
+): Promise<PlanRow> {
+  const values = addValues(targets);
+  const rows = targets.map((target, position) => ({
+    ...target,
+    position,
+    unusual: countUnusual(target, values, targets.length),
+  }));
+  await insertTargets(tx, plan, rows);
+  await enqueueTurn(tx, plan);
+  return getPlan(tx, organization, plan.id);
+}
+
+/** The files of a plan that does not send them are deleted. */
+export async function removeFiles(
+  context: Pick<WriteContext, "tx" | "organization">,
+  { upload_ids }: Pick<PlanRow, "upload_ids">,
+): Promise<void> {
+  for (const id of upload_ids) {
+    await removeUpload(context, id);
+  }
+}
+
+/** The steps after which the files of a plan have been sent. */
+const sendingSteps: readonly PlanStep[] = ["run", "finish"];
+
+export async function endPlan(
+  { tx, world, organization, now }: TenantContext,
+  plan: PlanRow,
+  { step, result, status: result_status }: PlanEnd,
+): Promise<PlanRow> {
+  const { status } = requireStep(plan, step, now);
+  if (!sendingSteps.includes(step)) {
+    await removeFiles({ tx, organization }, plan);
+  }
+  await ofOrganization(tx, organization)
+    .updateTable("plans")
+    .set({
+      status: toStoredStatus(status),
       ended_at: now.toISOString(),
+      intent: null,
+      running_until: null,
+      preparation: null,
+      result_status,
       ...(result === undefined ? {} : { result: seal(world, JSON.stringify(result)) }),
     })
     .where("id", "=", plan.id)
     .execute();
+  if (status === "run" || status === "failed") {
+    emitPlanEvent(tx, `plan.${status}`, plan);
+  }
   return getPlan(tx, organization, plan.id);
+}
+
+interface PlanEnd {
+  readonly step: PlanStep;
+  readonly result?: unknown;
+  /** Of the response of a call to a third party. */
+  readonly status?: number;
 }
 
 const actions: Readonly<Record<PlanStep, string>> = {
   run: "run",
   change: "amended",
+  prepare: "amended",
+  freeze: "prepared",
+  abandon: "ended",
   lapse: "run",
   withdraw: "withdrawn",
+  begin: "run",
+  finish: "ended",
+  fail: "ended",
+  reopen: "run",
 };
 
-/** @throws Failure `plan_state` if the locked plan can't take the step. */
+/** @throws Failure `plan_state` or `plan_preparing` if the locked plan can't take the step. */
 export function requireStep(plan: PlanRow, step: PlanStep, now: Date) {
-  const next = advancePlan(plan, step, now);
-  if (!next) {
-    throw fail("plan_state", { current_state: shownStatus(plan, now), action: actions[step] });
+  const next = advancePlan({ ...plan, status: planStatusOf(plan) }, step, now);
+  if (next) {
+    return next;
   }
-  return next;
+  const current_state = shownStatus(plan, now);
+  if (current_state === "preparing") {
+    throw fail("plan_preparing", { ...progressOf(plan), retry_after: 2 });
+  }
+  throw fail("plan_state", { current_state, action: actions[step] });
+}
+
+/** How many targets a plan has that is being prepared. */
+export function progressOf({ prepared, total }: Pick<PlanRow, "prepared" | "total">) {
+  return { prepared: prepared ?? 0, total: total ?? 0 };
 }
 
 /** @throws Failure `plan_not_found`. */
@@ -140,21 +244,12 @@ export async function getPlan(
   return plan;
 }
 
-export function readTargets(db: Queries, organization: string, id: string): Promise<TargetRow[]> {
-  return ofOrganization(db, organization)
-    .selectFrom("plan_targets")
-    .selectAll()
-    .where("plan_id", "=", id)
-    .orderBy("position")
-    .execute();
-}
-
 async function requireFewOpen({ tx, organization, caller, now }: WriteContext): Promise<void> {
   const open = await ofOrganization(tx, organization)
     .selectFrom("plans")
     .select("id")
     .where("credential_id", "=", caller.credential.id)
-    .where("status", "=", "ready")
+    .where(sql<boolean>`(status = 'ready' or preparation is not null)`)
     .where("expires_at", ">", now.toISOString())
     .limit(maxOpenPlans)
     .execute();
@@ -163,19 +258,34 @@ async function requireFewOpen({ tx, organization, caller, now }: WriteContext): 
   }
 }
 
-function columnsOfEffect({ world }: WriteContext, { name, input }: Found, effect: CallEffect) {
-  const { summary, targets, price, warnings, frozen, subjects } = effect;
+function columnsOfEffect({ world }: WriteContext, { name, input }: PlannedInput, effect: CallEffect) {
+  const { summary, targets, price, warnings, frozen, subjects, addresses = [] } = effect;
   return {
+    ...preparationColumns(effect),
     operation: name,
     summary,
-    hash: hashOf(name, input, effect),
+    hash: hashOf(name, input, [targets, price, frozen, effect.remaining]),
     price: price?.amount ?? null,
     currency: price?.currency ?? null,
     warnings: [...warnings],
     subjects: [
       ...new Set([...subjects, ...subjectsIn(input), ...(targets.length === 1 ? subjectsOf(targets) : [])]),
     ],
-    content: seal(world, JSON.stringify({ input, frozen })),
+    content: sealContent(world, { input, frozen, addresses: [...new Set(addresses)], files: {} }),
+    upload_ids: [],
+  };
+}
+
+function preparationColumns(effect: CallEffect, turn = 1) {
+  const { targets, remaining } = effect;
+  const preparation = beginPreparation(effect, turn);
+  return {
+    status: toStoredStatus(preparation ? "preparing" : "ready"),
+    preparation: preparation && JSON.stringify(preparation),
+    total: preparation && (remaining?.total ?? targets.length),
+    prepared: preparation && 0,
+    included: remaining ? 0 : null,
+    excluded: remaining ? 0 : null,
   };
 }
 
@@ -189,33 +299,10 @@ function subjectsIn(input: Input): string[] {
   return JSON.stringify(input).match(/(?:con|conv)_[0-9a-z]{26}|\+\d{6,15}/g) ?? [];
 }
 
-function hashOf(operation: string, input: Input, { targets, price, frozen }: CallEffect): string {
-  const content = JSON.stringify([operation, input, targets, price, frozen]);
-  return createHash("sha256").update(content).digest("base64url");
+function hashOf(operation: string, input: Input, effect: readonly unknown[]): string {
+  return hashOfJson([operation, input, ...effect]);
 }
 
-const targetColumns = columnsOf(
-  "plan_targets",
-  "position",
-  "contact_id",
-  "to",
-  "name",
-  "text",
-  "reason",
-  "unusual",
-  "frozen",
-);
-
-async function insertTargets(
-  tx: Transaction,
-  { organization, id }: { readonly organization: string; readonly id: string },
-  targets: readonly CallTarget[],
-): Promise<void> {
-  const unusual = countUnusual(targets);
-  const rows = targets.map((target, position) => ({ ...target, position, unusual: unusual[position] ?? 0 }));
-  await sql`
-    insert into plan_targets (organization_id, plan_id, position, contact_id, "to", name, text, reason, unusual, frozen)
-    select ${organization}, ${id}, position, contact_id, "to", name, text, reason, unusual, frozen
-    from ${recordset("target", targetColumns, rows)}
-  `.execute(tx);
+export function hashOfJson(value: unknown): string {
+  return createHash("sha256").update(JSON.stringify(value)).digest("base64url");
 }

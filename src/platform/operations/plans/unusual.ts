@@ -23,18 +23,26 @@ const properties: readonly ((target: Shown) => string)[] = [
   ({ text }) => kindsIn(text),
 ];
 
-/** The number of rare properties of each target, in the order of the targets. */
-export function countUnusual(targets: readonly Shown[]): readonly number[] {
-  const limit = targets.length * rareShare;
-  const perProperty = properties.map((property) => {
-    const values = targets.map(property);
-    const counts = new Map<string, number>();
-    for (const value of values) {
+/** For each property, how many targets have which value. */
+export type ValueCounts = readonly Readonly<Record<string, number>>[];
+
+/** The counts of further targets together with those that were counted before. */
+export function addValues(targets: readonly Shown[], before: ValueCounts = []): ValueCounts {
+  return properties.map((property, index) => {
+    const counts = new Map(Object.entries(before[index] ?? {}));
+    for (const target of targets) {
+      const value = property(target);
       counts.set(value, (counts.get(value) ?? 0) + 1);
     }
-    return values.map((value) => (counts.get(value) ?? 0) < limit);
+    return Object.fromEntries(counts);
   });
-  return targets.map((_, index) => perProperty.filter((isRare) => isRare[index]).length);
+}
+
+/** The number of rare properties of a target, among `total` targets with these values. */
+export function countUnusual(target: Shown, values: ValueCounts, total: number): number {
+  const isRare = (property: (target: Shown) => string, index: number) =>
+    (values[index]?.[property(target)] ?? 0) < total * rareShare;
+  return properties.filter(isRare).length;
 }
 
 function sizeOf(text: string): string {

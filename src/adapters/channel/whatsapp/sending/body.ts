@@ -6,6 +6,8 @@ import type {
   TemplateMessage,
 } from "../../../../ports/channel/message-content.ts";
 import type * as contract from "../contract.ts";
+import { toContact } from "./cards.ts";
+import { toInteractive } from "./interactive.ts";
 
 /** The media ids of files that were uploaded to WhatsApp, by the file's key. */
 export type MediaIds = ReadonlyMap<string, string>;
@@ -16,6 +18,9 @@ type Body =
   | contract.VideoMessage
   | contract.DocumentMessage
   | contract.AudioMessage
+  | contract.StickerMessage
+  | contract.LocationMessage
+  | contract.ContactsMessage
   | contract.InteractiveMessage
   | contract.TemplateMessage;
 
@@ -33,13 +38,20 @@ export function toBody(
     biz_opaque_callback_data: token,
   };
   if (content.type === "text") {
-    return { ...base, type: "text", text: { body: content.text.body } };
+    return { ...base, type: "text", text: content.text };
   }
   if (content.type === "template") {
     return { ...base, type: "template", template: toTemplate(content.template, ids) };
   }
   if (content.type === "interactive") {
-    return { ...base, type: "interactive", interactive: toInteractive(content.interactive) };
+    const interactive = toInteractive(content.interactive, (file) => sourceOf(file, ids));
+    return { ...base, type: "interactive", interactive };
+  }
+  if (content.type === "location") {
+    return { ...base, type: "location", location: content.location };
+  }
+  if ("cards" in content) {
+    return { ...base, type: "contacts", contacts: content.cards.map(toContact) };
   }
   return toMediaMessage(base, content, ids);
 }
@@ -62,7 +74,8 @@ function toMediaMessage(
       type: "document",
       document: toMedia<Document>(source, { caption, filename }),
     }),
-    audio: () => ({ ...base, type: "audio", audio: toMedia<Audio>(source, {}) }),
+    audio: () => ({ ...base, type: "audio", audio: toMedia<Audio>(source, { voice: media.voice }) }),
+    sticker: () => ({ ...base, type: "sticker", sticker: source }),
   };
   return messages[type]();
 }
@@ -95,8 +108,12 @@ function toTemplate(template: TemplateMessage, ids: MediaIds): contract.Template
   const { name, language, values, buttons } = template;
   const components: readonly Component[] = [
     ...headerOf(template, ids),
-    ...bodyOf(values.body),
-    ...values.buttons.map(({ index, value }) => buttonOf("url", index, textOf(value))),
+    ...bodyOf(values),
+    ...values.buttons.map(({ index, value }) =>
+      buttons[index]?.type === "copy_code"
+        ? buttonOf("copy_code", index, { type: "coupon_code", coupon_code: value })
+        : buttonOf("url", index, textOf(value)),
+    ),
     ...buttons.flatMap(({ type, payload }, index) =>
       type === "quick_reply" && payload !== undefined
         ? [buttonOf("quick_reply", index, { type: "payload", payload })]
@@ -116,7 +133,12 @@ function headerOf({ header, values }: TemplateMessage, ids: MediaIds): readonly 
     return [];
   }
   if (header.type === "text") {
-    return values.header.length > 0 ? [{ type: "header", parameters: values.header.map(textOf) }] : [];
+    return values.header.length > 0
+      ? [{ type: "header", parameters: namedTexts(values.header, values.names?.header) }]
+      : [];
+  }
+  if (header.type === "location") {
+    return [{ type: "header", parameters: [header] }];
   }
   const { type, media } = header;
   const source = sourceOf(media, ids);
@@ -132,8 +154,13 @@ function headerOf({ header, values }: TemplateMessage, ids: MediaIds): readonly 
 type HeaderDocument = contract.DocumentParameter["document"];
 type HeaderParameter = NonNullable<contract.HeaderComponent["parameters"]>[number];
 
-function bodyOf(values: readonly string[]): readonly contract.BodyComponent[] {
-  return values.length > 0 ? [{ type: "body", parameters: values.map(textOf) }] : [];
+function bodyOf({ body, names }: TemplateMessage["values"]): readonly contract.BodyComponent[] {
+  return body.length > 0 ? [{ type: "body", parameters: namedTexts(body, names?.body) }] : [];
+}
+
+/** WhatsApp takes the values of variables with names by their names. */
+function namedTexts(values: readonly string[], names: readonly string[] = []): contract.TextParameter[] {
+  return values.map((value, index) => ({ ...textOf(value), parameter_name: names[index] }));
 }
 
 const textOf = (text: string) => ({ type: "text", text }) as const;
@@ -144,22 +171,4 @@ function buttonOf(
   parameter: contract.ButtonComponent["parameters"][number],
 ): contract.ButtonComponent {
   return { type: "button", sub_type, index: String(index), parameters: [parameter] };
-}
-
-type Interactive = Extract<MessageContent, { readonly type: "interactive" }>["interactive"];
-
-function toInteractive({
-  body,
-  header,
-  footer,
-  buttons = [],
-  list,
-}: Interactive): contract.InteractiveObject {
-  return {
-    type: list ? "list" : "button",
-    header: header === undefined ? undefined : { type: "text", text: header },
-    body: { text: body },
-    footer: footer === undefined ? undefined : { text: footer },
-    action: list ?? { buttons: buttons.map((reply) => ({ type: "reply", reply })) },
-  };
 }

@@ -1,9 +1,10 @@
 /**
  * Sends messages by the Cloud API.
  *
- * Sending has no idempotency key there, and messages can't be looked up. So an error after the request has
- * begun is thrown: the outcome is unknown, and the receipts, which repeat our token, tell. What the API
- * answers with an error was certainly not accepted.
+ * Sending has no idempotency key there, and messages can't be looked up. So the outcome of an error after the
+ * request was written is unknown, and the receipts, which repeat our token, tell. A request that was not
+ * written was certainly not accepted, nor was one that the API answers with an error, or a gateway with 503
+ * and a time for the retry.
  */
 import { z } from "zod";
 import type {
@@ -26,6 +27,7 @@ import {
   isUnsent,
   parseAnswer,
   segment,
+  unsentTitle,
   type WhatsAppSettings,
 } from "../http.ts";
 import { toBody } from "./body.ts";
@@ -78,10 +80,13 @@ async function send(
   await startNow();
   requireClaim();
   const path = `/${segment(account.phone_number_id)}/messages`;
-  const api = { settings, token: account.access_token, signal };
-  const answer = await askGraph(api, { method: "POST", path, json: toBody(message, ids) }).catch((error) =>
-    toResult(error, signal),
-  );
+  const api = { settings, credentials: account, signal };
+  let isWritten = false;
+  const onWrite = () => {
+    isWritten = true;
+  };
+  const request = { method: "POST", path, json: toBody(message, ids), onWrite } as const;
+  const answer = await askGraph(api, request).catch((error) => toResult(error, { signal, isWritten }));
   if (answer.outcome === "busy" || answer.outcome === "unknown") {
     return answer;
   }
@@ -101,17 +106,22 @@ const failureOf = (title: string, reason: FailureReason = "other_error"): Channe
 const unreachable: BusySend = {
   outcome: "busy",
   retryAfterMs: retryMs,
-  failure: failureOf("WhatsApp can't be reached", "channel_unreachable"),
+  waitsFor: "outage",
+  failure: failureOf(unsentTitle, "channel_unreachable"),
 };
 
 const notUploaded: BusySend = {
   outcome: "busy",
   retryAfterMs: retryMs,
+  waitsFor: "file",
   failure: failureOf("The file could not be uploaded to WhatsApp"),
 };
 
 /** @throws the error if it says nothing of the channel: one of our own, or the end of the caller's time. */
-function toResult(error: unknown, signal: AbortSignal): BusySend | UnknownSend {
+function toResult(
+  error: unknown,
+  { signal, isWritten }: { readonly signal: AbortSignal; readonly isWritten: boolean },
+): BusySend | UnknownSend {
   if (isUnsent(error)) {
     return unreachable;
   }
@@ -119,13 +129,14 @@ function toResult(error: unknown, signal: AbortSignal): BusySend | UnknownSend {
   if (title === undefined || signal.aborted) {
     throw error;
   }
-  return { outcome: "unknown", failure: failureOf(title) };
+  return isWritten ? { outcome: "unknown", failure: failureOf(title) } : unreachable;
 }
 
 function react({ refusals }: OutboundMessage, error: GraphError): SendResult {
   const { reaction, waitMs } = reactionTo(error);
   const failure = toFailure(error);
-  const busy = (ms: number): SendResult => ({ outcome: "busy", retryAfterMs: ms, failure });
+  const waitsFor = waitReasonOf(failure.reason, error.status);
+  const busy = (ms: number): SendResult => ({ outcome: "busy", retryAfterMs: ms, waitsFor, failure });
   const results: Readonly<Record<Reaction, () => SendResult>> = {
     refuse: () => ({ outcome: "refused", failure }),
     sync_template: () => ({ outcome: "refused", failure, isTemplateOutdated: true }),
@@ -142,6 +153,11 @@ function react({ refusals }: OutboundMessage, error: GraphError): SendResult {
   };
   // A throttled request is never refused for good, whatever its code.
   return error.status === 429 && reaction === "refuse" ? results.wait() : results[reaction]();
+}
+
+function waitReasonOf(reason: FailureReason, status: number): BusySend["waitsFor"] {
+  const isLimit = reason === "channel_throttled" || reason === "pair_limit" || status === 429;
+  return isLimit ? "limit" : "outage";
 }
 
 /** The ids of the message's own files; a result if the message can't be sent without one. */
@@ -174,6 +190,10 @@ function filesOf({ content }: OutboundMessage): readonly ChannelFile[] {
   if ("media" in content) {
     return content.media.file ? [content.media.file] : [];
   }
+  if (content.type === "interactive") {
+    const { file } = content.interactive.header_media ?? {};
+    return file ? [file] : [];
+  }
   const header = content.type === "template" ? content.template.header : null;
-  return header && header.type !== "text" && header.media.file ? [header.media.file] : [];
+  return header && "media" in header && header.media.file ? [header.media.file] : [];
 }

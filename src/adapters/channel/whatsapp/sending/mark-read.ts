@@ -16,15 +16,15 @@ export async function sendReadMark(
   { account, channel_message_id: message_id, isTyping }: ReadMark,
   signal: AbortSignal,
 ): Promise<void> {
-  const { phone_number_id, access_token: token } = toWhatsAppAccount(account);
+  const credentials = toWhatsAppAccount(account);
   const json: MarkMessageRequestPayload = {
     messaging_product: "whatsapp",
     status: "read",
     message_id,
     ...(isTyping ? { typing_indicator: { type: "text" } } : {}),
   };
-  const path = `/${segment(phone_number_id)}/messages`;
-  const answer = await askGraph({ settings, token, signal }, { method: "POST", path, json });
+  const path = `/${segment(credentials.phone_number_id)}/messages`;
+  const answer = await askGraph({ settings, credentials, signal }, { method: "POST", path, json });
   if (answer.outcome === "rejected" && (answer.error.isTransient || answer.error.status >= 500)) {
     throw new Error(`WhatsApp did not accept a read mark: error ${answer.error.code}.`);
   }

@@ -49,7 +49,7 @@ export function createUploader(settings: WhatsAppSettings, now: Clock): Uploader
 
 async function upload(
   settings: WhatsAppSettings,
-  { access_token: token, phone_number_id }: WhatsAppAccount,
+  credentials: WhatsAppAccount,
   file: ChannelFile,
 ): Promise<UploadResult> {
   const content = await file.read();
@@ -60,10 +60,10 @@ async function upload(
   const { head, tail } = formAround(boundary, file);
   const size = Buffer.byteLength(head) + file.size + Buffer.byteLength(tail);
   const answer = await askGraph(
-    { settings, token },
+    { settings, credentials },
     {
       method: "POST",
-      path: `/${segment(phone_number_id)}/media`,
+      path: `/${segment(credentials.phone_number_id)}/media`,
       timeoutMs: uploadTimeoutMs,
       headers: {
         "content-type": `multipart/form-data; boundary=${boundary}`,

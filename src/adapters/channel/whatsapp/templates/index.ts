@@ -11,6 +11,7 @@ import type {
   TemplatePage,
   TemplateQuery,
   TemplateSubmission,
+  TemplateVersion,
 } from "../../../../ports/channel/template-authority.ts";
 import { reviewStatusOf } from "../../review-status.ts";
 import { templateLanguages } from "../../template-languages.ts";
@@ -28,8 +29,9 @@ import {
   type WhatsAppSettings,
 } from "../http.ts";
 import { readAll } from "../read-all.ts";
-import { fromComponents, toComponents } from "./components.ts";
+import { fromComponents, parameterFormatOf, toComponents } from "./components.ts";
 import { uploadSample } from "./sample.ts";
+import { skipReasonOf } from "./skip-reason.ts";
 
 const busy = { outcome: "busy" } as const;
 
@@ -37,9 +39,9 @@ const pageSize = 100;
 const timeoutMs = 15_000;
 
 export function createWhatsAppAuthority(settings: WhatsAppSettings): TemplateAuthority {
-  const apiOf = ({ access_token: token }: WhatsAppAccount, signal: AbortSignal): Api => ({
+  const apiOf = (credentials: WhatsAppAccount, signal: AbortSignal): Api => ({
     settings,
-    token,
+    credentials,
     signal,
   });
   return {
@@ -116,6 +118,7 @@ async function submit(
   const content = {
     category: category.toUpperCase(),
     components: toComponents(submission, handle),
+    message_send_ttl_seconds: submission.template_data.message_send_ttl_seconds,
   } satisfies EditTemplate;
   if (external_id !== null) {
     const path = `/${segment(external_id)}`;
@@ -127,7 +130,7 @@ async function submit(
   const json: CreateTemplate = {
     name: name.toLowerCase(),
     language,
-    parameter_format: "POSITIONAL",
+    parameter_format: parameterFormatOf(submission.template_data),
     ...content,
   };
   const answer = await askGraph(api, { method: "POST", path, json, timeoutMs });
@@ -169,11 +172,13 @@ const ListedTemplate = z.object({
     .pipe(z.enum(["authentication", "utility", "marketing"])),
   components: z.unknown(),
   parameter_format: z.string().nullish(),
+  message_send_ttl_seconds: z.int().nullish().catch(null),
   rejected_reason: z.string().nullish(),
   quality_score: z.object({ score: z.string() }).nullish().catch(null),
 });
 
-const fields = "id,name,language,status,category,components,parameter_format,rejected_reason,quality_score";
+const fields =
+  "id,name,language,status,category,components,parameter_format,message_send_ttl_seconds,rejected_reason,quality_score";
 
 async function list(
   api: Api,
@@ -201,7 +206,9 @@ async function list(
 
 function toReviewed(listed: z.output<typeof ListedTemplate>): ReviewedTemplate {
   const { id, name, language, status, category, rejected_reason, quality_score } = listed;
-  const content = listed.parameter_format === "NAMED" ? null : fromComponents(listed.components);
+  const ttl = listed.message_send_ttl_seconds;
+  const format = listed.parameter_format === "NAMED" ? "NAMED" : "POSITIONAL";
+  const content = fromComponents(listed.components, format);
   return {
     external_id: id,
     name,
@@ -211,6 +218,18 @@ function toReviewed(listed: z.output<typeof ListedTemplate>): ReviewedTemplate {
     rejection_reason: rejected_reason && rejected_reason !== "NONE" ? rejected_reason : null,
     quality_rating: quality_score?.score ?? null,
     // Meta writes authentication templates itself, so their text says nothing about what can be sent.
-    version: content && category !== "authentication" ? { category, ...content } : null,
+    skip_reason: skipReasonOf(listed.components, category),
+    version: content && category !== "authentication" ? { category, ...withTtl(content, ttl) } : null,
   };
+}
+
+/** WhatsApp may write its default as -1. */
+function withTtl<Content extends Pick<TemplateVersion, "template_data">>(
+  content: Content,
+  message_send_ttl_seconds: number | null | undefined,
+): Content {
+  const isSet = typeof message_send_ttl_seconds === "number" && message_send_ttl_seconds > 0;
+  return isSet
+    ? { ...content, template_data: { ...content.template_data, message_send_ttl_seconds } }
+    : content;
 }

@@ -32,7 +32,7 @@ export async function uploadSample(
     body: content,
     timeoutMs: 15_000,
     headers: {
-      authorization: `OAuth ${api.token}`,
+      authorization: `OAuth ${api.credentials.access_token}`,
       "content-type": "application/octet-stream",
       "content-length": String(file.size),
       file_offset: "0",

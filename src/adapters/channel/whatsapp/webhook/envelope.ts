@@ -49,14 +49,22 @@ export const WebhookMessage = z.looseObject({
   id,
   from: digits.nullish().catch(null),
   from_user_id: id.nullish().catch(null),
+  /** Of a message in a group. */
+  group_id: id.nullish().catch(null),
   timestamp: seconds,
   type: z.string().max(64),
   context: z
-    .object({ id: id.nullish().catch(null) })
+    .looseObject({ id: id.nullish().catch(null) })
     .nullish()
     .catch(null),
 });
 export type WebhookMessage = z.output<typeof WebhookMessage>;
+
+/** A message of the number's owner; `from` is the number itself. */
+export const Echo = WebhookMessage.extend({
+  to: digits.nullish().catch(null),
+  to_user_id: id.nullish().catch(null),
+});
 
 /** A person's choice about marketing. */
 export const Preference = z

@@ -5,7 +5,8 @@
 import { z } from "zod";
 import type { ChannelRequest, ChannelUpdates, ChannelWebhook } from "../../../../ports/channel/channel.ts";
 import type { WhatsAppAccount } from "../account.ts";
-import { toFailure } from "../error-codes.ts";
+import { readAccountUpdate, readAlert, readNameUpdate } from "./alerts.ts";
+import { readEchoes } from "./echoes.ts";
 import { type AccountChange, changesOf, Envelope } from "./envelope.ts";
 import { readIdUpdates, readMessages, readPreferences } from "./messages.ts";
 import { isSameText, isSigned } from "./signature.ts";
@@ -60,41 +61,19 @@ const readTemplate: ChangeReader = ({ value, business_id }) => {
   return data ? { templates: [{ business_id, name: data.message_template_name }] } : {};
 };
 
-const Ban = z.object({ ban_info: z.object({ waba_ban_state: z.union([z.string(), z.array(z.string())]) }) });
-const locked = 131031;
-
-const readAccount: ChangeReader = ({ value, business_id }) => {
-  const { data } = Ban.safeParse(value);
-  const states = [data?.ban_info.waba_ban_state ?? []].flat();
-  const failure = toFailure({ code: locked, title: "", detail: null });
-  if (states.includes("DISABLE")) {
-    return { health: [{ account: { business_id }, failure }] };
-  }
-  return states.includes("REINSTATE") ? { health: [{ account: { business_id }, failure: null }] } : {};
-};
-
 const readLimits: ChangeReader = ({ business_id }) => ({ limits: [{ business_id }] });
-
-const alertType = z.string().regex(/^\w{1,64}$/);
-const Alert = z.object({
-  alert_type: alertType.optional().catch(undefined),
-  event: alertType.optional().catch(undefined),
-});
-
-const readAlert: ChangeReader = ({ field, value, business_id }) => {
-  const { alert_type, event } = Alert.parse(value);
-  return { alerts: [{ business_id, field, type: alert_type ?? event ?? null }] };
-};
 
 const readers: Readonly<Record<string, ChangeReader>> = {
   messages: ({ value }) => readMessages(value),
+  smb_message_echoes: ({ value }) => readEchoes(value),
   user_id_update: ({ value }) => readIdUpdates(value),
   user_preferences: ({ value }) => readPreferences(value),
   message_template_status_update: readTemplate,
   message_template_quality_update: readTemplate,
   message_template_components_update: readTemplate,
   template_category_update: readTemplate,
-  account_update: readAccount,
+  account_update: readAccountUpdate,
+  phone_number_name_update: readNameUpdate,
   business_capability_update: readLimits,
   phone_number_quality_update: readLimits,
   account_alerts: readAlert,

@@ -4,13 +4,15 @@ import type { AccountMessage, ChannelUpdates, ReceiptType } from "../../../../po
 import type { WhatsAppIdentities } from "../../capabilities.ts";
 import { reactionTo, toFailure } from "../error-codes.ts";
 import { readAll } from "../read-all.ts";
+import { alertOfGroup, readErrors } from "./alerts.ts";
 import { changeOf } from "./changes.ts";
 import { contentOf } from "./content.ts";
+import { detailsOf } from "./details.ts";
 import { digits, Metadata, Preference, Status, seconds, WebhookContact, WebhookMessage } from "./envelope.ts";
 
-type Updates = Pick<ChannelUpdates, "messages" | "changes" | "receipts" | "moves" | "health">;
+type Updates = Pick<ChannelUpdates, "messages" | "changes" | "receipts" | "moves" | "health" | "alerts">;
 
-const none: Updates = { messages: [], changes: [], receipts: [], moves: [], health: [] };
+const none: Updates = { messages: [], changes: [], receipts: [], moves: [], health: [], alerts: [] };
 
 export function readMessages(value: Readonly<Record<string, unknown>>): Updates {
   const metadata = Metadata.safeParse(value.metadata);
@@ -19,7 +21,10 @@ export function readMessages(value: Readonly<Record<string, unknown>>): Updates 
   }
   const { phone_number_id: account_id } = metadata.data;
   const contacts = readAll(WebhookContact, value.contacts);
-  const messages = readAll(WebhookMessage, value.messages);
+  const all = readAll(WebhookMessage, value.messages);
+  const messages = all.filter(({ group_id }) => !group_id);
+  const { alerts = [] } = readErrors(value.errors, { account_id });
+  const groups = messages.length < all.length ? alertOfGroup({ account_id }) : {};
   const statuses = readAll(Status, value.statuses);
   const written = messages.filter(({ type }) => type !== "system");
   const changes = new Map(written.map((message) => [message, changeOf(message)]));
@@ -38,6 +43,7 @@ export function readMessages(value: Readonly<Record<string, unknown>>): Updates 
     moves: messages.flatMap((message) => (message.type === "system" ? toMove(message, account_id) : [])),
     receipts: statuses.flatMap((status) => toReceipt(status, account_id)),
     health: statuses.flatMap((status) => toHealth(status, account_id)),
+    alerts: [...alerts, ...(groups.alerts ?? [])],
   };
 }
 
@@ -47,6 +53,7 @@ function toMessage(
   contacts: readonly WebhookContact[],
 ): readonly AccountMessage[] {
   const contact = contactOf(message, contacts);
+  const read = contentOf(message);
   return senderOf(message, contacts).map((sender) => ({
     account_id,
     channel_message_id: message.id,
@@ -54,8 +61,8 @@ function toMessage(
     name: contact?.profile?.name?.slice(0, 255) || null,
     occurred_at: message.timestamp,
     reply_to: message.context?.id ?? null,
-    ...contentOf(message),
-    original: message,
+    ...read,
+    details: detailsOf(message, read.content),
   }));
 }
 
@@ -78,7 +85,7 @@ function senderOf(message: WebhookMessage, contacts: readonly WebhookContact[]) 
   return wa_id === null && bsuid === null ? [] : [toSender({ wa_id, bsuid, username })];
 }
 
-function toSender({ wa_id, ...ids }: WhatsAppIdentities & { readonly wa_id: string | null }) {
+export function toSender({ wa_id, ...ids }: WhatsAppIdentities & { readonly wa_id: string | null }) {
   return { from: { phone: wa_id === null ? null : `+${wa_id}`, wa_id, ...ids } };
 }
 

@@ -26,6 +26,7 @@ import {
   selectCandidates,
   startable,
 } from "../sending/index.ts";
+import { countMissing, type MappedCandidates, warnOfAttributes } from "./missing.ts";
 
 interface EstimateContext {
   readonly tx: Transaction;
@@ -48,13 +49,24 @@ export async function estimateBroadcast(context: EstimateContext, broadcast: Bro
   const groups = await groupCandidates(tx, candidates);
   const included = groups.filter(({ reason }) => reason === null);
   const recipient_count = included.reduce((total, { count }) => total + count, 0);
+  const excluded = countExcluded(groups);
+  const { missing_variables, warnings } = await explainMissing(
+    tx,
+    { recipient_count, excluded },
+    {
+      organization,
+      mapping: prepared.mapping,
+      candidates,
+    },
+  );
   const { simulated } = payment;
   const available = await readAvailable(tx, world, { organization, simulated });
   const cost = rates.table && included.reduce((total, group) => total + (group.cost ?? 0), 0);
   const available_after = cost === null ? null : available - cost;
   return {
     recipient_count,
-    excluded: countExcluded(groups),
+    excluded,
+    missing_variables,
     excluded_samples: context.showsContacts ? await listExcluded(tx, organization, candidates) : [],
     category: prepared.template.version.category,
     currency: rates.currency,
@@ -66,7 +78,27 @@ export async function estimateBroadcast(context: EstimateContext, broadcast: Bro
     simulated,
     is_affordable: !payment.isLimited || (available_after !== null && available_after >= 0),
     ...estimateTime({ inbox, recipient_count, today: await leftToday(tx, inbox, now) }),
+    warnings,
   };
+}
+
+interface Counts {
+  readonly recipient_count: number;
+  readonly excluded: Partial<Record<ExclusionReason, number>>;
+}
+
+/** Two more statements, only if a contact is excluded for a missing value. */
+async function explainMissing(
+  tx: Transaction,
+  { recipient_count, excluded }: Counts,
+  mapped: MappedCandidates,
+) {
+  const { missing_variable: count = 0, invalid_value: invalid = 0 } = excluded;
+  const missing_variables = count === 0 ? {} : await countMissing(tx, mapped.candidates);
+  const names = Object.keys(missing_variables).filter((name) => missing_variables[name] === count);
+  // A contact who is excluded for another value has this one.
+  const warnings = recipient_count + invalid === 0 ? await warnOfAttributes(tx, names, mapped) : [];
+  return { missing_variables, warnings };
 }
 
 interface Basis {
@@ -104,6 +136,7 @@ const excludedColumns = {
   reason: typed<ExclusionReason>("text"),
   contact_id: columnOf("contacts", "id"),
   ...columnsOf("contacts", "name"),
+  missing_variables: "text[]",
 } as const;
 
 async function listExcluded(
@@ -112,9 +145,13 @@ async function listExcluded(
   candidates: RawBuilder<RecipientCandidate>,
 ) {
   const { rows } = await rowsOf(excludedColumns)`
-    select sample.reason, sample.contact_id, contacts.name
+    select sample.reason, sample.contact_id, contacts.name,
+      array(
+        select variable from jsonb_each_text(sample.variables) as given (variable, value)
+        where sample.reason = 'missing_variable' and value is null order by variable
+      ) as missing_variables
     from (
-      select reason, contact_id, row_number() over (partition by reason order by contact_id) as place
+      select reason, contact_id, variables, row_number() over (partition by reason order by contact_id) as place
       from (${candidates}) as candidate where reason is not null
     ) as sample
     join contacts on contacts.organization_id = ${organization} and contacts.id = sample.contact_id

@@ -4,5 +4,5 @@ export { toCsvRow } from "./csv.ts";
 export { estimateBroadcast } from "./estimate.ts";
 export { listRecipients } from "./recipients.ts";
 export { recipientsRoute } from "./recipients-route.ts";
-export { sendTest } from "./test-send.ts";
+export { planTest, runTest, sendTest } from "./test-send.ts";
 export { waitForBroadcast } from "./wait.ts";

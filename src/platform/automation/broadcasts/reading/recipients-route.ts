@@ -1,7 +1,7 @@
 /** Serves all recipients of a broadcast as CSV, read in batches while it is sent. */
 import { z } from "zod";
 import { type RecipientStatus, recipientStatuses } from "../../../../../tools/broadcasts/index.ts";
-import { formatPath } from "../../../../../tools/contract/index.ts";
+import { parseFields } from "../../../../../tools/contract/index.ts";
 import { type ModuleRoute, runForCaller, type World } from "../../../foundation/kernel/index.ts";
 import { type BroadcastRow, getBroadcast } from "../find.ts";
 import { toCsvRow } from "./csv.ts";
@@ -19,6 +19,8 @@ export const recipientsRoute: ModuleRoute = {
   path: "/v1/broadcasts/{id}/recipients.csv",
   credential: "any",
   scope: { all: ["broadcasts:read", "contacts:read"] },
+  operation: "list_broadcast_recipients",
+  isExport: true,
   body: "none",
   about: {
     name: "download_broadcast_recipients",
@@ -30,11 +32,7 @@ export const recipientsRoute: ModuleRoute = {
   },
 
   async handle({ params: { id = "" }, query, organization_id: organization }, world) {
-    const { data: filter, error } = Query.safeParse(query);
-    if (error) {
-      const [issue] = error.issues;
-      return { invalid: { field: formatPath(issue?.path ?? []), message: issue?.message ?? "" } };
-    }
+    const filter = parseFields(Query, query);
     const broadcast = await getBroadcast(world.database.queries, organization, id);
     return {
       status: 200,

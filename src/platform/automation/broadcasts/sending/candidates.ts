@@ -9,6 +9,7 @@ import type { AddressKind } from "../../../../ports/channel/address.ts";
 import { selectAddress } from "../../../inbox/contacts/index.ts";
 import { priceOf, type Rates } from "../../../money/prices/index.ts";
 import { type Cohort, isMember } from "../../cohorts/index.ts";
+import type { BroadcastRow } from "../find.ts";
 
 export interface RecipientCandidate {
   readonly contact_id: string;
@@ -34,11 +35,14 @@ interface Selection extends Pricing {
   /** How the channel of the inbox addresses persons. */
   readonly addresses: readonly AddressKind[];
   readonly now: Date;
+  /** Only the contacts with ids after `after`, in order, at most `limit`. */
+  readonly part?: { readonly after: string; readonly limit: number };
 }
 
 /** One statement, so that all candidates are read at the same moment. Call `normalizeContacts` before. */
 export function selectCandidates(selection: Selection): RawBuilder<RecipientCandidate> {
-  const { organization, cohort, mapping, addresses, now } = selection;
+  const { organization, cohort, mapping, addresses, now, part } = selection;
+  const page = part ? sql`and contacts.id > ${part.after} order by contacts.id limit ${part.limit}` : sql``;
   const names = Object.keys(mapping);
   const values = Object.values(mapping).map(valueFor);
   return sql<RecipientCandidate>`
@@ -57,7 +61,21 @@ export function selectCandidates(selection: Selection): RawBuilder<RecipientCand
       from contacts
       where contacts.organization_id = ${organization} and contacts.erased_at is null
         and ${isMember(organization, cohort, now)}
+      ${page}
     ) as candidate`;
+}
+
+/** Stores candidates as recipients of a broadcast. */
+export function insertCandidates(
+  { organization_id, id }: Pick<BroadcastRow, "organization_id" | "id">,
+  candidates: RawBuilder<RecipientCandidate>,
+): RawBuilder<unknown> {
+  return sql`
+    insert into broadcast_recipients
+      (organization_id, broadcast_id, contact_id, "to", status, reason, country, price, variables)
+    select ${organization_id}, ${id}, contact_id, "to", case when reason is null then 'pending' else 'excluded' end,
+      reason, country, price, case when reason is null then variables end
+    from (${candidates}) as candidate`;
 }
 
 const frozenColumns = columnsOf("broadcast_recipients", "contact_id", "to", "country", "variables", "reason");

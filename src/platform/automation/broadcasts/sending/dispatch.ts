@@ -9,6 +9,7 @@
 import { sql } from "kysely";
 import { z } from "zod";
 import type { ExclusionReason } from "../../../../../tools/broadcasts/index.ts";
+import { ReachedBudget } from "../../../../../tools/budgets.ts";
 import { Failure } from "../../../../../tools/contract/index.ts";
 import { InboxSettings } from "../../../../../tools/inboxes.ts";
 import {
@@ -22,6 +23,7 @@ import {
 import type { MessageCharge, SentTemplate } from "../../../../database/schema/index.ts";
 import { newJob } from "../../../../jobs/job.ts";
 import { capabilitiesOf, getOrDefaultInbox } from "../../../account/inboxes/index.ts";
+import type { ReachedLimit } from "../../../account/rules/index.ts";
 import {
   type ApprovedTemplate,
   createComposer,
@@ -30,6 +32,7 @@ import {
 import { defineJob, type Transaction, type World } from "../../../foundation/kernel/index.ts";
 import { type BulkMessages, enqueueBulkMessages } from "../../../inbox/messages/index.ts";
 import { type BroadcastRow, changeBroadcast, getBroadcast } from "../find.ts";
+import { countMessages, type DispatchedBroadcast, findDispatched } from "./budgets.ts";
 import { leftToday } from "./daily-limit.ts";
 import { excludeRecipients } from "./exclude.ts";
 import { completeIfDone } from "./progress.ts";
@@ -116,11 +119,11 @@ export async function enqueueDispatch(
 }
 
 async function dispatchBatch(tx: Transaction, world: World, organization: string, id: string): Promise<Next> {
-  const broadcast = await getBroadcast(tx, organization, id);
-  const { execution_status, queued, sent, failed, template } = broadcast;
-  if (execution_status !== "processing" || template === null) {
+  const broadcast = await findDispatched(tx, organization, id);
+  if (broadcast?.execution_status !== "processing" || broadcast.template === null) {
     return "end";
   }
+  const { queued, sent, failed, template } = broadcast;
   const inbox = await getOrDefaultInbox(tx, organization, broadcast.inbox_id);
   const window = windowOf(inbox);
   const free = window - (queued - sent - failed);
@@ -140,12 +143,16 @@ async function dispatchBatch(tx: Transaction, world: World, organization: string
   const size = Math.min(batchSize, free, today?.left ?? batchSize);
   const recipients = await claimPending(tx, broadcast, size);
   if (recipients.length > 0) {
-    await sendBatch(tx, world, {
+    const reached = await sendBatch(tx, world, {
       broadcast,
       inbox,
       recipients,
       template: { organization_id: organization, id: broadcast.template_id, ...template },
     });
+    if (reached) {
+      await pauseAtBudget(tx, broadcast, { reached, now: world.now() });
+      return "end";
+    }
   }
   if (recipients.length === size) {
     return "batch";
@@ -201,18 +208,29 @@ async function claimPending(
   return rows;
 }
 
+async function pauseAtBudget(
+  tx: Transaction,
+  broadcast: BroadcastRow,
+  { reached, now }: { readonly reached: ReachedLimit; readonly now: Date },
+): Promise<void> {
+  const paused_budget = JSON.stringify(ReachedBudget.parse(reached));
+  const paused = { execution_status: "paused", paused_reason: "budget_reached", paused_budget } as const;
+  await changeBroadcast(tx, broadcast, { ...paused, now });
+}
+
 interface Batch {
-  readonly broadcast: BroadcastRow;
+  readonly broadcast: DispatchedBroadcast;
   readonly inbox: BulkMessages["inbox"] & { readonly channel: string };
   readonly recipients: readonly Recipient[];
   readonly template: ApprovedTemplate;
 }
 
+/** Returns the budget that left recipients of the batch pending; undefined if none did. */
 async function sendBatch(
   tx: Transaction,
   world: World,
   { broadcast, inbox, recipients, template }: Batch,
-): Promise<void> {
+): Promise<ReachedLimit | undefined> {
   const { organization_id: organization, id: broadcast_id, currency, simulated } = broadcast;
   const now = world.now();
   const { media } = capabilitiesOf(world, inbox);
@@ -222,7 +240,7 @@ async function sendBatch(
     { tx, now, broadcast },
     composed.flatMap(({ recipient, reason }) => (reason ? [{ ...recipient, reason }] : [])),
   );
-  const messages = composed.flatMap(({ recipient: { contact_id, to, price, country }, content }) => {
+  const sendable = composed.flatMap(({ recipient: { contact_id, to, price, country }, content }) => {
     const { category } = template.version;
     const charge: MessageCharge | null =
       price === null || currency === null
@@ -230,6 +248,8 @@ async function sendBatch(
         : { status: "held", currency, country, category, price, held: price, simulated };
     return content && to !== null ? [{ contact_id, to, template: content, charge }] : [];
   });
+  const counted = { inbox_id: inbox.id, messages: sendable };
+  const { allowed: messages, reached } = await countMessages({ tx, now, broadcast }, counted);
   const sent_by = { type: "system", id: broadcast_id, name: broadcast.name } as const;
   const ids = await enqueueBulkMessages(
     { tx, world, now },
@@ -237,6 +257,7 @@ async function sendBatch(
   );
   await markQueued(tx, broadcast, ids);
   await completeIfDone(tx, { organization, ids: [broadcast_id], now });
+  return reached;
 }
 
 type Compose = (variables: Readonly<Record<string, string>>) => SentTemplate;

@@ -1,4 +1,5 @@
 /** Executes a broadcast: freezes its recipients, holds their price, and starts the dispatch. */
+import { toLaterBudgets } from "../../../account/rules/index.ts";
 import { type Actor, recordOf } from "../../../foundation/kernel/index.ts";
 import { type BroadcastRow, changeBroadcast, getBroadcast } from "../find.ts";
 import { broadcastContent, prepareContent } from "../prepare.ts";
@@ -38,6 +39,7 @@ export async function executeBroadcast(
     template: JSON.stringify({ name, language, version }),
     executed_by: JSON.stringify(recordOf(actor)),
     excluded: JSON.stringify(excluded),
+    ...toLaterBudgets(actor),
     now,
   });
   return startDispatch({ ...context, broadcast: executed });

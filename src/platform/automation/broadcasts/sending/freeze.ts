@@ -19,8 +19,8 @@ import {
 import { recordCount } from "../../cohorts/index.ts";
 import type { BroadcastRow } from "../find.ts";
 import { type PreparedContent, requireReadyCohort } from "../prepare.ts";
-import { selectCandidates, selectFrozen } from "./candidates.ts";
-import { type PlannedRecipient, requirePlannedPrices, toFrozenRow } from "./planned-recipients.ts";
+import { insertCandidates, selectCandidates } from "./candidates.ts";
+import { insertPlanned, type PlannedRecipient } from "./planned-recipients.ts";
 
 export interface FreezeContext {
   readonly tx: Transaction;
@@ -45,8 +45,8 @@ export interface FreezeResult {
 export interface FreezeOptions {
   /** Excludes the recipients that the wallet can't pay for. */
   readonly allowPartial: boolean;
-  /** The recipients of a plan, instead of the contacts that are in the cohort now. */
-  readonly planned?: readonly PlannedRecipient[];
+  /** The recipients of a plan in batches, instead of the contacts that are in the cohort now. */
+  readonly planned?: AsyncIterable<readonly PlannedRecipient[]>;
 }
 
 /**
@@ -59,27 +59,23 @@ export async function freezeRecipients(
   { allowPartial, planned }: FreezeOptions,
 ): Promise<FreezeResult> {
   const { tx, now, broadcast } = context;
-  const { organization_id: organization, id } = broadcast;
+  const { organization_id: organization } = broadcast;
   const cohort = await requireReadyCohort(tx, organization, broadcast.cohort_id);
   const inbox = await inboxOfBroadcast(context);
   const { addresses } = capabilitiesOf(context.world, inbox);
   const payment = paymentOf(context.world, inbox);
   const rates = await readBroadcastRates(tx, organization, payment);
-  const { category } = template.version;
-  const candidates = planned
-    ? selectFrozen({ organization, addresses, rates, category }, planned.map(toFrozenRow))
-    : selectCandidates({ organization, cohort, mapping, addresses, rates, category, now });
-  await sql`
-    insert into broadcast_recipients
-      (organization_id, broadcast_id, contact_id, "to", status, reason, country, price, variables)
-    select ${organization}, ${id}, contact_id, "to", case when reason is null then 'pending' else 'excluded' end, reason,
-      country, price, case when reason is null then variables end
-    from (${candidates}) as candidate
-  `.execute(tx);
-  const counted = await countRecipients(tx, broadcast);
+  const selection = { organization, addresses, rates, category: template.version.category };
   if (planned) {
-    await requirePlannedPrices(tx, broadcast, planned);
+    for await (const recipients of planned) {
+      await insertPlanned(tx, broadcast, { selection, recipients });
+    }
   } else {
+    const candidates = selectCandidates({ ...selection, cohort, mapping, now });
+    await insertCandidates(broadcast, candidates).execute(tx);
+  }
+  const counted = await countRecipients(tx, broadcast);
+  if (!planned) {
     await recordCount(tx, cohort, counted.members);
   }
   if (counted.cost === null && payment.isLimited) {

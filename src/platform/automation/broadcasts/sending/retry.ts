@@ -1,5 +1,6 @@
 /** Sends a broadcast again to recipients whose message failed, or who were excluded by a cancel. */
 import { columnsOf, rowsOf } from "../../../../database/query/index.ts";
+import { toLaterBudgets } from "../../../account/rules/index.ts";
 import type { Transaction } from "../../../foundation/kernel/index.ts";
 import { replaceBroadcastMessages } from "../../../inbox/messages/index.ts";
 import { failInsufficient } from "../../../money/wallet/index.ts";
@@ -11,6 +12,7 @@ interface RetryInput {
   readonly id: string;
   readonly scope: "failed" | "pending";
   readonly only_retryable: boolean;
+  readonly include_unconfirmed: boolean;
 }
 
 const retryable = { allowed: ["completed", "cancelled"], action: "retried" } as const;
@@ -21,14 +23,16 @@ const retryable = { allowed: ["completed", "cancelled"], action: "retried" } as 
  */
 export async function retryBroadcast(
   context: Omit<ExecuteContext, "broadcast"> & { readonly organization: string },
-  { id, scope, only_retryable }: RetryInput,
+  { id, scope, only_retryable, include_unconfirmed }: RetryInput,
 ): Promise<{ readonly broadcast: BroadcastRow; readonly count: number }> {
   const { tx, world, organization, now } = context;
   const broadcast = await getBroadcast(tx, organization, id);
   requireState(broadcast, retryable);
   // The messages and recipients are locked before the broadcast, as by their receipts and a dispatch.
   const { count, cost } =
-    scope === "failed" ? await takeFailed(tx, broadcast, only_retryable) : await takeCancelled(tx, broadcast);
+    scope === "failed"
+      ? await takeFailed(tx, broadcast, { only_retryable, include_unconfirmed })
+      : await takeCancelled(tx, broadcast);
   const locked = await lockBroadcast(tx, organization, { id, ...retryable });
   if (count === 0) {
     return { broadcast: locked, count };
@@ -58,6 +62,7 @@ export async function retryBroadcast(
     completed_at: null,
     runs: runs + 1,
     simulated,
+    ...toLaterBudgets(context.actor, locked.budget_holders),
     now,
   });
   return { broadcast: await startDispatch({ ...context, broadcast: changed }), count };
@@ -72,13 +77,14 @@ interface RetryTotals {
 async function takeFailed(
   tx: Transaction,
   broadcast: BroadcastRow,
-  onlyRetryable: boolean,
+  { only_retryable, include_unconfirmed }: Pick<RetryInput, "only_retryable" | "include_unconfirmed">,
 ): Promise<RetryTotals> {
   const { organization_id, id } = broadcast;
   const messages = await replaceBroadcastMessages(tx, {
     organization: organization_id,
     broadcast_id: id,
-    onlyRetryable,
+    onlyRetryable: only_retryable,
+    includesUnconfirmed: include_unconfirmed,
   });
   return sumOf(
     await rowsOf(columnsOf("broadcast_recipients", "price"))`

@@ -3,9 +3,16 @@
 import { z } from "zod";
 import { Failure } from "../../../../../tools/contract/index.ts";
 import { failField } from "../../../../../tools/errors.ts";
+import { allowedOperations, requireOperation } from "../../../../../tools/rule-operations.ts";
 import { newJob } from "../../../../jobs/job.ts";
 import { readRulesBoundTo } from "../../../account/rules/index.ts";
-import { defineJob, system, type Transaction, type World } from "../../../foundation/kernel/index.ts";
+import {
+  defineJob,
+  system,
+  type Transaction,
+  type World,
+  type WriteContext,
+} from "../../../foundation/kernel/index.ts";
 import { normalizeContacts } from "../../../inbox/contacts/index.ts";
 import { type BroadcastRow, changeBroadcast, getBroadcast } from "../find.ts";
 import { executeBroadcast } from "./execute.ts";
@@ -17,11 +24,15 @@ const maxAheadMs = 30 * 24 * 3_600_000;
  */
 const maxLateMs = 3_600_000;
 
-/** @throws Failure `schedule_invalid`. */
-export function requireSchedulable(scheduled_at: string | null | undefined, now: Date): void {
+/** @throws Failure `schedule_invalid`, `not_allowed_by_rules`. */
+export function requireSchedulable(
+  scheduled_at: string | null | undefined,
+  { now, caller }: Pick<WriteContext, "now" | "caller">,
+): void {
   if (scheduled_at === null || scheduled_at === undefined) {
     return;
   }
+  requireOperation(allowedOperations(caller.rules), "execute_broadcast");
   const aheadMs = Date.parse(scheduled_at) - now.getTime();
   if (aheadMs <= 0 || aheadMs > maxAheadMs) {
     const reason = aheadMs <= 0 ? "in the past" : "more than 30 days ahead";
@@ -85,8 +96,8 @@ async function start(
     return;
   }
   // Bound by the rules of who saved it, as they are now.
-  const rules = await readRulesBoundTo(tx, organization_id, broadcast_id);
-  const actor = rules.length > 0 ? { ...system, rules } : system;
+  const { rules, budgets } = await readRulesBoundTo(tx, organization_id, broadcast_id);
+  const actor = { ...system, ...(rules.length > 0 && { rules }), budgets };
   await executeBroadcast({ tx, world, now, broadcast, actor }, { allowPartial: false });
 }
 

@@ -90,7 +90,7 @@ export async function findPart(db: Queries, { organization_id, id }: Conversatio
 export const isWithPerson = sql`exists (
   select from messages as answer
   where answer.organization_id = conversations.organization_id and answer.conversation_id = conversations.id
-    and answer.direction = 'outbound' and answer.sent_by ->> 'type' in ('user', 'api_key')
+    and answer.direction = 'outbound' and answer.sent_by ->> 'type' in ('user', 'api_key', 'phone')
     and answer.created_at > coalesce(state.ended_at, '-infinity')
     and exists (
       select from messages as asked

@@ -5,7 +5,8 @@ import type { ConnectionType, NodeType } from "../../../../../tools/flows/index.
 import type { Queries } from "../../../../database/database.ts";
 import { ofOrganization } from "../../../../database/query/index.ts";
 import type { Tables } from "../../../../database/schema/index.ts";
-import type { Role, Transaction } from "../../../foundation/kernel/index.ts";
+import type { Role } from "../../../../ports/transport/caller.ts";
+import type { Transaction } from "../../../foundation/kernel/index.ts";
 import type { Keyword } from "../texts/keywords.ts";
 
 export type FlowRow = Selectable<Tables["flows"]>;

@@ -12,11 +12,10 @@ import { bindRules } from "../../../account/rules/index.ts";
 import {
   freshId,
   type ReadContext,
-  requireScope,
   type Transaction,
   type WriteContext,
 } from "../../../foundation/kernel/index.ts";
-import { requiredScopes } from "../authority/index.ts";
+import { requireAuthority } from "../authority/index.ts";
 import { checkRequests } from "../calls/index.ts";
 import { checkPatterns, type Inspections, inspectGraph } from "../checks/pattern-rules.ts";
 import { checkReferences } from "../checks/references.ts";
@@ -158,21 +157,6 @@ export async function toggleFlow({ id, is_enabled }: Toggle, context: WriteConte
   }
   await reschedule(context, toggled);
   return toggled;
-}
-
-/**
- * The scopes with which a flow acts from now on, and the user for whom it acts.
- * @throws Failure `insufficient_scope`.
- */
-async function requireAuthority(
-  { db, organization, caller }: ReadContext,
-  flow: Parameters<typeof requiredScopes>[2],
-): Promise<Pick<FlowRow, "scopes" | "creator_id">> {
-  const scopes = await requiredScopes(db, organization, flow);
-  for (const scope of scopes) {
-    requireScope(caller, scope);
-  }
-  return { scopes: [...scopes], creator_id: caller.acts_for };
 }
 
 type Version = Omit<VersionRow, "organization_id" | "flow_id" | "version">;

@@ -121,6 +121,7 @@ function sampleConversation({
     waiting_since: null,
     queued_at: null,
     policy_id: null,
+    referrals: null,
     opens_on_answer: false,
     may_be_automated: false,
     created_at: at,

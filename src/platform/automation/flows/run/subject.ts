@@ -65,12 +65,12 @@ export async function readInboundTexts(
 function toInboundText({
   id,
   type,
-  content: { text, media, reply },
+  content: { text, media, reply, summary },
 }: Pick<Selectable<Tables["messages"]>, "id" | "type" | "content">): InboundText {
   return {
     message_id: id,
     type,
-    text: text?.body ?? media?.caption ?? reply?.title ?? null,
+    text: text?.body ?? media?.caption ?? reply?.title ?? summary ?? null,
     button: reply?.id ?? null,
   };
 }

@@ -30,7 +30,7 @@ export interface AudienceBatch {
   readonly last: string | undefined;
 }
 
-interface AudienceContext extends Pick<Change, "tx" | "world" | "now"> {
+export interface AudienceContext extends Pick<Change, "tx" | "world" | "now"> {
   readonly flow: FlowRow;
 }
 

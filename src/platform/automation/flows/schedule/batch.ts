@@ -17,6 +17,7 @@ import { createSwitchOffJob, lostScopes } from "../authority/index.ts";
 import { type FlowWithVersion, selectFlows } from "../definitions/find.ts";
 import { startRuns } from "../run/index.ts";
 import { readAudience } from "./audience.ts";
+import { heldReasons } from "./held.ts";
 
 /** Contacts or conversations per transaction. */
 export const batchSize = 100;
@@ -83,8 +84,10 @@ async function startBatch(tx: Transaction, world: World, batch: Batch): Promise<
     isScheduled(flow) &&
     !isLost &&
     (await readAudience({ tx, world, now, flow }, batch.after_id, batchSize));
-  if (!audience) {
-    world.log.warn(batch, "A scheduled flow was stopped before it had started for all");
+  const held = audience && batch.after_id === "" ? await heldReasons({ tx, world, now, flow }) : [];
+  if (!audience || held.length > 0) {
+    const reason = held.join(", and ");
+    world.log.warn({ ...batch, reason }, "A scheduled flow was stopped before it had started for all");
     await endFiring(tx, firing, { status: "stopped", now });
     return false;
   }

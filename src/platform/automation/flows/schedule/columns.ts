@@ -4,11 +4,11 @@
  */
 import { fail, failField } from "../../../../../tools/errors.ts";
 import { ofOrganization } from "../../../../database/query/index.ts";
+import { firstInstantOf } from "../../../../time/zone.ts";
 import type { Change, Transaction } from "../../../foundation/kernel/index.ts";
 import { requireCohort } from "../../cohorts/index.ts";
 import type { FlowRow } from "../definitions/find.ts";
 import { isPattern, nextTime } from "./next-time.ts";
-import { firstInstantOf } from "./zone.ts";
 
 export interface Schedule {
   readonly trigger_schedule?: string | undefined;

@@ -7,7 +7,7 @@
  * skipped times.
  */
 import { Cron } from "croner";
-import { firstInstantOf, instantsOf, isNearChange, shownAt } from "./zone.ts";
+import { firstInstantOf, instantsOf, isNearChange, shownAt } from "../../../../time/zone.ts";
 
 /** Twice the longest time that the clocks repeat. */
 const repeatedMs = 3 * 3_600_000;

@@ -2,4 +2,5 @@
 
 export { readEvents } from "./list-events.ts";
 export { polledDays, recordPolled } from "./polled.ts";
+export { presenceRoute } from "./presence.ts";
 export { eventStreamRoute } from "./stream-route.ts";

@@ -80,8 +80,8 @@ export async function readPageAfter(
   const select = committedSince(db, organization, { ...position, types });
   const { rows, snapshot } = await readWithSnapshot(db, select, sql`transaction_id, id`);
   if (endOf(position.seen) > endOf(snapshot)) {
-    // The cursor is of another database that has seen more transactions.
-    throw failCursor(after);
+    // The cursor is of another database that has seen more transactions, for example before a restore.
+    throw failCursor(after, "of another database, or later than the backup that was restored");
   }
   const until = position.page?.until ?? snapshot;
   const events = rows.slice(0, maxEventsPerPage).map(({ id, type, body, transaction_id }) => ({
@@ -126,9 +126,9 @@ async function findCursorAt(db: Queries, organization: string, since: string): P
   return first && `${first}:${first}:`;
 }
 
-function failCursor(text: string) {
+function failCursor(text: string, reason = "not a cursor that list_events returned") {
   const value = text.length > 64 ? `${text.slice(0, 64)}…` : text;
-  return failField("after", "invalid_cursor", { value, reason: "not a cursor that list_events returned" });
+  return failField("after", "invalid_cursor", { value, reason });
 }
 
 /** The first transaction that had not begun in a snapshot `xmin:xmax:running`. */

@@ -1,6 +1,6 @@
 /** Serves events as they are committed, as Server-Sent Events. */
 import { z } from "zod";
-import { formatPath, permits } from "../../../../../tools/contract/index.ts";
+import { parseFields, permits } from "../../../../../tools/contract/index.ts";
 import {
   isPublicEvent,
   type PublicEventName,
@@ -35,6 +35,12 @@ const Query = z.strictObject({
     .max(4096)
     .optional()
     .describe("Cursor of list_events, or id of an event of an earlier stream. Default: from now"),
+  presence: z
+    .literal("true", "Send true, or leave it out.")
+    .optional()
+    .describe(
+      "true: also sends presence, the list of who has which conversation open, whenever it changes; needs inbox:read",
+    ),
 });
 
 export const eventStreamRoute: ModuleRoute = {
@@ -42,6 +48,7 @@ export const eventStreamRoute: ModuleRoute = {
   path: "/v1/events/stream",
   credential: "any",
   scope: null,
+  operation: "list_events",
   body: "none",
   about: {
     name: "stream_events",
@@ -54,11 +61,7 @@ export const eventStreamRoute: ModuleRoute = {
   },
 
   async handle({ query, headers, caller }, world) {
-    const { data: sent, error } = Query.safeParse(query);
-    if (error) {
-      const [issue] = error.issues;
-      return { invalid: { field: formatPath(issue?.path ?? []), message: issue?.message ?? "" } };
-    }
+    const sent = parseFields(Query, query);
     const types = readableTypes(caller, sent.types);
     return {
       status: 200,
@@ -68,7 +71,12 @@ export const eventStreamRoute: ModuleRoute = {
         // nginx would collect what is sent.
         "x-accel-buffering": "no",
       },
-      body: await openStream(world, { caller, types, after: sent.after ?? headers["last-event-id"] }),
+      body: await openStream(world, {
+        caller,
+        types,
+        after: sent.after ?? headers["last-event-id"],
+        showsPresence: sent.presence !== undefined,
+      }),
     };
   },
 };
@@ -91,10 +99,14 @@ interface Request {
   readonly caller: Caller;
   readonly types: readonly PublicEventName[];
   readonly after: string | undefined;
+  readonly showsPresence: boolean;
 }
 
-/** @throws Failure `invalid_cursor`, `rate_limited`. */
-async function openStream(world: World, { caller, types, after = "" }: Request) {
+/** @throws Failure `invalid_cursor`, `rate_limited`, `insufficient_scope`. */
+async function openStream(world: World, { caller, types, after = "", showsPresence }: Request) {
+  if (showsPresence) {
+    requireScope(caller, { all: ["inbox:read"] });
+  }
   const { organization_id: organization } = caller;
   const { queries } = world.database;
   const now = world.now();
@@ -108,7 +120,7 @@ async function openStream(world: World, { caller, types, after = "" }: Request) 
   const oldest = new Date(now.getTime() - world.retention.events * dayMs);
   const isGap = after !== "" && isForgotten(after, oldest);
   const cursor = after === "" || isGap ? start : after;
-  const stream = getEventStreams(world).open({ caller, types: new Set(types), cursor });
+  const stream = getEventStreams(world).open({ caller, types: new Set(types), cursor, showsPresence });
   stream.sendNotice(isGap ? "gap" : "open");
   return stream;
 }

@@ -16,14 +16,18 @@ export interface StreamStart {
   readonly types: ReadonlySet<string>;
   /** The events after this cursor are sent. */
   readonly cursor: string;
+  readonly showsPresence: boolean;
 }
 
 export class EventStream implements AsyncIterable<Uint8Array> {
   readonly caller: Caller;
   readonly types: ReadonlySet<string>;
+  readonly showsPresence: boolean;
   /** What the poll has read. */
   cursor: string;
   readonly #onClose: (stream: EventStream) => void;
+  /** The presence that was sent last, as JSON. */
+  #presence = "[]";
   #queue: string[] = [];
   #size = 0;
   #isClosed = false;
@@ -31,10 +35,11 @@ export class EventStream implements AsyncIterable<Uint8Array> {
   #hasTaken = true;
   #wake: (() => void) | undefined;
 
-  constructor({ caller, types, cursor }: StreamStart, onClose: (stream: EventStream) => void) {
+  constructor({ caller, types, cursor, showsPresence }: StreamStart, onClose: (stream: EventStream) => void) {
     this.caller = caller;
     this.types = types;
     this.cursor = cursor;
+    this.showsPresence = showsPresence;
     this.#onClose = onClose;
   }
 
@@ -52,6 +57,14 @@ export class EventStream implements AsyncIterable<Uint8Array> {
    */
   sendNotice(name: "open" | "gap"): void {
     this.#send(`id: ${this.cursor}\nevent: ${name}\ndata: {}\n\n`);
+  }
+
+  /** Sends who has which conversation open, as JSON, if it has changed. It has no id: it is not repeated. */
+  sendPresence(presence: string): void {
+    if (presence !== this.#presence && !this.isFull) {
+      this.#presence = presence;
+      this.#send(`event: presence\ndata: ${presence}\n\n`);
+    }
   }
 
   /** Sends a comment if there is nothing else, because proxies close connections without traffic. */

@@ -10,6 +10,7 @@ import { readSnapshot } from "../../../../database/query/index.ts";
 import { findEndedCallers } from "../../../account/auth/index.ts";
 import { runForCaller, type World } from "../../../foundation/kernel/index.ts";
 import { boundCursor, type EventsAfter, readPageAfter } from "./list-events.ts";
+import { readPresences } from "./presence.ts";
 import { EventStream, type StreamStart } from "./stream.ts";
 
 const pollEveryMs = 400;
@@ -109,6 +110,7 @@ async function advance(world: World, group: Group): Promise<void> {
         group.checkedAt = now;
       }
       await readAll(world, group);
+      await showPresence(world, group);
     });
     if (now - group.beatenAt >= heartbeatEveryMs) {
       group.beatenAt = now;
@@ -126,11 +128,25 @@ async function advance(world: World, group: Group): Promise<void> {
 
 async function endRevoked({ database, now }: World, { streams }: Group): Promise<void> {
   const callers = [...streams].map(({ caller }) => caller);
-  const ended = await findEndedCallers(database.queries, callers, now());
+  const ended = await findEndedCallers(database.queries, callers, {
+    now: now(),
+    operation: "list_events",
+  });
   for (const stream of streams) {
     if (ended.has(stream.caller)) {
       stream.close();
     }
+  }
+}
+
+async function showPresence({ database, now }: World, { organization, streams }: Group): Promise<void> {
+  const readers = [...streams].filter(({ showsPresence }) => showsPresence);
+  if (readers.length === 0) {
+    return;
+  }
+  const presence = JSON.stringify(await readPresences(database.queries, organization, now()));
+  for (const reader of readers) {
+    reader.sendPresence(presence);
   }
 }
 

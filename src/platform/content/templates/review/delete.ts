@@ -7,7 +7,7 @@ import { Failure } from "../../../../../tools/contract/index.ts";
 import { fail } from "../../../../../tools/errors.ts";
 import { ofOrganization } from "../../../../database/query/index.ts";
 import { outward } from "../../../foundation/kernel/index.ts";
-import { getTemplateInbox, lockTemplate } from "../find.ts";
+import { getTemplate, getTemplateInbox, lockTemplate } from "../find.ts";
 import { isSendable } from "../states.ts";
 import { templateWithdrawn } from "../withdrawn.ts";
 import { authorityOf, callTimeoutMs, InboxOfTemplate, withAccount } from "./authority.ts";
@@ -39,6 +39,11 @@ export const deleteTemplate = outward({
       return { template_id: id, submitted: null };
     }
     return { template_id: id, submitted: { inbox: await getTemplateInbox(tx, template), external_id, name } };
+  },
+
+  async describe({ id }, { tx, organization }) {
+    const { name, language } = await getTemplate(tx, organization, id);
+    return { summary: `Delete the template ${name} (${language})` };
   },
 
   async call({ submitted }, { world }) {

@@ -45,5 +45,10 @@ export function readTemplate(
   described: ReviewedTemplate,
 ): TemplateReview | undefined {
   const { data } = DescribedTemplate.safeParse(described);
-  return data && { ...data, status: statusOf(data.raw_status) };
+  if (!data) {
+    return undefined;
+  }
+  const exceedsLimit = data.version === null && described.version !== null;
+  const skip_reason = exceedsLimit ? "limit" : described.skip_reason;
+  return { ...data, skip_reason, status: statusOf(data.raw_status) };
 }

@@ -13,7 +13,7 @@ import type { SubmissionResult, TemplateSubmission } from "../../../../ports/cha
 import { capabilitiesOf } from "../../../account/inboxes/index.ts";
 import { type OutwardContext, outward, type World } from "../../../foundation/kernel/index.ts";
 import { createChannelLink, findChannelFile, findUploadAt } from "../../uploads/index.ts";
-import { getTemplateInbox, lockTemplate, stateOf, storeState } from "../find.ts";
+import { getTemplate, getTemplateInbox, lockTemplate, stateOf, storeState } from "../find.ts";
 import { lintTemplate } from "../lint.ts";
 import { serializeTemplate } from "../serialize.ts";
 import {
@@ -86,6 +86,11 @@ export const submitTemplate = outward({
       variables,
       sample_key: sample?.key ?? null,
     };
+  },
+
+  async describe({ id }, { tx, organization }) {
+    const { name, language } = await getTemplate(tx, organization, id);
+    return { summary: `Submit the template ${name} (${language}) for review` };
   },
 
   async call(intent, context) {

@@ -6,6 +6,7 @@
  * authority is added. A template that no longer exists there is marked and kept.
  */
 
+import type { TemplateSkipReason } from "../../../../../tools/templates/index.ts";
 import { newId } from "../../../../database/id.ts";
 import { ofOrganization } from "../../../../database/query/index.ts";
 import type { TemplateInbox } from "../../../../ports/channel/template-authority.ts";
@@ -35,6 +36,14 @@ export interface SyncedInbox {
   readonly updated: number;
   /** Whether a template was left to the next sync. */
   readonly isPartial: boolean;
+  readonly skipped: readonly SkippedTemplate[];
+}
+
+/** A template of the authority that this service can't send, and therefore did not add. */
+interface SkippedTemplate {
+  readonly name: string;
+  readonly language: string;
+  readonly reason: TemplateSkipReason;
 }
 
 /** The inbox's templates at the beginning of the sync. */
@@ -51,12 +60,14 @@ export async function syncInbox(world: World, target: Target): Promise<SyncedInb
   const statuses: TemplateRow["status"][] = [];
   const seen = new Set<string>();
   const listed = new Set<string>();
+  const skipped: SkippedTemplate[] = [];
   let updated = 0;
   let isPartial = false;
   let isReadable = true;
   for await (const page of readPages(world, target)) {
     const templates = takeNew(page.templates, listed);
     isReadable &&= !page.isPartial;
+    skipped.push(...templates.filter((one) => isUnsendable(one, snapshot)).map(toSkipped));
     const applied = await world.database.transaction((tx) => applyPage(tx, target, { snapshot, templates }));
     for (const { id, status, isChanged, isSkipped } of applied) {
       statuses.push(status);
@@ -68,7 +79,16 @@ export async function syncInbox(world: World, target: Target): Promise<SyncedInb
   // An unreadable template may be any of the missing templates.
   const missing = isReadable ? [...snapshot.revisions.keys()].filter((id) => !seen.has(id)) : [];
   updated += await world.database.transaction((tx) => markAllMissing(tx, target, { snapshot, missing }));
-  return { statuses, updated, isPartial };
+  return { statuses, updated, isPartial, skipped };
+}
+
+/** Whether it is not known here and has a part that can't be sent. */
+function isUnsendable(reviewed: TemplateReview, { keys }: Snapshot): boolean {
+  return reviewed.version === null && !keys.has(keyOf(reviewed));
+}
+
+function toSkipped({ name, language, skip_reason: reason = "unknown" }: TemplateReview): SkippedTemplate {
+  return { name, language, reason };
 }
 
 /** A template that the authority lists twice counts once. Adds the keys of the others to `listed`. */

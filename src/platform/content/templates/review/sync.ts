@@ -52,9 +52,14 @@ export const syncTemplates = outward({
       statuses[status] = (statuses[status] ?? 0) + 1;
     }
     const updated = inboxes.reduce((sum, inbox) => sum + inbox.updated, 0);
-    return { data: { synced: inboxes.flatMap((inbox) => inbox.statuses).length, updated, statuses } };
+    const synced = inboxes.flatMap((inbox) => inbox.statuses).length;
+    const skipped = inboxes.flatMap((inbox) => inbox.skipped).slice(0, maxSkipped);
+    return { data: { synced, updated, statuses, skipped } };
   },
 });
+
+/** The most that an answer names. */
+const maxSkipped = 100;
 
 /** If the authority of one inbox fails, the other inboxes are still synced. */
 async function syncAll(

@@ -7,13 +7,17 @@ import type { TemplateValues, Version } from "../version.ts";
 const text = z.string().min(1).max(1024);
 const Media = z.object({ link: fileAddress, filename: z.string().max(240).optional() });
 
+const degrees = z.union([z.string().min(1).max(32), z.number()]).transform(String);
+const Location = z.object({ latitude: degrees, longitude: degrees, name: text, address: text });
+
 const Parameter = z.discriminatedUnion("type", [
-  // Strict, because with parameter_name the order may differ from the order of the placeholders.
-  z.strictObject({ type: z.literal("text"), text }),
+  z.strictObject({ type: z.literal("text"), text, parameter_name: z.string().max(64).optional() }),
   z.object({ type: z.literal("image"), image: Media }),
   z.object({ type: z.literal("video"), video: Media }),
   z.object({ type: z.literal("document"), document: Media }),
   z.object({ type: z.literal("payload"), payload: z.string().min(1).max(256) }),
+  z.object({ type: z.literal("coupon_code"), coupon_code: text }),
+  z.object({ type: z.literal("location"), location: Location }),
 ]);
 type Parameter = z.output<typeof Parameter>;
 
@@ -25,7 +29,7 @@ const Component = z.object({
   sub_type: z
     .string()
     .toLowerCase()
-    .pipe(z.enum(["url", "quick_reply"]))
+    .pipe(z.enum(["url", "quick_reply", "copy_code"]))
     .optional(),
   index: z.union([z.int().min(0).max(9), z.string().regex(/^\d$/).transform(Number)]).optional(),
   parameters: z.array(Parameter).max(100).default([]),
@@ -40,7 +44,9 @@ export function readComponents(
   const components = parseComponents(input);
   const places = variableTextsOf(version.template_data);
   const ofPlace = (place: VariableText) =>
-    components.filter((component) => isOf(component, place)).flatMap(textsOf);
+    inOrder(place, components.filter((component) => isOf(component, place)).flatMap(textParametersOf)).map(
+      ({ text: value }) => value,
+    );
   return {
     texts: places.flatMap(ofPlace),
     media: components.flatMap(mediaOf)[0],
@@ -48,6 +54,7 @@ export function readComponents(
     problems: [
       ...components.flatMap((component) => typeProblems(version, component)),
       ...places.flatMap((place) => countProblem(place, ofPlace(place).length)),
+      ...components.flatMap((component) => nameProblems(component, places)),
     ],
   };
 }
@@ -70,8 +77,35 @@ function isOf({ type, index = 0 }: Component, place: VariableText): boolean {
   return type === componentOf[place.component] && (place.button_index ?? index) === index;
 }
 
-function textsOf({ parameters }: Component): readonly string[] {
-  return parameters.flatMap((parameter) => (parameter.type === "text" ? [parameter.text] : []));
+type TextParameter = Omit<Extract<Parameter, { readonly type: "text" }>, "type">;
+
+/** With the code of a button and the four values of a location, which are texts too. */
+function textParametersOf({ parameters }: Component): readonly TextParameter[] {
+  return parameters.flatMap((parameter) => {
+    if (parameter.type === "location") {
+      const { latitude, longitude, name, address } = parameter.location;
+      return [latitude, longitude, name, address].map((value) => ({ text: value }));
+    }
+    if (parameter.type === "coupon_code") {
+      return [{ text: parameter.coupon_code }];
+    }
+    return parameter.type === "text" ? [parameter] : [];
+  });
+}
+
+/** With names, values may come in any order; those without are in the order of the placeholders. */
+function inOrder({ names }: VariableText, given: readonly TextParameter[]): readonly TextParameter[] {
+  return names.length > 0 && given.some(({ parameter_name }) => parameter_name !== undefined)
+    ? names.flatMap((name) => given.find(({ parameter_name }) => parameter_name === name) ?? [])
+    : given;
+}
+
+/** Checks that named values are for names of the text. */
+function nameProblems(component: Component, places: readonly VariableText[]): readonly string[] {
+  const names = places.find((place) => isOf(component, place))?.names ?? [];
+  return textParametersOf(component).flatMap(({ parameter_name: name }) =>
+    name === undefined || names.includes(name) ? [] : [`${nameOf(component)} has no variable ${name}.`],
+  );
 }
 
 function payloadsOf({ index = 0, parameters }: Component): readonly (readonly [number, string])[] {
@@ -104,7 +138,12 @@ function takenType(
   { template_data: { header, buttons = [] } }: Version,
   { type, index = 0 }: Component,
 ): Parameter["type"] | undefined {
-  const takenByButton = { quick_reply: "payload", url: "text", phone_number: undefined } as const;
+  const takenByButton = {
+    quick_reply: "payload",
+    url: "text",
+    phone_number: undefined,
+    copy_code: "coupon_code",
+  } as const;
   const button = buttons[index];
   const taken = { header: header?.type, body: "text", button: button && takenByButton[button.type] } as const;
   return taken[type];

@@ -8,7 +8,7 @@ import type { TemplateContent } from "../../../../../tools/messages/index.ts";
 import type { Queries } from "../../../../database/database.ts";
 import type { SentTemplate } from "../../../../database/schema/index.ts";
 import type { MediaLimits } from "../../../../ports/channel/capabilities.ts";
-import { toMediaContent } from "../../media/index.ts";
+import { type KeptFiles, toMediaContent } from "../../media/index.ts";
 import { fillIn, type VariableText, variableTextsOf } from "../placeholders.ts";
 import type { TemplateValues, Version } from "../version.ts";
 import { readValues } from "./values.ts";
@@ -26,6 +26,7 @@ export interface ApprovedTemplate {
 export interface SendableTemplate {
   readonly template: ApprovedTemplate;
   readonly media: MediaLimits;
+  readonly files?: KeptFiles | undefined;
 }
 
 /** The limits of the review authorities for texts with their values. */
@@ -37,23 +38,25 @@ const limits = { body: 1024, header: 60 } as const;
  */
 export async function composeTemplate(
   db: Queries,
-  { template, media }: SendableTemplate,
+  sendable: SendableTemplate,
   content: TemplateContent,
 ): Promise<SentTemplate> {
+  const { template } = sendable;
   const values = readValues(template.version, content);
   throwIfMismatched(template, values.problems);
-  return compose(template, values, await readHeaderFile(db, { template, media }, values));
+  return compose(template, values, await readHeaderFile(db, sendable, values));
 }
 
 /** Composes many messages of a template that differ in their variables. The header's file is read once. */
 export async function createComposer(
   db: Queries,
-  { template, media }: SendableTemplate,
+  sendable: SendableTemplate,
   header_media_url: string | undefined,
 ): Promise<(variables: Readonly<Record<string, string>>) => SentTemplate> {
+  const { template } = sendable;
   const { name, language, version } = template;
   const given = header_media_url === undefined ? undefined : { url: header_media_url };
-  const file = await readHeaderFile(db, { template, media }, { media: given });
+  const file = await readHeaderFile(db, sendable, { media: given });
   return (variables) => {
     const values = readValues(version, { name, language, variables, header_media_url });
     throwIfMismatched(template, values.problems);
@@ -78,14 +81,14 @@ function compose(template: ApprovedTemplate, values: TemplateValues, file: Heade
     name,
     language,
     category: version.category,
-    header:
-      header?.type === "text" ? { type: "text", text: fillIn(header.text ?? "", valuesOf("HEADER")) } : file,
+    header: header ? composeHeader(header, valuesOf("HEADER"), file) : null,
     body: fillIn(body, valuesOf("BODY")),
     footer,
     buttons: composeButtons(version, { values, texts: (index) => buttonValues(filled, index) }),
     values: {
       header: valuesOf("HEADER"),
       body: valuesOf("BODY"),
+      ...namesOf(filled),
       buttons: filled.flatMap(({ place: { button_index: index }, values: [value] }) =>
         index === undefined || value === undefined ? [] : [{ index, value }],
       ),
@@ -93,6 +96,29 @@ function compose(template: ApprovedTemplate, values: TemplateValues, file: Heade
   };
   throwIfMismatched(template, lengthProblems(sent));
   return sent;
+}
+
+function composeHeader(
+  { type, text = "" }: NonNullable<Version["template_data"]["header"]>,
+  values: readonly string[],
+  file: HeaderFile | null,
+): SentTemplate["header"] {
+  if (type === "location") {
+    const [latitude, longitude, name = "", address = ""] = values;
+    return {
+      type,
+      location: { latitude: Number(latitude), longitude: Number(longitude), name, address },
+    };
+  }
+  return type === "text" ? { type, text: fillIn(text, values) } : file;
+}
+
+/** The names of the values of header and body, on a template whose variables have names. */
+function namesOf(filled: FilledTexts): Pick<SentTemplate["values"], "names"> {
+  const at = (component: VariableText["component"]) =>
+    filled.find(({ place }) => place.component === component)?.place.names ?? [];
+  const names = { header: at("HEADER"), body: at("BODY") };
+  return names.header.length + names.body.length > 0 ? { names } : {};
 }
 
 type FilledTexts = readonly { readonly place: VariableText; readonly values: readonly string[] }[];
@@ -116,11 +142,11 @@ function valuesAt(
 /** The file of an image, video or document header; null for any other. */
 async function readHeaderFile(
   db: Queries,
-  { template: { organization_id: organization, version }, media: accepted }: SendableTemplate,
+  { template: { organization_id: organization, version }, media: accepted, files }: SendableTemplate,
   { media: given }: Pick<TemplateValues, "media">,
 ): Promise<HeaderFile | null> {
   const { header } = version.template_data;
-  if (header === undefined || header.type === "text") {
+  if (header === undefined || header.type === "text" || header.type === "location") {
     return null;
   }
   const { type, media_url: sample = "" } = header;
@@ -132,6 +158,7 @@ async function readHeaderFile(
     media_url,
     file_name,
     field,
+    files,
     limits: accepted,
   });
   return { type, media };
@@ -146,10 +173,12 @@ function composeButtons(
 ): SentTemplate["buttons"] {
   return buttons.map((button, index) => {
     const payload = payloads.get(index);
+    const [code] = button.type === "copy_code" ? texts(index) : [];
     return {
       ...button,
       ...(button.url === undefined ? {} : { url: fillIn(button.url, texts(index)) }),
       ...(payload === undefined ? {} : { payload }),
+      ...(code === undefined ? {} : { code }),
     };
   });
 }

@@ -1,8 +1,15 @@
 /** The text of a template message, as a person reads it. */
 import type { SentTemplate } from "../../../../database/schema/index.ts";
 
-/** A file in the header is named in brackets. */
+/** A file or a place in the header is named in brackets. */
 export function textOfTemplate({ header, body, footer }: SentTemplate): string {
-  const head = header && ("text" in header ? header.text : `[${header.media.file_name ?? header.type}]`);
+  const head = header && textOfHeader(header);
   return [head, body, footer].filter((part) => part !== null && part !== "").join("\n");
+}
+
+function textOfHeader(header: NonNullable<SentTemplate["header"]>): string {
+  if ("text" in header) {
+    return header.text;
+  }
+  return `[${"location" in header ? header.location.name : (header.media.file_name ?? header.type)}]`;
 }

@@ -19,7 +19,9 @@ export function readValues(version: Version, content: TemplateContent): Template
   // If there are problems, there may be fewer texts than variables.
   const invalid =
     problems.length === 0
-      ? version.variables.flatMap((variable, index) => problemOf(variable, values.texts[index] ?? ""))
+      ? version.variables.flatMap((variable, index) =>
+          problemOf(version, variable, values.texts[index] ?? ""),
+        )
       : [];
   return { ...values, problems: [...problems, ...invalid] };
 }
@@ -68,13 +70,33 @@ function numberedNames({ template_data, variables }: Version): ReadonlyMap<strin
   return new Map(inBody.map(({ name }, index) => [String(numbers[index]), name]));
 }
 
+/** The most characters of a code that a button copies. */
+const codeLimit = 20;
+
+/** The largest latitude and longitude, which are the first variables of a location header. */
+const degrees = [90, 180];
+
 /** The problems of a value. A value within the address of a button may not have spaces at all. */
-function problemOf({ name, component }: Version["variables"][number], text: string): readonly string[] {
+function problemOf(
+  { template_data: { header, buttons = [] }, variables }: Version,
+  variable: Version["variables"][number],
+  text: string,
+): readonly string[] {
+  const { name, component, button_index } = variable;
+  const button = button_index === undefined ? undefined : buttons[button_index]?.type;
   if (/^[\s\p{Cf}]*$/u.test(text)) {
     return [`the value of ${name} is blank.`];
   }
-  if (component === "BUTTONS" && /[\s\p{C}"<>\\^`{|}]/u.test(text)) {
+  if (button === "copy_code" && text.length > codeLimit) {
+    return [`the value of ${name} is a code of at most ${codeLimit} characters; it has ${text.length}.`];
+  }
+  if (button === "url" && /[\s\p{C}"<>\\^`{|}]/u.test(text)) {
     return [`the value of ${name} is part of an address: send it without spaces, or encoded.`];
+  }
+  const limit =
+    header?.type === "location" && component === "HEADER" ? degrees[variables.indexOf(variable)] : undefined;
+  if (limit !== undefined && !(/^-?\d{1,3}(\.\d{1,15})?$/.test(text) && Math.abs(Number(text)) <= limit)) {
+    return [`the value of ${name} is a number of degrees from -${limit} to ${limit}.`];
   }
   return /[\n\v\f\r\t\u2028\u2029]| {5}/.test(text)
     ? [`the value of ${name} can't have line breaks, tabs or more than four spaces in a row.`]

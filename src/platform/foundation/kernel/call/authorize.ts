@@ -1,4 +1,4 @@
-/** Checks that a caller may run an operation: its credential, then its scopes. */
+/** Checks that a caller may run an operation: its credential, its scopes, and the operations of its rules. */
 
 import {
   missingScope,
@@ -8,6 +8,7 @@ import {
   type ScopeRule,
 } from "../../../../../tools/contract/index.ts";
 import { fail } from "../../../../../tools/errors.ts";
+import { allowedOperations, requireOperation } from "../../../../../tools/rule-operations.ts";
 import type { Caller } from "../actor.ts";
 
 /** The sender of a request, as the transport has identified it. */
@@ -20,13 +21,13 @@ export interface Requester {
 }
 
 /**
- * Returns the caller. Returns null for the operator, and if the path takes no credential, even if one was
- * sent.
+ * Returns the caller with the rules that bind this call. Returns null for the operator, and if the path takes
+ * no credential, even if one was sent.
  * @throws Failure `credential_missing`, `operator_key_required`, `sign_in_required`, `insufficient_scope`,
- *   `person_required`.
+ *   `person_required`, `not_allowed_by_rules`.
  */
 export function authorize(
-  operation: Operation,
+  [name, operation]: readonly [name: string, operation: Operation],
   otherPath: OtherPath | undefined,
   { caller, isOperator = false, tool }: Requester,
 ): Caller | null {
@@ -47,7 +48,20 @@ export function authorize(
   if (credential === "person" && (!caller.user || tool !== undefined)) {
     throw fail("person_required");
   }
-  return caller;
+  const bound = tool === undefined ? caller : bindToTools(caller);
+  requireOperation(allowedOperations(bound.rules), name);
+  return bound;
+}
+
+/** The caller of a tool: what binds its calls through MCP binds this call. */
+export function bindToTools({ rules, toolRules, budgets, toolBudgets, ...caller }: Caller): Caller {
+  return {
+    ...caller,
+    rules: [...rules, ...toolRules],
+    toolRules: [],
+    budgets: [...budgets, ...toolBudgets],
+    toolBudgets: [],
+  };
 }
 
 /** @throws Failure `insufficient_scope`. */

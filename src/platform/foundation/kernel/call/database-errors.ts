@@ -1,6 +1,6 @@
 /** Converts errors of a database that was too slow or not available to failures. */
 import { fail } from "../../../../../tools/errors.ts";
-import { isOutage } from "../../../../database/outage.ts";
+import { isOutage } from "../../../../database/outage/index.ts";
 import { ReadTimeoutError } from "../../../../database/query/index.ts";
 import { NoFreePlaceError } from "../../../../database/sharing/index.ts";
 

@@ -1,6 +1,6 @@
 /** Commits a call's effect in one transaction with its response, once per idempotency key. */
 
-import { ErrorBody, type Operation } from "../../../../../tools/contract/index.ts";
+import { ErrorBody, type Failure, type Operation } from "../../../../../tools/contract/index.ts";
 import { restoreFailure } from "../../../../../tools/errors.ts";
 import type { TransactionOptions } from "../../../../database/database.ts";
 import type { Caller, KeyOwner } from "../actor.ts";
@@ -15,7 +15,7 @@ import {
   type ResponseCodec,
   runOnce,
 } from "./idempotency/index.ts";
-import { createResponse, createTenantContext, type OperationCall } from "./operation-call.ts";
+import { createResponse, createTenantContext, isSettled, type OperationCall } from "./operation-call.ts";
 
 /** What the request contains. Reusing a key with other content is an error. */
 type Content = readonly unknown[];
@@ -35,13 +35,39 @@ export async function executeWrite(
     const respond = async () => {
       const result = await effect(createTenantContext(call, { db: tx, tx }));
       const done = createResponse(call.operation, result);
-      call.record.writeWith(tx, done);
+      if (isSettled(call, done)) {
+        call.record.writeWith(tx, done);
+      } else {
+        call.record.defer();
+      }
       return done;
     };
     const request = toIdempotentRequest(call, ownerOf(call.caller), content);
     return request ? runOnce(tx, request, respond) : respond();
   }, options);
   return throwIfFailed(response);
+}
+
+/**
+ * Commits the effect that holds back a call that failed. Its response is stored under the idempotency key of
+ * the call.
+ */
+export function executeHeld(
+  call: OperationCall,
+  {
+    failure,
+    effect,
+  }: { readonly failure: Failure; readonly effect: (context: WriteContext) => Promise<CallResponse> },
+): Promise<CallResponse> {
+  return call.context.world.database.transaction((tx) => {
+    const respond = async () => {
+      const held = await effect(createTenantContext(call, { db: tx, tx }));
+      call.record.holdWith(tx, held, failure);
+      return held;
+    };
+    const request = toIdempotentRequest(call, ownerOf(call.caller), [call.input]);
+    return request ? runOnce(tx, request, respond) : respond();
+  });
 }
 
 /**

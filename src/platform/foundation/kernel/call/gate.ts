@@ -1,41 +1,98 @@
 /**
- * Holds calls back: a module may answer a call whose credential is bound by rules before it runs. Calls of
- * other credentials do not pass here.
+ * Holds calls back: a module may answer a call whose credential is bound by rules before it runs, and a call
+ * that failed because of a budget after that. Other calls cost no statement here.
  */
+import { Failure } from "../../../../../tools/contract/index.ts";
+import { fail } from "../../../../../tools/errors.ts";
 import type { Actor } from "../actor.ts";
+import type { WriteContext } from "../context.ts";
 import type { CallGate, GatedCall } from "../module.ts";
-import { findPreviousResponse } from "./execute-write.ts";
+import { executeHeld, findPreviousResponse } from "./execute-write.ts";
 import { type CallResponse, hashRequest } from "./idempotency/index.ts";
-import { createResponse, createTenantContext, type OperationCall, prepareHandler } from "./operation-call.ts";
+import {
+  createResponse,
+  createTenantContext,
+  isHeldResponse,
+  type OperationCall,
+  outwardStepsOf,
+  prepareHandler,
+} from "./operation-call.ts";
 
-/** A response to an earlier call with the key comes first, and so do the calls that only read. */
-export async function passGates(
+/** Runs a call, unless a gate holds it back. */
+export async function runGated(
+  gates: readonly CallGate[],
+  call: OperationCall,
+  { sent, run }: { readonly sent: unknown; readonly run: () => Promise<CallResponse> },
+): Promise<CallResponse> {
+  const { effect, credential } = call.operation;
+  if (credential === "person" || (effect !== "write" && effect !== "outward")) {
+    return run();
+  }
+  const held = await passGates(gates, call, sent);
+  if (held) {
+    return held;
+  }
+  try {
+    const response = await run();
+    return isHeldResponse(call, response) ? await repeatHeld(gates, call, { sent, response }) : response;
+  } catch (error) {
+    const isNew = error instanceof Failure && !error.isReplay;
+    const later = isNew ? await holdFailed(gates, call, { sent, failure: error }) : undefined;
+    if (!later) {
+      throw error;
+    }
+    return later;
+  }
+}
+
+/** A response to an earlier call with the key comes first. */
+async function passGates(
   gates: readonly CallGate[],
   call: OperationCall,
   sent: unknown,
 ): Promise<CallResponse | undefined> {
-  const { effect, credential } = call.operation;
-  const isBound = call.context.actor.rules !== undefined;
-  if (!isBound || credential === "person" || (effect !== "write" && effect !== "outward")) {
-    return undefined;
-  }
-  if (await findPreviousResponse(call, [call.input])) {
+  if (call.context.actor.rules === undefined || (await findPreviousResponse(call, [call.input]))) {
     return undefined;
   }
   const gated = toGated(call, sent);
+  return firstOf(gates, (gate) => gate.hold(gated));
+}
+
+async function holdFailed(
+  gates: readonly CallGate[],
+  call: OperationCall,
+  { sent, failure }: { readonly sent: unknown; readonly failure: Failure },
+): Promise<CallResponse | undefined> {
+  const gated = toGated(call, sent);
+  const hold = await firstOf(gates, (gate) => gate.holdFailed(gated, failure));
+  return hold && executeHeld(call, { failure, effect: hold });
+}
+
+/** A call that waits is answered with its present state. */
+async function repeatHeld(
+  gates: readonly CallGate[],
+  call: OperationCall,
+  { sent, response }: { readonly sent: unknown; readonly response: CallResponse },
+): Promise<CallResponse> {
+  const gated = toGated(call, sent);
+  return (await firstOf(gates, (gate) => gate.repeat(gated))) ?? response;
+}
+
+async function firstOf<Result>(
+  gates: readonly CallGate[],
+  ask: (gate: CallGate) => Promise<Result | undefined>,
+): Promise<Result | undefined> {
   for (const gate of gates) {
-    const held = await gate(gated);
-    if (held) {
-      return held;
+    const result = await ask(gate);
+    if (result) {
+      return result;
     }
   }
   return undefined;
 }
 
-class RolledBack extends Error {}
-
 function toGated(call: OperationCall, sent: unknown): GatedCall {
-  const { name, operation, caller, context, input, key, route } = call;
+  const { name, operation, caller, context, input, key, route, record } = call;
   const { world } = context;
   const write: GatedCall["write"] = (effect) =>
     world.database.transaction((tx) => effect(createTenantContext(call, { db: tx, tx })));
@@ -50,24 +107,39 @@ function toGated(call: OperationCall, sent: unknown): GatedCall {
     route,
     hashes: hashRequest(world, name, input),
     write,
-    async rehearse() {
-      const effect = await prepareHandler(call, input);
-      const actor = withoutModes(context.actor);
-      try {
-        await write(async (writing) => {
-          createResponse(operation, await effect({ ...writing, actor }));
-          throw new RolledBack();
-        });
-      } catch (error) {
-        if (!(error instanceof RolledBack)) {
-          throw error;
+    writeHeld: (effect) =>
+      write(async (writing) => {
+        const held = await effect(writing);
+        if (held && !held.isReplay) {
+          const reason = "a rule holds it back";
+          record.holdWith(writing.tx, held, fail("approval_required", { reason }));
         }
-      }
+        return held;
+      }),
+    async rehearse() {
+      const effect = await prepareRehearsal(call);
+      const actor = withoutModes(context.actor);
+      await write((writing) => writing.tx.rehearse((tx) => effect({ ...writing, db: tx, tx, actor })));
     },
   };
 }
 
+/** The whole write; of a call to a third party the part before it. */
+async function prepareRehearsal(call: OperationCall): Promise<(context: WriteContext) => Promise<unknown>> {
+  const { handler, operation, input } = call;
+  const steps = outwardStepsOf(handler);
+  if (steps) {
+    return (writing) => steps.begin(input, writing);
+  }
+  const effect = await prepareHandler(call, input);
+  return async (writing) => createResponse(operation, await effect(writing));
+}
+
 /** What the call would do once it is released. */
 function withoutModes({ rules = [], ...actor }: Actor): Actor {
-  return { ...actor, rules: rules.map((one) => ({ ...one, mode: "auto" as const, approve: {} })) };
+  return {
+    ...actor,
+    exceedsBudgets: true,
+    rules: rules.map((one) => ({ ...one, mode: "auto" as const, approve: {} })),
+  };
 }

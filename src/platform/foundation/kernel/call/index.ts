@@ -8,6 +8,7 @@
 
 import type { Effect, Operation } from "../../../../../tools/contract/index.ts";
 import { fail } from "../../../../../tools/errors.ts";
+import type { RequestHold } from "../../../../database/outage/index.ts";
 import { runFor } from "../../../../database/sharing/index.ts";
 import type { Form } from "../../../../ports/transport/form.ts";
 import { actorOf, system } from "../actor.ts";
@@ -18,7 +19,7 @@ import { authorize, type Requester } from "./authorize.ts";
 import { throwDatabaseFailure } from "./database-errors.ts";
 import { createDelegatedRunner } from "./delegated/index.ts";
 import { executeWrite } from "./execute-write.ts";
-import { passGates } from "./gate.ts";
+import { runGated } from "./gate.ts";
 import type { CallResponse } from "./idempotency/index.ts";
 import { addNotFoundParam } from "./not-found-param.ts";
 import {
@@ -41,8 +42,14 @@ export { type ActLog, type ActStore, createActLog, type OwnActLog } from "./acts
 export { requireScope } from "./authorize.ts";
 export { throwDatabaseFailure } from "./database-errors.ts";
 export { deleteExpiredResponsesJob, sealedResponses } from "./idempotency/index.ts";
-export { type BoundOperation, bindHandlers, prepareHandler } from "./operation-call.ts";
-export { createResolveJob } from "./outward/index.ts";
+export {
+  type BoundOperation,
+  bindHandlers,
+  describeCall,
+  outwardStepsOf,
+  prepareHandler,
+} from "./operation-call.ts";
+export { completeCall, createResolveJob, runningUntil } from "./outward/index.ts";
 export { parseInput } from "./parse-input.ts";
 
 /** One request, in the form in which a transport passes it. */
@@ -72,12 +79,20 @@ type Runner = (call: OperationCall) => Promise<CallResponse>;
 
 /**
  * Returns the function that runs every operation of these modules. `catalogue` contains the same operations,
- * keyed by name, in the order in which a delegated operation lists its tools.
+ * keyed by name, in the order in which a delegated operation lists its tools. `hold` keeps the calls that may
+ * run again while the database fails over.
  */
 export function createCall(
   modules: readonly Module[],
-  catalogue: Readonly<Record<string, Operation>>,
-  world: World,
+  {
+    catalogue,
+    world,
+    hold,
+  }: {
+    readonly catalogue: Readonly<Record<string, Operation>>;
+    readonly world: World;
+    readonly hold: RequestHold;
+  },
 ): Call {
   const boundOperations = new Map(modules.flatMap(bindHandlers));
   const gates = modules.flatMap(({ gate }) => gate ?? []);
@@ -102,7 +117,7 @@ export function createCall(
       return runPublic(authorized);
     }
     const known = { ...authorized, caller };
-    return (await passGates(gates, known, request.input)) ?? runners[operation.effect](known);
+    return runGated(gates, known, { sent: request.input, run: () => runners[operation.effect](known) });
   };
 
   const call: Call = async (request) => {
@@ -111,9 +126,12 @@ export function createCall(
       throw fail("tool_not_found", { value: request.operation });
     }
     const record = startRecord(world, bound, request);
+    const organization = request.caller?.organization_id ?? null;
+    const work = () => run(bound, request, record);
+    const held = { owner: organization ?? anonymous, size: () => sizeOf(request.input) };
     try {
-      const response = await runForCaller(request.caller?.organization_id ?? null, () =>
-        run(bound, request, record),
+      const response = await runForCaller(organization, () =>
+        isRepeatable(bound.operation, request) ? hold.run(held, work) : work(),
       );
       record.end(response);
       return response;
@@ -126,6 +144,16 @@ export function createCall(
 
   return call;
 }
+
+/**
+ * Whether a call may run again if it is unknown what the first run has done: it changes nothing, or its
+ * idempotency key finds out. A call of a third party is never repeated.
+ */
+function isRepeatable({ effect }: Operation, { idempotencyKey }: CallRequest): boolean {
+  return effect === "read" || (idempotencyKey !== undefined && (effect === "write" || effect === "public"));
+}
+
+const sizeOf = (input: unknown) => Buffer.byteLength(JSON.stringify(input) ?? "");
 
 function startRecord(world: World, { operation }: BoundOperation, request: CallRequest): CallRecord {
   const { operation: name, tool, input, caller, isOperator = false } = request;
@@ -141,7 +169,7 @@ function toOperationCall(
 ) {
   const path = request.path ?? operation.path;
   const otherPath = operation.also.find((other) => other.path === path);
-  const caller = authorize(operation, otherPath, request);
+  const caller = authorize([request.operation, operation], otherPath, request);
   return {
     name: request.operation,
     operation,

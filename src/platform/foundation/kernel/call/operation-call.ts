@@ -8,6 +8,7 @@ import type { Form } from "../../../../ports/transport/form.ts";
 import type { Caller } from "../actor.ts";
 import type { PrepareContext, PublicContext, WriteContext } from "../context.ts";
 import type { AnyOutwardHandler, BatchedCall, Module, PlanSteps } from "../module.ts";
+import type { PlannedEffect } from "../planned.ts";
 import type { CallRecord } from "./acts/index.ts";
 import type { CallResponse } from "./idempotency/index.ts";
 
@@ -33,10 +34,13 @@ export interface OperationCall<Who extends Caller | null = Caller> {
 /** The second step of a handler, after its slow work. */
 type PreparedEffect = (context: PublicContext) => Promise<unknown>;
 
-/** A handler with a second step after the commit. */
+export type DescribedCall = Pick<PlannedEffect, "summary" | "warnings">;
+
+/** A handler that is planned, or has a step after the commit. */
 interface FollowedHandler {
   handle(input: unknown, context: PublicContext): Promise<unknown>;
-  afterCommit(response: unknown, input: unknown, context: PublicContext): Promise<unknown>;
+  describe?(input: unknown, context: WriteContext): Promise<DescribedCall>;
+  afterCommit?(response: unknown, input: unknown, context: PublicContext): Promise<unknown>;
   /** Handles several calls in one transaction. */
   handleTogether?(
     batch: Pick<WriteContext, "tx" | "world">,
@@ -62,6 +66,7 @@ interface MaybePlanned {
 interface PreparedHandler {
   prepare(input: unknown, context: PrepareContext): Promise<PreparedEffect>;
   afterCommit?(response: unknown, input: unknown, context: PublicContext): Promise<unknown>;
+  isSettled?(response: unknown): boolean;
 }
 
 export interface BoundOperation {
@@ -80,6 +85,15 @@ export function bindHandlers({ contract, operations }: Module): [string, BoundOp
 /** The steps of an outward operation; undefined for every other handler. */
 export function outwardStepsOf(handler: BoundHandler): AnyOutwardHandler | undefined {
   return "begin" in handler ? handler : undefined;
+}
+
+/** What a plan of the call shows; undefined if the handler says nothing of it. */
+export async function describeCall(
+  handler: BoundHandler,
+  input: unknown,
+  context: WriteContext,
+): Promise<DescribedCall | undefined> {
+  return "describe" in handler && "handle" in handler ? handler.describe?.(input, context) : undefined;
 }
 
 /** How a handler handles several calls in one transaction; undefined if it can't. */
@@ -110,11 +124,19 @@ export async function prepareHandler(
     : handler.prepare(input, { world, caller });
 }
 
+/**
+ * Whether a stored response belongs to a call that was held back. The operation has not run then, so no step
+ * after the commit follows.
+ */
+export function isHeldResponse({ operation }: OperationCall, { status, isReplay }: CallResponse): boolean {
+  return isReplay && status < 400 && status !== operation.status;
+}
+
 /** Runs the handler's step after the commit, and returns its response; by default the committed one. */
 export async function followUp(call: OperationCall, committed: CallResponse): Promise<CallResponse> {
   const { handler, operation, input, context } = call;
   const afterCommit = afterCommitOf(handler);
-  if (!afterCommit) {
+  if (!afterCommit || isHeldResponse(call, committed)) {
     return committed;
   }
   const reading = createTenantContext(call, { db: context.world.database.queries });
@@ -124,6 +146,11 @@ export async function followUp(call: OperationCall, committed: CallResponse): Pr
   }
   const { body } = createResponse(operation, changed);
   return { ...committed, body };
+}
+
+/** Whether the commit decides what the call has done. */
+export function isSettled({ handler }: OperationCall, { body }: CallResponse): boolean {
+  return typeof handler === "function" || !("isSettled" in handler) || handler.isSettled?.(body) !== false;
 }
 
 function afterCommitOf(handler: BoundHandler): PreparedHandler["afterCommit"] {

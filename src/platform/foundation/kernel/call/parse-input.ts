@@ -1,9 +1,8 @@
 /** Parses the input of an operation, and checks that PostgreSQL can store it unchanged. */
 import {
-  failInput,
   formatPath,
-  inputMessages,
   type Operation,
+  parseFields,
   requireKnownMembers,
 } from "../../../../../tools/contract/index.ts";
 import { failField } from "../../../../../tools/errors.ts";
@@ -13,13 +12,10 @@ import { failField } from "../../../../../tools/errors.ts";
  * `nested_too_deeply`.
  */
 export function parseInput({ input: schema }: Operation, input: unknown): unknown {
-  const parsed = schema.safeParse(input, { error: inputMessages });
-  if (!parsed.success) {
-    throw failInput(parsed.error.issues, input);
-  }
+  const fields = parseFields(schema, input);
   requireKnownMembers(schema, input as Readonly<Record<string, unknown>>); // the schema is an object schema
-  requireStorable(parsed.data);
-  return parsed.data;
+  requireStorable(fields);
+  return fields;
 }
 
 /** Deeper than attributes written by people, and far below the depth at which recursive code fails. */

@@ -18,7 +18,14 @@ import {
 } from "./execute-write.ts";
 import type { CallResponse } from "./idempotency/index.ts";
 import { createTenantContext, type OperationCall, prepareHandler } from "./operation-call.ts";
-import { closeIntent, keepRunning, type OwnIntent, openIntent, resolveAbandoned } from "./outward/index.ts";
+import {
+  claimOfKey,
+  closeIntent,
+  keepRunning,
+  type OwnIntent,
+  openIntent,
+  resolveAbandoned,
+} from "./outward/index.ts";
 import { parseInput } from "./parse-input.ts";
 
 export async function runStreamed(call: OperationCall): Promise<CallResponse> {
@@ -81,8 +88,7 @@ function createStreamedIntent(call: OperationCall, content: () => readonly unkno
           operation: call.operation,
           handler: undefined,
           outward,
-          request,
-          own: opened.own,
+          claim: claimOfKey(request, opened.own),
           record: call.record,
         };
         throwIfFailed(await resolveAbandoned(task, opened.stored));
@@ -92,7 +98,7 @@ function createStreamedIntent(call: OperationCall, content: () => readonly unkno
         throw fail("request_in_progress", { retry_after: 1 });
       }
       own = opened.own;
-      stop = keepRunning(world, own);
+      stop = keepRunning(world, claimOfKey(request, own));
     },
     async close(tx: Transaction): Promise<void> {
       if (own && !(await closeIntent(tx, own))) {

@@ -1,13 +1,20 @@
 /**
- * The plan of a write that declares none: its validated input, and the version of the record that its path
+ * The plan of a call that declares none: its validated input, and the version of the record that its path
  * names. The run does nothing if the record has another version.
  */
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import { Failure, type Operation, pathFields } from "../../../../../tools/contract/index.ts";
 import { fail } from "../../../../../tools/errors.ts";
-import { type BoundOperation, parseInput, prepareHandler } from "../call/index.ts";
+import {
+  type BoundOperation,
+  describeCall,
+  outwardStepsOf,
+  parseInput,
+  prepareHandler,
+} from "../call/index.ts";
 import type { PrepareContext, WriteContext } from "../context.ts";
+import type { AnyOutwardHandler } from "../module.ts";
 import type { PreparedCall } from "../planned.ts";
 
 export interface DerivedCall extends BoundOperation {
@@ -16,30 +23,77 @@ export interface DerivedCall extends BoundOperation {
   readonly input: unknown;
 }
 
+const nothing = { targets: [], price: null, warnings: [], subjects: [] } as const;
+
+type Operations = ReadonlyMap<string, BoundOperation>;
+
 export async function prepareDerived(
-  { name, operation, handler, input }: DerivedCall,
-  all: ReadonlyMap<string, BoundOperation>,
+  call: DerivedCall,
+  all: Operations,
   context: PrepareContext,
 ): Promise<PreparedCall<WriteContext>> {
+  const { name, operation, handler, input } = call;
+  const steps = outwardStepsOf(handler);
+  if (steps) {
+    return prepareOutward(call, steps, all);
+  }
   const effect = await prepareHandler({ name, handler, ...context, context }, input);
-  const reader = findReader(operation, all);
+  const version = createVersion(call, all);
   return {
     async plan(writing) {
-      const frozen = await readVersion(reader, input, writing);
-      const none = { targets: [], price: null, warnings: [], subjects: [] };
-      return { ...none, summary: operation.title, frozen };
+      const described = (await describeCall(handler, input, writing)) ?? { summary: operation.title };
+      return { ...nothing, ...described, frozen: await version.read(writing) };
     },
     async run(writing, { frozen }) {
-      if ((await readVersion(reader, input, writing)) !== frozen) {
-        throw fail("plan_changed", { reason: "what it changes was changed meanwhile" });
-      }
+      await version.require(writing, frozen);
       return effect(writing);
     },
   };
 }
 
+/** Planning a call to a third party rehearses its first step and rolls it back. Nothing is called. */
+function prepareOutward(
+  call: DerivedCall,
+  steps: AnyOutwardHandler,
+  all: Operations,
+): PreparedCall<WriteContext> {
+  const { operation, input } = call;
+  const version = createVersion(call, all);
+  const describe = async (writing: WriteContext) => ({
+    price: null,
+    ...((await steps.describe?.(input, writing)) ?? { summary: operation.title }),
+  });
+  return {
+    async plan(writing) {
+      await writing.tx.rehearse((tx) => steps.begin(input, { ...writing, db: tx, tx }));
+      return { ...nothing, ...(await describe(writing)), frozen: await version.read(writing) };
+    },
+    async run(writing, { frozen, price }) {
+      await version.require(writing, frozen);
+      const { price: present } = await describe(writing);
+      if (present?.amount !== price?.amount || present?.currency !== price?.currency) {
+        throw fail("plan_changed", { reason: "the price is another" });
+      }
+      return steps.begin(input, writing);
+    },
+  };
+}
+
+function createVersion({ operation, input }: DerivedCall, all: Operations) {
+  const reader = findReader(operation, all);
+  return {
+    read: (writing: WriteContext) => readVersion(reader, input, writing),
+    /** @throws Failure `plan_changed`. */
+    async require(writing: WriteContext, frozen: unknown): Promise<void> {
+      if ((await readVersion(reader, input, writing)) !== frozen) {
+        throw fail("plan_changed", { reason: "what it changes was changed meanwhile" });
+      }
+    },
+  };
+}
+
 /** The operation that reads what the path names: `GET /v1/contacts/{id}` of `POST /v1/contacts/{id}/tags`. */
-function findReader({ path, method }: Operation, all: ReadonlyMap<string, BoundOperation>) {
+function findReader({ path, method }: Operation, all: Operations) {
   const thing = path.includes("{") ? path.slice(0, path.indexOf("}") + 1) : path;
   return [...all].find(
     ([, { operation }]) =>

@@ -22,7 +22,7 @@ import {
   type StatusUpdate,
   takeParkedReceipts,
   toStatusUpdate,
-} from "../progress.ts";
+} from "../progress/index.ts";
 import { createQuotas, type PersonQuotas, personRateOf } from "./person-quota.ts";
 import { type MessageName, maxWaitMs, readUnsent, type UnsentMessage } from "./unsent.ts";
 
@@ -32,7 +32,7 @@ export const sendTimeoutMs = 10_000;
  * From the claim until the send has certainly ended. Longer than the timeout, because the clocks of two
  * machines differ.
  */
-const sendEndedMs = sendTimeoutMs + 2_000;
+export const sendEndedMs = sendTimeoutMs + 2_000;
 
 interface ClaimRequest extends MessageName {
   /** The attempt before did not end: its process died, or was blocked and may still be sending. */
@@ -65,10 +65,15 @@ export interface ClaimedMessage {
 /** What an attempt may do with a message. */
 export type MessageClaim =
   /**
-   * Nothing yet: the message is not claimed. `failure` is null if the person has had as many
-   * messages as allowed for now.
+   * Nothing yet: the message is not claimed. The inbox is stopped by `failure`, or the person has had as
+   * many messages as allowed for now.
    */
-  | { readonly state: "paused"; readonly until: Date; readonly failure: ReportedFailure | null }
+  | {
+      readonly state: "paused";
+      readonly reason: "stop" | "limit";
+      readonly until: Date;
+      readonly failure: ReportedFailure | null;
+    }
   /** Send it. */
   | { readonly state: "claimed"; readonly claimed: ClaimedMessage }
   /**
@@ -152,7 +157,7 @@ function decide(
   }
   const until = pausedUntil(inboxFailure, now);
   if (inboxFailure && until) {
-    return { state: "paused", until, failure: inboxFailure };
+    return { state: "paused", reason: "stop", until, failure: inboxFailure };
   }
   const claimed = toClaimed(world, row, now);
   const rate = personRateOf(world, channel);
@@ -162,7 +167,7 @@ function decide(
   const place = quotas.take(rate, row);
   return "quotaRestoredAt" in place
     ? { state: "claimed", claimed, quotaRestoredAt: new Date(place.quotaRestoredAt).toISOString() }
-    : { state: "paused", until: new Date(place.waitUntil), failure: null };
+    : { state: "paused", reason: "limit", until: new Date(place.waitUntil), failure: null };
 }
 
 function toClaimed(world: World, row: UnsentMessage, now: Date): ClaimedMessage {

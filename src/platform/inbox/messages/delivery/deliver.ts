@@ -27,7 +27,7 @@ import { requestSync } from "../../../content/templates/index.ts";
 import { defineJob, type World } from "../../../foundation/kernel/index.ts";
 import { type DeliveryError, internalFailures, toDeliveryError } from "../failures.ts";
 import { type ClaimedMessage, claimMessage, returnToQueue, sendTimeoutMs, storeOutcome } from "./claim.ts";
-import { recordDelay } from "./delay.ts";
+import { type NewDelay, recordDelay } from "./delay.ts";
 import { toOutboundMessage } from "./outbound-message.ts";
 
 const Payload = z.object({ organization_id: z.string(), message_id: z.string() });
@@ -61,8 +61,10 @@ export const deliverMessageJob = defineJob({
       return undefined;
     }
     if (claim.state === "paused") {
-      const { until, failure } = claim;
-      await recordDelay(world, { ...payload, isAttempt: false, failure, nextAttemptAt: until });
+      const { reason, until, failure } = claim;
+      const since = world.now().toISOString();
+      const delay = { reason, since, isAttempt: false, failure, nextAttemptAt: until };
+      await recordDelay(world, { ...payload, ...delay });
       return { runAgainAt: until };
     }
     if (claim.state === "claimed") {
@@ -150,7 +152,7 @@ async function sendToChannel(
     const { failure } = result;
     await returnToQueue(world, { ...payload, claimedAt: claim.claimedAt, isRefusal: false });
     const retryAt = await stopInbox(world, claim, failure);
-    await recordDelay(world, { ...payload, isAttempt: true, failure, nextAttemptAt: retryAt });
+    await recordAttempt(world, payload, { reason: "stop", failure, nextAttemptAt: retryAt });
     return { runAgainAt: retryAt };
   }
   await failMessage(world, payload, toDeliveryError(result.failure));
@@ -161,17 +163,22 @@ async function sendToChannel(
   return undefined;
 }
 
+type ChannelBusy = Extract<SendResult, { outcome: "busy" }>;
+
+/** Of the channel, or of a send whose time was over before the request. */
+type BusyResult = Omit<ChannelBusy, "waitsFor"> & { readonly waitsFor: ChannelBusy["waitsFor"] | "turn" };
+
 interface BusySend {
   readonly claim: ClaimedMessage;
-  readonly result: Extract<SendResult, { outcome: "busy" }>;
+  readonly result: BusyResult;
 }
 
 /** The channel can't be reached if a second attempt finds no connection either. */
 async function tryLater(world: World, payload: Payload, { claim, result }: BusySend): Promise<Outcome> {
-  const { retryAfterMs, failure, isRefusal = false } = result;
+  const { retryAfterMs, waitsFor: reason, failure, isRefusal = false } = result;
   const retryAt = new Date(world.now().getTime() + retryAfterMs);
   await returnToQueue(world, { ...payload, claimedAt: claim.claimedAt, isRefusal });
-  await recordDelay(world, { ...payload, isAttempt: true, failure, nextAttemptAt: retryAt });
+  await recordAttempt(world, payload, { reason, failure, nextAttemptAt: retryAt });
   if (failure.reason === "channel_unreachable" && claim.message.delay?.attempts) {
     await reportUnreachable(world, claim, failure);
   }
@@ -205,7 +212,7 @@ class ClaimEndedError extends Error {
 async function sendInTime(
   world: World,
   { channel, claim, message, attempt, deadline }: SendAttempt,
-): Promise<SendResult> {
+): Promise<SendResult | BusyResult> {
   const { signal } = deadline;
   let answerMs = 0;
   const requireClaim = () => {
@@ -222,7 +229,7 @@ async function sendInTime(
     return await channel.send(message, { signal, startNow, requireClaim });
   } catch (error) {
     if (error instanceof ClaimEndedError) {
-      return { outcome: "busy", retryAfterMs: retryUnsentMs, failure: outOfTime };
+      return { outcome: "busy", retryAfterMs: retryUnsentMs, waitsFor: "turn", failure: outOfTime };
     }
     if (deadline.ended === "timeout" && answerMs >= minAnswerMs) {
       await reportUnreachable(world, claim, noAnswer);
@@ -267,6 +274,14 @@ const lostAccount: SendResult = {
   },
 };
 
+function recordAttempt(
+  world: World,
+  payload: Payload,
+  delay: Pick<NewDelay, "reason" | "failure" | "nextAttemptAt">,
+): Promise<undefined> {
+  return recordDelay(world, { ...payload, ...delay, since: world.now().toISOString(), isAttempt: true });
+}
+
 /** The message waits with all others of the inbox. */
 async function stopInbox(
   world: World,
@@ -305,7 +320,8 @@ async function failMessage(world: World, payload: Payload, error: DeliveryError)
 
 /** Hands the message over to `confirmMessageJob`, which frees the conversation's key for later messages. */
 async function enqueueConfirmation(world: World, payload: Payload, since: string): Promise<Outcome> {
-  await recordDelay(world, { ...payload, isAttempt: true, failure: unconfirmed, nextAttemptAt: null });
+  const delay = { reason: "confirmation", since, failure: unconfirmed, nextAttemptAt: null } as const;
+  await recordDelay(world, { ...payload, ...delay, isAttempt: true });
   await world.database.transaction(async (tx) => {
     const runAt = new Date(world.now().getTime() + confirmEveryMs);
     await tx.enqueue([newJob(confirmMessageJob, { ...payload, since }, { runAt })]);

@@ -1,11 +1,17 @@
 /** A claimed message in the form in which its channel gets it. */
-import type { SentTemplate } from "../../../../database/schema/index.ts";
+import type { SentTemplate, StoredContent } from "../../../../database/schema/index.ts";
 import type { OutboundMessage } from "../../../../ports/channel/channel.ts";
-import type { MessageContent, TemplateMessage } from "../../../../ports/channel/message-content.ts";
+import type {
+  MessageContent,
+  SentLocation,
+  TemplateMessage,
+} from "../../../../ports/channel/message-content.ts";
 import { capabilitiesOf, storedAddress } from "../../../account/inboxes/index.ts";
 import { type MediaTarget, toChannelMedia } from "../../../content/media/index.ts";
 import type { World } from "../../../foundation/kernel/index.ts";
 import type { ClaimedMessage } from "./claim.ts";
+
+type StoredLocation = NonNullable<StoredContent["location"]>;
 
 export async function toOutboundMessage(
   world: World,
@@ -13,11 +19,21 @@ export async function toOutboundMessage(
 ): Promise<OutboundMessage> {
   const { fetchesFiles } = capabilitiesOf(world, { channel });
   const target = { organization: message.organization_id, fetchesFiles };
-  const { media, template } = message.content;
+  const { media, template, location, interactive, header_upload } = message.content;
   const content = {
     type: message.type,
     ...message.content,
+    ...(location && { location: toChannelLocation(location) }),
     ...(media && { media: await toChannelMedia(world, target, media) }),
+    ...(interactive?.header_media && {
+      interactive: {
+        ...interactive,
+        header_media: await toChannelMedia(world, target, {
+          ...interactive.header_media,
+          upload: header_upload,
+        }),
+      },
+    }),
     ...(template && { template: await toChannelTemplate(world, target, template) }),
   };
   return {
@@ -34,6 +50,10 @@ export async function toOutboundMessage(
   };
 }
 
+function toChannelLocation({ latitude, longitude, name, address }: StoredLocation): SentLocation {
+  return { latitude, longitude, name: name ?? undefined, address: address ?? undefined };
+}
+
 async function toChannelTemplate(
   world: World,
   target: MediaTarget,
@@ -41,7 +61,7 @@ async function toChannelTemplate(
 ): Promise<TemplateMessage> {
   const { name, language, header, body, footer, buttons, values } = template;
   const message = { name, language, body, footer, buttons, values };
-  return header === null || header.type === "text"
+  return header === null || !("media" in header)
     ? { ...message, header }
     : { ...message, header: { type: header.type, media: await toChannelMedia(world, target, header.media) } };
 }

@@ -12,7 +12,7 @@ import { withdrawFiles } from "../../../content/uploads/index.ts";
 import type { Transaction, World } from "../../../foundation/kernel/index.ts";
 import { findContact, senderOf } from "../../contacts/index.ts";
 import { replaceWords } from "../reading/index.ts";
-import type { MessageNames } from "./store.ts";
+import type { MessageNames } from "./store/index.ts";
 
 const messageColumns = {
   ...columnsOf(
@@ -148,17 +148,11 @@ function editedContent(
 
 /** The row stays, so that the conversation shows that there was a message. */
 async function deleteContent(tx: Transaction, message: Message, at: string): Promise<void> {
-  const { organization_id, id, content } = message;
+  const { organization_id, content } = message;
   await update(tx, message, { content: "{}", deleted_at: at });
   await replaceWords(tx, message);
   if (content.media?.upload !== undefined) {
     await withdrawFiles(tx, organization_id, [content.media.upload]);
-  }
-  if (message.type === "unsupported") {
-    await ofOrganization(tx, organization_id)
-      .deleteFrom("message_originals")
-      .where("message_id", "=", id)
-      .execute();
   }
 }
 

@@ -5,6 +5,7 @@ import { Failure } from "../../../../../tools/contract/index.ts";
 import { fail } from "../../../../../tools/errors.ts";
 import { maxUploadBytes } from "../../../../../tools/uploads.ts";
 import type { Attempt } from "../../../../jobs/job.ts";
+import type { ReceivedContent } from "../../../../ports/channel/message-content.ts";
 import { limitBytes } from "../../../../streams/bytes.ts";
 import { withDeadline } from "../../../../time/deadline.ts";
 import { providerOf, readAccount } from "../../../account/inboxes/index.ts";
@@ -12,7 +13,7 @@ import { createLink, nameOfType, type ReceivedFile, receiveFile } from "../../..
 import type { World } from "../../../foundation/kernel/index.ts";
 import { withSender } from "../../contacts/index.ts";
 import type { ReportedMessage } from "./reported-message.ts";
-import type { MessageToStore } from "./store.ts";
+import type { MessageToStore } from "./store/index.ts";
 
 const fetchTimeoutMs = 45_000;
 
@@ -61,11 +62,24 @@ export function withFile(
   { message: stored, ...target }: ReportedMessage,
   file: ReceivedFile | null,
 ): MessageToStore {
-  const message = withSender(stored);
+  const { original, ...reported } = stored;
+  const details = reported.details ?? (original === undefined ? {} : { channel_data: original });
+  const message = { ...withSender(reported), details };
   const { content } = message;
   if (message.file !== null && file === null) {
-    const unsupported = { type: content.type };
-    return { ...target, message: { ...message, content: { type: "unsupported", unsupported } }, file };
+    const unsupported = { type: content.type, reason: "The file could not be stored." };
+    const { channel_data: sent = {} } = details;
+    const described = { ...Object(sent[content.type]), ...message.file, ...labelsOf(content) };
+    const channel_data = { ...sent, [content.type]: described };
+    return {
+      ...target,
+      message: {
+        ...message,
+        content: { type: "unsupported", unsupported },
+        details: { ...details, channel_data },
+      },
+      file,
+    };
   }
   if (file === null || !("media" in content)) {
     return { ...target, message, file };
@@ -73,4 +87,8 @@ export function withFile(
   const { url } = createLink(world, file.key, world.now());
   const media = { ...content.media, url, upload: file.key };
   return { ...target, message: { ...message, content: { type: content.type, media } }, file };
+}
+
+function labelsOf(content: ReceivedContent) {
+  return "media" in content ? { caption: content.media.caption, filename: content.media.file_name } : {};
 }

@@ -1,12 +1,10 @@
 /** What channels report of persons: messages, changes of messages, receipts, moves to other identities. */
 import { changeMessageJob } from "./change-job.ts";
 import { moveContactJob } from "./move.ts";
-import { deleteOriginalsJob } from "./originals.ts";
 import { pollInboxJob, startPollingJob } from "./poll.ts";
 import { deleteOldReceiptsJob } from "./receipts.ts";
 import { receiveMessageJob } from "./receive.ts";
 
-export { findOriginal } from "./originals.ts";
 export { receiveReceipts } from "./receipts.ts";
 export { receiveChange, receiveMessage } from "./receive-now.ts";
 export { inboundRoutes } from "./route.ts";
@@ -17,6 +15,5 @@ export const inboundJobs = [
   moveContactJob,
   pollInboxJob,
   startPollingJob,
-  deleteOriginalsJob,
   deleteOldReceiptsJob,
 ];

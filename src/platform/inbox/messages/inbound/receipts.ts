@@ -20,7 +20,7 @@ import {
   type Messages,
   takeParkedReceipts,
   toStatusUpdate,
-} from "../progress.ts";
+} from "../progress/index.ts";
 
 export async function receiveReceipts(world: World, receipts: readonly Receipt[]): Promise<void> {
   await Promise.all(receipts.map((receipt) => receiveReceipt(world, receipt)));

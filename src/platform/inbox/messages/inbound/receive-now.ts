@@ -18,7 +18,7 @@ import { changeMessageJob } from "./change-job.ts";
 import { applyChange } from "./changes.ts";
 import { changeOptions, senderOptions } from "./jobs.ts";
 import { receiveMessageJob } from "./receive.ts";
-import { type MessageNames, type MessageToStore, storeMessage } from "./store.ts";
+import { type MessageNames, type MessageToStore, storeMessage } from "./store/index.ts";
 
 /** If storing the report takes longer, a worker stores it too, and one of the two finds it stored. */
 const takeoverMs = 10_000;
@@ -53,7 +53,7 @@ async function findInboxOf(
   { organization_id, channel, to, ...sent }: InboundMessage,
 ): Promise<AcceptedMessage | undefined> {
   const inbox = await getInbox(tx, organization_id, { phone_number: to, channel });
-  const message = { ...sent, file: null, original: {} };
+  const message = { ...sent, file: null };
   const job_id = newId("job", world.now());
   return inbox && { organization_id, inbox_id: inbox.id, message, file: null, job_id };
 }

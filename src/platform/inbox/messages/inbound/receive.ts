@@ -9,7 +9,7 @@ import { ofOrganization } from "../../../../database/query/index.ts";
 import { defineJob, type World } from "../../../foundation/kernel/index.ts";
 import { fetchReceivedFile, withFile } from "./file.ts";
 import { ReportedMessage } from "./reported-message.ts";
-import { storeMessage } from "./store.ts";
+import { storeMessage } from "./store/index.ts";
 
 export const receiveMessageJob = defineJob({
   name: "message.receive",

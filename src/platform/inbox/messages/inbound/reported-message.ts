@@ -1,6 +1,6 @@
 /** A message that a channel has reported, as the payload of its job. */
 import { z } from "zod";
-import { ReceivedContent } from "../../../../../tools/messages/index.ts";
+import { ReceivedContent, ReceivedDetails } from "../../../../../tools/messages/index.ts";
 import { senderFields } from "../../contacts/index.ts";
 
 export const ReportedMessage = z.object({
@@ -9,12 +9,15 @@ export const ReportedMessage = z.object({
   message: z.object({
     ...senderFields,
     channel_message_id: z.string(),
+    is_echo: z.literal(true).optional(),
     name: z.string().nullable(),
     occurred_at: z.string(),
     reply_to: z.string().nullish(),
     content: ReceivedContent,
     file: z.object({ id: z.string(), content_type: z.string() }).nullable(),
-    original: z.record(z.string(), z.unknown()),
+    details: ReceivedDetails.optional(),
+    /** Jobs of earlier versions have the whole message instead. */
+    original: z.record(z.string(), z.unknown()).optional(),
   }),
 });
 export type ReportedMessage = z.output<typeof ReportedMessage>;

@@ -7,7 +7,13 @@
  */
 import { fail } from "../../../../../tools/errors.ts";
 import type { ChannelWebhook } from "../../../../ports/channel/channel.ts";
-import { callbackPath, type InboxAccount, providerOf, readAccount } from "../../../account/inboxes/index.ts";
+import {
+  callbackPath,
+  type InboxAccount,
+  providerOf,
+  readAccount,
+  recordWebhook,
+} from "../../../account/inboxes/index.ts";
 import type { ModuleRoute, World } from "../../../foundation/kernel/index.ts";
 import { receiveUpdates } from "./updates.ts";
 
@@ -49,6 +55,7 @@ const updatesRoute: ModuleRoute = {
     if (updates === "forged" || !target) {
       throw fail("webhook_not_signed");
     }
+    await recordWebhook(world, target);
     if (updates === "unreadable") {
       return { status: 400, body: "The body has an unknown form." };
     }

@@ -7,6 +7,7 @@ import type { ChannelUpdates } from "../../../../ports/channel/channel.ts";
 import {
   type InboxAccount,
   listAccounts,
+  recordAlert,
   recordHealth,
   requestLimits,
 } from "../../../account/inboxes/index.ts";
@@ -64,10 +65,11 @@ export async function receiveUpdates(
     world,
     limited.map(({ inbox_id }) => ({ organization_id, inbox_id })),
   );
-  for (const alert of updates.alerts.filter(({ business_id }) =>
-    inboxes.some((one) => one.business_id === business_id),
-  )) {
-    world.log.warn({ organization_id, ...alert }, "The provider reports a problem of an account");
+  for (const { account, ...alert } of updates.alerts) {
+    const concerned = inboxes.filter((inbox) => isOf(inbox, account));
+    for (const { inbox_id } of concerned) {
+      await recordAlert(world, { organization_id, inbox_id }, alert);
+    }
   }
   const received_at = world.now().toISOString();
   const jobs = newReportJobs({ organization_id, received_at, inboxes }, updates);

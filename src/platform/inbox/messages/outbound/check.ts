@@ -9,7 +9,7 @@ import type { OrganizationChange } from "../../../foundation/kernel/index.ts";
 import { paymentOf } from "../../../money/wallet/index.ts";
 import { windowOf } from "../../conversations/index.ts";
 import type { PriceEstimate } from "../charge/index.ts";
-import type { MessageRow } from "../progress.ts";
+import type { MessageRow } from "../progress/index.ts";
 import type { Recipient } from "./recipient.ts";
 
 /** What the rules of sending are evaluated with. */

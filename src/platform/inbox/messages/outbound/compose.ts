@@ -1,6 +1,6 @@
 /** Composes a message without sending it. */
 import { readEstimates } from "../charge/index.ts";
-import type { MessageRow } from "../progress.ts";
+import type { MessageRow } from "../progress/index.ts";
 import { type RecipientState, requireSendable, type SendingContext } from "./check.ts";
 import { type MessageInput, readContent } from "./content.ts";
 

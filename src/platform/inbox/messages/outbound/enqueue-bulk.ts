@@ -6,7 +6,7 @@ import { laneOf } from "../../../account/inboxes/index.ts";
 import { freshId, type Transaction, type World } from "../../../foundation/kernel/index.ts";
 import { recordBulkOutbound } from "../../conversations/index.ts";
 import { deliverMessageJob } from "../delivery/index.ts";
-import type { MessageRow } from "../progress.ts";
+import type { MessageRow } from "../progress/index.ts";
 import { insertMessages } from "./insert.ts";
 
 interface BulkMessage {

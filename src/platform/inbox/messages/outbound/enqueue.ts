@@ -13,7 +13,7 @@ import {
 import { type Hold, recordHolds } from "../../../money/wallet/index.ts";
 import { type OutboundConversation, recordOutbound } from "../../conversations/index.ts";
 import { deliverMessageJob, newReadMarks } from "../delivery/index.ts";
-import type { MessageRow } from "../progress.ts";
+import type { MessageRow } from "../progress/index.ts";
 import { insertMessages } from "./insert.ts";
 
 export interface AcceptedMessage {

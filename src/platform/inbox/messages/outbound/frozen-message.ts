@@ -4,7 +4,7 @@ import { z } from "zod";
 import { fail } from "../../../../../tools/errors.ts";
 import type { Queries } from "../../../../database/database.ts";
 import { ofOrganization } from "../../../../database/query/index.ts";
-import type { MessageRow } from "../progress.ts";
+import type { MessageRow } from "../progress/index.ts";
 
 export const FrozenMessage = z.object({
   to: z.string(),
@@ -86,7 +86,7 @@ async function wentOn(
     .where("conversation_id", "=", id)
     .where("id", ">", after)
     .where(
-      sql<boolean>`(direction = 'inbound' or (broadcast_id is null and sent_by ->> 'type' in ('user', 'api_key')
+      sql<boolean>`(direction = 'inbound' or (broadcast_id is null and sent_by ->> 'type' in ('user', 'api_key', 'phone')
         and sent_by ->> 'id' <> ${planned_by}))`,
     )
     .limit(1)

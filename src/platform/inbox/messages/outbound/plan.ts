@@ -1,29 +1,40 @@
 /** Plans a message: reads and checks what sending reads and checks, and writes nothing. */
-import { fail } from "../../../../../tools/errors.ts";
+import type { KeptFiles } from "../../../content/media/index.ts";
 import { textOfTemplate } from "../../../content/templates/index.ts";
 import type { OrganizationChange } from "../../../foundation/kernel/index.ts";
 import { failInsufficient, readAvailable } from "../../../money/wallet/index.ts";
-import type { MessageRow } from "../progress.ts";
+import type { MessageRow } from "../progress/index.ts";
 import type { MessageInput } from "./content.ts";
 import { FrozenMessage, priceOfCharge, readLastMessage } from "./frozen-message.ts";
 import { readMessage, sendAlone } from "./send.ts";
 
-export async function planMessage(input: MessageInput, context: OrganizationChange) {
+interface EarlierPlan {
+  readonly files: KeptFiles;
+  /** Of the plan before its files were downloaded. */
+  readonly frozen?: unknown;
+}
+
+export async function planMessage(
+  input: MessageInput,
+  context: OrganizationChange,
+  { files, frozen: before }: EarlierPlan,
+) {
   const { tx, actor } = context;
-  const { to, recipient, content, charge, hold, warnings } = await readMessage(input, context);
+  const { to, recipient, content, charge, hold, warnings } = await readMessage(input, context, files);
   const { contact, inbox, conversation } = recipient;
-  requireStoredFiles(content);
   if (hold?.isLimited) {
     await requireAvailable(context, hold);
   }
   const price = priceOfCharge(charge);
+  // What the contact writes while the files are downloaded makes the plan lapse too.
+  const earlier = before === undefined ? undefined : FrozenMessage.parse(before);
   const frozen: FrozenMessage = {
     to,
     contact_id: contact?.id ?? null,
     inbox_id: inbox.id,
     content,
     price,
-    after: await readLastMessage(tx, conversation),
+    after: earlier?.after ?? (await readLastMessage(tx, conversation)),
     planned_by: actor.id,
   };
   const text = textOf(content);
@@ -32,6 +43,7 @@ export async function planMessage(input: MessageInput, context: OrganizationChan
   return {
     summary: `Send a message to ${name ?? to} from ${inbox.phone_number}`,
     targets: [target],
+    addresses: addressesIn(content),
     price,
     warnings,
     subjects: [to, ...(conversation ? [conversation.id] : [])],
@@ -40,8 +52,12 @@ export async function planMessage(input: MessageInput, context: OrganizationChan
 }
 
 /** Sends the message that was planned. @throws Failure `plan_changed`, `plan_lapsed`. */
-export function sendPlanned(input: MessageInput, context: OrganizationChange, frozen: unknown) {
-  return sendAlone(input, context, FrozenMessage.parse(frozen));
+export function sendPlanned(
+  input: MessageInput,
+  context: OrganizationChange,
+  { frozen, files }: Required<EarlierPlan>,
+) {
+  return sendAlone(input, context, { planned: FrozenMessage.parse(frozen), files });
 }
 
 /** Without a lock on the wallet: the run checks the balance again. */
@@ -55,23 +71,34 @@ async function requireAvailable(
   }
 }
 
-/** A file elsewhere may be another when the plan runs. @throws Failure `plan_needs_upload`. */
-function requireStoredFiles({ media, template }: MessageRow["content"]): void {
+type Interactive = NonNullable<MessageRow["content"]["interactive"]>;
+
+/** The addresses of files elsewhere, which may be others when the plan runs. */
+function addressesIn(content: MessageRow["content"]): readonly string[] {
+  const { media, template, interactive, header_upload: upload } = content;
   const header = template?.header;
-  const files = [media ?? [], header && "media" in header ? header.media : []].flat();
-  if (files.some(({ upload }) => upload === undefined)) {
-    throw fail("plan_needs_upload");
-  }
+  const files = [
+    media ?? [],
+    header && "media" in header ? header.media : [],
+    interactive?.header_media ? { url: interactive.header_media.url, upload } : [],
+  ].flat();
+  return files.flatMap(({ upload, url }) => (upload === undefined ? url : []));
+}
+
+function textsOfInteractive({ header, body, link, form, order_details }: Interactive) {
+  const order = order_details && `[${order_details.total} ${order_details.currency}]`;
+  return [header, body, link && `[${link.title}: ${link.url}]`, form && `[${form.button}]`, order];
 }
 
 /** What the person would read. */
-function textOf({ text, media, interactive, template }: MessageRow["content"]): string {
+function textOf({ text, media, interactive, template, summary }: MessageRow["content"]): string {
   const parts = [
     text?.body,
     media?.caption,
     media && `[${media.file_name ?? "file"}]`,
-    interactive?.body,
+    ...(interactive ? textsOfInteractive(interactive) : []),
     template && textOfTemplate(template),
+    summary,
   ];
   return parts.filter((part) => typeof part === "string" && part !== "").join("\n");
 }

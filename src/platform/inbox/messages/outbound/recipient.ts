@@ -1,5 +1,6 @@
 /** Finds whom messages go to: the contact, the inbox that sends a message, and their conversation. */
 import { type Selectable, sql } from "kysely";
+import type { BoundBudgets } from "../../../../../tools/budgets.ts";
 import { fail, failField } from "../../../../../tools/errors.ts";
 import type { BoundRules } from "../../../../../tools/rules.ts";
 import type { Queries } from "../../../../database/database.ts";
@@ -41,8 +42,9 @@ export interface FoundRecipient {
   readonly conversation: OutboundConversation | null;
   /** Whether another transaction has locked the conversation; then `conversation` is null. */
   readonly isLocked: boolean;
-  /** The rules that bind the flow or the bot that sends. */
+  /** The rules that bind the flow or the bot that sends, and the budgets that count its messages. */
   readonly rules: readonly BoundRules[];
+  readonly budgets: readonly BoundBudgets[];
 }
 
 /** A recipient that a message may be sent to. The conversation is null if it does not exist yet. */
@@ -161,7 +163,7 @@ function toFoundRecipient(organization_id: string, row: FoundRow): FoundRecipien
     inbox: inbox_id === null ? null : { id: inbox_id, channel, phone_number, settings, health },
     conversation: conversation_id === null ? null : { organization_id, id: conversation_id, ...state },
     isLocked: is_locked,
-    rules: readBoundTo(rules),
+    ...readBoundTo(rules),
   };
 }
 

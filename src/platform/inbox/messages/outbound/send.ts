@@ -11,6 +11,8 @@ import { Failure } from "../../../../../tools/contract/index.ts";
 import { coalesce } from "../../../../database/sharing/index.ts";
 import { keepPlans, together } from "../../../../database/transaction.ts";
 import { warnOfHealth } from "../../../account/inboxes/index.ts";
+import { countActs, failReached } from "../../../account/rules/index.ts";
+import type { KeptFiles } from "../../../content/media/index.ts";
 import type { OrganizationChange, Transaction, World } from "../../../foundation/kernel/index.ts";
 import { failInsufficient, selectCovered } from "../../../money/wallet/index.ts";
 import { readEstimates } from "../charge/index.ts";
@@ -20,7 +22,7 @@ import { type MessageInput, readContent } from "./content.ts";
 import { enqueueMessages, holdOf, newMessageId } from "./enqueue.ts";
 import { type FrozenMessage, requireAsPlanned } from "./frozen-message.ts";
 import { type Address, createMissing, findRecipients, requireRecipient } from "./recipient.ts";
-import { requireAllowedMessage, requireUnplanned } from "./rules.ts";
+import { requireAllowedMessage, requireUnplanned, toBudgetedAct } from "./rules.ts";
 
 /** A message to send, and its sender. */
 export interface Sending {
@@ -30,6 +32,8 @@ export interface Sending {
   readonly traceparent?: string | undefined;
   /** The message as a plan has frozen it: no other message is sent. */
   readonly planned?: FrozenMessage | undefined;
+  /** The files that the plan keeps. */
+  readonly files?: KeptFiles;
 }
 
 type Sent = Awaited<ReturnType<typeof writeMessages>>[number]["sent"];
@@ -76,9 +80,9 @@ const sendInTransaction = coalesce(
 export async function sendAlone(
   input: MessageInput,
   context: OrganizationChange,
-  planned?: FrozenMessage,
+  plan: Pick<Sending, "planned" | "files"> = {},
 ): Promise<Sent> {
-  const [outcome] = await sendAll(context, [{ input, context, planned }], { waitsForLocks: true });
+  const [outcome] = await sendAll(context, [{ ...plan, input, context }], { waitsForLocks: true });
   return sentOf(outcome);
 }
 
@@ -106,9 +110,9 @@ export async function sendTogether(
  * Reads and checks a message without sending it, except whether the wallet covers it.
  * @throws Failure if it may not be sent.
  */
-export async function readMessage(input: MessageInput, context: OrganizationChange) {
+export async function readMessage(input: MessageInput, context: OrganizationChange, files: KeptFiles) {
   const outcomes: Outcomes = new Map();
-  const sending = { input, context };
+  const sending = { input, context, files };
   const read = await readMessages(context, [sending], { outcomes, waitsForLocks: true });
   const [message] = await eachOf(read, outcomes, (one) => checkMessage(context, one));
   if (!message) {
@@ -140,7 +144,9 @@ async function sendAll(
     return checkedMessage;
   });
   const paid = await requireCovered(batch, checked, outcomes);
-  for (const { sending, sent } of await writeMessages(batch, paid)) {
+  const { allowed, corrected } = await requireBudgets(batch, paid, outcomes);
+  const [written] = await together(writeMessages(batch, allowed), corrected);
+  for (const { sending, sent } of written) {
     outcomes.set(sending, { sent });
   }
   return sendings.map((sending) => outcomes.get(sending) ?? {});
@@ -195,7 +201,7 @@ async function readMessages(
   const addresses = addressed.map(({ address }) => address);
   const [readable, recipientOf, estimateFor] = await together(
     eachOf(addressed, outcomes, async ({ sending }) => ({
-      contentFor: await readContent(contextOf(batch, sending), sending.input),
+      contentFor: await readContent(contextOf(batch, sending), sending.input, sending.files),
     })),
     findRecipients(batch, addresses, { waitsForLocks }),
     readEstimates(tx, addresses.map(pricedOf)),
@@ -219,7 +225,7 @@ async function checkMessage(batch: Batch, { sending, address, found, contentFor,
     await requireQuotable(sendingContext, recipient.conversation, input.reply_to);
   }
   const content = await contentFor(recipient.inbox);
-  requireAllowedMessage(sendingContext, { recipient, address, found, content });
+  await requireAllowedMessage(sendingContext, { recipient, address, found, content });
   const { isAllowedNow, charge, isLimited } = await requireSendable(sendingContext, {
     ...recipient,
     content,
@@ -263,6 +269,26 @@ async function requireCovered(
     outcomes.set(sending, { failure });
     return false;
   });
+}
+
+/**
+ * The messages that the budgets allow. The others end with `budget_reached`. From now on the budgets are
+ * locked: what comes before must not wait for another transaction that counts on them.
+ */
+async function requireBudgets(
+  { tx }: Batch,
+  checked: readonly CheckedMessage[],
+  outcomes: Outcomes,
+): Promise<{ readonly allowed: readonly CheckedMessage[]; readonly corrected: Promise<void> }> {
+  const acts = new Map(checked.map((message) => [toBudgetedAct(message.sending.context, message), message]));
+  const { reached, corrected } = await countActs(tx, [...acts.keys()]);
+  for (const [act, budget] of reached) {
+    const message = acts.get(act);
+    if (message) {
+      outcomes.set(message.sending, { failure: async () => failReached(budget) });
+    }
+  }
+  return { allowed: [...acts].flatMap(([act, message]) => (reached.has(act) ? [] : message)), corrected };
 }
 
 async function writeMessages(batch: Batch, checked: readonly CheckedMessage[]) {

@@ -7,6 +7,8 @@
 
 import { describeRule, permits } from "../../../../../tools/contract/index.ts";
 import type { ConversationStatus } from "../../../../../tools/conversations.ts";
+import { messages } from "../../../../../tools/messages/index.ts";
+import { allowedOperations, permitsOperation } from "../../../../../tools/rule-operations.ts";
 import type { Channel } from "../../../../ports/channel/channel.ts";
 import type { WindowRule } from "../../../account/inboxes/index.ts";
 import type { Caller, World } from "../../../foundation/kernel/index.ts";
@@ -95,8 +97,9 @@ const rules: Readonly<Record<string, Rule>> = {
   tag_contact: always,
 };
 
-export function describeActions(context: ActionContext, { scopes }: Caller) {
+export function describeActions(context: ActionContext, { scopes, rules: bound }: Caller) {
   const { status } = context.conversation;
+  const allowed = allowedOperations(bound);
   return Object.entries(rules).flatMap(([tool, rule]) => {
     const operation = context.tools.get(tool);
     if (!operation) {
@@ -108,8 +111,13 @@ export function describeActions(context: ActionContext, { scopes }: Caller) {
     }
     const { scope } = operation;
     const isPermitted = scope === null || permits(scopes, scope);
-    const reason = isPermitted
+    // The other tools have the names of their operations.
+    const name = operation === messages.send_message ? "send_message" : tool;
+    const ownReason = permitsOperation(allowed, name)
       ? (obstacle ?? null)
+      : `The rules of this credential do not allow ${name}: ask a signed-in person.`;
+    const reason = isPermitted
+      ? ownReason
       : `This credential does not have the scope ${describeRule(scope)}: use one that has it.`;
     const statuses =
       tool === "update_conversation"

@@ -11,7 +11,7 @@ import { getConversationDetails } from "../../conversations/index.ts";
 import { readLatestNotes } from "../../notes.ts";
 import { latestAssignment, whyUnassigned } from "../../routing/index.ts";
 import { automationIn } from "../hooks.ts";
-import type { MessageRow } from "../progress.ts";
+import type { MessageRow } from "../progress/index.ts";
 import { serializeMessage } from "../serialize.ts";
 import { cursorAt, writeCursor } from "../waiting/index.ts";
 import { describeActions } from "./actions.ts";
@@ -26,7 +26,7 @@ const maxNotes = 10;
 export async function readConversationContext({ id, messages: maxMessages }: Input, context: ReadContext) {
   const { caller, now, world } = context;
   const [conversation, assignment, parties, latest, notes, automation] = await Promise.all([
-    getConversationDetails(context.db, context.organization, { id, now }),
+    getConversationDetails(context.db, context.organization, { id, now, reader: caller.user?.id }),
     latestAssignment(context.db, context.organization, id),
     readContactAndInbox(context, id),
     readLatest(context, id, maxMessages),
@@ -50,7 +50,7 @@ export async function readConversationContext({ id, messages: maxMessages }: Inp
     flow_run: null,
     chatbot: null,
     ...Object.assign({}, ...automation),
-    messages: latest.rows.reverse().map((row) => serializeMessage(world, { ...row, channel })),
+    messages: latest.rows.reverse().map((row) => serializeMessage(world, { ...row, channel, health })),
     notes,
     actions: describeActions(
       {

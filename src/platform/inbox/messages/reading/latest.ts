@@ -24,7 +24,8 @@ export async function readLatestMessages(
     from unnest(${conversation_ids}::text[]) as wanted (conversation_id)
     cross join lateral (
       select type,
-        coalesce(content #>> '{text,body}', content #>> '{media,caption}', content #>> '{reply,title}') as text
+        coalesce(content #>> '{text,body}', content #>> '{media,caption}', content #>> '{reply,title}',
+          content ->> 'summary') as text
       from messages
       where organization_id = ${organization} and conversation_id = wanted.conversation_id
         and direction = 'inbound'

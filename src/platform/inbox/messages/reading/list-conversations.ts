@@ -20,8 +20,9 @@ import {
   withTimeLimit,
 } from "../../../../database/query/index.ts";
 import type { ReadContext } from "../../../foundation/kernel/index.ts";
-import { unreadOf, windowMs, windowOf } from "../../conversations/index.ts";
-import { findLatestNotes } from "../../notes.ts";
+import { unreadBy, unreadOf, windowMs, windowOf } from "../../conversations/index.ts";
+import { findLatestNotes, hasMentionOf, hasUnreadMentionOf } from "../../notes.ts";
+import { shownMessageStatus } from "../serialize.ts";
 import { messageText } from "./text.ts";
 
 type Input = z.output<typeof contract.list_conversations.input>;
@@ -37,8 +38,16 @@ export async function listConversations(input: Input, context: ReadContext) {
 
 async function readConversations(input: Input, context: ReadContext) {
   const { db, organization, now } = context;
+  const reader = context.caller.user?.id;
   const listed = orders[input.sort](selectListed(input, context));
-  const { rows, meta } = await readPage(listed.selectAll(), input);
+  const { rows, meta } = await readPage(
+    listed
+      .selectAll()
+      .$if(reader !== undefined, (query) =>
+        query.select(unreadBy({ organization, reader: reader ?? "" }).as("is_unread_by_me")),
+      ),
+    input,
+  );
   const conversation_ids = rows.map(({ id }) => id);
   const [details, notes] = await Promise.all([
     readDetails(db, organization, conversation_ids),
@@ -105,6 +114,16 @@ const filters: Readonly<
   // The same expressions as in the partial indexes; the planner uses these for no other.
   favorite: (query) => query.where(sql<boolean>`is_favorite`),
   unread: (query) => query.where(sql<boolean>`is_unread`),
+  unread_by_me: (query, context) =>
+    query
+      .where("status", "not in", ["closed", "spam"])
+      .where(
+        unreadBy({ organization: context.organization, reader: requireUserId(context, "unread_by_me") }),
+      ),
+  mentions_me: (query, context) =>
+    query.where(hasMentionOf(context.organization, requireUserId(context, "mentions_me"))),
+  unread_mentions: (query, context) =>
+    query.where(hasUnreadMentionOf(context.organization, requireUserId(context, "unread_mentions"))),
   unanswered: (query) => query.where("waiting_since", "is not", null),
   expired_window: (query, { now }) =>
     query.where("last_user_message_at", "<=", new Date(now.getTime() - windowMs).toISOString()),
@@ -135,7 +154,9 @@ const detailColumns = {
   assigned_to_name: nullable(columnOf("users", "name")),
   direction: nullable(columnOf("messages", "direction")),
   type: nullable(columnOf("messages", "type")),
+  message_status: nullable(columnOf("messages", "status")),
   text: nullable("text"),
+  sent_by: nullable(columnOf("messages", "sent_by")),
 };
 
 type Details = RowOf<typeof detailColumns>;
@@ -152,13 +173,13 @@ async function readDetails(
   const { rows } = await rowsOf(detailColumns)`
     select conversations.id, contacts.name as contact_name, contacts.phone_number, inboxes.platform,
       users.name as assigned_to_name,
-      latest.direction, latest.type, latest.text
+      latest.direction, latest.type, latest.status as message_status, latest.text, latest.sent_by
     from conversations
     join contacts using (organization_id)
     join inboxes using (organization_id)
     left join users on users.organization_id = conversations.organization_id and users.id = conversations.assigned_to
     left join lateral (
-      select direction, type,
+      select direction, type, status, sent_by,
         ${messageText} as text
       from messages
       where organization_id = conversations.organization_id and conversation_id = conversations.id
@@ -170,8 +191,10 @@ async function readDetails(
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-function previewOf({ direction, type, text }: Details) {
-  return direction && type ? { direction, type, text: text && shorten(text) } : null;
+function previewOf({ direction, type, message_status, text, sent_by }: Details) {
+  return direction && type && message_status
+    ? { direction, type, text: text && shorten(text), status: shownMessageStatus(message_status), sent_by }
+    : null;
 }
 
 function shorten(text: string): string {

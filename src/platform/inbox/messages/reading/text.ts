@@ -5,4 +5,5 @@ import { sql } from "kysely";
 export const messageText = sql<
   string | null
 >`coalesce(content #>> '{text,body}', content #>> '{media,caption}',
-  content #>> '{reply,title}', content #>> '{interactive,body}', content #>> '{template,body}')`;
+  content #>> '{reply,title}', content #>> '{interactive,body}', content #>> '{template,body}',
+  content ->> 'summary')`;

@@ -44,5 +44,5 @@ async function readMessageFile(id: string, context: ReadContext): Promise<Stored
 
 function mediaOf({ media, template }: StoredContent) {
   const header = template?.header;
-  return media ?? (header && header.type !== "text" ? header.media : undefined);
+  return media ?? (header && "media" in header ? header.media : undefined);
 }

@@ -8,7 +8,7 @@ import type { ContextWarning } from "../../../../../tools/messages/index.ts";
 import type { InboxHealth } from "../../../../database/schema/index.ts";
 import { type WindowRule, warnOfHealth } from "../../../account/inboxes/index.ts";
 import { asksToStop, readConsent } from "../consent/index.ts";
-import type { MessageRow } from "../progress.ts";
+import type { MessageRow } from "../progress/index.ts";
 import { blockedReason } from "./actions.ts";
 
 interface WarningContext {

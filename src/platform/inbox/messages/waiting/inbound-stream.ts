@@ -8,7 +8,7 @@ import {
   refersTo,
 } from "../../../../database/query/index.ts";
 import type { AppSecrets } from "../../../foundation/sealing/index.ts";
-import type { MessageRow } from "../progress.ts";
+import type { MessageRow } from "../progress/index.ts";
 import { channelOfMessage } from "../serialize.ts";
 import { type Cursor, createCursorError, cursorAt, readCursor } from "./cursor.ts";
 

@@ -55,7 +55,7 @@ export async function waitForMessage(input: Input, context: ReadContext) {
  * @throws Failure `credential_invalid`, `organization_suspended` once the credential of a
  * waiting call has ended.
  */
-export async function requireLive(waiter: Waiter, db: Queries, organization: string): Promise<void> {
+async function requireLive(waiter: Waiter, db: Queries, organization: string): Promise<void> {
   if (waiter.isEnded) {
     await requireActiveOrganization(db, organization);
     throw fail("credential_invalid");
@@ -80,6 +80,39 @@ function onAbort(signals: readonly AbortSignal[], callback: () => void): Disposa
       }
     },
   };
+}
+
+interface Wait {
+  /** The id of the broadcast or the plan. */
+  readonly id: string;
+  readonly timeout_seconds: number;
+}
+
+/** How often the record is read that a call waits for. */
+const pollMs = 250;
+
+/**
+ * Reads a record until it is no longer pending, or the wait is over as that of `waitForMessage` is.
+ * @returns the record as it was read last.
+ */
+export async function waitWhilePending<Seen>(
+  { id, timeout_seconds }: Wait,
+  { world, db, organization, caller, now, signal }: ReadContext,
+  { read, isPending }: { read(): Promise<Seen>; isPending(seen: Seen): boolean },
+): Promise<{ readonly seen: Seen; readonly is_timed_out: boolean }> {
+  const deadline = now.getTime() + timeout_seconds * 1000;
+  const isOver = () => signal.aborted || world.stopping.aborted || world.now().getTime() >= deadline;
+  using waiter = getWaiters(world).add({ caller, subject: id });
+  for (;;) {
+    waiter.signal.clear();
+    await requireLive(waiter, db, organization);
+    const seen = await read();
+    const is_timed_out = isPending(seen);
+    if (!is_timed_out || isOver()) {
+      return { seen, is_timed_out };
+    }
+    await waiter.signal.wait(pollMs);
+  }
 }
 
 export { cursorAt, writeCursor } from "./cursor.ts";

@@ -140,7 +140,7 @@ function notifyGroup({ filters }: WaitGroup, changed: string): void {
 /** Ends the calls whose credential was revoked or has expired since they began. */
 async function endRevoked({ database, now }: World, { filters, ended }: WaitGroup): Promise<void> {
   const callers = [...filters.values()].map(({ caller }) => caller);
-  const endedCallers = await findEndedCallers(database.queries, callers, now());
+  const endedCallers = await findEndedCallers(database.queries, callers, { now: now() });
   for (const [signal, { caller }] of filters) {
     if (endedCallers.has(caller)) {
       ended.add(signal);

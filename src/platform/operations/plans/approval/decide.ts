@@ -1,11 +1,15 @@
-/** Lets a plan wait for a person, who releases or declines it. */
+/** Makes a plan wait for its release, and stores the decision. */
 import { fail } from "../../../../../tools/errors.ts";
+import { fromMicros } from "../../../../../tools/money.ts";
+import { schedulingOperations } from "../../../../../tools/rules.ts";
 import { ofOrganization } from "../../../../database/query/index.ts";
 import { requireRecentSignIn } from "../../../account/auth/index.ts";
-import { readSettings } from "../../../account/rules/index.ts";
+import { isBroadcasting, readSettings } from "../../../account/rules/index.ts";
 import { recordOf, type WriteContext } from "../../../foundation/kernel/index.ts";
+import { emitPlanEvent } from "../events.ts";
 import { shownStatus } from "../states.ts";
-import { endPlan, getPlan, type PlanRow } from "../store.ts";
+import { endPlan, getPlan, type PlanRow, readContentOf } from "../store.ts";
+import { factsOfPlan } from "./facts.ts";
 
 /** What a person decides about. */
 export interface PlanDecision {
@@ -14,18 +18,36 @@ export interface PlanDecision {
   readonly reason?: string | undefined;
 }
 
-/** A locked plan waits for a person. */
+/** Why a plan waits, and for whom. */
+export interface Waiting {
+  readonly why: readonly string[];
+  /** Whether the user of the client may confirm it; otherwise a person has to release it. */
+  readonly isConfirmable: boolean;
+  /** The holders of the rules and budgets of who asked; by default as before. */
+  readonly askedUnder?: readonly string[];
+}
+
+/** A locked plan waits. */
 export async function awaitApproval(
   { tx, organization }: WriteContext,
   plan: PlanRow,
-  why: readonly string[],
+  { why, isConfirmable, askedUnder = plan.asked_under }: Waiting,
 ): Promise<PlanRow> {
   await ofOrganization(tx, organization)
     .updateTable("plans")
-    .set({ approval: "awaiting", why: [...why] })
+    .set({
+      approval: "awaiting",
+      why: [...why],
+      asked_under: [...askedUnder],
+      confirmable: isConfirmable,
+      confirmation: null,
+    })
     .where("id", "=", plan.id)
     .execute();
-  emit(tx, "plan.awaiting", plan);
+  // Otherwise a person can't release it before the job has prepared it, which reports it then.
+  if (plan.preparation === null) {
+    emitPlanEvent(tx, "plan.awaiting", plan);
+  }
   return getPlan(tx, organization, plan.id);
 }
 
@@ -39,8 +61,17 @@ export async function releasePlan(
   decision: PlanDecision,
 ): Promise<void> {
   await requireDecision(context, plan, "released");
-  await storeDecision(context, plan, { ...decision, approval: "released" });
-  emit(context.tx, "plan.released", plan);
+  await storeReleased(context, plan, decision);
+}
+
+/** Marks a locked plan as released. The caller has checked that the actor may release it. */
+export async function storeReleased(
+  context: WriteContext,
+  plan: PlanRow,
+  { reason }: Pick<PlanDecision, "reason">,
+): Promise<void> {
+  await storeDecision(context, plan, { reason, approval: "released" });
+  emitPlanEvent(context.tx, "plan.released", plan);
 }
 
 /** @throws Failure like `releasePlan`. */
@@ -50,9 +81,18 @@ export async function declinePlan(
   decision: PlanDecision,
 ): Promise<PlanRow> {
   await requireDecision(context, plan, "declined");
+  return storeDeclined(context, plan, decision);
+}
+
+/** Ends a locked plan as declined. The caller has checked that the actor may decline it. */
+export async function storeDeclined(
+  context: WriteContext,
+  plan: PlanRow,
+  { reason }: Pick<PlanDecision, "reason">,
+): Promise<PlanRow> {
   await endPlan(context, plan, { step: "withdraw" });
-  await storeDecision(context, plan, { ...decision, approval: "declined" });
-  emit(context.tx, "plan.declined", plan);
+  await storeDecision(context, plan, { reason, approval: "declined" });
+  emitPlanEvent(context.tx, "plan.declined", plan);
   return getPlan(context.tx, context.organization, plan.id);
 }
 
@@ -66,20 +106,67 @@ export function requireOwnPlan({ actor, caller }: WriteContext, { credential_id 
   }
 }
 
-async function requireDecision(context: WriteContext, plan: PlanRow, action: string): Promise<void> {
-  const { tx, organization, caller, now } = context;
+async function requireDecision(
+  context: WriteContext,
+  plan: PlanRow,
+  action: keyof typeof decidable,
+): Promise<void> {
+  const { tx, caller, now } = context;
   const current_state = shownStatus(plan, now);
-  if (current_state !== "awaiting_approval") {
+  if (!decidable[action].includes(current_state)) {
     throw fail("plan_state", { current_state, action });
   }
   await requireRecentSignIn(tx, caller, now);
+  await requireOtherPerson(context, plan);
+  if (action === "released") {
+    await requireMayRelease(context, plan);
+  }
+}
+
+/** The statuses in which a person decides. Until it runs, a plan that was released can be declined. */
+const decidable: Readonly<Record<"released" | "declined", readonly string[]>> = {
+  released: ["awaiting_approval"],
+  declined: ["awaiting_approval", "released"],
+};
+
+/** @throws Failure `asker_may_not_release`. */
+async function requireOtherPerson({ tx, organization, caller }: WriteContext, plan: PlanRow): Promise<void> {
   const { approver_is_never_asker } = await readSettings(tx, organization);
   if (approver_is_never_asker && plan.asked_for === caller.user?.id) {
     throw fail("asker_may_not_release");
   }
 }
 
-interface StoredDecision extends PlanDecision {
+/** What the role of the caller may release. @throws Failure `release_limit_reached`. */
+export async function requireMayRelease(
+  { tx, world, organization, caller: { user } }: WriteContext,
+  plan: PlanRow,
+): Promise<void> {
+  const role = user?.role ?? "agent";
+  const { release_limits } = await readSettings(tx, organization);
+  const limit = role === "owner" ? undefined : release_limits?.[role];
+  if (!limit) {
+    return;
+  }
+  const { recipients, amount } = await knownOf({ tx, world, organization }, plan);
+  const cost = amount === null ? null : fromMicros(amount);
+  const { recipients: maxRecipients = Infinity, amount: maxAmount = Infinity } = limit;
+  if (recipients === null || recipients > maxRecipients) {
+    throw fail("release_limit_reached", { role, reason: `it reaches more than ${maxRecipients} people` });
+  }
+  if (limit.amount !== undefined && (cost === null || cost > maxAmount)) {
+    throw fail("release_limit_reached", { role, reason: `it may cost more than ${maxAmount}` });
+  }
+}
+
+/** Whom a broadcast reaches that is scheduled, and at what price, is known when it begins. */
+async function knownOf(context: Pick<WriteContext, "tx" | "world" | "organization">, plan: PlanRow) {
+  const { input } = readContentOf(context.world, plan);
+  const isScheduled = isBroadcasting(plan.operation, input) && schedulingOperations.includes(plan.operation);
+  return isScheduled ? { recipients: null, amount: null } : factsOfPlan(context, plan);
+}
+
+interface StoredDecision extends Pick<PlanDecision, "reason"> {
   readonly approval: "released" | "declined";
 }
 
@@ -92,18 +179,11 @@ async function storeDecision(
     .updateTable("plans")
     .set({
       approval,
+      confirmation: null,
       decided_by: JSON.stringify(recordOf(actor)),
       decided_at: now.toISOString(),
       decision_reason: reason ?? null,
     })
     .where("id", "=", id)
     .execute();
-}
-
-function emit(
-  tx: WriteContext["tx"],
-  type: "plan.awaiting" | "plan.released" | "plan.declined",
-  { organization_id, id: plan_id, operation }: PlanRow,
-): void {
-  tx.emit({ type, organization_id, order: plan_id, data: { plan_id, operation } });
 }

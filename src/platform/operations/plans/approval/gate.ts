@@ -1,29 +1,83 @@
 /**
- * Holds back the calls that the rules of their credential do not let run at once.
+ * Holds back the calls that the rules of their credential do not let run at once, and those that were beyond
+ * a budget.
  *
- * Rules of the mode `plan` reject a call without a plan. Where a person has to release it, the call becomes a
- * plan that waits, and the answer is 202 with the plan. Only a call that would succeed waits: its errors come
- * first.
+ * Rules of the mode `plan` reject a call without a plan. Where a person has to release it, or the user of the
+ * client has to confirm it, the call becomes a plan that waits, and the answer is 202 with the plan. Only a
+ * call that would succeed waits: its errors come first. Whether a budget allows a call is known when it has
+ * run: its transaction is rolled back, and then the call becomes a plan.
  */
 import { Failure } from "../../../../../tools/contract/index.ts";
-import { fail } from "../../../../../tools/errors.ts";
+import { fail, restoreFailure } from "../../../../../tools/errors.ts";
 import { plans as contract } from "../../../../../tools/plans.ts";
 import type { BoundRules } from "../../../../../tools/rules.ts";
 import { ofOrganization } from "../../../../database/query/index.ts";
 import { lockOrganization } from "../../../account/organization/index.ts";
-import { dependsOnTargets, hasOutsideHours, needsOf } from "../../../account/rules/index.ts";
-import type { Module, Transaction } from "../../../foundation/kernel/index.ts";
-import { unseal } from "../../../foundation/sealing/index.ts";
-import { shownStatus } from "../states.ts";
-import { getPlan, insertPlan, type PlanRow } from "../store.ts";
-import { awaitApproval } from "./decide.ts";
-import { creating, factsOfCall, factsOfEffect, needsOfPlan, noTargets } from "./facts.ts";
+import {
+  dependsOnTargets,
+  hasOutsideHours,
+  holdersOf,
+  holdReasonsOf,
+  type Needs,
+  needsOf,
+  readReached,
+} from "../../../account/rules/index.ts";
+import type { Module, Transaction, WriteContext } from "../../../foundation/kernel/index.ts";
+import { readCallError, readResult } from "../outward.ts";
+import { planStatusOf, shownStatus } from "../states.ts";
+import { getPlan, insertPlan, type PlanRow, requireStep } from "../store.ts";
+import { awaitApproval, type Waiting } from "./decide.ts";
+import { factsOfCall, factsOfEffect, needsOfPlan, noTargets, unknownOf } from "./facts.ts";
 
 type CallGate = NonNullable<Module["gate"]>;
-type GatedCall = Parameters<CallGate>[0];
-type Response = Awaited<ReturnType<CallGate>>;
+type GatedCall = Parameters<CallGate["hold"]>[0];
+type Response = Awaited<ReturnType<CallGate["hold"]>>;
 
-export const holdBack: CallGate = async (call) => {
+export const gate: CallGate = {
+  hold: holdBack,
+
+  async holdFailed(call, failure) {
+    const reached = readReached(failure);
+    if (!reached || reached.beyond === "refuse") {
+      return undefined;
+    }
+    const waiting = { why: [`it is beyond ${reached.reason}`], isConfirmable: false };
+    if (runOperations.includes(call.operation)) {
+      return (writing) => holdBackPlan(writing, call, waiting);
+    }
+    const planned = findPlanned(call);
+    if (!planned) {
+      return undefined;
+    }
+    const steps = await planned.prepare({ world: call.context.world, caller: call.caller });
+    return async (writing) => {
+      const plan = await insertPlan(writing, [planned, await steps.plan(writing)], heldColumns(call));
+      return toHeldResponse(await awaitApproval(writing, plan, waiting), writing.now);
+    };
+  },
+
+  repeat: (call) => call.write(({ tx }) => findHeld(tx, call)),
+};
+
+/** The operations by which a key runs a plan. */
+const runOperations: readonly GatedCall["operation"][] = [contract.run_plan, contract.confirm_plan];
+const RunInput = contract.run_plan.input.pick({ id: true });
+
+/** @throws Failure `plan_state` if the plan ended meanwhile. */
+async function holdBackPlan(writing: WriteContext, call: GatedCall, waiting: Omit<Waiting, "askedUnder">) {
+  const { id } = RunInput.parse(call.input);
+  const plan = await getPlan(writing.tx, writing.organization, id, { locks: true });
+  requireStep(plan, "run", writing.now);
+  const { asked_under: askedUnder } = heldColumns(call);
+  return toHeldResponse(await awaitApproval(writing, plan, { ...waiting, askedUnder }), writing.now);
+}
+
+/** Whom a call waits for that needs somebody. */
+function waitingOf(needs: Needs): Omit<Waiting, "askedUnder"> {
+  return { why: holdReasonsOf(needs), isConfirmable: needs.person.length === 0 };
+}
+
+async function holdBack(call: GatedCall): Promise<Response> {
   const { operation, context } = call;
   const rules = context.actor.rules ?? [];
   if (operation === contract.run_plan) {
@@ -33,10 +87,10 @@ export const holdBack: CallGate = async (call) => {
     return undefined;
   }
   return (await call.write(({ tx }) => findHeld(tx, call))) ?? holdBackCall(call, rules);
-};
+}
 
 async function holdBackCall(call: GatedCall, rules: readonly BoundRules[]): Promise<Response> {
-  const { name, operation, caller, context, sent } = call;
+  const { name, operation, caller, context } = call;
   const { world } = context;
   const { openWorld } = operation.hints;
   const own = factsOfCall(name, call.input);
@@ -44,35 +98,35 @@ async function holdBackCall(call: GatedCall, rules: readonly BoundRules[]): Prom
     rules,
     now: context.now,
   });
-  const created = creating(name);
-  const none = { ...noTargets, ...created };
-  const unknown = { recipients: null, amount: null, newContacts: null };
+  const unknown = unknownOf(name, call.input);
+  const none = { ...noTargets, ...unknown };
+  const unplanned = { recipients: null, amount: null, newContacts: null };
   const facts = { ...own, isOutside };
-  const isClear = ({ plan, person }: ReturnType<typeof needsOf>) => !plan && person.length === 0;
+  const isClear = (needs: Needs) => !needs.plan && holdReasonsOf(needs).length === 0;
   const mayReach = openWorld.is && dependsOnTargets(rules);
   if (!mayReach && isClear(needsOf(rules, { ...facts, ...none }))) {
     return undefined;
   }
   const planned = findPlanned(call);
   if (!planned) {
-    const { plan, person } = needsOf(rules, { ...facts, ...(openWorld.is ? unknown : none) });
-    if (!plan && person.length === 0) {
+    const needs = needsOf(rules, { ...facts, ...(openWorld.is ? unplanned : none) });
+    if (isClear(needs)) {
       return undefined;
     }
-    const reason = person.join(", and ") || "it needs a plan";
+    const reason = holdReasonsOf(needs).join(", and ") || "it needs a plan";
     throw fail("approval_required", { reason });
   }
   const steps = await planned.prepare({ world, caller });
   const effect = await call.write((writing) => steps.plan(writing));
-  const needs = needsOf(rules, { ...facts, ...factsOfEffect(effect), ...created });
+  const needs = needsOf(rules, { ...facts, ...factsOfEffect(effect), ...unknown });
   if (isClear(needs)) {
     return undefined;
   }
   await call.rehearse();
-  if (needs.person.length === 0) {
+  if (holdReasonsOf(needs).length === 0) {
     throw fail("plan_required");
   }
-  return call.write(async (writing) => {
+  return call.writeHeld(async (writing) => {
     const { tx, organization, now } = writing;
     await lockOrganization(tx, organization);
     // Another request with the key may have made the plan meanwhile.
@@ -80,43 +134,48 @@ async function holdBackCall(call: GatedCall, rules: readonly BoundRules[]): Prom
     if (held) {
       return held;
     }
-    const plan = await insertPlan(writing, [planned, await steps.plan(writing)], heldColumns(call, rules));
-    const waiting = await awaitApproval(writing, plan, needs.person);
+    const plan = await insertPlan(writing, [planned, await steps.plan(writing)], heldColumns(call));
+    const waiting = await awaitApproval(writing, plan, waitingOf(needs));
     return toHeldResponse(waiting, now);
   });
+}
 
-  function findPlanned({ context: { world } }: GatedCall) {
-    try {
-      const input = sent as Readonly<Record<string, unknown>>; // parsed by an object schema
-      return world.plannedCalls.find({ operation: name, input }, caller, world.hiddenBy);
-    } catch (error) {
-      if (error instanceof Failure && error.code === "operation_not_planned") {
-        return undefined;
-      }
-      throw error;
+/** The plan of a call; undefined if its operation has none. */
+function findPlanned({ name, sent, caller, context: { world } }: GatedCall) {
+  try {
+    const input = sent as Readonly<Record<string, unknown>>; // parsed by an object schema
+    return world.plannedCalls.find({ operation: name, input }, caller, world.hiddenBy);
+  } catch (error) {
+    if (error instanceof Failure && error.code === "operation_not_planned") {
+      return undefined;
     }
+    throw error;
   }
 }
 
-function heldColumns({ route, key, hashes: [hash], caller }: GatedCall, rules: readonly BoundRules[]) {
-  const asked_under = [...new Set([...caller.rule_holders, ...rules.map(({ holder }) => holder)])];
+function heldColumns({ route, key, hashes: [hash], caller, context }: GatedCall) {
+  const asked_under = holdersOf(context.actor, caller);
   return { call_route: route, call_key: key ?? null, call_hash: hash ?? null, asked_under };
 }
 
 /** The run of a plan that a person has to release: the plan waits, and keeps its targets. */
 async function holdBackRun(call: GatedCall, rules: readonly BoundRules[]): Promise<Response> {
   const { caller, context } = call;
-  const { id } = contract.run_plan.input.parse(call.input);
-  return call.write(async (writing): Promise<Response> => {
+  const { id } = RunInput.parse(call.input);
+  return call.writeHeld(async (writing) => {
     const { tx, organization, now } = writing;
     const plan = await getPlan(tx, organization, id, { locks: true });
     context.world.plannedCalls.requireReadable(caller, plan.operation);
     const status = shownStatus(plan, now);
-    if (status === "awaiting_approval") {
+    if (status === "awaiting_approval" || status === "released") {
       return toHeldResponse(plan, now);
     }
-    const { person } = status === "ready" ? await needsOfPlan(writing, plan, rules) : { person: [] };
-    return person.length === 0 ? undefined : toHeldResponse(await awaitApproval(writing, plan, person), now);
+    const needs = status === "ready" ? await needsOfPlan(writing, plan, rules) : undefined;
+    if (!needs || holdReasonsOf(needs).length === 0) {
+      return undefined;
+    }
+    const { asked_under: askedUnder } = heldColumns(call);
+    return toHeldResponse(await awaitApproval(writing, plan, { ...waitingOf(needs), askedUnder }), now);
   });
 }
 
@@ -142,15 +201,21 @@ async function findHeld(
   if (!hashes.includes(plan.call_hash ?? "")) {
     throw fail("idempotency_key_reused");
   }
-  if (plan.status === "run" && plan.result !== null) {
-    const body: unknown = JSON.parse(unseal(context.world, plan.result));
-    return { status: operation.status, body, isReplay: true };
+  const status = planStatusOf(plan);
+  const error = status === "failed" && readCallError(context.world, plan);
+  if (error) {
+    throw restoreFailure(error, true);
+  }
+  if (status === "run" && plan.result !== null) {
+    const body = readResult(context.world, plan);
+    return { status: plan.result_status ?? operation.status, body, isReplay: true };
   }
   return { ...toHeldResponse(plan, context.now), isReplay: true };
 }
 
 function toHeldResponse(plan: PlanRow, now: Date) {
-  const { id, summary, why, expires_at } = plan;
-  const body = { data: { plan: { id, status: shownStatus(plan, now), summary, why, expires_at } } };
+  const { id, summary, why, confirmable, expires_at } = plan;
+  const shown = { id, status: shownStatus(plan, now), summary, why, confirmable, expires_at };
+  const body = { data: { plan: shown } };
   return { status: 202, body, isReplay: false };
 }

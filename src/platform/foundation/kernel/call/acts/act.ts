@@ -1,4 +1,5 @@
 /** The record of acts: what is known of a call afterwards. */
+import type { Failure, Operation } from "../../../../../../tools/contract/index.ts";
 import type { Queries } from "../../../../../database/database.ts";
 import type { Caller } from "../../actor.ts";
 import type { Transaction } from "../../transaction.ts";
@@ -30,8 +31,10 @@ export interface RecordedAct {
   /** From `redactInput`; null once a contact that they named was erased. */
   readonly arguments: unknown;
   readonly status: number;
-  /** The code of the failure. */
+  /** The code of the failure, also of a call that waits. */
   readonly error: string | null;
+  /** The budget that the failure names. */
+  readonly budget: unknown;
   /** Until the response was ready, before its commit. */
   readonly duration_ms: number;
   /** The ids in the input, and of a write also those in its response. */
@@ -59,6 +62,8 @@ export interface ActStore {
 
 /** The record of this process. */
 export interface ActLog {
+  /** The record of a call that a route makes for an operation. Its caller may not be known yet. */
+  begin(call: Omit<RecordedCall, "acts">, caller?: Caller): CallRecord;
   /** Writes with the commit of what the calls have changed: one statement, and no wait. */
   writeWith(tx: Transaction, acts: readonly RecordedAct[]): void;
   /** Writes soon, while nobody waits. */
@@ -66,6 +71,42 @@ export interface ActLog {
   countRead(agent: ActAgent, operation: string, now: Date): void;
   /** Resolves when everything is written that was added and counted. */
   settle(): Promise<void>;
+}
+
+/** What of a call is recorded. */
+export interface RecordedCall {
+  readonly acts: ActLog;
+  /** The operation's name. */
+  readonly name: string;
+  readonly operation: Operation;
+  readonly tool: string | undefined;
+  readonly input: unknown;
+  readonly now: Date;
+}
+
+interface RecordedResponse {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+/** The record of a call while it runs. */
+export interface CallRecord {
+  /** Names the caller of a call that had no credential, such as a sign-in. */
+  identify(agent: ActAgent): void;
+  /** Replaces the input, which is not known before a form has been read. */
+  read(input: unknown): void;
+  /** The act that has this response. Undefined if the caller is not known. */
+  toAct(response: RecordedResponse): RecordedAct | undefined;
+  /** Records the effect in the transaction of the effect. */
+  writeWith(tx: Transaction, response: RecordedResponse): void;
+  /** Records in the same way that a failed call waits. */
+  holdWith(tx: Transaction, response: RecordedResponse, failure: Failure): void;
+  /** The transaction of the effect does not know yet what the call does: `end` or `fail` records it. */
+  defer(): void;
+  /** Records what no transaction has recorded. */
+  end(response: RecordedResponse & { readonly isReplay: boolean }): void;
+  /** Records a refusal. */
+  fail(error: unknown): void;
 }
 
 export function agentOf({ organization_id, user, credential, session }: Caller): ActAgent {

@@ -4,8 +4,9 @@ export {
   type ActLog,
   type ActStore,
   agentOf,
+  type CallRecord,
   operatorAgent,
   type RecordedAct,
 } from "./act.ts";
 export { createActLog, type OwnActLog } from "./log.ts";
-export { type CallRecord, createCallRecord } from "./record-call.ts";
+export { createCallRecord } from "./record-call.ts";

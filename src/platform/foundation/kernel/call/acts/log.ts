@@ -9,7 +9,8 @@ import type { Database } from "../../../../../database/database.ts";
 import { runFor } from "../../../../../database/sharing/index.ts";
 import type { Clock } from "../../../../../ports/clock.ts";
 import type { Log } from "../../../../../ports/telemetry/log.ts";
-import type { ActLog, ActStore, CountedReads, RecordedAct } from "./act.ts";
+import { type ActLog, type ActStore, agentOf, type CountedReads, type RecordedAct } from "./act.ts";
+import { createCallRecord } from "./record-call.ts";
 
 export interface ActLogOptions {
   /** Default: nothing is recorded. */
@@ -40,7 +41,7 @@ const everyMs = 10_000;
 const minuteMs = 60_000;
 
 export function createActLog({ store, database, now, log }: ActLogOptions): OwnActLog {
-  const acts: RecordedAct[] = [];
+  const waiting: RecordedAct[] = [];
   const reads = new Map<string, CountedReads>();
   let writing: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -48,8 +49,8 @@ export function createActLog({ store, database, now, log }: ActLogOptions): OwnA
   const report = (error: unknown) => log.error({ err: error }, "A part of the record could not be written");
 
   const writeActs = async (): Promise<void> => {
-    while (acts.length > 0) {
-      const rows = acts.splice(0, maxRows);
+    while (waiting.length > 0) {
+      const rows = waiting.splice(0, maxRows);
       await store?.insert(database.queries, rows).catch(report);
     }
   };
@@ -75,12 +76,14 @@ export function createActLog({ store, database, now, log }: ActLogOptions): OwnA
 
   const settle = async (): Promise<void> => {
     await writeReads(() => true);
-    while (writing || acts.length > 0) {
+    while (writing || waiting.length > 0) {
       await startWriting();
     }
   };
 
-  return {
+  const acts: OwnActLog = {
+    begin: (call, caller) => createCallRecord({ ...call, acts }, caller ? agentOf(caller) : null),
+
     writeWith(tx, rows) {
       if (store && rows.length > 0) {
         tx.sendWithCommit(() => store.insert(tx, rows));
@@ -88,8 +91,8 @@ export function createActLog({ store, database, now, log }: ActLogOptions): OwnA
     },
 
     add(act) {
-      if (store && acts.length < maxWaiting) {
-        acts.push(act);
+      if (store && waiting.length < maxWaiting) {
+        waiting.push(act);
         startWriting().catch(report);
       }
     },
@@ -116,4 +119,5 @@ export function createActLog({ store, database, now, log }: ActLogOptions): OwnA
       await settle();
     },
   };
+  return acts;
 }

@@ -1,41 +1,14 @@
 /** Records one call: its effect in its own transaction, else its refusal. */
-import { Failure, type Operation } from "../../../../../../tools/contract/index.ts";
+import { Failure } from "../../../../../../tools/contract/index.ts";
 import { newId } from "../../../../../database/id.ts";
-import type { Transaction } from "../../transaction.ts";
-import { type ActAgent, type ActLog, noOrganization, type RecordedAct } from "./act.ts";
+import {
+  type ActAgent,
+  type CallRecord,
+  noOrganization,
+  type RecordedAct,
+  type RecordedCall,
+} from "./act.ts";
 import { idsIn, redactInput } from "./redact.ts";
-
-/** What of a call is recorded. */
-export interface RecordedCall {
-  readonly acts: ActLog;
-  /** The operation's name. */
-  readonly name: string;
-  readonly operation: Operation;
-  readonly tool: string | undefined;
-  readonly input: unknown;
-  readonly now: Date;
-}
-
-interface RecordedResponse {
-  readonly status: number;
-  readonly body: unknown;
-}
-
-/** The record of a call while it runs. */
-export interface CallRecord {
-  /** Names the caller of a call that had no credential, such as a sign-in. */
-  identify(agent: ActAgent): void;
-  /** Replaces the input, which is not known before a form has been read. */
-  read(input: unknown): void;
-  /** The act that has this response. Undefined if the caller is not known. */
-  toAct(response: RecordedResponse): RecordedAct | undefined;
-  /** Records the effect in the transaction of the effect. */
-  writeWith(tx: Transaction, response: RecordedResponse): void;
-  /** Records what no transaction has recorded. */
-  end(response: RecordedResponse & { readonly isReplay: boolean }): void;
-  /** Records a refusal. */
-  fail(error: unknown): void;
-}
 
 /** Refusals that say nothing about the call: it may be sent again as it is. */
 const unrecorded: readonly number[] = [429, 503];
@@ -50,6 +23,7 @@ export function createCallRecord(call: RecordedCall, caller: ActAgent | null): C
   let { input } = call;
   let agent = caller;
   let isWritten = false;
+  let isDeferred = false;
 
   const toAct: CallRecord["toAct"] = ({ status, body }) => {
     if (!agent) {
@@ -70,6 +44,7 @@ export function createCallRecord(call: RecordedCall, caller: ActAgent | null): C
       arguments: redactInput(operation, input),
       status,
       error: null,
+      budget: null,
       duration_ms: Math.round(performance.now() - startedAt),
       ids,
     };
@@ -90,12 +65,20 @@ export function createCallRecord(call: RecordedCall, caller: ActAgent | null): C
       acts.writeWith(tx, act ? [act] : []);
       isWritten = true;
     },
+    holdWith(tx, response, failure) {
+      const act = toAct(response);
+      acts.writeWith(tx, act ? [{ ...act, ...errorOf(failure) }] : []);
+      isWritten = true;
+    },
+    defer() {
+      isDeferred = true;
+    },
     end(response) {
       if (operation.effect === "delegated" || response.isReplay) {
         return;
       }
       if (!isRead || tool !== undefined) {
-        const isDone = isWritten || operation.effect !== "public";
+        const isDone = isWritten || (operation.effect !== "public" && !isDeferred);
         if (isRead || !isDone) {
           add(toAct(response));
         }
@@ -111,9 +94,15 @@ export function createCallRecord(call: RecordedCall, caller: ActAgent | null): C
         return;
       }
       const act = toAct({ status, body: null });
-      add(act && { ...act, error: error instanceof Failure ? error.code : "internal" });
+      add(act && { ...act, ...errorOf(error) });
     },
   };
+}
+
+function errorOf(error: unknown): Pick<RecordedAct, "error" | "budget"> {
+  return error instanceof Failure
+    ? { error: error.code, budget: error.detail.budget ?? null }
+    : { error: "internal", budget: null };
 }
 
 /** Whether an inner call has recorded the error; from now on, it has. */

@@ -4,9 +4,11 @@
  */
 
 import type { Operation } from "../../../../../../tools/contract/index.ts";
+import { allowedOperations } from "../../../../../../tools/rule-operations.ts";
 import { createToolReader } from "../../../../../../tools/tool-call.ts";
 import type { Caller } from "../../actor.ts";
 import type { DelegatedContext, World } from "../../context.ts";
+import { bindToTools } from "../authorize.ts";
 import type { CallResponse } from "../idempotency/index.ts";
 import { type OperationCall, runHandler } from "../operation-call.ts";
 import { createToolLists } from "./tools.ts";
@@ -33,13 +35,15 @@ export function createDelegatedRunner(
   return async (outer) => {
     const { caller, context, route, key: idempotencyKey } = outer;
     const { address, signal } = context;
-    const { scopes } = caller;
+    const { scopes, rules } = bindToTools(caller);
+    const allowed = allowedOperations(rules);
     let isReplay = false;
     const tools: DelegatedContext["tools"] = {
-      list: () => listTools(scopes),
+      list: () => listTools(scopes, allowed),
 
       async call(tool, sent) {
-        const request = { name: tool, arguments: sent, scopes, hiddenBy: hiddenBy(tool) };
+        const hidden = hiddenBy(tool);
+        const request = { name: tool, arguments: sent, scopes, allowed, hiddenBy: hidden };
         const { name: operation, input } = readTool(request);
         const response = await call({
           operation,

@@ -9,6 +9,7 @@ import {
   toolNames,
 } from "../../../../../../tools/contract/index.ts";
 import { catalogue as declaredOperations } from "../../../../../../tools/index.ts";
+import { type AllowedOperations, permitsOperation } from "../../../../../../tools/rule-operations.ts";
 import type { Caller } from "../../actor.ts";
 import type { DelegatedContext, World } from "../../context.ts";
 
@@ -17,11 +18,14 @@ const declaredTools = toolNames(declaredOperations);
 
 type Catalogue = Readonly<Record<string, Operation>>;
 
-/** Few different sets of scopes are in use; above this number the oldest list is dropped. */
+/** Few sets of scopes and of allowed operations are in use; above this number the oldest list is dropped. */
 const maxCachedLists = 64;
 
-/** Lists the tools that a caller with these scopes may call. */
-type ListTools = (scopes: Caller["scopes"]) => ReturnType<DelegatedContext["tools"]["list"]>;
+/** Lists the tools that a caller may call with these scopes, under rules that allow these operations. */
+type ListTools = (
+  scopes: Caller["scopes"],
+  allowed?: AllowedOperations,
+) => ReturnType<DelegatedContext["tools"]["list"]>;
 
 /**
  * Converting the schemas takes 50 ms of CPU, so it is done once. Closing the texts takes 1 ms for each list.
@@ -29,15 +33,15 @@ type ListTools = (scopes: Caller["scopes"]) => ReturnType<DelegatedContext["tool
 export function createToolLists(catalogue: Catalogue, hiddenBy: World["hiddenBy"]): ListTools {
   let tools: ReturnType<typeof describeInputs> | undefined;
   const lists = new Map<string, ReturnType<ListTools>>();
-  return (scopes) => {
-    const key = allScopes.filter((scope) => scopes.has(scope)).join();
+  return (scopes, allowed = null) => {
+    const key = JSON.stringify([allScopes.filter((scope) => scopes.has(scope)), allowed]);
     const cached = lists.get(key);
     if (cached) {
       return cached;
     }
     tools ??= describeInputs(catalogue).filter(({ name }) => hiddenBy(name) === undefined);
     const listed = closeTexts(
-      tools.filter(({ scope }) => permits(scopes, scope)),
+      tools.filter(({ scope, operation }) => permits(scopes, scope) && permitsOperation(allowed, operation)),
       declaredTools,
     ).map(({ name, description, inputSchema }) => ({
       name,
@@ -58,6 +62,7 @@ function describeInputs(catalogue: Catalogue) {
     Object.entries(toolMappingsOf(operationName, operation)).map(([name, { description, input }]) => ({
       name,
       description,
+      operation: operationName,
       scope: operation.scope,
       inputSchema: toJsonSchema(input, "tool"),
     })),

@@ -11,13 +11,15 @@ import { fail } from "../../../../../../tools/errors.ts";
 import type { Queries } from "../../../../../database/database.ts";
 import type { Tables } from "../../../../../database/schema/index.ts";
 import { type Actor, type IdempotencyKey, recordOf } from "../../actor.ts";
-import type { World } from "../../context.ts";
+import type { OutwardClaim } from "../../planned.ts";
 import type { Transaction } from "../../transaction.ts";
-import { type CallResponse, findStoredResponse, type IdempotentRequest } from "../idempotency/index.ts";
-
-/** How long after a crash the call still counts as running. */
-const leaseMs = 10_000;
-const renewEveryMs = 3_000;
+import {
+  type CallResponse,
+  findStoredResponse,
+  type IdempotentRequest,
+  storeResponse,
+} from "../idempotency/index.ts";
+import { runningUntil } from "./claim.ts";
 
 /** What a call whose process died has stored. */
 export interface StoredIntent {
@@ -59,7 +61,7 @@ export async function openIntent(
       intent: "null",
       owner: own.owner,
       actor: JSON.stringify(recordOf(actor)),
-      running_until: leaseFrom(now),
+      running_until: runningUntil(now),
       created_at: now.toISOString(),
     })
     .onConflict((conflict) => conflict.doNothing())
@@ -102,7 +104,7 @@ export async function takeOver(
   const own = { key: idempotencyKey, owner: randomUUID() };
   await tx
     .updateTable("outward_calls")
-    .set({ owner: own.owner, running_until: leaseFrom(now) })
+    .set({ owner: own.owner, running_until: runningUntil(now) })
     .where(hasKey(idempotencyKey))
     .execute();
   return { own, stored: { actor: row.actor, intent: row.intent } };
@@ -123,17 +125,19 @@ export async function closeIntent(tx: Transaction, own: OwnIntent): Promise<bool
   return numDeletedRows > 0n;
 }
 
-/** Keeps the row's time in the future. Call the returned function when the call has ended. */
-export function keepRunning({ database, now, log }: World, own: OwnIntent): () => void {
-  const timer = setInterval(() => {
-    database.queries
-      .updateTable("outward_calls")
-      .set({ running_until: leaseFrom(now()) })
-      .where(isOwn(own))
-      .execute()
-      .catch((error: unknown) => log.warn({ err: error }, "A running call could not be extended"));
-  }, renewEveryMs);
-  return () => clearInterval(timer);
+/** The claim of a call with an idempotency key: the response is stored under the key. */
+export function claimOfKey(request: IdempotentRequest, own: OwnIntent): OutwardClaim {
+  return {
+    close: (tx) => closeIntent(tx, own),
+    async reopen(tx) {
+      await closeIntent(tx, own);
+    },
+    findResponse: (tx) => findStoredResponse(tx, request),
+    storeResponse: (tx, response) => storeResponse(tx, request, response),
+    async renew(db, until) {
+      await db.updateTable("outward_calls").set({ running_until: until }).where(isOwn(own)).execute();
+    },
+  };
 }
 
 /** The keys of calls whose process died, of operations with these names. */
@@ -146,10 +150,6 @@ export function findAbandoned(db: Queries, operations: readonly string[], now: D
     .orderBy("running_until")
     .limit(100)
     .execute();
-}
-
-function leaseFrom(now: Date): string {
-  return new Date(now.getTime() + leaseMs).toISOString();
 }
 
 function hasKey(key: IdempotencyKey) {

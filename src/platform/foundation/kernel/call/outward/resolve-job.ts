@@ -6,7 +6,7 @@ import type { Module } from "../../module.ts";
 import { type ActAgent, createCallRecord } from "../acts/index.ts";
 import { codecFor } from "../execute-write.ts";
 import { type BoundOperation, bindHandlers, outwardStepsOf } from "../operation-call.ts";
-import { findAbandoned, type StoredIntent, takeOver } from "./intents.ts";
+import { claimOfKey, findAbandoned, type StoredIntent, takeOver } from "./intents.ts";
 import { type OutwardTask, resolveAbandoned } from "./run.ts";
 
 export function createResolveJob(modules: readonly Module[]): ModuleJob {
@@ -56,7 +56,8 @@ async function resolveOne(
       { acts: world.acts, name, operation, tool: undefined, input: undefined, now },
       toAgent(idempotencyKey, taken.stored.actor),
     );
-    const task: OutwardTask = { operation, handler: steps, outward, request, own: taken.own, record };
+    const claim = claimOfKey(request, taken.own);
+    const task: OutwardTask = { operation, handler: steps, outward, claim, record };
     await resolveAbandoned(task, taken.stored).catch((error: unknown) => {
       record.fail(error);
       throw error;

@@ -11,30 +11,19 @@ import { Failure, type Operation } from "../../../../../../tools/contract/index.
 import { fail } from "../../../../../../tools/errors.ts";
 import type { OutwardContext } from "../../context.ts";
 import type { AnyOutwardHandler } from "../../module.ts";
+import type { OutwardClaim } from "../../planned.ts";
 import type { Transaction } from "../../transaction.ts";
 import type { CallRecord } from "../acts/index.ts";
 import { ownerOf, throwIfFailed, toIdempotentRequest } from "../execute-write.ts";
-import {
-  type CallResponse,
-  findStoredResponse,
-  type IdempotentRequest,
-  isPermanent,
-  storeResponse,
-} from "../idempotency/index.ts";
+import { type CallResponse, isPermanent } from "../idempotency/index.ts";
 import {
   createResponse,
   createTenantContext,
   type OperationCall,
   outwardStepsOf,
 } from "../operation-call.ts";
-import {
-  closeIntent,
-  keepRunning,
-  type OwnIntent,
-  openIntent,
-  type StoredIntent,
-  saveIntent,
-} from "./intents.ts";
+import { keepRunning } from "./claim.ts";
+import { claimOfKey, openIntent, type StoredIntent, saveIntent } from "./intents.ts";
 
 export async function runOutward(call: OperationCall): Promise<CallResponse> {
   const { caller, context, operation } = call;
@@ -65,28 +54,56 @@ export async function runOutward(call: OperationCall): Promise<CallResponse> {
   if (opened.state === "answered") {
     return throwIfFailed(opened.response);
   }
-  const task = { operation, handler, outward, request, own: opened.own, record: call.record };
-  const stop = keepRunning(context.world, opened.own);
-  try {
-    return throwIfFailed(
+  const claim = claimOfKey(request, opened.own);
+  const task = { operation, handler, outward, claim, record: call.record };
+  return throwIfFailed(
+    await whileRunning(task, () =>
       opened.state === "new"
-        ? await callAndRecord(task, handler, opened.intent)
-        : await resolveAbandoned(task, opened.stored),
-    );
+        ? callAndRecord(task, handler, opened.intent)
+        : resolveAbandoned(task, opened.stored),
+    ),
+  );
+}
+
+/**
+ * Makes the call of an intent that is committed with its claim, or resolves it if its process died. Returns
+ * the stored response.
+ * @throws Failure if the third party did not accept the call, which may be made again; any error after which
+ *   the outcome is unknown, which is then the stored response.
+ */
+export function completeCall(
+  task: OutwardTask & { readonly handler: AnyOutwardHandler },
+  { intent, isAbandoned }: { readonly intent: unknown; readonly isAbandoned: boolean },
+): Promise<CallResponse> {
+  const { handler, outward } = task;
+  return whileRunning(task, () =>
+    isAbandoned
+      ? resolveAbandoned(task, { actor: outward.actor, intent })
+      : callAndRecord(task, handler, handler.intent.parse(intent)),
+  );
+}
+
+async function whileRunning<Result>(
+  { outward, claim }: OutwardTask,
+  run: () => Promise<Result>,
+): Promise<Result> {
+  const stop = keepRunning(outward.world, claim);
+  try {
+    return await run();
   } finally {
     stop();
   }
 }
 
-/** A call with an idempotency key. */
+/** A call whose intent is stored. */
 export interface OutwardTask {
   readonly operation: Operation;
   /** Undefined for a streamed operation, whose call can't be looked up. */
   readonly handler: AnyOutwardHandler | undefined;
   readonly outward: OutwardContext;
-  readonly request: IdempotentRequest;
-  readonly own: OwnIntent;
-  readonly record: CallRecord;
+  readonly claim: OutwardClaim;
+  /** Undefined for the call of a plan, whose run is recorded. */
+  readonly record: CallRecord | undefined;
 }
 
 async function callAndRecord(
@@ -94,7 +111,7 @@ async function callAndRecord(
   handler: AnyOutwardHandler,
   intent: unknown,
 ): Promise<CallResponse> {
-  const { outward, own } = task;
+  const { outward, claim } = task;
   let result: unknown;
   try {
     result = await handler.call(intent, outward);
@@ -105,7 +122,7 @@ async function callAndRecord(
     if (error instanceof Failure) {
       // The handler knows that the third party did not accept the call, so the call may be tried again with
       // the same key.
-      await outward.world.database.transaction((tx) => closeIntent(tx, own));
+      await outward.world.database.transaction((tx) => claim.reopen(tx, error));
     } else {
       await end(task, async () => toResponse(fail("outcome_unknown")));
     }
@@ -160,15 +177,15 @@ async function endWithFailure(
  * other call counts; if the other call has not ended either, the outcome is unknown.
  */
 async function end(
-  { outward, request, own }: OutwardTask,
+  { outward, claim }: OutwardTask,
   effect: (tx: Transaction) => Promise<CallResponse>,
 ): Promise<CallResponse> {
   return outward.world.database.transaction(async (tx) => {
-    if (!(await closeIntent(tx, own))) {
-      return (await findStoredResponse(tx, request)) ?? toResponse(fail("outcome_unknown"));
+    if (!(await claim.close(tx))) {
+      return (await claim.findResponse(tx)) ?? toResponse(fail("outcome_unknown"));
     }
     const response = await effect(tx);
-    await storeResponse(tx, request, response);
+    await claim.storeResponse(tx, response);
     return response;
   });
 }
@@ -184,7 +201,7 @@ async function recordResult(
   { intent, result }: { readonly intent: unknown; readonly result: unknown },
 ): Promise<CallResponse> {
   const response = createResponse(operation, await handler.record(result, intent, { ...outward, tx }));
-  record.writeWith(tx, response);
+  record?.writeWith(tx, response);
   return response;
 }
 

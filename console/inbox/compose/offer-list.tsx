@@ -1,0 +1,106 @@
+/**
+ * What a text field offers after a sign at the start of a word, as a combobox: arrows choose one, Enter or
+ * Tab inserts it, Escape closes the list.
+ */
+import { type Signal, useComputed, useSignal } from "@preact/signals";
+import type { RefObject } from "preact";
+
+interface Offer {
+  readonly id: string;
+  readonly name: string;
+  readonly detail: string;
+  /** Replaces the sign and what follows it. */
+  readonly content: string;
+}
+
+export interface OfferSource {
+  readonly sign: "/" | "@";
+  readonly label: string;
+  /** @param typed what follows the sign, in lower case */
+  find(typed: string): readonly Offer[];
+}
+
+interface Field {
+  readonly text: Signal<string>;
+  readonly field: RefObject<HTMLTextAreaElement | null>;
+  readonly source: OfferSource;
+}
+
+const mostShown = 8;
+
+export function useOffers({ text, field, source }: Field) {
+  /** What follows the sign before the caret; null while there is none. */
+  const typed = useSignal<string | null>(null);
+  const chosen = useSignal(0);
+  const offers = useComputed(() =>
+    typed.value === null ? [] : source.find(typed.value.toLowerCase()).slice(0, mostShown),
+  );
+
+  const insert = (content: string) => {
+    const { current: element } = field;
+    if (element === null || typed.value === null) {
+      return;
+    }
+    const caret = element.selectionStart;
+    const before = `${text.value.slice(0, caret - typed.value.length - 1)}${content}`;
+    text.value = `${before}${text.value.slice(caret)}`;
+    typed.value = null;
+    requestAnimationFrame(() => element.setSelectionRange(before.length, before.length));
+  };
+  const move = (step: number) => () => {
+    const { length } = offers.value;
+    chosen.value = (chosen.value + step + length) % length;
+  };
+  const choose = () => insert(offers.value[chosen.value]?.content ?? "");
+  const close = () => {
+    typed.value = null;
+  };
+  const keys: Readonly<Record<string, () => void>> = {
+    ArrowDown: move(1),
+    ArrowUp: move(-1),
+    Enter: choose,
+    Tab: choose,
+    Escape: close,
+  };
+  return {
+    label: source.label,
+    offers,
+    chosen,
+    insert,
+    /** Looks for the sign before the caret. */
+    look({ value, selectionStart }: HTMLTextAreaElement) {
+      const before = value.slice(0, selectionStart);
+      const [word = ""] = /\S*$/.exec(before) ?? [];
+      typed.value = word.startsWith(source.sign) ? word.slice(1) : null;
+      chosen.value = 0;
+    },
+    /** @returns whether the key was for the list */
+    handleKey(key: string): boolean {
+      const act = offers.value.length > 0 ? keys[key] : undefined;
+      act?.();
+      return act !== undefined;
+    },
+  };
+}
+
+export function OfferList({ id, list }: { id: string; list: ReturnType<typeof useOffers> }) {
+  return (
+    <div role="listbox" id={id} aria-label={list.label} class="offers">
+      {list.offers.value.map(({ id: key, name, detail, content }, index) => (
+        // biome-ignore lint/a11y/useFocusableInteractive: the text field keeps the focus and names the choice
+        <div
+          key={key}
+          id={`${id}-${index}`}
+          role="option"
+          aria-selected={index === list.chosen.value}
+          onMouseDown={(event) => {
+            event.preventDefault();
+            list.insert(content);
+          }}
+        >
+          <strong>{name}</strong> <span class="muted">{detail}</span>
+        </div>
+      ))}
+    </div>
+  );
+}

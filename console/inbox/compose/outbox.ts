@@ -1,0 +1,170 @@
+/**
+ * Messages that this browser sends. They are kept in its storage until the service has confirmed them, so
+ * that neither a lost connection nor a reload loses them. Each has an idempotency key, so that a repeated
+ * request sends one message.
+ *
+ * sending: a request runs or waits for the message before it. waiting: there is no connection, and the
+ * request is repeated. failed: the service rejected it. sent: the service has it, and the thread shows it
+ * soon.
+ */
+import { signal } from "@preact/signals";
+import { shareChange } from "../../live/live.ts";
+import { ofPerson } from "../../preferences.ts";
+import { call, type Input } from "../../service/call.ts";
+import { describeError } from "../../service/describe-error.ts";
+import { isTemporary, ServiceError } from "../../service/errors.ts";
+import { pause } from "../../service/pause.ts";
+import { texts } from "../../texts.ts";
+
+export interface Outgoing {
+  readonly key: string;
+  readonly conversation_id: string;
+  readonly input: Input<"send_message">;
+  /** What the thread shows in place of the message. */
+  readonly preview: string;
+  readonly created_at: string;
+  readonly state: "sending" | "waiting" | "failed" | "sent";
+  readonly problem: string;
+  /** The id that the service gave it; empty until then. */
+  readonly message_id: string;
+}
+
+export const outbox = signal<readonly Outgoing[]>([]);
+
+/** The service keeps the answer of an idempotency key for 24 hours. */
+const repeatableMs = 12 * 3_600_000;
+const firstPauseMs = 1_000;
+const longestPauseMs = 15_000;
+
+/** The end of the last request of each conversation: its messages are sent in the order of writing. */
+const queues = new Map<string, Promise<void>>();
+
+export function sendLater(conversation_id: string, input: Input<"send_message">, preview: string): void {
+  const outgoing: Outgoing = {
+    key: crypto.randomUUID(),
+    conversation_id,
+    input,
+    preview,
+    created_at: new Date().toISOString(),
+    state: "sending",
+    problem: "",
+    message_id: "",
+  };
+  outbox.value = [...outbox.value, outgoing];
+  store(outgoing);
+  enqueue(outgoing);
+}
+
+/** Sends a rejected message again, as a new request. */
+export function sendAgain({ key, conversation_id, input, preview }: Outgoing): void {
+  discard(key);
+  sendLater(conversation_id, input, preview);
+}
+
+export function discard(key: string): void {
+  outbox.value = outbox.value.filter((outgoing) => outgoing.key !== key);
+  localStorage.removeItem(storageKey(key));
+}
+
+/** Forgets the messages that the thread shows as the service has them. */
+export function forgetShown(ids: ReadonlySet<string>): void {
+  if (outbox.value.some(({ message_id }) => ids.has(message_id))) {
+    outbox.value = outbox.value.filter(({ message_id }) => !ids.has(message_id));
+  }
+}
+
+/** Continues what a reload or a crash of the browser interrupted. */
+export function restoreOutbox(): void {
+  const stored = Object.keys(localStorage)
+    .filter((name) => name.startsWith(storageKey("")))
+    .flatMap(readStored)
+    .sort((a, b) => a.created_at.localeCompare(b.created_at));
+  outbox.value = stored.map(expire);
+  for (const outgoing of outbox.value) {
+    if (outgoing.state !== "failed") {
+      enqueue(outgoing);
+    }
+  }
+}
+
+function readStored(name: string): Outgoing[] {
+  try {
+    return [JSON.parse(localStorage.getItem(name) ?? "") as Outgoing]; // `store` wrote it
+  } catch {
+    return [];
+  }
+}
+
+function expire(outgoing: Outgoing): Outgoing {
+  const age = Date.now() - Date.parse(outgoing.created_at);
+  return age < repeatableMs ? outgoing : { ...outgoing, state: "failed", problem: texts.outbox.tooOld };
+}
+
+function enqueue(outgoing: Outgoing): void {
+  const { conversation_id, key } = outgoing;
+  const before = queues.get(conversation_id) ?? Promise.resolve();
+  queues.set(
+    conversation_id,
+    before.then(() => withLock(key, () => deliver(outgoing))),
+  );
+}
+
+/** Two tabs do not send one message: the second one finds it confirmed. */
+async function withLock(key: string, send: () => Promise<void>): Promise<void> {
+  if (!navigator.locks) {
+    return send();
+  }
+  await navigator.locks.request(`tidings-send-${key}`, async () => {
+    if (localStorage.getItem(storageKey(key)) !== null) {
+      await send();
+    } else {
+      discard(key);
+    }
+  });
+}
+
+async function deliver({ key, conversation_id, input }: Outgoing): Promise<void> {
+  for (let pauseMs = firstPauseMs; outbox.value.some((one) => one.key === key); ) {
+    try {
+      const { data } = await call("send_message", input, { idempotencyKey: key });
+      localStorage.removeItem(storageKey(key));
+      change(key, { state: "sent", message_id: data.id });
+      // The first event of the message comes when the channel has it, which may take long.
+      shareChange(conversation_id);
+      return;
+    } catch (error) {
+      if (!isTemporary(error) && !isRunning(error)) {
+        change(key, { state: "failed", problem: describeError(error) });
+        return;
+      }
+      change(key, { state: "waiting" });
+      await pause(pauseMs);
+      pauseMs = Math.min(pauseMs * 2, longestPauseMs);
+    }
+  }
+}
+
+/** A request with the same key has not ended, such as the one of a connection that was cut. */
+function isRunning(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === "request_in_progress";
+}
+
+function change(key: string, changes: Partial<Outgoing>): void {
+  outbox.value = outbox.value.map((one) => (one.key === key ? { ...one, ...changes } : one));
+  const changed = outbox.value.find((one) => one.key === key);
+  if (changed?.state === "failed") {
+    store(changed);
+  }
+}
+
+function store(outgoing: Outgoing): void {
+  try {
+    localStorage.setItem(storageKey(outgoing.key), JSON.stringify(outgoing));
+  } catch {
+    // A full storage: the message is sent as long as the page stays open.
+  }
+}
+
+function storageKey(key: string): string {
+  return `tidings.${ofPerson("outbox")}.${key}`;
+}

@@ -1,0 +1,185 @@
+/** Chooses an approved template, fills in its variables with a preview, and sends it. */
+import { useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { Dialog } from "../../controls/dialog.tsx";
+import { isPlaygroundOffered } from "../../playground/available.ts";
+import { type Answer, call, type Input } from "../../service/call.ts";
+import { describeError } from "../../service/describe-error.ts";
+import { texts } from "../../texts.ts";
+import { TemplateText } from "../thread/message-content.tsx";
+import { fillTemplate, type Template } from "./fill-template.ts";
+import { sendLater } from "./outbox.ts";
+
+type Listed = Answer<"list_templates">["data"][number];
+
+interface Props {
+  /** The id of the conversation. */
+  readonly to: string;
+  /** Suggested for the first variable. */
+  readonly contactName: string | null;
+  readonly onClose: () => void;
+}
+
+export function TemplateDialog({ to, contactName, onClose }: Props) {
+  const send = (content: NonNullable<Input<"send_message">["template"]>, preview: string) => {
+    sendLater(to, { to, type: "template", template: content }, preview);
+    onClose();
+  };
+  return (
+    <Dialog title={texts.templates.title} onClose={onClose}>
+      <TemplateForm contactName={contactName} onSend={send} />
+    </Dialog>
+  );
+}
+
+interface FormProps {
+  readonly contactName: string | null;
+  readonly onSend: (content: NonNullable<Input<"send_message">["template"]>, preview: string) => void;
+}
+
+export function TemplateForm({ contactName, onSend }: FormProps) {
+  const found = useSignal<readonly Listed[] | null>(null);
+  const search = useSignal("");
+  const template = useSignal<Template | null>(null);
+  const problem = useSignal("");
+  const searchField = useRef<HTMLInputElement>(null);
+
+  const guard = async (act: () => Promise<void>) => {
+    try {
+      await act();
+    } catch (error) {
+      problem.value = describeError(error);
+    }
+  };
+  useEffect(() => {
+    void guard(async () => {
+      const sought = search.value === "" ? {} : { search: search.value };
+      const { data } = await call("list_templates", { per_page: 50, ...sought });
+      found.value = data.filter(({ is_sendable }) => is_sendable);
+    });
+  }, [search.value]);
+
+  if (template.value !== null) {
+    return (
+      <Variables
+        key={template.value.id}
+        template={template.value}
+        contactName={contactName}
+        onSend={onSend}
+        onBack={() => {
+          template.value = null;
+          requestAnimationFrame(() => searchField.current?.focus());
+        }}
+      />
+    );
+  }
+  const choose = ({ id }: Listed) =>
+    guard(async () => {
+      template.value = (await call("get_template", { id })).data;
+    });
+  return (
+    <>
+      <label>
+        {texts.templates.search}
+        <input
+          type="search"
+          ref={searchField}
+          autofocus
+          value={search.value}
+          onInput={({ currentTarget }) => {
+            search.value = currentTarget.value;
+          }}
+        />
+      </label>
+      <p class="error" role="alert">
+        {problem.value}
+      </p>
+      {found.value?.length === 0 && <NoTemplate isSearched={search.value.trim() !== ""} />}
+      <ul class="stack">
+        {found.value?.map((one) => (
+          <li key={one.id}>
+            <button type="button" class="found" onClick={() => void choose(one)}>
+              <strong>{one.name}</strong>
+              <span class="small muted">{describeTemplate(one)}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+/** The playground has a sample with a template, and a customer who can write first. */
+function NoTemplate({ isSearched }: { isSearched: boolean }) {
+  return (
+    <>
+      <p class="muted">{isSearched ? texts.templates.none : texts.templates.noneYet}</p>
+      {!isSearched && isPlaygroundOffered() && (
+        <p>
+          {texts.templates.tryPlayground} <a href="/console/playground">{texts.playground.openIt}</a>
+        </p>
+      )}
+    </>
+  );
+}
+
+function describeTemplate({ language, category }: Pick<Listed, "language" | "category">): string {
+  return `${language} · ${texts.templates.categories[category]}`;
+}
+
+interface VariablesProps extends FormProps {
+  readonly template: Template;
+  readonly onBack: () => void;
+}
+
+function Variables({ template, contactName, onSend, onBack }: VariablesProps) {
+  const values = useSignal<Readonly<Record<string, string>>>(
+    Object.fromEntries(
+      template.variables.map(({ name }, index) => [name, index === 0 ? (contactName ?? "") : ""]),
+    ),
+  );
+  const filled = fillTemplate(template, values.value);
+  const form = useRef<HTMLFormElement>(null);
+  // The button that had the focus is no longer there.
+  useEffect(() => form.current?.querySelector<HTMLElement>("input, [type=submit]")?.focus(), []);
+  return (
+    <form
+      ref={form}
+      class="stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const { name, language } = template;
+        onSend({ name, language, variables: values.value }, filled.body);
+      }}
+    >
+      <h3>
+        {template.name} · {describeTemplate(template)}
+      </h3>
+      {template.variables.map(({ name, example }) => (
+        <label key={name}>
+          {texts.templates.variable(name)}
+          <input
+            required
+            maxLength={1024}
+            placeholder={example}
+            value={values.value[name]}
+            onInput={({ currentTarget }) => {
+              values.value = { ...values.value, [name]: currentTarget.value };
+            }}
+          />
+        </label>
+      ))}
+      <section aria-label={texts.templates.preview} class="bubble outbound">
+        <TemplateText template={filled} />
+      </section>
+      <div class="row spread">
+        <button type="button" onClick={onBack}>
+          {texts.templates.other}
+        </button>
+        <button type="submit" class="primary">
+          {texts.compose.send}
+        </button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,129 @@
+/** The open conversation: its header, its messages, the reply box, and the panel about its contact. */
+import { useSignal } from "@preact/signals";
+import { useEffect, useMemo } from "preact/hooks";
+import { useLocation } from "preact-iso/router";
+import { describeError } from "../../service/describe-error.ts";
+import { session } from "../../session/session.ts";
+import { texts } from "../../texts.ts";
+import { now } from "../../time.ts";
+import { changeConversation } from "../acts.ts";
+import { Composer } from "../compose/composer.tsx";
+import { forgetShown } from "../compose/outbox.ts";
+import { ContactPanel } from "../panel/contact-panel.tsx";
+import { describeOthers, usePresence } from "../presence.ts";
+import { unreadMentions } from "../unread.ts";
+import { MessageLog } from "./message-log.tsx";
+import { type Message, type OpenConversation, openConversation } from "./open-conversation.ts";
+import { ThreadHeader } from "./thread-header.tsx";
+
+interface Props {
+  readonly id: string;
+  readonly onLeave: () => void;
+  /** Whether the panel about the contact is open at first; by default on a wide screen. */
+  readonly hasPanel?: boolean;
+}
+
+export function ThreadPane({ id, onLeave, hasPanel = isWide() }: Props) {
+  const conversation = useMemo(() => openConversation(id), [id]);
+  const isPanelOpen = useSignal(hasPanel);
+  const quoted = useSignal<Message | null>(null);
+  const context = conversation.context.value;
+  const error = conversation.error.value;
+
+  useEffect(() => () => conversation.stop(), [conversation]);
+  useEffect(
+    () => forgetShown(new Set(conversation.messages.value.map((message) => message.id))),
+    [conversation.messages.value],
+  );
+  useMarkRead(conversation);
+  useWindowEnd(conversation);
+  const { message: wanted } = useLocation().query;
+  const handleWrite = usePresence(id);
+
+  if (context === null) {
+    return (
+      <section class="thread-pane empty" aria-label={texts.thread.title}>
+        {error === null ? texts.loading : <p class="error">{describeError(error)}</p>}
+        <button type="button" onClick={onLeave}>
+          {texts.thread.back}
+        </button>
+      </section>
+    );
+  }
+  return (
+    <>
+      <section class="thread-pane" aria-label={texts.thread.title}>
+        <ThreadHeader
+          context={context}
+          onLeave={onLeave}
+          onChange={conversation.refresh}
+          isPanelOpen={isPanelOpen.value}
+          onTogglePanel={() => {
+            isPanelOpen.value = !isPanelOpen.value;
+          }}
+        />
+        {error !== null && <p class="notice bad">{describeError(error)}</p>}
+        <MessageLog
+          conversation={conversation}
+          wanted={wanted}
+          onQuote={(message) => {
+            quoted.value = message;
+          }}
+        />
+        <p class="small muted presence" role="status">
+          {describeOthers(id)}
+        </p>
+        <Composer context={context} quoted={quoted} onChange={conversation.refresh} onWrite={handleWrite} />
+      </section>
+      {isPanelOpen.value && (
+        <ContactPanel
+          context={context}
+          onChange={conversation.refresh}
+          onClose={() => {
+            isPanelOpen.value = false;
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function isWide(): boolean {
+  return matchMedia("(min-width: 1200px)").matches;
+}
+
+/** Reads the conversation again when its 24-hour window ends, because nothing else happens then. */
+function useWindowEnd({ context, refresh }: OpenConversation): void {
+  const { is_within_24h_window = false, window_expires_at = null } = context.value?.conversation ?? {};
+  const hasEnded = is_within_24h_window && Date.parse(window_expires_at ?? "") <= now.value;
+  useEffect(() => {
+    if (hasEnded) {
+      refresh();
+    }
+  }, [hasEnded]);
+}
+
+/** Marks the conversation as read while the person can see it. */
+function useMarkRead({ id, context, refresh }: OpenConversation): void {
+  const { is_unread = false, is_unread_by_me = false } = context.value?.conversation ?? {};
+  const me = session.value?.user.id ?? "";
+  const mention = context.value?.notes.findLast(({ mentions }) => mentions.includes(me))?.id;
+  // Notes do not say whether they were read: one reading too many changes nothing.
+  const isMentioned = mention !== undefined && unreadMentions.value > 0;
+  const isUnread = is_unread || is_unread_by_me || isMentioned;
+  useEffect(() => {
+    if (!isUnread) {
+      return;
+    }
+    const mark = async () => {
+      if (document.visibilityState === "visible") {
+        document.removeEventListener("visibilitychange", mark);
+        await changeConversation(id, { is_unread: false });
+        refresh();
+      }
+    };
+    document.addEventListener("visibilitychange", mark);
+    void mark();
+    return () => document.removeEventListener("visibilitychange", mark);
+  }, [isUnread, id, mention]);
+}

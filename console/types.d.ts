@@ -1,0 +1,4 @@
+/** Modules that the build generates. */
+declare module "virtual:operations" {
+  export const operations: Readonly<Record<string, readonly [method: string, path: string]>>;
+}

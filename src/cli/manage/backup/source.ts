@@ -1,0 +1,95 @@
+/**
+ * Opens the database that is backed up, while the service runs or not.
+ *
+ * PostgreSQL is read through a connection of its own. An embedded database is open in one process only: if
+ * the service runs, that process makes a copy of the files between two statements, and the copy is read.
+ */
+import { existsSync } from "node:fs";
+import { mkdir, readdir, rm, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { z } from "zod";
+import type { Config } from "../../../config/index.ts";
+import { openDatabase } from "../../../database/connect.ts";
+import type { Database } from "../../../database/database.ts";
+import { CommandError } from "../../commands/command-error.ts";
+import { openDataFolder } from "../../data-folder/data-folder.ts";
+import { createVerifier } from "../../data-folder/verify-server.ts";
+import { silentLog } from "../../lazy-log.ts";
+import { copyPath, copyPrefix } from "./copy-route.ts";
+
+export interface BackupSource extends AsyncDisposable {
+  readonly database: Database;
+}
+
+export async function openSource({ databaseUrl, dataDir }: Config): Promise<BackupSource> {
+  if (databaseUrl !== undefined) {
+    return toSource(await openDatabase({ url: databaseUrl, dataDir, poolSize: 1, log: silentLog }));
+  }
+  const folder = await openDataFolder(dataDir);
+  await removeOldCopies(folder.path);
+  const owner = await folder.owner();
+  if (owner === undefined) {
+    return toSource(await openDatabase({ url: undefined, dataDir: folder.path, log: silentLog }));
+  }
+  const address = owner.address && (await createVerifier(folder)(owner.address));
+  if (address === undefined || address === "") {
+    throw new CommandError(`The process ${owner.pid} that owns ${folder.path} does not answer: try again.`);
+  }
+  const copy = await requestCopy(address, await folder.credential(), folder.path);
+  try {
+    const database = await openDatabase({ url: undefined, dataDir: copy, log: silentLog });
+    return toSource(database, () => rm(copy, { recursive: true, force: true }));
+  } catch (error) {
+    await rm(copy, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+function toSource(database: Database, remove: () => Promise<void> = async () => undefined): BackupSource {
+  return {
+    database,
+    async [Symbol.asyncDispose]() {
+      await database[Symbol.asyncDispose]();
+      await remove();
+    },
+  };
+}
+
+const CopyAnswer = z.object({ data: z.object({ folder: z.string() }) });
+
+/** The folder of the copy, which is in the data folder. */
+async function requestCopy(address: string, key: string, path: string): Promise<string> {
+  const answer = await fetch(address + copyPath, {
+    method: "POST",
+    headers: { "x-api-key": key },
+    redirect: "error",
+  });
+  const parsed = CopyAnswer.safeParse(await answer.json().catch(() => undefined));
+  if (answer.ok && parsed.success) {
+    const { folder } = parsed.data.data;
+    if (dirname(folder) === path && basename(folder).startsWith(copyPrefix)) {
+      return folder;
+    }
+  }
+  throw new CommandError(
+    answer.status === 404
+      ? "The running service is of an older version: restart it, then try again."
+      : `The running service could not copy its database: it answered ${answer.status}. Its log says why.`,
+  );
+}
+
+/** Longer than a backup takes. */
+const staleMs = 24 * 3_600_000;
+
+/** Removes copies of backups that were killed. */
+async function removeOldCopies(path: string): Promise<void> {
+  if (!existsSync(path)) {
+    await mkdir(path, { recursive: true });
+  }
+  for (const name of (await readdir(path)).filter((one) => one.startsWith(copyPrefix))) {
+    const { mtimeMs } = await stat(join(path, name));
+    if (Date.now() - mtimeMs > staleMs) {
+      await rm(join(path, name), { recursive: true, force: true });
+    }
+  }
+}

@@ -1,0 +1,22 @@
+/**
+ * What a channel sent of a message besides its content is kept with the message, not for a week. The ads by
+ * which a contact came are kept with the conversation, and the latest notice of the channel with the inbox.
+ */
+import { type Kysely, sql } from "kysely";
+
+const statements = [
+  `update messages set content = messages.content || jsonb_build_object('channel_data', message_originals.original)
+    from message_originals
+    where messages.organization_id = message_originals.organization_id
+      and messages.id = message_originals.message_id and messages.content <> '{}'`,
+  "drop table message_originals",
+  // {"first": …, "latest": …}
+  "alter table conversations add column referrals jsonb",
+  "alter table inboxes add column alert jsonb",
+];
+
+export async function up(database: Kysely<unknown>): Promise<void> {
+  for (const statement of statements) {
+    await sql.raw(statement).execute(database);
+  }
+}

@@ -1,0 +1,102 @@
+/** Time limits of statements, and errors that mean that the database can't be used at the moment. */
+import { AsyncLocalStorage } from "node:async_hooks";
+import pg from "pg";
+
+/** The limit of a statement in a request or a job. After this time PostgreSQL cancels the statement. */
+const defaultLimitMs = 15_000;
+/** How much later this process stops waiting, because the server did not even report the cancellation. */
+export const answerMarginMs = 3_000;
+
+const limits = new AsyncLocalStorage<number>();
+
+/** The limit of statements in the present work; 0 for none. */
+export function statementLimitMs(): number {
+  return limits.getStore() ?? defaultLimitMs;
+}
+
+/** Runs work whose statements may take as long as they need, such as a migration. */
+export function withoutStatementLimit<Result>(work: () => Result): Result {
+  return limits.run(0, work);
+}
+
+/** The database did not answer a statement in time. It is unknown whether the statement was executed. */
+export class NoAnswerError extends Error {
+  override readonly name = "NoAnswerError";
+}
+
+/**
+ * No connection could be made, for any reason. After the start the settings are known to be right, so a
+ * server that rejects the user or the database can't be used at the moment.
+ */
+export class NoConnectionError extends Error {
+  override readonly name = "NoConnectionError";
+
+  constructor(cause: unknown) {
+    super(cause instanceof Error ? cause.message : "The database can't be reached.", { cause });
+  }
+}
+
+/** The server accepts no writes, and DATABASE_URL asks for one that does. */
+export class ReadOnlyError extends Error {
+  override readonly name = "ReadOnlyError";
+}
+
+/** Node's codes for a connection that can't be made, or is lost. */
+const connectionCodes: ReadonlySet<unknown> = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "ECONNABORTED",
+  "EPIPE",
+  "ETIMEDOUT",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENETDOWN",
+  "EHOSTDOWN",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "ENOENT",
+]);
+
+/**
+ * SQL states, or their classes, of a server that can't do the work at the moment: connections (08), resources
+ * such as a full disk (53), shutdown and start (57P), cancelled by a time limit (57014), read-only (25006),
+ * input and output (58).
+ */
+const outageStates = /^(?:08|53|57P|57014|25006|58)/;
+
+/** Of these, those of a server that stops, starts, or has become a standby. */
+const interruptionStates = /^(?:08|57P0[123]|25006)/;
+
+/** Messages of `pg` without a code, for a connection that was lost or could not be made. */
+const lostConnection =
+  /^(?:Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed)/;
+
+/** Whether the same statement may succeed later. */
+export function isOutage(error: unknown): boolean {
+  if (error instanceof pg.DatabaseError) {
+    return outageStates.test(error.code ?? "");
+  }
+  return error instanceof NoAnswerError || isInterrupted(error);
+}
+
+/**
+ * Whether the same statement may succeed within seconds, because the connection was refused or lost, or the
+ * server is being replaced. It is unknown whether the statement was executed.
+ */
+export function isInterrupted(error: unknown): boolean {
+  if (error instanceof pg.DatabaseError) {
+    return interruptionStates.test(error.code ?? "");
+  }
+  const isConnection = error instanceof Error && "code" in error && connectionCodes.has(error.code);
+  return (
+    error instanceof NoConnectionError ||
+    error instanceof ReadOnlyError ||
+    isConnection ||
+    (error instanceof Error && lostConnection.test(error.message))
+  );
+}
+
+/** The SQLSTATE of an error, such as `23505`. Undefined if the error is not from the database. */
+export function sqlState(error: unknown): string | undefined {
+  return error instanceof pg.DatabaseError ? error.code : undefined;
+}

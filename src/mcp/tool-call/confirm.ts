@@ -1,0 +1,78 @@
+/**
+ * Lets the user of the client confirm a call that waits for it: asks the service to begin the confirmation,
+ * asks the user, and sends the answer to the service, which runs the call.
+ */
+import { createHash } from "node:crypto";
+import type { OutputOf } from "../../../tools/contract/index.ts";
+import { plans } from "../../../tools/plans.ts";
+import type { CallOptions, Client } from "../../client/index.ts";
+import type { UserAnswer } from "./call.ts";
+
+interface ConfirmingCall {
+  readonly client: Client;
+  readonly options: CallOptions;
+  /** Identifies the call of the client. */
+  readonly digest: string;
+}
+
+type ShownPlan = OutputOf<typeof plans.request_confirmation>["data"]["plan"];
+
+const digestLength = 43;
+
+export function digestCall(tool: string, input: Readonly<Record<string, unknown>>): string {
+  const content = JSON.stringify([tool, input]);
+  return createHash("sha256").update(content).digest("base64url").slice(0, digestLength);
+}
+
+/** @returns the question; undefined if a person has to release the plan. */
+export async function beginConfirmation({ client, options, digest }: ConfirmingCall, id: string) {
+  const { data } = await client.call(plans.request_confirmation, { id, call: digest }, options);
+  const { plan, state } = data;
+  // The id tells which plan the answer is about; the state is opaque.
+  return state === null ? undefined : { message: describePlan(plan), state: `${id}:${state}` };
+}
+
+/**
+ * Sends the user's answer. @returns the response to the call; a plan that waits or is declined, if it did not
+ * run.
+ */
+export async function sendAnswer(
+  { client, options, digest }: ConfirmingCall,
+  { state, answer }: UserAnswer,
+): Promise<object> {
+  const end = state.indexOf(":");
+  const confirmation = { id: state.slice(0, end), state: state.slice(end + 1), call: digest, answer };
+  const { data } = await client.call(plans.confirm_plan, confirmation, options);
+  const { plan, response } = data;
+  const { id, status, summary, why, confirmable, expires_at } = plan;
+  return response ?? { data: { plan: { id, status, summary, why, confirmable, expires_at } } };
+}
+
+/** In characters, of each text that a customer may have written. */
+const maxText = 200;
+
+/** What the user reads. Texts that may come from customers are quoted. */
+function describePlan(plan: ShownPlan): string {
+  const { summary, recipient_count, excluded_count, price, warnings, samples, is_undoable, expires_at } =
+    plan;
+  const excluded = excluded_count === 0 ? "" : `, ${excluded_count} excluded`;
+  const lines = [
+    `An assistant wants to: ${summary}.`,
+    recipient_count + excluded_count > 0 && `Recipients: ${recipient_count}${excluded}.`,
+    price && `Price: ${price.amount} ${price.currency}.`,
+    ...samples.map((sample) => `- ${describeSample(sample)}`),
+    ...warnings.map((warning) => `Warning: ${warning}.`),
+    !is_undoable && "It can't be undone.",
+    `Do you confirm it? The plan expires at ${expires_at}.`,
+  ];
+  return lines.filter((line) => typeof line === "string").join("\n");
+}
+
+function describeSample({ name, to, text, excluded }: ShownPlan["samples"][number]): string {
+  const who = [name === null ? undefined : quote(name), to].filter((part) => part !== undefined).join(" ");
+  return excluded === null ? `${who}: ${quote(text)}` : `${who}: excluded (${excluded})`;
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text.length > maxText ? `${text.slice(0, maxText)}…` : text);
+}

@@ -1,0 +1,79 @@
+/** What a stored message changes: its conversation, the consent of its contact, and events. */
+import type { ReceivedContent } from "../../../../../ports/channel/message-content.ts";
+import { capabilitiesOf } from "../../../../account/inboxes/index.ts";
+import type { Change, Transaction, World } from "../../../../foundation/kernel/index.ts";
+import { addressAmong, senderOf } from "../../../contacts/index.ts";
+import { recordInbound, recordOutbound, requireConversation } from "../../../conversations/index.ts";
+import { applyConsentWords } from "../../consent/index.ts";
+import { applyUpdates, lockMessages } from "../../progress/index.ts";
+import { getWaiters } from "../../waiting/index.ts";
+import { type MessageNames, type MessageToStore, phoneOf, type StoredMessage } from "./message.ts";
+
+export async function recordReceived(
+  change: Change,
+  { stored, names, contact, conversation }: StoredMessage,
+): Promise<void> {
+  const { tx, world } = change;
+  const { organization_id, message } = stored;
+  const isBlocked = contact.blocked_at !== null;
+  const { referral } = message.details ?? {};
+  await recordInbound(change, conversation, { at: message.occurred_at, isBlocked, referral });
+  tx.afterCommit(() => getWaiters(world).notify(organization_id, conversation.id));
+  emitReceived(tx, world, stored, names);
+}
+
+/** An answer by a person: it ends the flows and the bot of the conversation. */
+export async function recordEcho(change: Change, { stored, names, inbox }: StoredMessage): Promise<void> {
+  const { tx, world, now } = change;
+  const { organization_id: organization, message } = stored;
+  const { message_id, conversation_id } = names;
+  const conversation = await requireConversation(tx, organization, conversation_id, { locks: true });
+  const sent = { conversation, actor: phoneOf(inbox), now, isAnswer: true };
+  await recordOutbound({ tx, world }, [sent]);
+  const messages = await lockMessages(tx, { organization, ids: [message_id] });
+  const { channel_message_id, occurred_at: at } = message;
+  await applyUpdates(tx, world, {
+    messages,
+    updates: [{ message_id, type: "sent", at, channel_message_id }],
+  });
+}
+
+/** Changes the consent if a text is a stop or start word. */
+export async function applyWords(
+  change: Change,
+  { stored, inbox, contact, conversation }: StoredMessage,
+): Promise<void> {
+  const { content, from, occurred_at: at } = stored.message;
+  if (content.type === "text") {
+    const to = addressAmong(capabilitiesOf(change.world, inbox).addresses, from)?.value ?? null;
+    await applyConsentWords(change, { inbox, contact, conversation, text: content.text.body, to, at });
+  }
+}
+
+/** The link to a file expires, so events have none. */
+function withoutFile(content: ReceivedContent) {
+  return "media" in content || "unsupported" in content ? { type: content.type } : content;
+}
+
+function emitReceived(
+  tx: Transaction,
+  world: World,
+  { organization_id, message }: MessageToStore,
+  names: MessageNames,
+): void {
+  const { type, ...parts } = withoutFile(message.content);
+  const { channel_data: _, ...details } = message.details ?? {};
+  tx.afterCommit(() => world.metrics.message("received"));
+  tx.emit({
+    type: "message.received",
+    organization_id,
+    order: names.conversation_id,
+    data: {
+      ...names,
+      from: senderOf(message.from),
+      type,
+      ...parts,
+      ...details,
+    },
+  });
+}

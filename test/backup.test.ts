@@ -1,0 +1,228 @@
+/** Backups: what they contain, on which engines they are restored, and what is rejected. */
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { fill } from "../scripts/dump-version/fill.ts";
+import { auth } from "../tools/auth.ts";
+import { messages } from "../tools/messages/index.ts";
+import { ownerEmail, ownerPassword, startTestApp } from "./support/app.ts";
+import {
+  createEmbeddedTarget,
+  createFolder,
+  createPostgresTarget,
+  digestTables,
+  type RestoreTarget,
+} from "./support/backups.ts";
+import { runCommand } from "./support/command.ts";
+import { createTestDatabase, type TestDatabase } from "./support/database.ts";
+import { waitUntil } from "./support/served-process.ts";
+import { startEmulatedWhatsApp } from "./support/whatsapp-channel.ts";
+
+type Settings = Readonly<Record<string, string>>;
+
+async function runJson(args: readonly string[], env: Settings) {
+  const { status, stdout, stderr } = await runCommand([...args, "--json"], env);
+  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  return JSON.parse(stdout);
+}
+
+/** The setting that holds a restored installation. */
+const held = { settings: "row.name = 'held_since_backup'" };
+
+describe("a service with made-up data", { timeout: 180_000 }, () => {
+  let source: TestDatabase;
+  let folder: Awaited<ReturnType<typeof createFolder>>;
+  let backup: string;
+  let rows: Awaited<ReturnType<typeof digestTables>>;
+
+  beforeAll(async () => {
+    source = await createTestDatabase();
+    folder = await createFolder();
+    backup = join(folder.path, "backup.age");
+    await writeFile(join(folder.path, "passphrase"), "correct horse battery staple\n");
+    const app = await startTestApp({ database: source, startsAt: new Date("2026-03-02T09:00:00.000Z") });
+    await fill(app);
+    await app[Symbol.asyncDispose]();
+    rows = await digestTables(source.env);
+    const args = ["backup", backup, "--passphrase-file", join(folder.path, "passphrase")];
+    const report = await runJson(args, source.env);
+    expect(report).toMatchObject({ encrypted: true, damaged_files: [], problems: [] });
+    // One of the files is a folder.
+    expect(report.missing_files).toEqual([expect.stringMatching(/^org_/)]);
+    expect(report.rows).toBeGreaterThan(300);
+    expect(report.files).toBeGreaterThan(0);
+    expect(report.sealed_values).toBeGreaterThan(0);
+  });
+
+  afterAll(async () => {
+    await source?.[Symbol.asyncDispose]();
+    await folder?.[Symbol.asyncDispose]();
+  });
+
+  const passphrase = () => ["--passphrase-file", join(folder.path, "passphrase")];
+
+  test("has a backup that is encrypted, and verified without a database", async () => {
+    expect((await readFile(backup)).toString("latin1", 0, 26)).toBe("age-encryption.org/v1\n-> s");
+    const report = await runJson(["verify-backup", backup, ...passphrase()], {});
+    expect(report).toMatchObject({ problems: [], schema: expect.stringMatching(/^\d{4}-/) });
+    const withoutKey = await runCommand(["verify-backup", backup]);
+    expect(withoutKey).toMatchObject({
+      status: 2,
+      stderr: "tidings: The backup is encrypted: give --identity or --passphrase-file.\n",
+    });
+  });
+
+  test("is refused when it is damaged, or can't be opened, and nothing is restored", async () => {
+    await using target = await createEmbeddedTarget();
+    const whole = await readFile(backup);
+    const plain = join(folder.path, "plain.tar.gz");
+    await runJson(["backup", plain, "--plain"], source.env);
+    const archive = await readFile(plain);
+    const flip = (bytes: Buffer, at: number) => {
+      const changed = Buffer.from(bytes);
+      changed.writeUInt8(changed.readUInt8(at) ^ 1, at);
+      return changed;
+    };
+    const damaged = {
+      "cut.age": whole.subarray(0, whole.length - 100_000),
+      "flipped.age": flip(whole, Math.floor(whole.length / 2)),
+      "cut.tar.gz": archive.subarray(0, archive.length - 10_000),
+      "flipped.tar.gz": flip(archive, Math.floor(archive.length / 2)),
+      "other.txt": Buffer.from("It is a text."),
+    };
+    for (const [name, bytes] of Object.entries(damaged)) {
+      const path = join(folder.path, name);
+      await writeFile(path, bytes);
+      const verified = await runCommand(["verify-backup", path, ...passphrase()]);
+      expect([name, verified.status, verified.stderr]).toEqual([name, 1, expect.stringMatching(/damaged/)]);
+    }
+    const cut = ["restore", join(folder.path, "cut.tar.gz")];
+    expect(await runCommand(cut, target.env)).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/damaged/),
+    });
+    await writeFile(join(folder.path, "wrong"), "another passphrase");
+    const wrong = await runCommand(
+      ["restore", backup, "--passphrase-file", join(folder.path, "wrong")],
+      target.env,
+    );
+    expect(wrong).toMatchObject({ status: 1, stderr: expect.stringContaining("can't be decrypted") });
+    const unnamed = await runCommand(["backup", join(folder.path, "new")], source.env);
+    expect(unnamed).toMatchObject({ status: 2, stderr: expect.stringContaining("--plain") });
+    const existing = await runCommand(["backup", backup, "--plain"], source.env);
+    expect(existing).toMatchObject({ status: 2, stderr: expect.stringContaining("exists already") });
+    const missing = await runCommand(["verify-backup", join(folder.path, "none")]);
+    expect(missing).toMatchObject({ status: 2, stderr: expect.stringContaining("ENOENT") });
+    expect(await readdir(target.env.TIDINGS_DATA_DIR ?? "")).not.toContain("database");
+  });
+
+  const restore = async (target: RestoreTarget) => {
+    await runJson(["restore", backup, ...passphrase()], target.env);
+    const { settings, ...restored } = await digestTables(target.env, held);
+    const { settings: stored, ...expected } = rows;
+    expect(restored).toEqual(expected);
+    expect(settings).toEqual(stored);
+    const again = await runCommand(["restore", backup, ...passphrase()], target.env);
+    expect(again.status).toBe(1);
+    expect(again.stderr).toMatch(/has a database already|is in use: it has organizations/);
+  };
+
+  test("is restored to a new data folder with every row", async () => {
+    await using target = await createEmbeddedTarget();
+    await restore(target);
+  });
+
+  test("is restored to an empty database on PostgreSQL with every row", async ({ skip }) => {
+    await using target = await createPostgresTarget();
+    if (target === undefined) {
+      return skip("There is no server.");
+    }
+    await restore(target);
+  });
+});
+
+test("a restored service is held, and sends nothing again that waited when its backup was made", {
+  timeout: 180_000,
+}, async () => {
+  await using source = await createTestDatabase();
+  await using folder = await createFolder();
+  await using target = await createEmbeddedTarget();
+  const backup = join(folder.path, "backup.tar.gz");
+  const { app, emulator, inbox, control, advance } = await startEmulatedWhatsApp({}, { database: source });
+  const to = "+14155550123";
+  await control("POST", "/inbound", { from: to, text: "Hello" });
+  await emulator.idle();
+  await advance(10_000);
+  const session = await app.call(auth.login, { email: ownerEmail, password: ownerPassword });
+  const text = { body: "It waits in the queue" };
+  const { data: waiting } = await app.call(messages.send_message, {
+    to,
+    inbox_id: inbox.id,
+    type: "text",
+    text,
+  });
+  await app[Symbol.asyncDispose]();
+  await runJson(["backup", backup, "--plain"], source.env);
+
+  const env = { TIDINGS_WHATSAPP_BASE_URL: emulator.url, TIDINGS_PUBLIC_URL: "https://tidings.example" };
+  const startsAt = new Date("2026-11-22T12:10:00.000Z");
+  // The service that was backed up goes on, and sends the message.
+  const original = await startTestApp({ database: source, env, startsAt });
+  await original.runDueJobs();
+  await original[Symbol.asyncDispose]();
+  const countSent = async () => {
+    const { data } = await control("GET", `/customers/${encodeURIComponent(to)}/messages`);
+    return data.filter(({ direction }: { direction: string }) => direction === "outbound").length;
+  };
+  expect(await countSent()).toBe(1);
+
+  await runJson(["restore", backup], target.env);
+  const localKey = `sk_live_${"l".repeat(43)}`;
+  const restored = await startTestApp({ database: target, env, startsAt, localKey, runsJobs: true });
+  try {
+    const held = await restored.fetch("/v1/contacts");
+    expect(held.status).toBe(503);
+    expect(await held.text()).toContain("held until its operator runs tidings release");
+    expect((await restored.fetch("/readyz")).status).toBe(503);
+    expect((await restored.fetch("/healthz")).status).toBe(200);
+
+    const release = async (json: object) => {
+      const answer = await restored.fetch("/data-folder/commands/release", {
+        method: "POST",
+        key: localKey,
+        json,
+      });
+      return ((await answer.json()) as { data: object }).data;
+    };
+    const unknown_after_restore = { messages: [{ id: waiting.id }], broadcasts: [], flow_runs: [] };
+    const preview = await release({});
+    expect(preview).toMatchObject({ is_held: true, is_released: false, unknown_after_restore });
+    expect((await restored.fetch("/v1/contacts")).status).toBe(503);
+    expect(await release({ keys: ["key_none"] })).toMatchObject({
+      is_released: false,
+      unknown_keys: ["key_none"],
+    });
+    expect(await release({ keys: "all" })).toMatchObject({ is_released: true, unknown_after_restore });
+    expect(await release({ keys: "all" })).toMatchObject({ is_held: false });
+
+    // The delivery has found out that the channel can't say whether it received the message.
+    const { queries } = restored.server.database;
+    await waitUntil(async () => {
+      const jobs = await queries.selectFrom("jobs").select("name").where("schedule", "is", null).execute();
+      return jobs.some(({ name }) => name === "message.confirm");
+    });
+    expect(await countSent()).toBe(1);
+    const { data: message } = await restored.call(messages.get_message, {
+      conversation_id: waiting.conversation_id,
+      message_id: waiting.id,
+    });
+    expect(message.status).toBe("queued");
+    const refresh = { refresh_token: session.data.refresh_token };
+    await expect(restored.call(auth.refresh, refresh)).rejects.toMatchObject({
+      code: "refresh_token_invalid",
+    });
+  } finally {
+    await restored[Symbol.asyncDispose]();
+    await emulator[Symbol.asyncDispose]();
+  }
+});

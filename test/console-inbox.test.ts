@@ -1,0 +1,224 @@
+/** The console's inbox in a browser, in front of a service that runs as a process of its own. */
+import { readdir, readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import { ownerEmail, ownerPassword } from "./support/app.ts";
+import { browserPath, hasBrowser, pageForms } from "./support/browser.ts";
+import { logOf as log, rowOf, signInByKeyboard, useConsolePages } from "./support/console-pages.ts";
+import { createStoryService } from "./support/console-service.ts";
+import { findViolations } from "./support/find-violations.ts";
+import { programPath } from "./support/process.ts";
+import { useService, waitUntil } from "./support/served-process.ts";
+
+const serve = useService({ TIDINGS_OWNER_EMAIL: ownerEmail, TIDINGS_OWNER_PASSWORD: ownerPassword });
+const readAddress = async () => (await serve()).address;
+const { post, put, read, write, readPhone } = createStoryService(readAddress);
+
+const folder = join(dirname(programPath), "console");
+
+const assets = (await readdir(`${folder}/assets`)).filter((file) => /\.(?:js|css)$/.test(file));
+const chunks = assets.filter((file) => file.endsWith(".js"));
+
+/** A chunk, and those that it imports before it runs. */
+async function withImports(
+  chunk: string,
+  found: ReadonlySet<string> = new Set(),
+): Promise<ReadonlySet<string>> {
+  const text = await readFile(`${folder}/assets/${chunk}`, "utf8");
+  const imported = [...text.matchAll(/(?:from|import)\s*["'`]\.\/([\w.-]+\.js)["'`]/g)].map(
+    ([, name = ""]) => name,
+  );
+  let all = new Set([...found, chunk]);
+  for (const name of imported.filter((one) => !all.has(one))) {
+    all = new Set([...all, ...(await withImports(name, all))]);
+  }
+  return all;
+}
+
+/** Of the chunks and their styles, compressed. */
+async function sizeOf(names: Iterable<string>): Promise<number> {
+  const stems = new Set([...names].map((name) => name.replace(/-[\w-]{8}\.js$/, "")));
+  const files = assets.filter((file) => stems.has(file.replace(/-[\w-]{8}\.(?:js|css)$/, "")));
+  const contents = await Promise.all(files.map((file) => readFile(`${folder}/assets/${file}`)));
+  return contents.reduce((sum, content) => sum + gzipSync(content).length, 0);
+}
+
+test("the first load of a page has at most 80 kB, and its own chunk at most 25 kB", async () => {
+  const first = await withImports(chunks.find((file) => file.startsWith("index-")) ?? "");
+  const pages = chunks.filter((file) => /^(?:\w+-page|settings-\w+)-/.test(file));
+  expect(pages.length).toBeGreaterThan(5);
+  for (const page of pages) {
+    expect(await sizeOf([page]), page).toBeLessThanOrEqual(25_000);
+    expect(await sizeOf([...first, ...(await withImports(page))]), page).toBeLessThanOrEqual(80_000);
+  }
+});
+
+describe.skipIf(!hasBrowser)(`in ${browserPath}`, { timeout: 120_000 }, () => {
+  const { open, openSignedIn } = useConsolePages(readAddress);
+
+  test("a customer writes, is answered with a quick reply by keyboard, and the ticks turn", async () => {
+    const number = "+14155559001";
+    await post("/v1/quick-replies", { short_code: "hours", content: "We are open from 9 to 5." });
+    const page = await openSignedIn();
+    await page.getByText("No conversations here.").or(page.locator("[data-conversation]").first()).waitFor();
+    const id = await write(number, "When are you open?");
+    const row = rowOf(page, id);
+    await row.getByText("When are you open?").waitFor();
+    await page.keyboard.press("j");
+    await log(page).getByText("When are you open?").waitFor();
+    await page.keyboard.press("r");
+    await page.keyboard.type("/ho");
+    await page.getByRole("option", { name: "/hours" }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("Enter");
+    await log(page).getByText("We are open from 9 to 5.").waitFor();
+    await waitUntil(async () => (await readPhone(number)).length > 0);
+    expect(await readPhone(number)).toEqual(["We are open from 9 to 5."]);
+    await log(page).getByTitle("Delivered").waitFor();
+    await post(`/simulator/phones/${encodeURIComponent(number)}/read`, {});
+    await log(page).getByTitle("Read").waitFor();
+    await row.locator(".badge").waitFor({ state: "detached" });
+    await page.context().close();
+  });
+
+  test("markup and scripts of a customer are shown as text", async () => {
+    const text = "<img src=x onerror=alert(1)><script>alert(2)</script><b>bold</b>";
+    const id = await write("+14155559002", text);
+    const page = await openSignedIn(`inbox/${id}`);
+    await log(page).getByText(text, { exact: true }).waitFor();
+    expect(await log(page).locator("img, script, b").count()).toBe(0);
+    await page.context().close();
+  });
+
+  test("a message that is sent without a connection arrives once when it is back", async () => {
+    const number = "+14155559003";
+    const id = await write(number, "Hello?");
+    const page = await openSignedIn(`inbox/${id}`);
+    await log(page).getByText("Hello?").waitFor();
+    await page.context().setOffline(true);
+    await page.keyboard.press("r");
+    await page.keyboard.type("We are back.");
+    await page.keyboard.press("Enter");
+    await log(page).getByText("No connection. It is sent when the connection is back.").waitFor();
+    await page.context().setOffline(false);
+    await log(page).locator("[data-message]").getByText("We are back.").waitFor();
+    await waitUntil(async () => (await readPhone(number)).length > 0);
+    expect(await readPhone(number)).toEqual(["We are back."]);
+    expect(await log(page).getByText("We are back.").count()).toBe(1);
+    await page.context().close();
+  });
+
+  test("a request whose answer was lost is repeated and sends one message, also after a reload", async () => {
+    const number = "+14155559004";
+    const id = await write(number, "Is it there?");
+    const page = await openSignedIn(`inbox/${id}`);
+    await log(page).getByText("Is it there?").waitFor();
+    // The service gets the request, and its answer does not arrive.
+    await page.route("**/v1/messages", async (route) => {
+      await route.fetch();
+      await route.abort();
+    });
+    await page.keyboard.press("r");
+    await page.keyboard.type("Yes.");
+    await page.keyboard.press("Enter");
+    await waitUntil(async () => (await readPhone(number)).length > 0);
+    await page.unroute("**/v1/messages");
+    await page.reload();
+    await log(page).locator("[data-message]").getByText("Yes.").waitFor();
+    await log(page).locator(".pending").waitFor({ state: "detached" });
+    expect(await readPhone(number)).toEqual(["Yes."]);
+    await page.context().close();
+  });
+
+  test("a conversation is closed by a key and reopened by undoing it", async () => {
+    const id = await write("+14155559005", "Thank you, that is all.");
+    const page = await openSignedIn(`inbox/${id}`);
+    const row = rowOf(page, id);
+    await row.waitFor();
+    await log(page).getByText("that is all").waitFor();
+    await page.keyboard.press("e");
+    await row.waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Undo" }).click();
+    await row.waitFor();
+    await page.context().close();
+  });
+
+  test("a snoozed conversation leaves the list of open ones", async () => {
+    const id = await write("+14155559007", "Call me next week.");
+    const page = await openSignedIn(`inbox/${id}`);
+    const row = rowOf(page, id);
+    await row.waitFor();
+    await log(page).getByText("Call me next week.").waitFor();
+    await page.getByRole("button", { name: "More" }).click();
+    await page.getByRole("button", { name: "In one hour" }).click();
+    await row.waitFor({ state: "detached" });
+    await page.context().close();
+  });
+
+  test("the address of a conversation that is not there says so", async () => {
+    const page = await openSignedIn("inbox/conv_nothing");
+    await page.getByText("There is no such conversation.").waitFor();
+    await page.context().close();
+  });
+
+  test("signing out ends the session in the browser", async () => {
+    const page = await open("");
+    await signInByKeyboard(page);
+    await page.getByRole("button", { name: "You and your preferences" }).click();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByLabel("E-mail address").waitFor();
+    await page.reload();
+    await page.getByLabel("E-mail address").waitFor();
+    await page.context().close();
+  });
+
+  test("axe finds nothing on the pages and dialogs in any form, and nothing is too wide", async () => {
+    const id = await write("+14155559006", "Where is my order?");
+    const { data: users } = await read("/v1/users");
+    const mentions = users.map((user) => user.id);
+    await post(`/v1/conversations/${id}/notes`, { text: "Look at this order.", mentions });
+    const other = await write("+14155559009", "Hello?");
+    await put("/simulator/faults", { failures: [{ code: 131026, share: 1 }] });
+    await post("/v1/messages", { to: other, type: "text", text: { body: "We are here." } });
+    await waitUntil(async () => JSON.stringify(await read("/v1/conversations")).includes('"failed"'));
+    await put("/simulator/faults", {});
+    for (const form of pageForms) {
+      const page = await openSignedIn(`inbox/${id}`, form);
+      await log(page).getByText("Where is my order?").waitFor();
+      const check = async (place: string) => {
+        const found = await findViolations(page);
+        const overflow = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
+        expect({ ...form, place, found, overflow }).toEqual({ ...form, place, found: [], overflow: 0 });
+      };
+      await check("conversation");
+      await page.getByRole("button", { name: "Send template" }).click();
+      await page.getByRole("dialog").waitFor();
+      await check("templates");
+      await page.keyboard.press("Escape");
+      await page.keyboard.press("?");
+      await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
+      await check("shortcuts");
+      await page.keyboard.press("Escape");
+      await page.setInputFiles("input[type=file]", {
+        name: "order.png",
+        mimeType: "image/png",
+        buffer: Buffer.from("no image"),
+      });
+      await page.locator(".tray").waitFor();
+      await page.getByRole("button", { name: "Close", exact: true }).click();
+      await page.getByText("Conversation closed.").waitFor();
+      await check("toast and files");
+      await page.getByRole("button", { name: "Undo" }).click();
+      await page.getByRole("button", { name: "Close", exact: true }).waitFor();
+      await page.goto(`${(await serve()).address}/console/?search=order`);
+      await page.locator(".found").first().click();
+      await log(page).locator(".wanted").waitFor();
+      await check("result of a search");
+      await page.goto(`${(await serve()).address}/console/`);
+      await page.locator("[data-conversation]").first().waitFor();
+      await check("list");
+      await page.context().close();
+    }
+  });
+});

@@ -1,0 +1,27 @@
+/** Debian's Chromium, for the tests of pages. Without it these tests are skipped. */
+import { existsSync } from "node:fs";
+import { type Browser, chromium } from "playwright-core";
+import { afterAll, beforeAll } from "vitest";
+
+export const browserPath = "/usr/bin/chromium";
+export const hasBrowser = existsSync(browserPath);
+
+/** The forms in which every page is checked. */
+export const pageForms = (["light", "dark"] as const).flatMap((colorScheme) =>
+  [1280, 360].map((width) => ({ colorScheme, width })),
+);
+
+/** One browser for the tests of a `describe`, running while they do. */
+export function useBrowser(): () => Browser {
+  let browser: Browser | undefined;
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath: browserPath, args: ["--no-sandbox"] });
+  });
+  afterAll(() => browser?.close());
+  return () => {
+    if (browser === undefined) {
+      throw new Error("The browser runs only during tests.");
+    }
+    return browser;
+  };
+}

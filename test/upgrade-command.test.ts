@@ -1,0 +1,74 @@
+/**
+ * `tidings upgrade`: what the pending migrations would do, and their run.
+ *
+ * @module-tag postgres
+ */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { locksOf } from "../src/cli/manage/statement-locks.ts";
+import { runCommand } from "./support/command.ts";
+import type { TestDatabase } from "./support/database.ts";
+import { connectTo } from "./support/postgres.ts";
+import { loadDump } from "./support/version-dumps.ts";
+
+describe("the database of an earlier version", () => {
+  let earlier: TestDatabase;
+
+  beforeAll(async () => {
+    earlier = await loadDump("0047");
+  });
+
+  afterAll(() => earlier[Symbol.asyncDispose]());
+
+  const upgrade = (...args: string[]) => runCommand(["upgrade", ...args], earlier.env);
+
+  test("is checked: each statement with the lock and the size of a table that is there; nothing runs", async () => {
+    const { status, stdout } = await upgrade("--check");
+    expect(status).toBe(0);
+    expect(stdout).toContain(
+      "  alter table api_keys add column rule_holders text[] not null default '{}'\n    ACCESS EXCLUSIVE on api_keys, which blocks reads and writes: about ",
+    );
+    // A table that a pending migration creates blocks nobody.
+    expect(stdout).not.toContain("SHARE on plans");
+    expect((await upgrade("--check")).stdout).toBe(stdout);
+  });
+
+  test("is migrated once, with the time of each migration; after it a check has nothing to show", async () => {
+    const { stdout } = await upgrade("--on", earlier.env.DATABASE_URL ?? "");
+    expect(stdout).toMatch(/^0048-plans {2}\d+\.\d\d s\n0049-acts {2}/);
+    expect((await upgrade()).stdout).toBe("All migrations have run.\n");
+    expect((await upgrade("--check", "--json")).stdout).toBe("[]\n");
+  });
+
+  test("that a newer version wrote is called newer", async () => {
+    await using client = await connectTo(earlier.env.DATABASE_URL ?? "");
+    await client.query("insert into kysely_migration values ('9999-later', 'now')");
+    const { status, stderr } = await upgrade("--check");
+    expect([status, stderr]).toEqual([1, expect.stringContaining("has the migration 9999-later")]);
+  });
+});
+
+test("the embedded database is left to the start of the service", async () => {
+  const { status, stderr } = await runCommand(["upgrade"], { DATABASE_URL: "" });
+  expect([status, stderr]).toEqual([1, expect.stringContaining("migrated when the service starts")]);
+});
+
+test.each([
+  ["alter table messages add column a text", [["messages", "ACCESS EXCLUSIVE"]]],
+  ["ALTER TABLE only public.messages VALIDATE CONSTRAINT a", [["messages", "SHARE UPDATE EXCLUSIVE"]]],
+  ["create unique index a on messages (id)", [["messages", "SHARE"]]],
+  ["create index concurrently a on messages (id)", [["messages", "SHARE UPDATE EXCLUSIVE"]]],
+  ["create trigger a after insert on messages execute function b()", [["messages", "SHARE ROW EXCLUSIVE"]]],
+  ["update messages set a = 1", [["messages", "ROW EXCLUSIVE"]]],
+  ["drop table messages", [["messages", "ACCESS EXCLUSIVE"]]],
+  ["create table a (b text references messages (id))", [["messages", "SHARE ROW EXCLUSIVE"]]],
+  [
+    "alter table contacts add column b text references messages (id)",
+    [
+      ["contacts", "ACCESS EXCLUSIVE"],
+      ["messages", "SHARE ROW EXCLUSIVE"],
+    ],
+  ],
+  ["create function a() returns integer language sql as 'select 1'", []],
+])("%s locks %j", (statement, expected) => {
+  expect(locksOf(statement).map(({ table, mode }) => [table, mode])).toEqual(expected);
+});
