@@ -1,8 +1,11 @@
 /** Backups: what they contain, on which engines they are restored, and what is rejected. */
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { gunzipSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { fill } from "../scripts/dump-version/fill.ts";
+import { openArchive } from "../src/cli/manage/backup/read-archive.ts";
+import { readBackup } from "../src/cli/manage/backup/read-backup.ts";
 import { auth } from "../tools/auth.ts";
 import { messages } from "../tools/messages/index.ts";
 import { ownerEmail, ownerPassword, startTestApp } from "./support/app.ts";
@@ -15,8 +18,12 @@ import {
 } from "./support/backups.ts";
 import { runCommand } from "./support/command.ts";
 import { createTestDatabase, type TestDatabase } from "./support/database.ts";
+import { iterations } from "./support/iterations.ts";
 import { waitUntil } from "./support/served-process.ts";
 import { startEmulatedWhatsApp } from "./support/whatsapp-channel.ts";
+
+/** At how many places a bit of the backup is changed. */
+const places = iterations(200, 2_000);
 
 type Settings = Readonly<Record<string, string>>;
 
@@ -26,6 +33,20 @@ async function runJson(args: readonly string[], env: Settings) {
   return JSON.parse(stdout);
 }
 
+function flip(bytes: Buffer, at: number): Buffer {
+  const changed = Buffer.from(bytes);
+  changed.writeUInt8(changed.readUInt8(at) ^ (1 << (at % 8)), at);
+  return changed;
+}
+
+function isSame(zipped: Buffer, content: Buffer): boolean {
+  try {
+    return gunzipSync(zipped).equals(content);
+  } catch {
+    return false;
+  }
+}
+
 /** The setting that holds a restored installation. */
 const held = { settings: "row.name = 'held_since_backup'" };
 
@@ -33,12 +54,14 @@ describe("a service with made-up data", { timeout: 180_000 }, () => {
   let source: TestDatabase;
   let folder: Awaited<ReturnType<typeof createFolder>>;
   let backup: string;
+  let plain: string;
   let rows: Awaited<ReturnType<typeof digestTables>>;
 
   beforeAll(async () => {
     source = await createTestDatabase();
     folder = await createFolder();
     backup = join(folder.path, "backup.age");
+    plain = join(folder.path, "plain.tar.gz");
     await writeFile(join(folder.path, "passphrase"), "correct horse battery staple\n");
     const app = await startTestApp({ database: source, startsAt: new Date("2026-03-02T09:00:00.000Z") });
     await fill(app);
@@ -52,6 +75,7 @@ describe("a service with made-up data", { timeout: 180_000 }, () => {
     expect(report.rows).toBeGreaterThan(300);
     expect(report.files).toBeGreaterThan(0);
     expect(report.sealed_values).toBeGreaterThan(0);
+    await runJson(["backup", plain, "--plain"], source.env);
   });
 
   afterAll(async () => {
@@ -75,14 +99,7 @@ describe("a service with made-up data", { timeout: 180_000 }, () => {
   test("is refused when it is damaged, or can't be opened, and nothing is restored", async () => {
     await using target = await createEmbeddedTarget();
     const whole = await readFile(backup);
-    const plain = join(folder.path, "plain.tar.gz");
-    await runJson(["backup", plain, "--plain"], source.env);
     const archive = await readFile(plain);
-    const flip = (bytes: Buffer, at: number) => {
-      const changed = Buffer.from(bytes);
-      changed.writeUInt8(changed.readUInt8(at) ^ 1, at);
-      return changed;
-    };
     const damaged = {
       "cut.age": whole.subarray(0, whole.length - 100_000),
       "flipped.age": flip(whole, Math.floor(whole.length / 2)),
@@ -96,6 +113,13 @@ describe("a service with made-up data", { timeout: 180_000 }, () => {
       const verified = await runCommand(["verify-backup", path, ...passphrase()]);
       expect([name, verified.status, verified.stderr]).toEqual([name, 1, expect.stringMatching(/damaged/)]);
     }
+    const changedRow = join(folder.path, "changed-row.tar.gz");
+    const content = gunzipSync(archive).toString("latin1").replaceAll("2026-03-02", "2026-93-02");
+    await writeFile(changedRow, gzipSync(Buffer.from(content, "latin1")));
+    expect(await runCommand(["restore", changedRow], target.env)).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/is damaged: the database rejects its rows of \w+\. Use another copy/),
+    });
     const cut = ["restore", join(folder.path, "cut.tar.gz")];
     expect(await runCommand(cut, target.env)).toMatchObject({
       status: 1,
@@ -114,6 +138,27 @@ describe("a service with made-up data", { timeout: 180_000 }, () => {
     const missing = await runCommand(["verify-backup", join(folder.path, "none")]);
     expect(missing).toMatchObject({ status: 2, stderr: expect.stringContaining("ENOENT") });
     expect(await readdir(target.env.TIDINGS_DATA_DIR ?? "")).not.toContain("database");
+  });
+
+  test("is never read as whole when a bit of it differs, and called damaged wherever that is", async () => {
+    const archive = await readFile(plain);
+    const content = gunzipSync(archive);
+    const changed = join(folder.path, "changed.tar.gz");
+    const secrets = { secret: undefined, previousSecret: undefined };
+    for (let at = 0; at < archive.length; at += Math.ceil(archive.length / places)) {
+      const bytes = flip(archive, at);
+      await writeFile(changed, bytes);
+      const read = async () => {
+        const { manifest, entries } = await openArchive(changed, {});
+        return await readBackup(manifest, entries, { secrets, file: changed });
+      };
+      // Some bits of gzip mean nothing: those of its header's time, and padding.
+      if (isSame(bytes, content)) {
+        expect(await read()).toMatchObject({ problems: [] });
+      } else {
+        await expect(read(), `byte ${at}`).rejects.toThrow(/damaged/);
+      }
+    }
   });
 
   const restore = async (target: RestoreTarget) => {

@@ -37,7 +37,7 @@ export async function openArchive(
   if (first.done || first.value.name !== manifestName) {
     throw new CommandError(`${path} is not a backup of Tidings.`);
   }
-  const text = toText(await readWhole(first.value));
+  const text = toText(await readWhole(first.value, path));
   const { format_version = 1 } = parseJson<{ format_version?: number }>(text, path);
   if (format_version > formatVersion) {
     throw new CommandError("A newer version of Tidings made this backup: use the newer version.");
@@ -49,14 +49,19 @@ export async function openArchive(
 export function parseAs<Value>(schema: z.ZodType<Value>, text: string, path: string): Value {
   const parsed = schema.safeParse(parseJson(text, path));
   if (!parsed.success) {
-    throw new CommandError(`${path} is damaged: its description does not have the right form.`);
+    throw damageError(path, "its description does not have the right form");
   }
   return parsed.data;
 }
 
-export async function readWhole({ name, size, body }: ReadEntry): Promise<Buffer> {
+/** What a reader of the backup at `path` throws for content that no backup has. */
+export function damageError(path: string, reason: string, cause?: unknown): CommandError {
+  return new CommandError(`${path} is damaged: ${reason}. Use another copy or an older backup.`, { cause });
+}
+
+export async function readWhole({ name, size, body }: ReadEntry, path: string): Promise<Buffer> {
   if (size > maxEntryBytes) {
-    throw new CommandError(`The backup is damaged: its entry ${name} is too large.`);
+    throw damageError(path, `its entry ${name} is too large`);
   }
   return (await collectBytes(body, maxEntryBytes)).bytes;
 }
@@ -69,7 +74,7 @@ function parseJson<Value>(text: string, path: string): Value {
   try {
     return JSON.parse(text) as Value; // the callers check the form
   } catch (cause) {
-    throw new CommandError(`${path} is damaged: its description is not JSON.`, { cause });
+    throw damageError(path, "its description is not JSON", cause);
   }
 }
 
@@ -115,7 +120,7 @@ function toDamage(path: string, error: unknown): Error {
   if (error instanceof CommandError) {
     return error;
   }
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = error instanceof Error ? error.message.replace(/\.$/, "") : String(error);
   return new CommandError(
     `${path} is not a backup of Tidings, or it is damaged or was cut off: ${reason}. Use another copy or an older backup.`,
     { cause: error },

@@ -1,10 +1,9 @@
 /** Reads the content of a backup, and checks it. */
 
-import { CommandError } from "../../commands/command-error.ts";
 import { type BackupFile, type ConfiguredSecrets, ContentCheck } from "./content.ts";
 import type { BackupTable } from "./database/index.ts";
 import { type BackupEnd, EndSchema, endName, fileFolder, type Manifest, tableOf } from "./manifest.ts";
-import { parseAs, type ReadEntry, readWhole, toText } from "./read-archive.ts";
+import { damageError, parseAs, type ReadEntry, readWhole, toText } from "./read-archive.ts";
 
 export interface ReadOptions {
   readonly secrets: ConfiguredSecrets;
@@ -29,12 +28,16 @@ export async function readBackup(
   let end: BackupEnd | undefined;
   for await (const entry of entries) {
     const { name } = entry;
-    const bytes = await readWhole(entry);
+    const bytes = await readWhole(entry, file);
     const table = tables.get(tableOf(name) ?? "");
     if (table) {
       const lines = toText(bytes).split("\n").slice(0, -1);
-      for (const line of lines) {
-        check.addLine(table, line);
+      try {
+        for (const line of lines) {
+          check.addLine(table, line);
+        }
+      } catch (cause) {
+        throw damageError(file, `a row of ${table.name} can't be read`, cause);
       }
       await onRows?.(table, lines);
     } else if (name.startsWith(fileFolder)) {
@@ -46,7 +49,7 @@ export async function readBackup(
     } else if (name === endName) {
       end = parseAs(EndSchema, toText(bytes), file);
     } else {
-      throw new CommandError(`The backup has the entry ${name}, which this version does not know.`);
+      throw damageError(file, `it has the entry ${name}, which no backup has`);
     }
   }
   return check.finish(end);

@@ -14,6 +14,7 @@ import { openDatabase } from "../../../database/connect.ts";
 import type { Database } from "../../../database/database.ts";
 import { migrate, readMigrationState } from "../../../database/migrate.ts";
 import { migrations } from "../../../database/migrations/index.ts";
+import { sqlState } from "../../../database/outage/index.ts";
 import { readOwner } from "../../../database/ownership/index.ts";
 import { tablesOfProcesses } from "../../../jobs/processes/index.ts";
 import { storedHeaders } from "../../../platform/content/uploads/index.ts";
@@ -24,7 +25,7 @@ import { silentLog } from "../../lazy-log.ts";
 import type { ContentReport } from "./content.ts";
 import { type BackupTable, findForeignTable, loadAll, loadRows, loadSequences } from "./database/index.ts";
 import { fingerprintOf, type Manifest } from "./manifest.ts";
-import type { ReadEntry } from "./read-archive.ts";
+import { damageError, type ReadEntry } from "./read-archive.ts";
 import { readBackup } from "./read-backup.ts";
 
 export interface RestoreOptions {
@@ -118,7 +119,15 @@ async function fillDatabase(database: Database, options: RestoreOptions): Promis
     const { problems, report } = await readBackup(manifest, options.entries, {
       secrets: config,
       file: options.file,
-      onRows: ({ name }, lines) => loadRows(tx, tables(name), lines),
+      onRows: async ({ name }, lines) => {
+        try {
+          await loadRows(tx, tables(name), lines);
+        } catch (error) {
+          throw /^2[23]/.test(sqlState(error) ?? "")
+            ? damageError(options.file, `the database rejects its rows of ${name}`, error)
+            : error;
+        }
+      },
       onFile: ({ key, bytes, upload }) => storage.write(key, inChunks(bytes), storedHeaders(upload)),
     });
     if (problems.length > 0) {
