@@ -1,5 +1,7 @@
 /** Plans of what sends again or starts something: retry and resume of broadcasts, and triggers of flows. */
 import { expect, test } from "vitest";
+import { apiKeys } from "../tools/api-keys.ts";
+import { billing } from "../tools/billing.ts";
 import { broadcasts } from "../tools/broadcasts/index.ts";
 import { flows } from "../tools/flows/index.ts";
 import { useTestApp } from "./support/app.ts";
@@ -12,6 +14,8 @@ import { trustedProxyEnv } from "./support/users.ts";
 const app = useTestApp({ env: trustedProxyEnv });
 const { createKey, signPerson, decide, request } = createApprovalHelpers(app);
 const { deliver, draft, read, textsAt } = createPlanHelpers(app);
+
+const costsTooMuch = { status: 202, body: { data: { plan: { why: ["it costs more than 100"] } } } };
 
 const countsAt = async (numbers: readonly string[]) => {
   await deliver();
@@ -154,8 +158,20 @@ test("what a trigger costs is not known, so a limit of the price asks for a pers
   const { id } = await createFlow("Costs", "Hi");
   const { key } = await createKey({ approve: { amount_above: 100 } });
   const call = ["POST", `/v1/automation/flows/${id}/trigger`, { conversation_id }] as const;
-  expect(await request(call, { key })).toMatchObject({
-    status: 202,
-    body: { data: { plan: { why: ["it costs more than 100"] } } },
-  });
+  expect(await request(call, { key })).toMatchObject(costsTooMuch);
+});
+
+test("a limit of the price asks for a person before an add-on begins, which charges what is used", async () => {
+  const { token } = await signPerson("owner");
+  const wanted = { name: "Billing", scopes: ["tokens:create"] };
+  const made = await request(["POST", "/v1/developer-access/api-keys", wanted], { key: token });
+  const { id, secret_key: key } = made.body.data;
+  await app.call(apiKeys.set_api_key_rules, { id, rules: { approve: { amount_above: 100 } } });
+  const terms = { billing_unit: "per_session", cost_per_unit: 0.01 };
+  const call = ["POST", "/v1/billing/addons/chatbot/subscribe", terms] as const;
+  const parked = await request(call, { key });
+  expect(parked).toMatchObject(costsTooMuch);
+  await expect(app.call(billing.get_chatbot_addon, {})).rejects.toMatchObject({ status: 404 });
+  expect((await decide("approve", await read(parked.body.data.plan.id), token)).status).toBe(200);
+  expect((await app.call(billing.get_chatbot_addon, {})).data.status).toBe("trialing");
 });

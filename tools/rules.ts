@@ -109,8 +109,11 @@ export const operationsWithoutRecipients: readonly string[] = [
   "recover_webhook_deliveries",
 ];
 
-/** The operations whose price is not known before they run: a flow decides what it sends. */
-export const unpricedOperations: readonly string[] = ["trigger_flow"];
+/**
+ * The operations whose price is not known before they run: a flow decides what it sends, and an add-on charges
+ * what is used.
+ */
+export const unpricedOperations: readonly string[] = ["trigger_flow", "subscribe_chatbot_addon"];
 
 const ReleaseLimit = z.object({
   recipients: z.int().min(0).optional().describe("The most people that a plan reaches"),
