@@ -290,3 +290,23 @@ test("tags of conversations take the form of those of contacts", async () => {
   const { data } = await app.call(conversations.get_conversation, { id });
   expect(data.tags).toEqual(["vip", "café", "b"]);
 });
+
+test("what a process of the version before keeps of a message apart is shown with the message", async () => {
+  await using app = await startTestApp();
+  const { conversation_id, message_id } = await openPhone(app, "+14155550191").write("hi");
+  const { queries } = app.server.database;
+  const { organization_id } = await queries
+    .selectFrom("messages")
+    .select("organization_id")
+    .where("id", "=", message_id)
+    .executeTakeFirstOrThrow();
+  const original = { type: "unsupported", unsupported: { type: "poll" } };
+  const row = { organization_id, message_id, received_at: app.now().toISOString() };
+  await queries
+    .insertInto("message_originals")
+    .values({ ...row, original: JSON.stringify(original) })
+    .execute();
+  const { data } = await app.call(messages.get_message, { conversation_id, message_id });
+  expect(data.channel_data).toEqual(original);
+  expect(await queries.selectFrom("message_originals").select("message_id").execute()).toEqual([]);
+});

@@ -9,7 +9,17 @@ const statements = [
     from message_originals
     where messages.organization_id = message_originals.organization_id
       and messages.id = message_originals.message_id and messages.content <> '{}'`,
-  "drop table message_originals",
+  "delete from message_originals",
+  // Processes of the version before still insert here during a deployment. A later version drops the table.
+  `create function move_message_original() returns trigger language plpgsql as $$
+  begin
+    update messages set content = content || jsonb_build_object('channel_data', new.original)
+      where organization_id = new.organization_id and id = new.message_id and content <> '{}';
+    return null;
+  end
+  $$`,
+  `create trigger message_originals_move before insert on message_originals
+    for each row execute function move_message_original()`,
   // {"first": …, "latest": …}
   "alter table conversations add column referrals jsonb",
   "alter table inboxes add column alert jsonb",

@@ -572,6 +572,12 @@ export const sqlTypes: SqlTypes = {
     organization_id: "text",
     type: "text",
   },
+  message_originals: {
+    organization_id: "text",
+    message_id: "text",
+    original: "jsonb",
+    received_at: "timestamptz",
+  },
   message_rate_tables: {
     currency: "text",
     effective_from: "timestamptz",
@@ -1065,4 +1071,4 @@ export const sqlTypes: SqlTypes = {
 };
 
 /** Of the migrations and the declarations that this file was made from. */
-export const digest = "80db973f3f956600";
+export const digest = "9eb4151006c4b252";

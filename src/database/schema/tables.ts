@@ -657,6 +657,12 @@ export interface Tables {
     organization_id: string;
     type: string;
   };
+  message_originals: {
+    organization_id: string;
+    message_id: string;
+    original: Json<unknown>;
+    received_at: string;
+  };
   message_rate_tables: {
     currency: string;
     effective_from: string;
