@@ -184,7 +184,7 @@ test("work that waits for a batch without an answer fails with it, and does not 
 describe("an outage is", () => {
   const withState = (code: string) => Object.assign(new pg.DatabaseError("failed", 0, "error"), { code });
 
-  test.each(["08006", "53100", "53300", "57P01", "57P03", "57014", "25006", "58030"])(
+  test.each(["08006", "53100", "53300", "57P01", "57P03", "57014", "25006", "25P03", "58030"])(
     "the state %s",
     (code) => {
       expect(isOutage(withState(code))).toBe(true);

@@ -43,10 +43,10 @@ export interface DatabaseOptions {
 
 /**
  * Serialization failure, deadlock, a reference to a row that another transaction has changed since it was
- * read, a statement prepared before a migration, an unknown statement, a statement name in use, and a server
- * that shuts down.
+ * read, a statement prepared before a migration, an unknown statement, a statement name in use, a server that
+ * shuts down, and a transaction in which this process sent nothing for too long.
  */
-const retryable = new Set(["40001", "40P01", "23503", "0A000", "26000", "42P05", "57P01"]);
+const retryable = new Set(["40001", "40P01", "23503", "0A000", "26000", "42P05", "57P01", "25P03"]);
 const maxAttempts = 3;
 /** The wait between two attempts to connect at the start. */
 const retryConnectMs = 1_000;

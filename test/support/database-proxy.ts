@@ -8,6 +8,8 @@ export interface DatabaseProxy extends AsyncDisposable {
   refuse(): Promise<void>;
   /** Accepts connections and bytes, and passes nothing on. */
   silence(): void;
+  /** Passes everything on this much later. */
+  slow(ms: number): void;
   /** Ends the next connection that sends this text once the server has answered its COMMIT. */
   loseCommitOf(text: string): void;
   /** Passes everything on again. */
@@ -18,6 +20,7 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
   const target = new URL(databaseUrl);
   const sockets = new Set<Socket>();
   let isSilent = false;
+  let delayMs = 0;
   let lost: string | undefined;
   const server = createServer((client) => {
     const upstream = connect(Number(target.port || 5432), target.hostname);
@@ -38,7 +41,8 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
       [upstream, client],
     ] as const) {
       sockets.add(from);
-      from.on("data", (bytes) => isSilent || to.destroyed || to.write(bytes));
+      const pass = (bytes: Buffer) => isSilent || to.destroyed || to.write(bytes);
+      from.on("data", (bytes) => (delayMs > 0 ? setTimeout(pass, delayMs, bytes) : pass(bytes)));
       from.on("error", () => undefined);
       from.on("close", () => {
         sockets.delete(from);
@@ -67,11 +71,15 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
     silence() {
       isSilent = true;
     },
+    slow(ms) {
+      delayMs = ms;
+    },
     loseCommitOf(text) {
       lost = text;
     },
     async restore() {
       isSilent = false;
+      delayMs = 0;
       endAll();
       if (!server.listening) {
         await listen(port);

@@ -60,12 +60,13 @@ const connectionCodes: ReadonlySet<unknown> = new Set([
 /**
  * SQL states, or their classes, of a server that can't do the work at the moment: connections (08), resources
  * such as a full disk (53), shutdown and start (57P), cancelled by a time limit (57014), read-only (25006),
- * input and output (58).
+ * input and output (58), and a transaction that it ended because this process sent nothing for too long, as
+ * when the process was frozen (25P03).
  */
-const outageStates = /^(?:08|53|57P|57014|25006|58)/;
+const outageStates = /^(?:08|53|57P|57014|25006|25P03|58)/;
 
-/** Of these, those of a server that stops, starts, or has become a standby. */
-const interruptionStates = /^(?:08|57P0[123]|25006)/;
+/** Of these, those of a connection that has ended, and of a server that starts or has become a standby. */
+const interruptionStates = /^(?:08|57P0[123]|25006|25P03)/;
 
 /** Messages of `pg` without a code, for a connection that was lost or could not be made. */
 const lostConnection =
