@@ -251,7 +251,7 @@ async function testRules(tests: readonly object[]) {
   try {
     const file = join(folder, "tests.yml");
     const rule_files = [resolve("deploy/monitoring/tidings-rules.yml")];
-    // Without an order promtool evaluates the groups in any, and alerts may see the value of the minute before.
+    // Otherwise promtool chooses the order, and alerts may see the recorded value of the minute before.
     const group_eval_order = ["tidings-recorded", "tidings-alerts"];
     // YAML contains JSON.
     await writeFile(file, JSON.stringify({ rule_files, evaluation_interval: "1m", group_eval_order, tests }));

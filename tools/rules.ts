@@ -110,8 +110,8 @@ export const operationsWithoutRecipients: readonly string[] = [
 ];
 
 /**
- * The operations whose price is not known before they run: a flow decides what it sends, and an add-on charges
- * what is used.
+ * The operations whose price is not known before they run: a flow decides what it sends, and an add-on
+ * charges what is used.
  */
 export const unpricedOperations: readonly string[] = ["trigger_flow", "subscribe_chatbot_addon"];
 

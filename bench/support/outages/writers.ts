@@ -12,7 +12,7 @@ export interface Round {
   /** The longest time in which no message of any client was acknowledged. */
   readonly gapMs: number;
   readonly slowestMs: number;
-  /** How many answers were errors, by their status; those of an address that refused or lost a connection too. */
+  /** How many answers were errors, by status; and how often there was no answer. */
   readonly errors: ReadonlyMap<string, number>;
 }
 
