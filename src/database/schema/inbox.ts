@@ -50,10 +50,11 @@ export type StoredContent = Partial<ReceivedDetails> & {
   readonly edit_ids?: readonly string[];
 };
 
-/** A person's latest reaction to a message. */
+/** A person's latest reaction to a message, or the inbox's. */
 export type StoredReaction = {
-  readonly contact_id: string;
-  /** The number, or the channel's id, from which the person reacted. */
+  /** Null: the inbox has reacted. */
+  readonly contact_id: string | null;
+  /** The number, or the channel's id, from which the reaction came. */
   readonly from: string;
   /**
    * Null if the reaction was removed. The row is kept, so that an older report of the reaction is ignored.

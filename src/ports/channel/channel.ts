@@ -128,6 +128,14 @@ export interface Channel {
   check(inbox: CheckedInbox, options: { readonly signal: AbortSignal }): Promise<CheckResult>;
   /** Only of a channel with read marks. @throws Error if another attempt may succeed. */
   readonly markRead?: (mark: ReadMark, options: { readonly signal: AbortSignal }) => Promise<void>;
+  /**
+   * Only of a channel to which reactions can be sent. Safe to repeat. If it throws, it is unknown whether the
+   * person sees the reaction.
+   */
+  readonly react?: (
+    reaction: SentReaction,
+    options: { readonly signal: AbortSignal },
+  ) => Promise<ReactionResult>;
   /** Only of a channel with accounts. */
   readonly provider?: ChannelProvider;
   /** Reviews the templates of a channel that has templates. */
@@ -157,6 +165,23 @@ export interface ReadMark {
   /** Whether to show that an answer is being written. */
   readonly isTyping: boolean;
 }
+
+/** What an inbox answers to a message with: a later one to the same message replaces it. */
+export interface SentReaction {
+  /** The simulated channel has none. */
+  readonly account: ChannelAccount | undefined;
+  readonly to: ChannelAddress;
+  /** The channel's id of the message. */
+  readonly channel_message_id: string;
+  /** Null removes the reaction. */
+  readonly emoji: string | null;
+}
+
+export type ReactionResult =
+  | { readonly outcome: "accepted" }
+  | { readonly outcome: "refused"; readonly failure: ChannelFailure }
+  /** The channel does not respond or is busy: the reaction was certainly not accepted. */
+  | { readonly outcome: "unavailable" };
 
 /** A request to the address where the provider reports messages and receipts. */
 export interface ChannelRequest {
