@@ -345,13 +345,4 @@ describe("Meta's example", () => {
     await app.runDueJobs();
     expect(graph.sent().at(-1)).toEqual({ ...example, message_id: channel_message_id });
   });
-
-  test("Send Reply with Reaction Message", async () => {
-    const example: Json = requests.find(({ name }) => name === byOperations[1])?.value;
-    const { id: message_id, conversation_id, channel_message_id } = await receive();
-    const { emoji } = example.reaction;
-    await app.call(messages.react_to_message, { conversation_id, message_id, emoji });
-    const reaction = { emoji, message_id: channel_message_id };
-    expect(graph.sent().at(-1)).toEqual({ ...example, to, reaction });
-  });
 });

@@ -5,10 +5,12 @@ import { conversations } from "../tools/conversations.ts";
 import { inboxes } from "../tools/inboxes.ts";
 import { messages } from "../tools/messages/index.ts";
 import { wallet } from "../tools/wallet.ts";
+import examples from "./fixtures/whatsapp/meta-openapi-examples.json" with { type: "json" };
 import { createApprovalHelpers } from "./support/approvals.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { graphError, whatsAppNumber } from "./support/whatsapp.ts";
 import { useWhatsAppCustomer } from "./support/whatsapp-customer.ts";
+import type { Json } from "./support/whatsapp-emulator.ts";
 
 const customer = useWhatsAppCustomer();
 
@@ -43,6 +45,16 @@ test("reaches the person and is shown with the message; the conversation stays a
   const data = { ...ids, emoji: "👍", from: whatsAppNumber, timestamp: reaction?.at };
   expect(events).toEqual([["message.reaction", data]]);
   expect(await read()).toEqual(before);
+});
+
+test("is the request of Meta's example", async () => {
+  const { graph, person, write } = customer();
+  const requests = examples.operations["post /{Version}/{Phone-Number-ID}/messages"];
+  const example: Json = requests.find(({ name }) => name === "Send Reply with Reaction Message")?.value;
+  const own = await write("Hello");
+  await react(own, example.reaction.emoji);
+  const reaction = { ...example.reaction, message_id: own.wamid };
+  expect(graph.sent().at(-1)).toEqual({ ...example, to: person().to, reaction });
 });
 
 test("replaces our former one, and is removed with null; the person's own stays", async () => {

@@ -42,6 +42,7 @@ export type StoredContent = Partial<ReceivedDetails> & {
   readonly order?: PartOf<"order">;
   readonly form?: PartOf<"form">;
   readonly call_permission?: PartOf<"call_permission">;
+  readonly call?: PartOf<"call">;
   /** A readable text of what has none. */
   readonly summary?: string;
   /** The channel's name for the type of an inbound message that this service does not support. */

@@ -7,7 +7,7 @@
 import { z } from "zod";
 import { fail, failField } from "../../../../tools/errors.ts";
 import { ofOrganization } from "../../../database/query/index.ts";
-import type { ReactionResult } from "../../../ports/channel/channel.ts";
+import type { ReactionResult } from "../../../ports/channel/marks.ts";
 import { withDeadline } from "../../../time/deadline.ts";
 import { channelOf, readAccount } from "../../account/inboxes/index.ts";
 import { type OutwardContext, outward, type Transaction } from "../../foundation/kernel/index.ts";
@@ -38,8 +38,9 @@ export const reactToMessage = outward({
   intent: Intent,
 
   /**
-   * @throws Failure `conversation_not_found`, `message_not_found`, `message_not_reactable`, `contact_blocked`,
-   * `contact_unreachable`, `content_not_supported`, `outside_service_window`, `not_allowed_by_rules`.
+   * @throws Failure `conversation_not_found`, `message_not_found`, `message_not_reactable`,
+   * `contact_blocked`, `contact_unreachable`, `content_not_supported`, `outside_service_window`,
+   * `not_allowed_by_rules`.
    */
   async begin(input: ReactionInput, { tx, world, organization, now, actor }): Promise<Intent> {
     const { conversation_id, message_id, emoji } = input;

@@ -1,5 +1,5 @@
 /** Reacts to a message, or removes the reaction. The latest one to a message counts. */
-import type { ReactionResult, SentReaction } from "../../../../ports/channel/channel.ts";
+import type { ReactionResult, SentReaction } from "../../../../ports/channel/marks.ts";
 import { toWhatsAppAccount } from "../account.ts";
 import type { ReactionMessage } from "../contract.ts";
 import { reactionTo, toFailure } from "../error-codes.ts";
