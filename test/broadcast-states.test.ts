@@ -1,6 +1,6 @@
 /** The states of a broadcast: scheduled, paused, resumed, cancelled, retried, and what each refuses. */
 import { beforeAll, beforeEach, expect, test } from "vitest";
-import { internalFailures } from "../src/platform/inbox/messages/failures.ts";
+import { internalFailures } from "../src/platform/inbox/messages/wording/index.ts";
 import { broadcasts } from "../tools/broadcasts/index.ts";
 import { cohorts } from "../tools/cohorts/index.ts";
 import { inboxes } from "../tools/inboxes.ts";

@@ -229,6 +229,9 @@ describe("after an erasure", () => {
     // Not yet sent, and not yet delivered to the receiver.
     await send({ type: "text", text: { body: marked("queued") } });
     await phone.write(marked("last"));
+    const { data: listed } = await call(messages.list_messages, { conversation_id });
+    const last = listed.find(({ text }) => text?.body === marked("last"));
+    await call(messages.react_to_message, { conversation_id, message_id: last?.id ?? "", emoji: "👍" });
 
     // A search stores the words of the messages.
     await call(messages.search_messages, { query: marker });

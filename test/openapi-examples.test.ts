@@ -1,6 +1,6 @@
 /** The examples of the OpenAPI document: each is a valid request, or a valid response. */
 import { expect, test } from "vitest";
-import { toDeliveryError } from "../src/platform/inbox/messages/failures.ts";
+import { toDeliveryError } from "../src/platform/inbox/messages/wording/index.ts";
 import type { Operation } from "../tools/contract/index.ts";
 import { eventExamples } from "../tools/event-examples.ts";
 import { catalogue } from "../tools/index.ts";

@@ -75,6 +75,7 @@ export const requestExamples: {
   simulate_routing: { conversation_id },
   create_inbox: { name: "Support", phone_number: "+14155550100", channel: "simulator" },
   test_webhook: { event: "message.received" },
+  react_to_message: { emoji: "👍" },
   connect_inbox: { pin: "123456" },
   update_inbox: { settings: { service_window: "strict" } },
   create_flow: {

@@ -70,6 +70,7 @@ export const immediateOperations: readonly string[] = [
   "unassign_conversation",
   "transfer_conversation",
   "send_message",
+  "react_to_message",
   "add_note",
   "create_quick_reply",
   "update_quick_reply",

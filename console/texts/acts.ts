@@ -117,6 +117,7 @@ export const actWords: Readonly<Record<string, ActWords>> = {
   get_message: named("read", "a message", "conv", " with "),
   wait_for_message: plain("wait", "for a message"),
   send_message: named("send", "a message", "con", " to "),
+  react_to_message: named("answer", "a message", "conv", " with a reaction, to "),
   explain_message: plain("explain", "a message"),
   view_media: plain("read", "a file of a message"),
   add_note: named("add", "a note", "conv", " about "),

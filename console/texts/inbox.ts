@@ -95,6 +95,7 @@ export const inbox = {
     order: "Order",
     form: "Form",
     call_permission: "Call permission",
+    call: "Missed call",
     unsupported: "Unsupported message",
   } as Readonly<Record<string, string>>,
 

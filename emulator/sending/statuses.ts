@@ -23,7 +23,8 @@ export function scheduleStatuses(world: World, message: SentMessage, code: numbe
     return;
   }
   clock.after(sent_delay_ms, () => reportStatus(world, message, { status: "sent" }));
-  if (!faults.hits("undelivered")) {
+  // Of a reaction only that it was sent is reported.
+  if (message.type !== "reaction" && !faults.hits("undelivered")) {
     clock.after(Math.max(sent_delay_ms, delivered_delay_ms), () => {
       // It may have been read or have failed meanwhile.
       if (message.statuses.every(({ status }) => status === "sent")) {

@@ -16,6 +16,18 @@ export const messageErrors = {
     "The channel does not have this message, so it can't be quoted.",
     "Quote a message that was received, or sent and not only queued, or omit reply_to.",
   ),
+  message_not_reactable: errorEntry(
+    "business_rule",
+    422,
+    "The channel does not have this message, so there can be no reaction to it.",
+    "React to a message that was received, or sent and not only queued.",
+  ),
+  reaction_rejected: errorEntry(
+    "business_rule",
+    422,
+    "The channel rejects the reaction: {reason}",
+    "React with a single emoji to a message of the last 30 days that was not deleted, or answer with send_message (POST /v1/messages).",
+  ),
   outside_service_window: errorEntry(
     "business_rule",
     422,

@@ -4,6 +4,7 @@ import { timestamp } from "../contract/index.ts";
 import { messageStatuses } from "../message-statuses.ts";
 import { MessageError, storedTypes } from "./message.ts";
 import {
+  CallPart,
   CallPermissionPart,
   CardPart,
   FormPart,
@@ -30,7 +31,8 @@ const ReceivedMessage = MessageOfContact.extend({
   order: OrderPart.optional(),
   form: FormPart.optional(),
   call_permission: CallPermissionPart.optional(),
-  ...ReceivedDetails.omit({ channel_data: true }).shape,
+  call: CallPart.optional(),
+  ...ReceivedDetails.omit({ channel_data: true, imported: true }).shape,
 });
 
 const Reaction = z.object({

@@ -33,6 +33,7 @@ import {
 import { interactiveFields } from "./interactive.ts";
 import { ListedMessage, Message, MessageSender } from "./message.ts";
 import { mediaTypes } from "./parts.ts";
+import { reactions } from "./react.ts";
 import { searches } from "./search.ts";
 import { mediaOperations } from "./view-media.ts";
 
@@ -224,7 +225,7 @@ export const messages = {
     scope: "inbox:read",
     tier: "lean",
     title: "List messages",
-    description: "List a conversation's messages with their text and status, newest first.",
+    description: "List a conversation's messages, newest first.",
     input: z.object({ conversation_id: id("Conversation", "list_conversations"), ...paging(25) }),
     output: paged(ListedMessage),
   }),
@@ -278,7 +279,7 @@ export const messages = {
     tier: "lean",
     title: "Wait for message",
     description:
-      "Wait until a contact writes, in one conversation or in any, or until the timeout. Pass the returned cursor as after in the next call to miss none.",
+      "Wait until a contact writes, in one conversation or any, or until the timeout. Pass the returned cursor as after in the next call.",
     input: z.object({
       conversation_id: id("Conversation", "list_conversations").optional(),
       after: z
@@ -300,7 +301,7 @@ export const messages = {
     scope: "inbox:read",
     tier: "lean",
     title: "Get message",
-    description: "Get one message: its content, its status with times, the error, and why it is delayed.",
+    description: "Get a message: content, status with times, error, and why it is delayed.",
     input: z.object({
       conversation_id: id("Conversation", "list_conversations"),
       message_id: id("Message", "list_messages"),
@@ -308,5 +309,6 @@ export const messages = {
     output: one(Message),
   }),
 
+  ...reactions,
   ...mediaOperations,
 };

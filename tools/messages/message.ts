@@ -5,6 +5,7 @@ import { messageStatuses } from "../message-statuses.ts";
 import { ProductPart, ReferralPart } from "../referrals.ts";
 import { headerTypes, templateCategories } from "../templates/index.ts";
 import {
+  CallPart,
   CallPermissionPart,
   CardPart,
   FormPart,
@@ -137,6 +138,7 @@ export const Message = z.object({
   order: untrusted(OrderPart).optional(),
   form: untrusted(FormPart).optional(),
   call_permission: CallPermissionPart.optional(),
+  call: CallPart.optional(),
   /** A readable text of these types. */
   summary: untrusted(z.string()).optional(),
   unsupported: untrusted(UnsupportedPart).nullable(),
@@ -146,6 +148,8 @@ export const Message = z.object({
   referred_product: untrusted(ProductPart).optional(),
   /** Only of a received message that was forwarded. */
   forwarded: ReceivedDetails.shape.forwarded,
+  /** Only of a message of the time before the inbox was connected. */
+  imported: ReceivedDetails.shape.imported,
   /** What the channel sent of a received message that no other member has, in the channel's own form. */
   channel_data: untrusted(z.record(z.string(), z.unknown())).optional(),
   /** Null until the channel has accepted the message. */
@@ -194,10 +198,12 @@ export const ListedMessage = Message.pick({
   order: true,
   form: true,
   call_permission: true,
+  call: true,
   summary: true,
   referral: true,
   referred_product: true,
   forwarded: true,
+  imported: true,
   reply_to: true,
   reactions: true,
   edited_at: true,

@@ -62,6 +62,9 @@ export const CallPermissionPart = z.object({
   expires_at: timestamp.nullable(),
 });
 
+/** A call of a contact. One that was answered is not reported. */
+export const CallPart = z.object({ status: z.literal("missed") });
+
 /** The channel's name for a type that this service does not support. */
 export const UnsupportedPart = z.object({ type: z.string(), reason: z.string().optional() });
 
@@ -75,6 +78,7 @@ export const ReceivedContent = z.discriminatedUnion("type", [
   z.object({ type: z.literal("order"), order: OrderPart }),
   z.object({ type: z.literal("form"), form: FormPart }),
   z.object({ type: z.literal("call_permission"), call_permission: CallPermissionPart }),
+  z.object({ type: z.literal("call"), call: CallPart }),
   z.object({ type: z.literal("unsupported"), unsupported: UnsupportedPart }),
 ]);
 export type ReceivedContent = z.output<typeof ReceivedContent>;
@@ -88,6 +92,7 @@ export const receivedTypes = [
   "order",
   "form",
   "call_permission",
+  "call",
   "unsupported",
 ] as const satisfies readonly ReceivedContent["type"][];
 
@@ -96,6 +101,8 @@ export const ReceivedDetails = z.object({
   referral: ReferralPart.optional(),
   referred_product: ProductPart.optional(),
   forwarded: z.enum(["once", "frequently"]).optional(),
+  /** Of the history of the owner's phone: it was sent or received before the inbox was connected. */
+  imported: z.literal(true).optional(),
   /** What the channel sent besides, in its own form. */
   channel_data: z.record(z.string(), z.unknown()).optional(),
 });

@@ -42,6 +42,7 @@ export type StoredContent = Partial<ReceivedDetails> & {
   readonly order?: PartOf<"order">;
   readonly form?: PartOf<"form">;
   readonly call_permission?: PartOf<"call_permission">;
+  readonly call?: PartOf<"call">;
   /** A readable text of what has none. */
   readonly summary?: string;
   /** The channel's name for the type of an inbound message that this service does not support. */
@@ -50,10 +51,11 @@ export type StoredContent = Partial<ReceivedDetails> & {
   readonly edit_ids?: readonly string[];
 };
 
-/** A person's latest reaction to a message. */
+/** A person's latest reaction to a message, or the inbox's. */
 export type StoredReaction = {
-  readonly contact_id: string;
-  /** The number, or the channel's id, from which the person reacted. */
+  /** Null: the inbox has reacted. */
+  readonly contact_id: string | null;
+  /** The number, or the channel's id, from which the reaction came. */
   readonly from: string;
   /**
    * Null if the reaction was removed. The row is kept, so that an older report of the reaction is ignored.

@@ -12,8 +12,14 @@ import type {
 } from "./account.ts";
 import type { ChannelAddress, Identities, IdentityMove } from "./address.ts";
 import type { ChannelCapabilities } from "./capabilities.ts";
-import type { MessageContent, ReceivedContent, ReceivedDetails } from "./message-content.ts";
+import type { ChannelFailure } from "./failure.ts";
+import type { ReactionResult, ReadMark, SentReaction } from "./marks.ts";
+import type { MessageContent } from "./message-content.ts";
+import type { AccountMessage, InboundMessage, PastMessage, SavedName } from "./received.ts";
 import type { TemplateAuthority } from "./template-authority.ts";
+
+export type { ChannelFailure, FailureReason } from "./failure.ts";
+export type { AccountMessage, InboundMessage } from "./received.ts";
 
 export interface OutboundMessage {
   readonly organization_id: string;
@@ -31,42 +37,6 @@ export interface OutboundMessage {
   /** The channel's id of the message that it quotes. */
   readonly reply_to?: string | undefined;
   readonly content: MessageContent;
-}
-
-/** Why a message was not accepted or not delivered, in the words of this service. */
-export type FailureReason =
-  | "channel_throttled"
-  | "channel_unavailable"
-  | "channel_unreachable"
-  /** An error that may pass: the same message can be sent again. */
-  | "temporary_error"
-  /** None of the other reasons. */
-  | "other_error"
-  | "same_sender_and_recipient"
-  | "undeliverable"
-  /** The inbox's number is a test number, which writes only to the people in its list. */
-  | "recipient_not_listed"
-  | "not_delivered_experiment"
-  | "outside_service_window"
-  | "spam_limit"
-  | "marketing_limit"
-  | "marketing_opt_out"
-  /** Too many messages to this person in a short time. */
-  | "pair_limit"
-  | "unsupported_type"
-  | "media_rejected"
-  | "template_parameters"
-  | "template_parameter_format"
-  | "template_missing"
-  | "template_paused"
-  | "template_disabled";
-
-export interface ChannelFailure {
-  readonly reason: FailureReason;
-  /** The channel's own error code, which is shown as it is; null if it gave none. */
-  readonly channel_code: number | null;
-  readonly title: string;
-  readonly detail: string | null;
 }
 
 export type SendResult =
@@ -128,6 +98,14 @@ export interface Channel {
   check(inbox: CheckedInbox, options: { readonly signal: AbortSignal }): Promise<CheckResult>;
   /** Only of a channel with read marks. @throws Error if another attempt may succeed. */
   readonly markRead?: (mark: ReadMark, options: { readonly signal: AbortSignal }) => Promise<void>;
+  /**
+   * Only of a channel to which reactions can be sent. Safe to repeat. If it throws, it is unknown whether the
+   * person sees the reaction.
+   */
+  readonly react?: (
+    reaction: SentReaction,
+    options: { readonly signal: AbortSignal },
+  ) => Promise<ReactionResult>;
   /** Only of a channel with accounts. */
   readonly provider?: ChannelProvider;
   /** Reviews the templates of a channel that has templates. */
@@ -149,14 +127,6 @@ export type CheckResult =
   | { readonly outcome: "stopped"; readonly failure: ChannelFailure }
   /** The channel does not respond or is busy: nothing is known of the account. */
   | { readonly outcome: "unavailable"; readonly failure: ChannelFailure };
-
-/** Tells a person that a message, and all before it, was read. Safe to repeat. */
-export interface ReadMark {
-  readonly account: ChannelAccount;
-  readonly channel_message_id: string;
-  /** Whether to show that an answer is being written. */
-  readonly isTyping: boolean;
-}
 
 /** A request to the address where the provider reports messages and receipts. */
 export interface ChannelRequest {
@@ -242,6 +212,10 @@ export interface FileContent {
  */
 export interface ChannelUpdates {
   readonly messages: readonly AccountMessage[];
+  /** Messages of the time before, in any order. */
+  readonly history: readonly PastMessage[];
+  /** The names under which owners of accounts have saved persons on their phones. */
+  readonly names: readonly SavedName[];
   readonly receipts: readonly (Omit<Receipt, "organization_id"> & { readonly account_id: string })[];
   /** Reactions, edits and deletions. */
   readonly changes: readonly (Omit<MessageChange, "organization_id"> & {
@@ -260,15 +234,6 @@ export interface ChannelUpdates {
   readonly limits: readonly { readonly business_id: string }[];
   /** What a person must read in the provider's dashboard. */
   readonly alerts: readonly AccountAlert[];
-}
-
-/** A message that an account received, or that its owner sent from a phone. */
-export interface AccountMessage extends Omit<InboundMessage, "organization_id" | "channel" | "to"> {
-  readonly account_id: string;
-  /** The owner has sent it with the channel's app, and `from` is the person who got it. */
-  readonly is_echo?: true | undefined;
-  /** The file of a message with media, whose address is empty until it has been fetched. */
-  readonly file: { readonly id: string; readonly content_type: string } | null;
 }
 
 /** A person allowed or stopped marketing by the channel's own means. */
@@ -316,23 +281,6 @@ export interface Receipt {
   readonly failure: ChannelFailure | null;
   /** Not every receipt has it. */
   readonly pricing?: Pricing | null | undefined;
-}
-
-/** A message from a contact. */
-export interface InboundMessage {
-  readonly organization_id: string;
-  /** The name of the channel, which is the inbox's too. */
-  readonly channel: string;
-  readonly channel_message_id: string;
-  readonly from: Identities;
-  /** The inbox's own address; null for the organization's first inbox of the channel. */
-  readonly to: string | null;
-  readonly name: string | null;
-  readonly occurred_at: string;
-  /** The channel's id of the message that it quotes. */
-  readonly reply_to?: string | null | undefined;
-  readonly content: ReceivedContent;
-  readonly details?: ReceivedDetails | undefined;
 }
 
 /** The functions that a channel calls. They resolve when the data is durable, and are safe to repeat. */

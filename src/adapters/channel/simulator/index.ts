@@ -111,6 +111,7 @@ export function createSimulator(options: SimulatorOptions): Simulator {
         const message = await store.find(organization_id, token);
         return message ? { outcome: "accepted", channel_message_id: message.id } : { outcome: "absent" };
       },
+      react: async () => ({ outcome: "accepted" }),
       check: async () => ({ outcome: "working", limits: null }),
     },
     controls,

@@ -8,7 +8,7 @@ import { connect } from "./connect.ts";
 import { createFetchFile } from "./files.ts";
 import type { WhatsAppSettings } from "./http.ts";
 import { readLimits } from "./number-limits.ts";
-import { createSend, sendReadMark } from "./sending/index.ts";
+import { createSend, sendReaction, sendReadMark } from "./sending/index.ts";
 import { setUpAccount } from "./set-up/index.ts";
 import { createWhatsAppAuthority } from "./templates/index.ts";
 import { answerHandshake, readRequest } from "./webhook/index.ts";
@@ -25,6 +25,7 @@ export function openWhatsApp(address: WhatsAppAddress, now: Clock): Channel {
     capabilities: whatsAppCapabilities,
     send: createSend(settings, now),
     markRead: (mark, { signal }) => sendReadMark(settings, mark, signal),
+    react: (reaction, { signal }) => sendReaction(settings, reaction, signal),
     // The API has no look-up of messages.
     find: async () => ({ outcome: "unknown" }),
     async check({ account, address: phone_number }, { signal }) {

@@ -30,6 +30,8 @@ export interface ContactLookup {
   readonly name?: string | null | undefined;
   readonly metadata?: Record<string, unknown> | undefined;
   readonly now: Date;
+  /** Whether a new contact causes no event. */
+  readonly isSilent?: boolean;
 }
 
 interface FoundContact {
@@ -147,7 +149,7 @@ export async function createContact(
     return undefined;
   }
   const { is_listened_to, ...contact } = rows[0];
-  if (is_listened_to) {
+  if (is_listened_to && !lookup.isSilent) {
     const { organization_id, id: contact_id } = contact;
     const data = { contact_id, phone_number, name: contact.name, actor: recordOf(actor) };
     tx.emit({ type: "contact.created", organization_id, order: contact_id, data });

@@ -51,6 +51,7 @@ export {
   recordBulkOutbound,
   recordInbound,
   recordOutbound,
+  recordPast,
 } from "./record.ts";
 export { requestRouting } from "./route.ts";
 export { allowedStatuses } from "./states.ts";

@@ -1,5 +1,6 @@
 /** Records in conversations that messages were received and sent. */
 import { sql } from "kysely";
+import { newId } from "../../../database/id.ts";
 import {
   columnsOf,
   type InputRow,
@@ -164,6 +165,45 @@ function byConversation(sent: readonly SentMessage[]) {
 /** Both times are ISO 8601 in UTC. */
 function later(one: string | null | undefined, other: string): string {
   return one && one > other ? one : other;
+}
+
+interface PastOwner {
+  readonly organization: string;
+  readonly inbox_id: string;
+  readonly contact_id: string;
+}
+
+/**
+ * Records a message of the time before the inbox was connected. A contact without a conversation gets one
+ * that is closed; nothing else of a conversation changes than the time of its latest message.
+ * @returns the id of the conversation, which is locked until the commit.
+ */
+export async function recordPast(
+  { tx, now }: Pick<Change, "tx" | "now">,
+  { organization, inbox_id, contact_id }: PastOwner,
+  at: string,
+): Promise<string> {
+  const created_at = now.toISOString();
+  const { id } = await tx
+    .insertInto("conversations")
+    .values({
+      organization_id: organization,
+      id: newId("conv", now),
+      inbox_id,
+      contact_id,
+      status: "closed",
+      last_message_at: at,
+      created_at,
+      updated_at: created_at,
+    })
+    .onConflict((conflict) =>
+      conflict.columns(["organization_id", "contact_id", "inbox_id"]).doUpdateSet({
+        last_message_at: sql<string>`greatest(conversations.last_message_at, excluded.last_message_at)`,
+      }),
+    )
+    .returning("id")
+    .executeTakeFirstOrThrow();
+  return id;
 }
 
 /**

@@ -14,7 +14,7 @@ import {
   senderFields,
   withSender,
 } from "../contacts/index.ts";
-import { type DeliveryError, internalFailures } from "./failures.ts";
+import { type DeliveryError, internalFailures } from "./wording/index.ts";
 
 const Payload = z.object({
   organization_id: z.string(),

@@ -21,6 +21,7 @@ import {
 import { eraseMessages, eraseReceivedFiles } from "./erase.ts";
 import { inboundJobs, inboundRoutes } from "./inbound/index.ts";
 import { awaitDelivery, planMessage, sendAlone, sendPlanned, sendTogether } from "./outbound/index.ts";
+import { reactToMessage } from "./react.ts";
 import {
   indexMessagesJob,
   listConversations,
@@ -147,6 +148,8 @@ export const messages = implement(
         }
         return { data: serializeMessage(world, message) };
       },
+
+      react_to_message: reactToMessage,
 
       async view_media(input, context) {
         return { data: await viewMedia(input, context) };

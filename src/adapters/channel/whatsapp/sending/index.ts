@@ -34,6 +34,7 @@ import { toBody } from "./body.ts";
 import { createUploader, type Uploader } from "./upload.ts";
 
 export { sendReadMark } from "./mark-read.ts";
+export { sendReaction } from "./react.ts";
 
 interface Sender {
   readonly settings: WhatsAppSettings;

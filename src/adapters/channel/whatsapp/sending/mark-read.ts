@@ -2,7 +2,7 @@
  * Marks a received message, and all before it, as read. With the typing indicator, the person sees for up to
  * 25 seconds that an answer is being written.
  */
-import type { ReadMark } from "../../../../ports/channel/channel.ts";
+import type { ReadMark } from "../../../../ports/channel/marks.ts";
 import { toWhatsAppAccount } from "../account.ts";
 import type { MarkMessageRequestPayload } from "../contract.ts";
 import { askGraph, segment, type WhatsAppSettings } from "../http.ts";

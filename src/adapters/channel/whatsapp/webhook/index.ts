@@ -6,8 +6,10 @@ import { z } from "zod";
 import type { ChannelRequest, ChannelUpdates, ChannelWebhook } from "../../../../ports/channel/channel.ts";
 import type { WhatsAppAccount } from "../account.ts";
 import { readAccountUpdate, readAlert, readNameUpdate } from "./alerts.ts";
+import { readCalls } from "./calls.ts";
 import { readEchoes } from "./echoes.ts";
 import { type AccountChange, changesOf, Envelope } from "./envelope.ts";
+import { readPastMessages, readSavedNames } from "./history.ts";
 import { readIdUpdates, readMessages, readPreferences } from "./messages.ts";
 import { isSameText, isSigned } from "./signature.ts";
 
@@ -28,6 +30,8 @@ export function readRequest(
   const updates = changesOf(parsed.data).map(readChange);
   const all: ChannelUpdates = {
     messages: updates.flatMap(({ messages = [] }) => messages),
+    history: updates.flatMap(({ history = [] }) => history),
+    names: updates.flatMap(({ names = [] }) => names),
     changes: updates.flatMap(({ changes = [] }) => changes),
     consents: updates.flatMap(({ consents = [] }) => consents),
     receipts: updates.flatMap(({ receipts = [] }) => receipts),
@@ -37,7 +41,8 @@ export function readRequest(
     limits: updates.flatMap(({ limits = [] }) => limits),
     alerts: updates.flatMap(({ alerts = [] }) => alerts),
   };
-  const { health: _, ...counted } = all;
+  // One request has thousands of messages of a phone's history, or names of its address book.
+  const { health: _, history: __, names: ___, ...counted } = all;
   const count = Object.values(counted).reduce((sum, list) => sum + list.length, 0);
   return count > maxUpdates ? "too_many" : all;
 }
@@ -66,6 +71,9 @@ const readLimits: ChangeReader = ({ business_id }) => ({ limits: [{ business_id 
 const readers: Readonly<Record<string, ChangeReader>> = {
   messages: ({ value }) => readMessages(value),
   smb_message_echoes: ({ value }) => readEchoes(value),
+  smb_app_state_sync: ({ value }) => readSavedNames(value),
+  history: ({ value }) => readPastMessages(value),
+  calls: ({ value }) => readCalls(value),
   user_id_update: ({ value }) => readIdUpdates(value),
   user_preferences: ({ value }) => readPreferences(value),
   message_template_status_update: readTemplate,

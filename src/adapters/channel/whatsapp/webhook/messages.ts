@@ -34,7 +34,7 @@ export function readMessages(value: Readonly<Record<string, unknown>>): Updates 
     ),
     changes: written.flatMap((message) => {
       const change = changes.get(message);
-      return senderOf(message, contacts).flatMap((sender) =>
+      return reporterOf(message, contacts).flatMap((sender) =>
         change
           ? [{ account_id, change_id: message.id, ...sender, occurred_at: message.timestamp, ...change }]
           : [],
@@ -54,7 +54,7 @@ function toMessage(
 ): readonly AccountMessage[] {
   const contact = contactOf(message, contacts);
   const read = contentOf(message);
-  return senderOf(message, contacts).map((sender) => ({
+  return reporterOf(message, contacts).map((sender) => ({
     account_id,
     channel_message_id: message.id,
     ...sender,
@@ -66,8 +66,8 @@ function toMessage(
   }));
 }
 
-function contactOf(
-  { from, from_user_id }: WebhookMessage,
+export function contactOf(
+  { from, from_user_id }: Pick<WebhookMessage, "from" | "from_user_id">,
   contacts: readonly WebhookContact[],
 ): WebhookContact | undefined {
   return (
@@ -77,7 +77,10 @@ function contactOf(
 }
 
 /** None if the message has neither a number nor an id to answer to. */
-function senderOf(message: WebhookMessage, contacts: readonly WebhookContact[]) {
+export function reporterOf(
+  message: Pick<WebhookMessage, "from" | "from_user_id">,
+  contacts: readonly WebhookContact[],
+) {
   const { from: wa_id = null, from_user_id = null } = message;
   const contact = contactOf(message, contacts);
   const bsuid = from_user_id ?? contact?.user_id ?? null;

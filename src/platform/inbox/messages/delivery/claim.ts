@@ -13,7 +13,6 @@ import type { ChannelAccount } from "../../../../ports/channel/account.ts";
 import { openAccount, pausedUntil, windowRuleOf } from "../../../account/inboxes/index.ts";
 import { shareTransactions, type Transaction, type World } from "../../../foundation/kernel/index.ts";
 import { windowOf } from "../../conversations/index.ts";
-import { type DeliveryError, internalFailures } from "../failures.ts";
 import {
   applyUpdates,
   type LockedMessage,
@@ -23,6 +22,7 @@ import {
   takeParkedReceipts,
   toStatusUpdate,
 } from "../progress/index.ts";
+import { type DeliveryError, internalFailures } from "../wording/index.ts";
 import { createQuotas, type PersonQuotas, personRateOf } from "./person-quota.ts";
 import { type MessageName, maxWaitMs, readUnsent, type UnsentMessage } from "./unsent.ts";
 

@@ -4,7 +4,7 @@ import { columnsOf, matchesKey, recordset } from "../../../../database/query/ind
 import type { MessageDelay, ReportedFailure } from "../../../../database/schema/index.ts";
 import { coalesce } from "../../../../database/sharing/index.ts";
 import type { World } from "../../../foundation/kernel/index.ts";
-import { toDeliveryError } from "../failures.ts";
+import { toDeliveryError } from "../wording/index.ts";
 import type { MessageName } from "./unsent.ts";
 
 export interface NewDelay extends MessageName {

@@ -25,7 +25,7 @@ import {
 } from "../../../account/inboxes/index.ts";
 import { requestSync } from "../../../content/templates/index.ts";
 import { defineJob, type World } from "../../../foundation/kernel/index.ts";
-import { type DeliveryError, internalFailures, toDeliveryError } from "../failures.ts";
+import { type DeliveryError, internalFailures, toDeliveryError } from "../wording/index.ts";
 import { type ClaimedMessage, claimMessage, returnToQueue, sendTimeoutMs, storeOutcome } from "./claim.ts";
 import { type NewDelay, recordDelay } from "./delay.ts";
 import { toOutboundMessage } from "./outbound-message.ts";

@@ -3,8 +3,8 @@ import type { z } from "zod";
 import type { WaitingFor } from "../../../../../tools/messages/index.ts";
 import type { InboxHealth, MessageDelay } from "../../../../database/schema/index.ts";
 import { pausedUntil } from "../../../account/inboxes/index.ts";
-import { toDeliveryError } from "../failures.ts";
 import type { MessageRow } from "../progress/index.ts";
+import { toDeliveryError } from "../wording/index.ts";
 import { sendEndedMs } from "./claim.ts";
 
 type Wait = z.input<typeof WaitingFor>;

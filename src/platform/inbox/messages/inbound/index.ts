@@ -1,6 +1,7 @@
 /** What channels report of persons: messages, changes of messages, receipts, moves to other identities. */
 import { changeMessageJob } from "./change-job.ts";
 import { moveContactJob } from "./move.ts";
+import { importMessagesJob, namePersonsJob } from "./phone/index.ts";
 import { pollInboxJob, startPollingJob } from "./poll.ts";
 import { deleteOldReceiptsJob } from "./receipts.ts";
 import { receiveMessageJob } from "./receive.ts";
@@ -13,6 +14,8 @@ export const inboundJobs = [
   receiveMessageJob,
   changeMessageJob,
   moveContactJob,
+  importMessagesJob,
+  namePersonsJob,
   pollInboxJob,
   startPollingJob,
   deleteOldReceiptsJob,

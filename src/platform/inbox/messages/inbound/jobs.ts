@@ -3,22 +3,16 @@
 import { type NewJob, newJob } from "../../../../jobs/job.ts";
 import type { Identities } from "../../../../ports/channel/address.ts";
 import type { ChannelUpdates, MessageChange } from "../../../../ports/channel/channel.ts";
-import { phoneKey } from "../../../account/phone/index.ts";
-import { reporterSubject, senderOf, withStoredSender } from "../../contacts/index.ts";
+import { withStoredSender } from "../../contacts/index.ts";
 import { changeConsentJob } from "../consent-job.ts";
 import { changeMessageJob } from "./change-job.ts";
-import { keyAfter, moveContactJob, personKey, toStoredMove } from "./move.ts";
+import { keyAfter, moveContactJob, personKey, personSubject, toStoredMove } from "./move.ts";
+import { newPhoneJobs } from "./phone/index.ts";
 import { receiveMessageJob } from "./receive.ts";
-
-interface Receiver {
-  readonly organization_id: string;
-  readonly received_at: string;
-  /** Reports of other accounts are left out. */
-  readonly inboxes: readonly { readonly inbox_id: string; readonly account_id: string }[];
-}
+import type { ReportReceiver } from "./reported-message.ts";
 
 /** In the order in which they are added: a message from a former number comes before the move from it. */
-export function newReportJobs(receiver: Receiver, updates: ChannelUpdates): readonly NewJob[] {
+export function newReportJobs(receiver: ReportReceiver, updates: ChannelUpdates): readonly NewJob[] {
   const { organization_id, inboxes, received_at } = receiver;
   const ids = new Map(inboxes.map(({ account_id, inbox_id }) => [account_id, inbox_id]));
   const isOurs = ({ account_id }: { readonly account_id: string }) => ids.has(account_id);
@@ -34,7 +28,7 @@ export function newReportJobs(receiver: Receiver, updates: ChannelUpdates): read
   return [
     ...received.filter(isFormer),
     ...moves.map(({ account_id: _, ...move }) => {
-      const subject = subjectOf(organization_id, move.from);
+      const subject = personSubject(organization_id, move.from);
       return newJob(
         moveContactJob,
         { organization_id, ...toStoredMove(move) },
@@ -51,6 +45,7 @@ export function newReportJobs(receiver: Receiver, updates: ChannelUpdates): read
           changeOptions(organization_id, change),
         ),
       ),
+    ...newPhoneJobs(receiver, updates),
     // The times of consents order them.
     ...updates.consents
       .filter(isOurs)
@@ -66,7 +61,7 @@ export function newReportJobs(receiver: Receiver, updates: ChannelUpdates): read
 
 /** Options of the job of a message: the messages of one person are received in order. */
 export function senderOptions(organization_id: string, sender: Identities) {
-  return { key: personKey(organization_id, sender), subject: subjectOf(organization_id, sender) };
+  return { key: personKey(organization_id, sender), subject: personSubject(organization_id, sender) };
 }
 
 /**
@@ -78,10 +73,5 @@ export function changeOptions(
   { channel_message_id, from }: Pick<MessageChange, "channel_message_id" | "from">,
 ) {
   const key = `message.change:${organization_id}:${channel_message_id}`;
-  return { key, subject: subjectOf(organization_id, from) };
-}
-
-function subjectOf(organization_id: string, person: Identities): string {
-  const { phone } = person;
-  return reporterSubject(organization_id, phone ? phoneKey(phone) : senderOf(person));
+  return { key, subject: personSubject(organization_id, from) };
 }

@@ -1,12 +1,19 @@
 /** Moves a contact to the number or the channel's id that the person has from now on. */
 import { z } from "zod";
 import type { Identities, IdentityMove } from "../../../../ports/channel/address.ts";
+import { phoneKey } from "../../../account/phone/index.ts";
 import { defineJob, system, type World } from "../../../foundation/kernel/index.ts";
-import { moveIdentities, senderOf } from "../../contacts/index.ts";
+import { moveIdentities, reporterSubject, senderOf } from "../../contacts/index.ts";
 
 /** The key of the jobs that receive what a person sends, in order. */
 export function personKey(organization_id: string, person: Identities): string {
   return `message.receive:${organization_id}:${senderOf(person)}`;
+}
+
+/** Names the person's data in jobs, so that an erasure finds them. */
+export function personSubject(organization_id: string, person: Identities): string {
+  const { phone } = person;
+  return reporterSubject(organization_id, phone ? phoneKey(phone) : senderOf(person));
 }
 
 /** The key that the person has after a move: later messages of the person wait for the move. */

@@ -22,6 +22,8 @@ interface Receiver extends Pick<InboxAccount, "channel" | "account"> {
 
 const noUpdates: ChannelUpdates = {
   messages: [],
+  history: [],
+  names: [],
   receipts: [],
   changes: [],
   consents: [],

@@ -61,12 +61,8 @@ export async function requireSendable(
   if (contact?.opted_out && content.template?.category === "marketing") {
     throw fail("contact_opted_out", { param: "template.name" });
   }
-  const rule = windowRuleOf(sending.world, inbox);
-  const { is_within_24h_window } = windowOf(conversation ?? withoutMessages, sending.now);
-  const isAllowedNow = rule === "none" || content.template !== undefined || is_within_24h_window;
-  if (!isAllowedNow && rule === "strict") {
-    throw await failOutsideWindow(sending, { inbox, conversation });
-  }
+  const isAllowedNow =
+    content.template !== undefined || (await requireWindow(sending, { inbox, conversation }));
   const payment = paymentOf(sending.world, inbox);
   const { isLimited } = payment;
   const charge = estimate.chargeOf(content.template?.category, payment);
@@ -74,6 +70,20 @@ export async function requireSendable(
     throw fail("price_unknown", { currency: estimate.currency });
   }
   return { isAllowedNow, charge, isLimited };
+}
+
+/** Whether the window is open, or the inbox has none. @throws Failure `outside_service_window`. */
+export async function requireWindow(
+  sending: SendingContext,
+  { inbox, conversation }: Pick<RecipientState, "inbox" | "conversation">,
+): Promise<boolean> {
+  const rule = windowRuleOf(sending.world, inbox);
+  const { is_within_24h_window } = windowOf(conversation ?? withoutMessages, sending.now);
+  const isOpen = rule === "none" || is_within_24h_window;
+  if (!isOpen && rule === "strict") {
+    throw await failOutsideWindow(sending, { inbox, conversation });
+  }
+  return isOpen;
 }
 
 /** Names approved templates, which may be sent instead, to an actor that may read them. */

@@ -17,7 +17,7 @@ import {
   requireTemplates,
 } from "../../../content/templates/index.ts";
 import type { MessageRow } from "../progress/index.ts";
-import { summaryOf } from "../summary.ts";
+import { summaryOf } from "../wording/index.ts";
 import type { SendingContext } from "./check.ts";
 import type { Recipient } from "./recipient.ts";
 

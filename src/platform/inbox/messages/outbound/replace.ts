@@ -1,7 +1,7 @@
 /** Detaches failed messages from their broadcast, which sends to their recipients again. */
 import { rowsOf } from "../../../../database/query/index.ts";
 import type { Transaction } from "../../../foundation/kernel/index.ts";
-import { internalFailures } from "../failures.ts";
+import { internalFailures } from "../wording/index.ts";
 
 interface ReplacedMessages {
   readonly organization: string;

@@ -13,8 +13,8 @@ import type { Transaction, World } from "../../../foundation/kernel/index.ts";
 import { recordTransfers, type Transfer } from "../../../money/wallet/index.ts";
 import { createCharger } from "../charge/index.ts";
 import { newOptOuts } from "../consent-job.ts";
-import { type DeliveryError, toDeliveryError } from "../failures.ts";
 import { type BroadcastProgress, broadcastProgressed } from "../hooks.ts";
+import { type DeliveryError, toDeliveryError } from "../wording/index.ts";
 import { advanceStatus, type StatusStep, statusOf, successes } from "./states.ts";
 
 export type MessageRow = Selectable<Tables["messages"]>;

@@ -93,6 +93,7 @@ function selectInbound(
     .innerJoin("conversations", (join) => join.on(refersTo("messages.conversation_id", "conversations")))
     .where("conversations.erased_at", "is", null)
     .where("messages.direction", "=", "inbound")
+    .where(sql<boolean>`messages.content -> 'imported' is null`)
     .where("messages.id", ">", from)
     .$if(conversation_id !== undefined, (query) =>
       query.where("messages.conversation_id", "=", conversation_id ?? ""),

@@ -16,6 +16,7 @@ import { insertMessage } from "./insert.ts";
 import type { MessageNames, MessageToStore, StoredMessage } from "./message.ts";
 import { applyWords, recordEcho, recordReceived } from "./record.ts";
 
+export { insertMessage } from "./insert.ts";
 export type { MessageNames, MessageToStore } from "./message.ts";
 
 /** Stores a message with its contact and conversation, unless it is stored already. */

@@ -62,7 +62,7 @@ function emitReceived(
   names: MessageNames,
 ): void {
   const { type, ...parts } = withoutFile(message.content);
-  const { channel_data: _, ...details } = message.details ?? {};
+  const { channel_data: _, imported: __, ...details } = message.details ?? {};
   tx.afterCommit(() => world.metrics.message("received"));
   tx.emit({
     type: "message.received",

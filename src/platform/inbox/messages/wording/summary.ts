@@ -1,5 +1,5 @@
 /** A readable text of a content without one: lists, the search, flows, the chatbot and plans read it. */
-import type { ReceivedContent } from "../../../ports/channel/message-content.ts";
+import type { ReceivedContent } from "../../../../ports/channel/message-content.ts";
 
 /** Characters; a contact may send a hundred cards. */
 const maxLength = 1_000;
@@ -24,6 +24,9 @@ function summarize(content: ReceivedContent): string | undefined {
   }
   if (content.type === "form") {
     return `Form: ${joined(content.form.name, ...describeAnswers(content.form.answers))}`;
+  }
+  if (content.type === "call") {
+    return "Missed call.";
   }
   if (content.type === "call_permission") {
     return content.call_permission.is_granted ? "Calls are permitted." : "Calls are not permitted.";

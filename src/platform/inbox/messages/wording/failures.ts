@@ -1,6 +1,6 @@
 /** Explains a failure to the sender: its code, whether a retry helps, and what to do. */
-import type { ReportedFailure } from "../../../database/schema/index.ts";
-import type { FailureReason } from "../../../ports/channel/channel.ts";
+import type { ReportedFailure } from "../../../../database/schema/index.ts";
+import type { FailureReason } from "../../../../ports/channel/channel.ts";
 
 /** The `error` of a failed message, as stored and as returned. */
 export interface DeliveryError {
