@@ -10,6 +10,7 @@ import type { KeptFiles } from "../../content/media/index.ts";
 import {
   type ApprovedTemplate,
   composeTemplate,
+  placeholderValues,
   requireApprovedById,
   variableNames,
 } from "../../content/templates/index.ts";
@@ -89,7 +90,7 @@ export async function prepareContent(
     throw failField("variable_mapping", "variables_unmapped", { name, reason, expected });
   }
   // The values don't matter: `composeTemplate` is called to check the header's file.
-  const variables = Object.fromEntries(names.map((one) => [one, "x"]));
+  const variables = placeholderValues(version);
   const { media } = capabilitiesOf(world, await getOrDefaultInbox(tx, organization, template.inbox_id));
   const { header } = await composeTemplate(
     tx,

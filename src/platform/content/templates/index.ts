@@ -1,6 +1,10 @@
 /** Templates: the operations of `tools/templates/`, and the functions that other modules call. */
 import { fail } from "../../../../tools/errors.ts";
-import { templates as contract, type TemplateData } from "../../../../tools/templates/index.ts";
+import {
+  templates as contract,
+  readOnlyParts,
+  type TemplateData,
+} from "../../../../tools/templates/index.ts";
 import type { Queries } from "../../../database/database.ts";
 import { containsText, ofOrganization, readPage } from "../../../database/query/index.ts";
 import { capabilitiesOf, getOrDefaultInbox } from "../../account/inboxes/index.ts";
@@ -34,7 +38,9 @@ export {
   composeTemplate,
   createComposer,
   findTemplates,
+  invalidValueCodes,
   isTemplateSendable,
+  placeholderValues,
   requireApproved,
   requireApprovedById,
   suggestTemplates,
@@ -103,6 +109,10 @@ export const templates = implement(contract, {
       }
       const template = await lockTemplate(tx, organization, id);
       const { inbox_channel, status: current_state, review_status } = template;
+      const parts = readOnlyParts(template.template_data);
+      if (parts.length > 0) {
+        throw fail("template_read_only", { parts: parts.join(" and ") });
+      }
       if (!isEditable(template)) {
         throw fail("template_not_editable", { current_state });
       }

@@ -4,6 +4,7 @@ import type { OutboundMessage } from "../../../../ports/channel/channel.ts";
 import type {
   MessageContent,
   SentLocation,
+  TemplateCard,
   TemplateMessage,
 } from "../../../../ports/channel/message-content.ts";
 import { capabilitiesOf, storedAddress } from "../../../account/inboxes/index.ts";
@@ -59,9 +60,15 @@ async function toChannelTemplate(
   target: MediaTarget,
   template: SentTemplate,
 ): Promise<TemplateMessage> {
-  const { name, language, header, body, footer, buttons, values } = template;
-  const message = { name, language, body, footer, buttons, values };
+  const { name, language, header, body, footer, buttons, offer, values } = template;
+  const cards = template.cards && (await Promise.all(template.cards.map(toChannelCard)));
+  const message = { name, language, body, footer, buttons, offer, cards, values };
   return header === null || !("media" in header)
     ? { ...message, header }
     : { ...message, header: { type: header.type, media: await toChannelMedia(world, target, header.media) } };
+
+  async function toChannelCard(card: NonNullable<SentTemplate["cards"]>[number]): Promise<TemplateCard> {
+    const media = await toChannelMedia(world, target, card.header.media);
+    return { ...card, header: { type: card.header.type, media } };
+  }
 }

@@ -80,6 +80,7 @@ function addressesIn(content: MessageRow["content"]): readonly string[] {
   const files = [
     media ?? [],
     header && "media" in header ? header.media : [],
+    ...(template?.cards ?? []).map((card) => card.header.media),
     interactive?.header_media ? { url: interactive.header_media.url, upload } : [],
   ].flat();
   return files.flatMap(({ upload, url }) => (upload === undefined ? url : []));
