@@ -1,4 +1,4 @@
-/** Templates with parts that only WhatsApp Manager creates: they are added, sent with values, and not changed. */
+/** Templates with parts that only WhatsApp Manager creates: added, sent with values, and not changed. */
 import { describe, expect, test } from "vitest";
 import { fromComponents } from "../src/adapters/channel/whatsapp/templates/components.ts";
 import { templates } from "../tools/templates/index.ts";

@@ -13,7 +13,6 @@ const withButtons = (...buttons: object[]) => [body, { type: "BUTTONS", buttons 
 test.each([
   ["form", "UTILITY", withButtons({ type: "FLOW", text: "Open", flow_id: "1" })],
   ["catalog", "MARKETING", withButtons({ type: "CATALOG", text: "View" })],
-  ["authentication", "AUTHENTICATION", [{ type: "BODY" }, { type: "BUTTONS", buttons: [{ type: "OTP" }] }]],
   ["unknown", "MARKETING", [body, { type: "CALL_PERMISSION_REQUEST" }]],
 ])("a template is named with the reason %s", async (reason, category, components) => {
   const { created, synced } = await createAtMeta({ name: `not_${reason}`, category, components });

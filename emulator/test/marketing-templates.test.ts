@@ -48,7 +48,7 @@ describe("a limited-time offer", () => {
     ["with an expiration and no code", [offer, body, buttons(url)]],
     ["with a long code", [offer, body, buttons({ ...code, example: "A".repeat(16) }, url)]],
   ])("%s is refused", async (_, components, category?: string) => {
-    expect(errorOf(await create(components, category))).toEqual([400, 100]);
+    expect(errorOf(await create(components, category)).slice(0, 2)).toEqual([400, 100]);
   });
 
   test("needs its end in a message, if it shows it", async () => {
@@ -100,7 +100,7 @@ describe("a carousel", () => {
     const handle = await uploadSample(current());
     const cards = Array.from({ length: count }, () => cardOf(handle, ...parts));
     const answer = await create([body, ...beside, { type: "CAROUSEL", cards }], category);
-    expect(errorOf(answer)).toEqual([400, 100]);
+    expect(errorOf(answer).slice(0, 2)).toEqual([400, 100]);
   });
 
   test("whose cards differ, or have no file, is refused", async () => {

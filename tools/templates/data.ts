@@ -117,8 +117,43 @@ export const Variable = z.object({
 const authorityLimits = { buttons: 10, cards: 10, cardButtons: 2 } as const;
 
 /** The content of a template here and at the authority. */
+/** What WhatsApp writes into a template for codes. */
+export const Authentication = z.object({
+  button: z
+    .enum(["copy_code", "one_tap", "zero_tap"])
+    .describe("copy_code, or for an Android app: one_tap fills the code in, zero_tap without a tap"),
+  add_security_recommendation: z
+    .boolean()
+    .default(false)
+    .describe("Whether it advises not to share the code"),
+  code_expiration_minutes: z.int().min(1).max(90).optional().describe("Shown in the footer"),
+  apps: z
+    .array(
+      z.object({
+        package_name: z
+          .string()
+          .max(224)
+          .regex(/^[A-Za-z]\w*(\.[A-Za-z]\w*)+$/, "Send a name such as com.example.app."),
+        signature_hash: z
+          .string()
+          .max(11)
+          .regex(/^[A-Za-z0-9+/]{11}$/, "Send the 11 characters of the app's signing key hash."),
+      }),
+    )
+    .max(5)
+    .optional()
+    .describe("Android apps that get the code; for one_tap and zero_tap"),
+  zero_tap_terms_accepted: z
+    .boolean()
+    .optional()
+    .describe("Needed for zero_tap: whether its terms were accepted in WhatsApp Manager"),
+});
+export type Authentication = z.output<typeof Authentication>;
+
 export const StoredTemplateData = parts.extend({
   buttons: z.array(Button).max(authorityLimits.buttons).optional(),
+  /** Of a template for codes. */
+  authentication: Authentication.optional(),
   /** Of a limited-time offer. */
   offer: z
     .object({
@@ -158,8 +193,14 @@ export const StoredVariable = Variable.extend({
 export type Variable = z.infer<typeof StoredVariable>;
 
 /** The parts that only templates of the authority have; empty for a template that can be changed here. */
-export function readOnlyParts({ buttons = [], offer, cards }: TemplateData): readonly string[] {
+export function readOnlyParts({
+  buttons = [],
+  offer,
+  cards,
+  authentication,
+}: TemplateData): readonly string[] {
   return [
+    ...(authentication ? ["a text of WhatsApp's for codes"] : []),
     ...(buttons.length > maxButtons ? [`${buttons.length} buttons`] : []),
     ...(offer ? ["a limited-time offer"] : []),
     ...(cards ? ["a carousel"] : []),

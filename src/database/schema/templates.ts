@@ -7,6 +7,14 @@ type Button = {
   readonly phone_number?: string | undefined;
 };
 
+type Authentication = {
+  readonly button: "copy_code" | "one_tap" | "zero_tap";
+  readonly add_security_recommendation: boolean;
+  readonly code_expiration_minutes?: number | undefined;
+  readonly apps?: { readonly package_name: string; readonly signature_hash: string }[] | undefined;
+  readonly zero_tap_terms_accepted?: boolean | undefined;
+};
+
 type Card = {
   readonly header: { readonly type: "image" | "video"; readonly media_url?: string | undefined };
   readonly body?: string | undefined;
@@ -27,6 +35,8 @@ export type StoredTemplateContent = {
     readonly body: string;
     readonly footer?: string | undefined;
     readonly buttons?: Button[] | undefined;
+    /** Of a template for codes. */
+    readonly authentication?: Authentication | undefined;
     /** Of a limited-time offer. */
     readonly offer?: { readonly text: string; readonly has_expiration: boolean } | undefined;
     /** Of a carousel. */

@@ -99,6 +99,8 @@ export interface TemplateMessage {
     readonly code?: string | undefined;
   })[];
   /** What the channel fills in, in the order of the placeholders. */
+  /** Of an authentication template, whose texts and values hide it. It must not be stored or logged. */
+  readonly code?: string | undefined;
   readonly offer?: SentOffer | undefined;
   readonly cards?: readonly TemplateCard[] | undefined;
   readonly values: {

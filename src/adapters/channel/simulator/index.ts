@@ -191,9 +191,10 @@ function withoutFile(content: MessageContent): MessageContent {
   if (content.type !== "template") {
     return content;
   }
-  const { header, cards } = content.template;
+  // The phone shows the texts, which hide the code of an authentication template.
+  const { header, cards, code: _, ...shown } = content.template;
   const template = {
-    ...content.template,
+    ...shown,
     header: header && "media" in header ? { ...header, media: withoutOwnFile(header.media) } : header,
     ...(cards && {
       cards: cards.map((card) => ({

@@ -251,6 +251,7 @@ function describe({
   message_send_ttl_seconds: ttl,
   offer,
   cards = [],
+  authentication,
 }: TemplateData): string {
   const ofCards = cards.map((card) => [
     card.header.type,
@@ -259,7 +260,10 @@ function describe({
   ]);
   const ofOffer = [offer?.text, offer?.has_expiration];
   const parts = buttons.map(describeButton);
-  return JSON.stringify([header?.type, header?.text, body, footer, parts, ttl, ofOffer, ofCards]);
+  const { button, add_security_recommendation, code_expiration_minutes, apps } = authentication ?? {};
+  const ofCodes = [button, add_security_recommendation, code_expiration_minutes, apps];
+  const texts = [header?.type, header?.text, body, footer];
+  return JSON.stringify([texts, parts, ttl, ofOffer, ofCards, ofCodes]);
 }
 
 /** The authority writes the text of a button that copies a code. */

@@ -4,7 +4,7 @@ import type { MessageContent } from "../../../../ports/channel/message-content.t
 import type * as contract from "../contract.ts";
 import { toContact } from "./cards.ts";
 import { toInteractive } from "./interactive.ts";
-import { type MediaIds, sourceOf, toMedia } from "./media.ts";
+import { type MediaIds, mediaSourceOf, toMedia } from "./media.ts";
 import { toTemplate } from "./template.ts";
 
 type Body =
@@ -39,7 +39,7 @@ export function toBody(
     return { ...base, type: "template", template: toTemplate(content.template, ids) };
   }
   if (content.type === "interactive") {
-    const interactive = toInteractive(content.interactive, (file) => sourceOf(file, ids));
+    const interactive = toInteractive(content.interactive, (file) => mediaSourceOf(file, ids));
     return { ...base, type: "interactive", interactive };
   }
   if (content.type === "location") {
@@ -58,7 +58,7 @@ function toMediaMessage(
   { type, media }: MediaContent,
   ids: MediaIds,
 ): Body {
-  const source = sourceOf(media, ids);
+  const source = mediaSourceOf(media, ids);
   const caption = media.caption ?? undefined;
   const filename = media.file_name ?? undefined;
   const messages: Readonly<Record<typeof type, () => Body>> = {

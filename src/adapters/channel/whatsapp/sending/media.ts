@@ -14,7 +14,7 @@ export function toMedia<Media>(source: contract.MediaObject, members: Omit<Media
 }
 
 /** Own files by their id at WhatsApp, others by their address. */
-export function sourceOf(
+export function mediaSourceOf(
   { url, file }: { readonly url: string; readonly file?: ChannelFile | undefined },
   ids: MediaIds,
 ): contract.MediaObject {

@@ -1,7 +1,7 @@
 /** A message with a template in the form of the Cloud API. */
 import type { TemplateCard, TemplateMessage } from "../../../../ports/channel/message-content.ts";
 import type * as contract from "../contract.ts";
-import { type MediaIds, sourceOf, toMedia } from "./media.ts";
+import { type MediaIds, mediaSourceOf, toMedia } from "./media.ts";
 
 type Component =
   | contract.HeaderComponent
@@ -11,7 +11,10 @@ type Component =
   | contract.TemplateComponent;
 
 export function toTemplate(template: TemplateMessage, ids: MediaIds): contract.TemplateObject {
-  const { name, language, values, buttons, offer, cards = [] } = template;
+  const { name, language, values, buttons, offer, cards = [], code } = template;
+  if (code !== undefined) {
+    return { name: name.toLowerCase(), language: { code: language }, components: componentsOf(code) };
+  }
   const components: readonly Component[] = [
     ...headerOf(template, ids),
     ...bodyOf(values),
@@ -30,6 +33,11 @@ export function toTemplate(template: TemplateMessage, ids: MediaIds): contract.T
     language: { code: language },
     components: components.length > 0 ? components : undefined,
   };
+}
+
+/** WhatsApp takes the code twice: for the text, and for the button. */
+function componentsOf(code: string): readonly Component[] {
+  return [{ type: "body", parameters: [textOf(code)] }, buttonOf("url", 0, textOf(code))];
 }
 
 function payloadsOf(buttons: TemplateMessage["buttons"]): readonly contract.ButtonComponent[] {
@@ -95,7 +103,7 @@ function headerOf({ header, values }: TemplateMessage, ids: MediaIds): readonly 
 type MediaHeader = Extract<TemplateMessage["header"], { readonly media: unknown }>;
 
 function mediaParameter({ type, media }: MediaHeader, ids: MediaIds): HeaderParameter {
-  const source = sourceOf(media, ids);
+  const source = mediaSourceOf(media, ids);
   const filename = media.file_name ?? undefined;
   const parameters: Readonly<Record<typeof type, HeaderParameter>> = {
     image: { type: "image", image: source },

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import type { TemplateSubmission, TemplateVersion } from "../../../../ports/channel/template-authority.ts";
 import type { ButtonDefinition, ComponentDefinition } from "../contract.ts";
+import { toAuthentication } from "./authentication.ts";
 import { Carousel, cardVariables, fromCard } from "./carousel.ts";
 import {
   Body,
@@ -24,7 +25,10 @@ export function toComponents(
   { template_data, variables }: Pick<TemplateSubmission, "template_data" | "variables">,
   handle: string | undefined,
 ): readonly ComponentDefinition[] {
-  const { header, body, footer, buttons = [] } = template_data;
+  const { header, body, footer, buttons = [], authentication } = template_data;
+  if (authentication) {
+    return toAuthentication(authentication);
+  }
   const samples = (component: Variables[number]["component"], index?: number) =>
     variables
       .filter((one) => one.component === component && one.button_index === index)

@@ -16,6 +16,15 @@ import { readValues } from "./values.ts";
 /** The limits of the review authorities for texts with their values. */
 const limits = { body: 1024, header: 60 } as const;
 
+/** What is shown in the place of a code. */
+const hiddenCode = "••••••";
+
+interface ComposedTemplate {
+  readonly template: SentTemplate;
+  /** Of an authentication template, whose texts hide it. */
+  readonly code: string | undefined;
+}
+
 /**
  * The content of the message.
  * @throws Failure `template_values_mismatch`, `invalid_request`, `upload_not_found`, `media_not_sendable`.
@@ -24,15 +33,18 @@ export async function composeTemplate(
   db: Queries,
   sendable: SendableTemplate,
   content: TemplateContent,
-): Promise<SentTemplate> {
+): Promise<ComposedTemplate> {
   const { template } = sendable;
-  const values = readValues(template.version, content);
-  throwIfMismatched(template, values.problems);
+  const read = readValues(template.version, content);
+  throwIfMismatched(template, read.problems);
+  const isForCodes = template.version.template_data.authentication !== undefined;
+  const values = isForCodes ? { ...read, texts: read.texts.map(() => hiddenCode) } : read;
   const files = createFileReader(db, sendable);
-  return compose(template, values, {
+  const composed = compose(template, values, {
     header: await readHeaderFile(files, template, values),
     cards: await readCardFiles(files, template, values),
   });
+  return { template: composed, code: isForCodes ? read.texts[0] : undefined };
 }
 
 /**

@@ -104,7 +104,7 @@ const degrees = [90, 180];
 
 /** The problems of a value. A value within the address of a button may not have spaces at all. */
 function problemOf(
-  { template_data: { header, buttons = [], offer, cards = [] }, variables }: Version,
+  { template_data: { header, buttons = [], offer, cards = [], authentication }, variables }: Version,
   variable: Version["variables"][number],
   text: string,
 ): readonly string[] {
@@ -117,6 +117,9 @@ function problemOf(
   }
   if (button === "copy_code" && text.length > codeLimit) {
     return [`the value of ${name} is a code of at most ${codeLimit} characters; it has ${text.length}.`];
+  }
+  if (authentication && !/^[\x21-\x7e]{1,15}$/.test(text)) {
+    return [`the value of ${name} has 1 to 15 letters, digits or signs, without spaces.`];
   }
   if (component === "OFFER" && !timestamp.safeParse(text).success) {
     return [`the value of ${name} is a time, such as 2030-12-24T18:00:00Z.`];

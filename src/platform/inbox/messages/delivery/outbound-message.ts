@@ -10,6 +10,7 @@ import type {
 import { capabilitiesOf, storedAddress } from "../../../account/inboxes/index.ts";
 import { type MediaTarget, toChannelMedia } from "../../../content/media/index.ts";
 import type { World } from "../../../foundation/kernel/index.ts";
+import { tryUnseal } from "../../../foundation/sealing/index.ts";
 import type { ClaimedMessage } from "./claim.ts";
 
 type StoredLocation = NonNullable<StoredContent["location"]>;
@@ -20,7 +21,8 @@ export async function toOutboundMessage(
 ): Promise<OutboundMessage> {
   const { fetchesFiles } = capabilitiesOf(world, { channel });
   const target = { organization: message.organization_id, fetchesFiles };
-  const { media, template, location, interactive, header_upload } = message.content;
+  const { media, template, location, interactive, header_upload, sealed_code } = message.content;
+  const code = sealed_code && tryUnseal(world, sealed_code)?.text;
   const content = {
     type: message.type,
     ...message.content,
@@ -35,7 +37,7 @@ export async function toOutboundMessage(
         }),
       },
     }),
-    ...(template && { template: await toChannelTemplate(world, target, template) }),
+    ...(template && { template: { ...(await toChannelTemplate(world, target, template)), code } }),
   };
   return {
     organization_id: message.organization_id,
