@@ -6,6 +6,7 @@ import { flows } from "../tools/flows/index.ts";
 import { inboxes } from "../tools/inboxes.ts";
 import { organization } from "../tools/organization.ts";
 import { routing } from "../tools/routing.ts";
+import { templates } from "../tools/templates/index.ts";
 import { useTestApp } from "./support/app.ts";
 import { chain, createFlowHelpers, type NewNode, say, textsOf } from "./support/flows.ts";
 import { openPhone } from "./support/simulator.ts";
@@ -107,6 +108,17 @@ describe("messages", () => {
     const { run, phone } = await begin([node("t", "send_template", config)]);
     expect(await run()).toMatchObject({ status: "completed" });
     expect((await phone.listMessages()).at(-1)?.type).toBe("template");
+  });
+
+  test("a template for codes is not sent, because the flow keeps its values", async () => {
+    const input = { name: "flow_code", language: "en", button: "copy_code" as const };
+    const { id: template_id } = (await app.call(templates.create_otp_template, input)).data;
+    await app.call(templates.submit_template, { id: template_id });
+    await app.advanceTime(1_000);
+    const config = { template_id, variables: { code: "4711" } };
+    const { run, phone } = await begin([node("t", "send_template", config)]);
+    expect(await run()).toMatchObject({ status: "failed" });
+    expect((await phone.listMessages()).map(({ type }) => type)).not.toContain("template");
   });
 
   test("outside the 24-hour window the error edge is taken, or the run fails", async () => {

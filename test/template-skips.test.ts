@@ -9,15 +9,10 @@ const { createAtMeta } = createEmulatedTemplates(whatsApp);
 
 const body = { type: "BODY", text: "Our canoes are at the lake." };
 const withButtons = (...buttons: object[]) => [body, { type: "BUTTONS", buttons }];
-const reply = (text: string) => ({ type: "QUICK_REPLY", text });
 
 test.each([
-  ["carousel", "MARKETING", [body, { type: "CAROUSEL", cards: [] }]],
-  ["limited_time_offer", "MARKETING", [body, { type: "LIMITED_TIME_OFFER" }]],
   ["form", "UTILITY", withButtons({ type: "FLOW", text: "Open", flow_id: "1" })],
   ["catalog", "MARKETING", withButtons({ type: "CATALOG", text: "View" })],
-  ["authentication", "AUTHENTICATION", [{ type: "BODY" }, { type: "BUTTONS", buttons: [{ type: "OTP" }] }]],
-  ["limit", "MARKETING", withButtons(...["A", "B", "C", "D"].map(reply))],
   ["unknown", "MARKETING", [body, { type: "CALL_PERMISSION_REQUEST" }]],
 ])("a template is named with the reason %s", async (reason, category, components) => {
   const { created, synced } = await createAtMeta({ name: `not_${reason}`, category, components });

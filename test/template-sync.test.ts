@@ -91,7 +91,7 @@ test("a draft is not sent because the authority approved another content under i
 
 test("a template that breaks a limit of this service is not added", async () => {
   const button = { type: "quick_reply", text: "Yes" } as const;
-  const template_data = { body: "Hello.", buttons: [button, button, button, button] };
+  const template_data = { body: "Hello.", buttons: Array.from({ length: 11 }, () => button) };
   list(reviewed({ name: "buttons", version: { category: "utility", template_data, variables: [] } }));
   expect(await sync()).toMatchObject({
     synced: 0,

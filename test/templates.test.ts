@@ -40,6 +40,7 @@ test("a draft has its inbox, language, variables and warnings", async () => {
     inbox_id: inboxList[0]?.id,
     status: "draft",
     is_sendable: false,
+    is_read_only: false,
     template_data: { body: "Hello {{1}}, your order {{2}} is on its way to you." },
     variables: [
       { name: "1", component: "BODY", example: "1" },

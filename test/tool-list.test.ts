@@ -220,9 +220,15 @@ const built: Readonly<Record<string, Operation>> = operationsOf();
 
 /**
  * An order becomes a payment when it is paid; an organization has one add-on; an import and a test
- * create other things.
+ * create other things. A template for codes is listed with all templates.
  */
-const unlisted = ["create_payment_order", "subscribe_chatbot_addon", "import_contacts", "test_broadcast"];
+const unlisted = [
+  "create_otp_template",
+  "create_payment_order",
+  "subscribe_chatbot_addon",
+  "import_contacts",
+  "test_broadcast",
+];
 
 /** The operations that create something under an id, each with the path of the collection. */
 const creations = Object.entries(built).filter(

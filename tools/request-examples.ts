@@ -41,6 +41,7 @@ export const requestExamples: {
       { name: "2", component: "BODY", example: "1842" },
     ],
   },
+  create_otp_template: { name: "sign_in_code", button: "copy_code" },
   update_template: { template_data: { body: "Hello, your order is on its way." } },
   sync_templates: { inbox_id },
   create_cohort: {

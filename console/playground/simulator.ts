@@ -26,7 +26,7 @@ export interface PhoneMessage {
   readonly interactive?: Interactive;
   /** A readable text of a location or of contact cards. */
   readonly summary?: string;
-  readonly template?: Pick<SentTemplate, "header" | "body" | "footer" | "buttons">;
+  readonly template?: Pick<SentTemplate, "header" | "body" | "footer" | "buttons" | "offer">;
   readonly reply?: Choice;
 }
 

@@ -129,6 +129,7 @@ export const actWords: Readonly<Record<string, ActWords>> = {
   delete_quick_reply: named("delete", "a quick reply", "qr"),
 
   create_template: named("create", "a template", "tpl"),
+  create_otp_template: named("create", "a template for codes", "tpl"),
   list_templates: plain("read", "templates"),
   get_template: named("read", "a template", "tpl"),
   update_template: named("change", "a template", "tpl"),

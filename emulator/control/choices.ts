@@ -1,6 +1,7 @@
 /** Finds the button or list row that a customer chooses, in the latest message that has it. */
 import type { SentMessage } from "../state/messages.ts";
 import { findNode } from "../state/store.ts";
+import type { TemplateComponent } from "../state/template.ts";
 import { findTemplate } from "../templates/sendable.ts";
 import type { World } from "../world.ts";
 import { type Content, type Conversation, interactive, message } from "./content.ts";
@@ -55,7 +56,18 @@ function listQuickReplies({ store }: World, phoneId: string, sent: unknown): Cho
   const { name, language, components } = Object(sent);
   const accountId = findNode(store, "phone", phoneId)?.account_id ?? "";
   const template = findTemplate(store, accountId, { name, language: Object(language).code });
-  const buttons = template?.components.find(({ type }) => type === "BUTTONS")?.buttons ?? [];
+  const ofTemplate = quickRepliesOf(template?.components ?? [], components);
+  const cards = list(template?.components.find(({ type }) => type === "CAROUSEL")?.cards);
+  const sentCards = list(list(components).find(({ type }) => type === "carousel")?.cards);
+  const ofCards = cards.map((card, index) =>
+    // The emulator has checked the components of a card.
+    quickRepliesOf(card.components as readonly TemplateComponent[], sentCards[index]?.components),
+  );
+  return [ofTemplate, ...ofCards].flat();
+}
+
+function quickRepliesOf(defined: readonly TemplateComponent[], components: unknown): Choice[] {
+  const buttons = defined.find(({ type }) => type === "BUTTONS")?.buttons ?? [];
   return buttons.flatMap(({ type, text = "" }, index) => {
     if (type.toUpperCase() !== "QUICK_REPLY") {
       return [];

@@ -1,5 +1,6 @@
 /** Authentication templates: their texts are Meta's own, with the code as the only variable. */
-import type { TemplateComponent } from "../state/template.ts";
+import { z } from "zod";
+import type { TemplateButton, TemplateComponent } from "../state/template.ts";
 import { typeOf } from "./buttons.ts";
 import { templateRule } from "./template-error.ts";
 
@@ -12,7 +13,37 @@ export function completeAuthentication(components: readonly TemplateComponent[])
   if (buttons.length !== 1 || !buttons.every((button) => typeOf(button) === "OTP")) {
     throw templateRule("Authentication templates need one OTP button");
   }
+  for (const button of buttons) {
+    requireOtp(button);
+  }
+  const minutes = components.find(({ type }) => type === "FOOTER")?.code_expiration_minutes;
+  if (
+    minutes !== undefined &&
+    !(Number.isInteger(minutes) && Number(minutes) >= 1 && Number(minutes) <= 90)
+  ) {
+    throw templateRule("code_expiration_minutes is from 1 to 90");
+  }
   return components.map(complete);
+}
+
+const App = z.object({
+  package_name: z.string().regex(/^[A-Za-z]\w*(\.[A-Za-z]\w*)+$/),
+  signature_hash: z.string().length(11),
+});
+
+function requireOtp({ otp_type, supported_apps, zero_tap_terms_accepted }: TemplateButton): void {
+  const kind = String(otp_type).toUpperCase();
+  if (!["COPY_CODE", "ONE_TAP", "ZERO_TAP"].includes(kind)) {
+    throw templateRule("otp_type is COPY_CODE, ONE_TAP or ZERO_TAP");
+  }
+  if (kind !== "COPY_CODE" && !z.array(App).min(1).max(5).safeParse(supported_apps).success) {
+    throw templateRule(
+      `${kind} needs supported_apps with a package_name and a signature_hash of 11 characters`,
+    );
+  }
+  if (kind === "ZERO_TAP" && zero_tap_terms_accepted !== true) {
+    throw templateRule("ZERO_TAP needs zero_tap_terms_accepted");
+  }
 }
 
 function complete(component: TemplateComponent): TemplateComponent {

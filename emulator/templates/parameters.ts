@@ -8,6 +8,8 @@ type Parameter = Readonly<Record<string, unknown>>;
 
 interface SentComponent {
   readonly type: string;
+  /** Of a carousel. */
+  readonly cards: readonly { readonly card_index: number; readonly components: readonly SentComponent[] }[];
   readonly sub_type: string;
   readonly index: number;
   readonly parameters: readonly Parameter[];
@@ -21,7 +23,22 @@ const maxBodyLength = 1024;
  * that becomes too long
  */
 export function requireTemplateParameters(template: Template, message: unknown): void {
-  const sent = readComponents(message);
+  const sent = readComponents(Object(message).components);
+  requireParts(template, sent);
+  requireOffer(
+    template.components.find(({ type }) => type === "LIMITED_TIME_OFFER"),
+    sent.find(({ type }) => type === "limited_time_offer"),
+  );
+  requireCards(
+    template,
+    sent.find(({ type }) => type === "carousel"),
+  );
+}
+
+type TemplateParts = Pick<Template, "components" | "parameter_format">;
+
+/** The parameters of a template, or of a card. */
+function requireParts(template: TemplateParts, sent: readonly SentComponent[]): void {
   const find = (type: string) => sent.find((component) => component.type === type)?.parameters ?? [];
   const part = (type: string) => template.components.find((component) => component.type === type);
   requireHeader(template, part("HEADER"), find("header"));
@@ -43,13 +60,43 @@ export function requireTemplateParameters(template: Template, message: unknown):
   }
 }
 
+function requireOffer(offer: TemplateComponent | undefined, sent: SentComponent | undefined): void {
+  const isShown = Object(offer?.limited_time_offer).has_expiration === true;
+  if (!isShown && sent) {
+    throw new GraphError(132012, "limited_time_offer: the template shows no expiration");
+  }
+  const [parameter] = sent?.parameters ?? [];
+  if (isShown && !Number.isSafeInteger(Object(parameter?.limited_time_offer).expiration_time_ms)) {
+    throw new GraphError(131008, "limited_time_offer: expiration_time_ms is required");
+  }
+}
+
+function requireCards({ components, parameter_format }: Template, sent: SentComponent | undefined): void {
+  const cards = components.find(({ type }) => type === "CAROUSEL")?.cards;
+  const expected: { readonly components: readonly TemplateComponent[] }[] = Array.isArray(cards) ? cards : [];
+  const count = sent?.cards.length ?? 0;
+  if (count !== expected.length) {
+    throw new GraphError(132000, `carousel: ${count} cards do not match the expected ${expected.length}`);
+  }
+  expected.forEach((card, index) => {
+    const given = sent?.cards.find(({ card_index }) => card_index === index);
+    if (!given) {
+      throw new GraphError(132012, `carousel: the card with the index ${index} is missing`);
+    }
+    requireParts({ ...card, parameter_format }, given.components);
+  });
+}
+
 /** The schema has checked the types of components, but not their parameters. */
-function readComponents(message: unknown): SentComponent[] {
-  const { components } = Object(message);
+function readComponents(components: unknown): SentComponent[] {
   return (Array.isArray(components) ? components : []).map((component) => {
-    const { type, sub_type, index, parameters } = Object(component);
+    const { type, sub_type, index, parameters, cards } = Object(component);
     return {
       type: String(type).toLowerCase(),
+      cards: (Array.isArray(cards) ? cards : []).map((card) => ({
+        card_index: Number(Object(card).card_index),
+        components: readComponents(Object(card).components),
+      })),
       sub_type: String(sub_type).toLowerCase(),
       index: Number(index),
       parameters: (Array.isArray(parameters) ? parameters : []).map((one): Parameter => Object(one)),
@@ -58,7 +105,7 @@ function readComponents(message: unknown): SentComponent[] {
 }
 
 function requireHeader(
-  template: Template,
+  template: TemplateParts,
   header: TemplateComponent | undefined,
   parameters: readonly Parameter[],
 ): void {
@@ -85,7 +132,7 @@ interface Texts {
   readonly parameters: readonly Parameter[];
 }
 
-function requireTexts({ parameter_format }: Template, { name, text, parameters }: Texts): void {
+function requireTexts({ parameter_format }: TemplateParts, { name, text, parameters }: Texts): void {
   const expected = variablesOf(text);
   if (parameters.length !== expected.length) {
     throw new GraphError(

@@ -4,8 +4,10 @@ import type { Store } from "../state/store.ts";
 import type { Category, TemplateComponent } from "../state/template.ts";
 import { completeAuthentication } from "./authentication.ts";
 import { requireButtons } from "./buttons.ts";
+import { requireMarketing } from "./marketing.ts";
 import { templateError, templateRule } from "./template-error.ts";
-import { countWords, findVariableProblem, type ParameterFormat, variablesOf } from "./variables.ts";
+import { countSamples, requireBody, requireLength, requireSample } from "./texts.ts";
+import { findVariableProblem, type ParameterFormat, variablesOf } from "./variables.ts";
 
 const Component = z.object({ type: z.string().transform((type) => type.toUpperCase()) }).loose();
 
@@ -49,7 +51,7 @@ export function requireTemplate(store: Store, draft: TemplateDraft): TemplateCom
   requireHeader(store, header, draft.parameter_format);
   requireBody(body, draft.parameter_format);
   requireFooter(footer);
-  return components;
+  return requireMarketing(store, { ...draft, components });
 }
 
 function requireTtl({ ttl, category }: TemplateDraft): void {
@@ -89,56 +91,10 @@ function requireHeader(store: Store, header: TemplateComponent | undefined, form
   }
 }
 
-/** The handle of a file that was uploaded with a resumable upload. */
-function requireSample(store: Store, header: TemplateComponent): void {
-  const handles = z.object({ header_handle: z.array(z.string()).min(1) }).safeParse(header.example);
-  if (!handles.success) {
-    throw templateError(2388047, "A header with media needs a sample in example.header_handle");
-  }
-  if (!handles.data.header_handle.every((handle) => store.handles.has(handle))) {
-    throw templateRule("example.header_handle has a handle that no upload has returned");
-  }
-}
-
-function requireBody(body: TemplateComponent, format: ParameterFormat): void {
-  const { text = "" } = body;
-  requireLength("BODY", text, 1024);
-  const variables = variablesOf(text);
-  const problem = text.trim() === "" ? "The body needs a text" : findVariableProblem(text, format);
-  if (problem !== undefined) {
-    throw templateError(2388072, problem);
-  }
-  if (/^\s*\{\{|\}\}\s*$/.test(text)) {
-    throw templateError(2388299, "Variables must not be at the start or end of the body");
-  }
-  if (variables.length > 0 && countSamples(body, "body_text") !== variables.length) {
-    throw templateError(2388072, "Each variable of the body needs a sample in example");
-  }
-  // Two words and one more for each variable.
-  if (variables.length > 0 && countWords(text) < 2 * variables.length + 1) {
-    throw templateError(2388293, "The body has too many variables for its length");
-  }
-}
-
 function requireFooter(footer: TemplateComponent | undefined): void {
   const text = footer?.text ?? "";
   requireLength("FOOTER", text, 60);
   if (variablesOf(text).length > 0) {
     throw templateError(2388073, "A footer has no variables");
   }
-}
-
-export function requireLength(what: string, text: string, max: number): void {
-  if ([...text].length > max) {
-    throw templateError(2388040, `${what} has more than ${max} characters`);
-  }
-}
-
-/** Of a header a list, of a body a list in a list; named ones are objects. */
-function countSamples({ example = {} }: TemplateComponent, name: "header_text" | "body_text"): number {
-  const named = example[`${name}_named_params`];
-  const positional =
-    name === "body_text" ? z.array(z.array(z.string())).safeParse(example[name]).data?.[0] : example[name];
-  const list = named ?? positional;
-  return Array.isArray(list) ? list.length : 0;
 }

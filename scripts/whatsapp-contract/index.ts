@@ -30,7 +30,7 @@ const omitted = ["description", "example", "examples", "format", "discriminator"
  * No request refers to these schemas: they are the precise forms of the components of a template message, for
  * the types.
  */
-const components = ["HeaderComponent", "BodyComponent", "ButtonComponent"];
+const components = ["HeaderComponent", "BodyComponent", "ButtonComponent", "LimitedTimeOfferComponent"];
 const registration = "WhatsAppBusinessPhoneNumberRegistrationRequest";
 const bodyPath = "/post/requestBody/content/application~1json/schema";
 

@@ -42,6 +42,7 @@ const entries = [
   "HeaderComponent",
   "BodyComponent",
   "ButtonComponent",
+  "LimitedTimeOfferComponent",
   "CreateTemplate",
   "EditTemplate",
   "WhatsAppBusinessPhoneNumberRegistrationRequest",

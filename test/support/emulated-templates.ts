@@ -9,7 +9,7 @@ import type { Json } from "./whatsapp-emulator.ts";
 type Input = InputOf<typeof templates.create_template>;
 
 export function createEmulatedTemplates(whatsApp: ReturnType<typeof useEmulatedWhatsApp>) {
-  const { waba_id, access_token } = defaults;
+  const { app_id, waba_id, access_token } = defaults;
 
   /** A request of the Graph API: a GET, or a POST with a body. */
   async function graph(path: string, body?: object): Promise<Json> {
@@ -39,6 +39,17 @@ export function createEmulatedTemplates(whatsApp: ReturnType<typeof useEmulatedW
     graph,
     find,
     approve,
+    /** The handle of a sample at Meta. */
+    async uploadSample(): Promise<string> {
+      const query = "file_length=6&file_type=image/png&file_name=a.png";
+      const { id } = await graph(`${app_id}/uploads?${query}`, {});
+      const answer = await fetch(`${whatsApp().emulator.url}/v26.0/${id}`, {
+        method: "POST",
+        headers: { authorization: `OAuth ${access_token}`, file_offset: "0" },
+        body: "sample",
+      });
+      return ((await answer.json()) as Json).h;
+    },
     /** Creates a draft for the emulated inbox, in English. */
     async create(name: string, template_data: Input["template_data"], more: Partial<Input> = {}) {
       const { app, inbox } = whatsApp();

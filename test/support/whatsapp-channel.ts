@@ -17,10 +17,12 @@ import type { Json } from "./whatsapp-emulator.ts";
 
 const { phone_number_id, waba_id, app_id, app_secret, access_token, verify_token, phone_number } = defaults;
 
+type EmulatedOptions = Pick<NonNullable<Parameters<typeof startTestApp>[0]>, "database" | "log">;
+
 /** An app with an inbox on the emulator. */
 export async function startEmulatedWhatsApp(
   env: Readonly<Record<string, string>> = {},
-  options: Pick<NonNullable<Parameters<typeof startTestApp>[0]>, "database"> = {},
+  options: EmulatedOptions = {},
 ) {
   const startsAt = new Date("2026-11-22T12:00:00.000Z");
   const emulator = await startEmulator({ clock: createClock(startsAt.getTime()) });
@@ -43,10 +45,13 @@ export async function startEmulatedWhatsApp(
 }
 
 /** One app with an inbox on the emulator for the tests of a file or of a `describe`. */
-export function useEmulatedWhatsApp(): () => Awaited<ReturnType<typeof startEmulatedWhatsApp>> {
+export function useEmulatedWhatsApp(
+  options: EmulatedOptions = {},
+  env: Readonly<Record<string, string>> = {},
+): () => Awaited<ReturnType<typeof startEmulatedWhatsApp>> {
   let started: Awaited<ReturnType<typeof startEmulatedWhatsApp>> | undefined;
   beforeAll(async () => {
-    started = await startEmulatedWhatsApp();
+    started = await startEmulatedWhatsApp(env, options);
   });
   afterAll(async () => {
     await started?.app[Symbol.asyncDispose]();

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { RecordedActor, timestamp, untrusted } from "../contract/index.ts";
 import { messageStatuses } from "../message-statuses.ts";
 import { ProductPart, ReferralPart } from "../referrals.ts";
-import { headerTypes, templateCategories } from "../templates/index.ts";
+import { cardHeaderTypes, headerTypes, templateCategories } from "../templates/index.ts";
 import {
   CallPart,
   CallPermissionPart,
@@ -61,6 +61,26 @@ const SentTemplate = z.object({
       code: z.string().optional(),
     }),
   ),
+  /** Of a limited-time offer. */
+  offer: z.object({ text: z.string(), expires_at: timestamp.nullable() }).optional(),
+  /** Of a carousel. */
+  cards: z
+    .array(
+      z.object({
+        header: z.object({ type: z.enum(cardHeaderTypes), media: MediaPart.omit({ caption: true }) }),
+        body: z.string().nullable(),
+        buttons: z.array(
+          z.object({
+            type: z.string(),
+            text: z.string(),
+            url: z.string().optional(),
+            phone_number: z.string().optional(),
+            payload: z.string().optional(),
+          }),
+        ),
+      }),
+    )
+    .optional(),
 });
 
 export const MessageError = z.object({

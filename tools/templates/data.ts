@@ -22,6 +22,7 @@ export type TemplateCategory = (typeof templateCategories)[number];
 export const mediaHeaderTypes = ["image", "video", "document"] as const;
 export const headerTypes = ["text", ...mediaHeaderTypes, "location"] as const;
 const buttonTypes = ["quick_reply", "url", "phone_number", "copy_code"] as const;
+export const cardHeaderTypes = ["image", "video"] as const;
 const components = ["HEADER", "BODY", "BUTTONS"] as const;
 
 /** The specification's rule for template names. */
@@ -67,6 +68,9 @@ const requiredBy = {
   copy_code: undefined,
 } as const;
 
+/** The specification's limit. */
+const maxButtons = 3;
+
 const parts = z.object({
   body: z
     .string()
@@ -76,7 +80,7 @@ const parts = z.object({
     .describe("Max 1024; variables {{1}}, {{2}} or {{name}}, with text around"),
   header: Header.optional(),
   footer: z.string().max(1024).optional(),
-  buttons: z.array(Button).max(3).optional().describe("Max 3"),
+  buttons: z.array(Button).max(maxButtons).optional().describe("Max 3"),
   message_send_ttl_seconds: z.int().min(30).max(2_592_000).optional(),
 });
 
@@ -101,7 +105,6 @@ export const TemplateData = parts.superRefine(({ header, buttons = [] }, context
     context.addIssue({ code: "custom", path: ["header", field], message });
   }
 });
-export type TemplateData = z.infer<typeof parts>;
 
 export const Variable = z.object({
   name: z.string().trim().min(1).max(255),
@@ -109,7 +112,100 @@ export const Variable = z.object({
   button_index: z.int32().min(0).max(2).optional().describe("Of BUTTONS, from 0"),
   example: z.string().min(1).max(1024).optional().describe("For the review"),
 });
-export type Variable = z.infer<typeof Variable>;
+
+/** What WhatsApp allows: templates that were created there may have more than those of this service. */
+const authorityLimits = { buttons: 10, cards: 10, cardButtons: 2 } as const;
+
+/** The content of a template here and at the authority. */
+/** What WhatsApp writes into a template for codes. */
+export const Authentication = z.object({
+  button: z
+    .enum(["copy_code", "one_tap", "zero_tap"])
+    .describe("copy_code, or for an Android app: one_tap fills the code in, zero_tap without a tap"),
+  add_security_recommendation: z
+    .boolean()
+    .default(false)
+    .describe("Whether it advises not to share the code"),
+  code_expiration_minutes: z.int().min(1).max(90).optional().describe("Shown in the footer"),
+  apps: z
+    .array(
+      z.object({
+        package_name: z
+          .string()
+          .max(224)
+          .regex(/^[A-Za-z]\w*(\.[A-Za-z]\w*)+$/, "Send a name such as com.example.app."),
+        signature_hash: z
+          .string()
+          .max(11)
+          .regex(/^[A-Za-z0-9+/]{11}$/, "Send the 11 characters of the app's signing key hash."),
+      }),
+    )
+    .max(5)
+    .optional()
+    .describe("Android apps that get the code; for one_tap and zero_tap"),
+  zero_tap_terms_accepted: z
+    .boolean()
+    .optional()
+    .describe("Needed for zero_tap: whether its terms were accepted in WhatsApp Manager"),
+});
+export type Authentication = z.output<typeof Authentication>;
+
+export const StoredTemplateData = parts.extend({
+  buttons: z.array(Button).max(authorityLimits.buttons).optional(),
+  /** Of a template for codes. */
+  authentication: Authentication.optional(),
+  /** Of a limited-time offer. */
+  offer: z
+    .object({
+      text: z.string(),
+      /** Whether the message shows when the offer ends. */
+      has_expiration: z.boolean(),
+    })
+    .optional(),
+  /** Of a carousel. */
+  cards: z
+    .array(
+      z.object({
+        header: Header.pick({ media_url: true }).extend({ type: z.enum(cardHeaderTypes) }),
+        body: z.string().optional(),
+        buttons: z.array(Button).max(authorityLimits.cardButtons).optional(),
+      }),
+    )
+    .max(authorityLimits.cards)
+    .optional(),
+});
+export type TemplateData = z.infer<typeof StoredTemplateData>;
+
+export const StoredVariable = Variable.extend({
+  component: z.enum([...components, "OFFER", "CARD_HEADER", "CARD_BODY", "CARD_BUTTONS"]),
+  /** Of the template, or of the card. */
+  button_index: z
+    .int32()
+    .min(0)
+    .max(authorityLimits.buttons - 1)
+    .optional(),
+  card_index: z
+    .int32()
+    .min(0)
+    .max(authorityLimits.cards - 1)
+    .optional(),
+});
+export type Variable = z.infer<typeof StoredVariable>;
+
+/** The parts that only templates of the authority have; empty for a template that can be changed here. */
+export function readOnlyParts({
+  buttons = [],
+  offer,
+  cards,
+  authentication,
+}: TemplateData): readonly string[] {
+  return [
+    ...(authentication ? ["a text of WhatsApp's for codes"] : []),
+    ...(buttons.length > maxButtons ? [`${buttons.length} buttons`] : []),
+    ...(offer ? ["a limited-time offer"] : []),
+    ...(cards ? ["a carousel"] : []),
+  ];
+}
 
 /**
  * Something that the review authority rejects, or needs to know. A submission fails because of it, unless it
@@ -128,8 +224,10 @@ export const Template = z.object({
   status: z.enum(templateStatuses),
   /** Whether the template can be sent now. An approved version stays in use while a draft changes it. */
   is_sendable: z.boolean(),
-  template_data: parts,
-  variables: z.array(Variable),
+  template_data: StoredTemplateData,
+  variables: z.array(StoredVariable),
+  /** Whether it has parts that only WhatsApp Manager can change, such as a carousel. */
+  is_read_only: z.boolean(),
   warnings: z.array(TemplateWarning),
   quality_rating: z.string().nullable(),
   /** Why the authority rejected the template; null otherwise. */

@@ -26,6 +26,18 @@ export const templateErrors = {
     "A template that is {current_state} can't be changed.",
     "Wait until it is approved or rejected, or create a template with another name.",
   ),
+  template_read_only: errorEntry(
+    "business_rule",
+    422,
+    "The template has {parts}, which can't be changed here.",
+    "Change it where it was created, such as WhatsApp Manager, then call sync_templates (POST /v1/templates/sync).",
+  ),
+  code_not_sendable: errorEntry(
+    "business_rule",
+    422,
+    "A code can't be sent by {sender}, which would store it.",
+    "Send the authentication template with send_message (POST /v1/messages), with a key whose messages need no plan or approval.",
+  ),
   template_name_fixed: errorEntry(
     "conflict",
     409,

@@ -4,6 +4,7 @@
 import { z } from "zod";
 import { id, inboxId, no, one, operation, paged, paging, yes } from "../contract/index.ts";
 import {
+  Authentication,
   Template,
   TemplateData,
   templateCategories,
@@ -33,7 +34,7 @@ export const templates = {
     scope: "templates:create",
     tier: "lean",
     title: "Create template",
-    description: "Create a draft message template. Correct what warnings lists, then call submit_template.",
+    description: "Create a draft template. Correct what warnings lists, then call submit_template.",
     input: z.object({
       name: templateName.describe("Letters, digits, _"),
       category: z.enum(templateCategories).describe("Purpose"),
@@ -46,6 +47,40 @@ export const templates = {
     status: 201,
   }),
 
+  create_otp_template: operation({
+    method: "POST",
+    path: "/v1/templates/authentication",
+    scope: "templates:create",
+    tier: "extended",
+    title: "Create authentication template",
+    description:
+      "Create a draft template for one-time codes. WhatsApp writes its text. Then call submit_template. Send the code as the variable code; it is not stored in clear and not shown.",
+    input: z
+      .object({
+        name: templateName.describe("Letters, digits, _"),
+        language: templateLanguage.optional().describe("Like en_US; by default the organization's"),
+        inbox_id: inboxId.optional().describe("Inbox id, from whoami; by default the first"),
+        ...Authentication.shape,
+        message_send_ttl_seconds: z.int().min(30).max(900).optional().describe("How long delivery is tried"),
+      })
+      .superRefine(({ button, apps = [], zero_tap_terms_accepted: terms }, context) => {
+        if (button !== "copy_code" && apps.length === 0) {
+          const message = `The button ${button} needs the apps that get the code.`;
+          context.addIssue({ code: "custom", path: ["apps"], message });
+        }
+        if (button === "copy_code" && apps.length > 0) {
+          const message = "The button copy_code has no apps: remove them.";
+          context.addIssue({ code: "custom", path: ["apps"], message });
+        }
+        if (button === "zero_tap" && terms !== true) {
+          const message = "The button zero_tap needs true: accept its terms in WhatsApp Manager first.";
+          context.addIssue({ code: "custom", path: ["zero_tap_terms_accepted"], message });
+        }
+      }),
+    output: one(Template),
+    status: 201,
+  }),
+
   list_templates: operation({
     method: "GET",
     path: "/v1/templates",
@@ -53,7 +88,7 @@ export const templates = {
     tier: "lean",
     title: "List templates",
     description:
-      "List or search message templates. Those with status approved can be sent. Get the content with get_template.",
+      "List or search templates. Those with status approved can be sent; get_template has the content.",
     input: z.object({
       status: z.enum(templateStatuses).optional().describe("Only this status"),
       category: z.enum(templateCategories).optional().describe("Only this category"),
@@ -86,8 +121,7 @@ export const templates = {
     scope: "templates:read",
     tier: "lean",
     title: "Get template",
-    description:
-      "Get a template: its content, the names of its variables, its status, and why it was rejected.",
+    description: "Get a template: content, names of variables, status, and why it was rejected.",
     input: z.object({ id: templateId }),
     output: one(Template),
   }),

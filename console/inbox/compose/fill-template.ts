@@ -10,9 +10,9 @@ export function fillTemplate(
   { template_data, variables }: Template,
   values: Readonly<Record<string, string>>,
 ): Filled {
-  const { header, body, footer, buttons = [] } = template_data;
-  const fill = (component: Template["variables"][number]["component"], text: string, button?: number) => {
-    const names = variables.filter((one) => one.component === component && one.button_index === button);
+  const { header, body, footer, buttons = [], offer, cards } = template_data;
+  const fill = (component: Template["variables"][number]["component"], text: string, card?: number) => {
+    const names = variables.filter((one) => one.component === component && one.card_index === card);
     return text.replace(/\{\{\s*([^{}]+?)\s*\}\}/g, (braces, name: string) => {
       const variable = names.find((one) => one.name === name) ?? names[Number(name) - 1];
       return (variable && values[variable.name]) || braces;
@@ -26,5 +26,13 @@ export function fillTemplate(
     body: fill("BODY", body),
     footer: footer ?? null,
     buttons: buttons.map(({ type, text }) => ({ type, text })),
+    ...(offer && { offer: { text: offer.text, expires_at: values.offer_expires_at || null } }),
+    ...(cards && {
+      cards: cards.map((card, index) => ({
+        header: { type: card.header.type, media: { url: card.header.media_url ?? "", file_name: null } },
+        body: card.body === undefined ? null : fill("CARD_BODY", card.body, index),
+        buttons: (card.buttons ?? []).map(({ type, text }) => ({ type, text })),
+      })),
+    }),
   };
 }

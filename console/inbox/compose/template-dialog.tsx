@@ -127,6 +127,8 @@ function describeTemplate({ language, category }: Pick<Listed, "language" | "cat
   return `${language} · ${texts.templates.categories[category]}`;
 }
 
+type Variable = Template["variables"][number];
+
 interface VariablesProps extends FormProps {
   readonly template: Template;
   readonly onBack: () => void;
@@ -139,6 +141,10 @@ function Variables({ template, contactName, onSend, onBack }: VariablesProps) {
     ),
   );
   const filled = fillTemplate(template, values.value);
+  // The file of a card has a sample.
+  const isOptional = (variable: Variable) =>
+    template.template_data.cards?.[variable.card_index ?? 0]?.header.media_url !== undefined &&
+    variable.component === "CARD_HEADER";
   const form = useRef<HTMLFormElement>(null);
   // The button that had the focus is no longer there.
   useEffect(() => form.current?.querySelector<HTMLElement>("input, [type=submit]")?.focus(), []);
@@ -149,17 +155,18 @@ function Variables({ template, contactName, onSend, onBack }: VariablesProps) {
       onSubmit={(event) => {
         event.preventDefault();
         const { name, language } = template;
-        onSend({ name, language, variables: values.value }, filled.body);
+        const given = Object.entries(values.value).filter(([, value]) => value !== "");
+        onSend({ name, language, variables: Object.fromEntries(given) }, filled.body);
       }}
     >
       <h3>
         {template.name} · {describeTemplate(template)}
       </h3>
-      {template.variables.map(({ name, example }) => (
+      {template.variables.map(({ name, example, ...variable }) => (
         <label key={name}>
           {texts.templates.variable(name)}
           <input
-            required
+            required={!isOptional({ name, ...variable })}
             maxLength={1024}
             placeholder={example}
             value={values.value[name]}

@@ -93,14 +93,15 @@ export function HeaderPlace({ location: { name, address } }: { readonly location
 export function TemplateText({
   template,
 }: {
-  template: Pick<SentTemplate, "header" | "body" | "footer" | "buttons">;
+  template: Pick<SentTemplate, "header" | "body" | "footer" | "buttons" | "offer" | "cards">;
 }) {
-  const { header, body, footer, buttons } = template;
+  const { header, body, footer, buttons, offer, cards = [] } = template;
   return (
     <div class="stack template">
       {header?.media && <MediaFileView type={header.type} media={{ ...header.media, caption: null }} />}
       {header?.text && <strong>{header.text}</strong>}
       {header?.location && <HeaderPlace location={header.location} />}
+      {offer && <OfferText offer={offer} />}
       <p class="text">{body}</p>
       {footer && <p class="small muted">{footer}</p>}
       {buttons.map((button) => (
@@ -108,7 +109,32 @@ export function TemplateText({
           {button.text}
         </p>
       ))}
+      {cards.map(({ header: { type, media }, ...card }, index) => (
+        <div class="stack" key={index}>
+          {media.url !== "" && <MediaFileView type={type} media={{ ...media, caption: null }} />}
+          {card.body && <p class="text">{card.body}</p>}
+          {card.buttons.map((button) => (
+            <p class="choice" key={button.text}>
+              {button.text}
+            </p>
+          ))}
+        </div>
+      ))}
     </div>
+  );
+}
+
+export function OfferText({ offer: { text, expires_at } }: { offer: NonNullable<SentTemplate["offer"]> }) {
+  return (
+    <p>
+      <strong>{text}</strong>
+      {expires_at !== null && (
+        <>
+          <br />
+          <span class="small muted">{expires_at}</span>
+        </>
+      )}
+    </p>
   );
 }
 

@@ -1,7 +1,13 @@
 /** One message on the phone, with what the customer can tap. */
 import type { ComponentChildren } from "preact";
 import { Icon } from "../../controls/icon.tsx";
-import { HeaderMedia, HeaderPlace, MediaFileView, offerLabels } from "../../inbox/thread/message-content.tsx";
+import {
+  HeaderMedia,
+  HeaderPlace,
+  MediaFileView,
+  OfferText,
+  offerLabels,
+} from "../../inbox/thread/message-content.tsx";
 import { texts } from "../../texts.ts";
 import { formatClock, formatComplete } from "../../time.ts";
 import type { PhoneMessage } from "../simulator.ts";
@@ -151,9 +157,10 @@ function ChoiceList({ list, ...props }: ChoiceProps & { readonly list: List }) {
 type Template = NonNullable<PhoneMessage["template"]>;
 
 function SentTemplate({ template, ...props }: ChoiceProps & { readonly template: Template }) {
-  const { header, body, footer, buttons } = template;
+  const { header, body, footer, buttons, offer } = template;
   return (
     <>
+      {offer && <OfferText offer={offer} />}
       {header?.media && <MediaFileView type={header.type} media={{ ...header.media, caption: null }} />}
       {header?.location && <HeaderPlace location={header.location} />}
       <Framed header={header?.text} body={body} footer={footer}>

@@ -6,7 +6,7 @@ import type {
   ReceivedDetails,
   SentCard,
 } from "../../ports/channel/message-content.ts";
-import type { StoredActor, StoredMessageSender } from "./columns.ts";
+import type { SealedText, StoredActor, StoredMessageSender } from "./columns.ts";
 import type { ChannelPricing, MessageCharge } from "./money.ts";
 import type { SentTemplate } from "./templates.ts";
 
@@ -33,6 +33,8 @@ export type StoredContent = Partial<ReceivedDetails> & {
   /** The storage key of the header's file, if it was uploaded here. */
   readonly header_upload?: string;
   readonly template?: SentTemplate;
+  /** The code of an authentication template, until the message is sent or has failed. */
+  readonly sealed_code?: SealedText;
   /** The choice that an inbound message makes. */
   readonly reply?: PartOf<"reply">;
   readonly location?: PartOf<"location">;

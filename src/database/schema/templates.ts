@@ -1,5 +1,26 @@
 /** Columns of message templates. */
 
+type Button = {
+  readonly type: "quick_reply" | "url" | "phone_number" | "copy_code";
+  readonly text: string;
+  readonly url?: string | undefined;
+  readonly phone_number?: string | undefined;
+};
+
+type Authentication = {
+  readonly button: "copy_code" | "one_tap" | "zero_tap";
+  readonly add_security_recommendation: boolean;
+  readonly code_expiration_minutes?: number | undefined;
+  readonly apps?: { readonly package_name: string; readonly signature_hash: string }[] | undefined;
+  readonly zero_tap_terms_accepted?: boolean | undefined;
+};
+
+type Card = {
+  readonly header: { readonly type: "image" | "video"; readonly media_url?: string | undefined };
+  readonly body?: string | undefined;
+  readonly buttons?: Button[] | undefined;
+};
+
 /** The version of a template that the authority reviews. */
 export type StoredTemplateContent = {
   readonly category: "authentication" | "utility" | "marketing";
@@ -13,27 +34,32 @@ export type StoredTemplateContent = {
       | undefined;
     readonly body: string;
     readonly footer?: string | undefined;
-    readonly buttons?:
-      | {
-          readonly type: "quick_reply" | "url" | "phone_number" | "copy_code";
-          readonly text: string;
-          readonly url?: string | undefined;
-          readonly phone_number?: string | undefined;
-        }[]
-      | undefined;
+    readonly buttons?: Button[] | undefined;
+    /** Of a template for codes. */
+    readonly authentication?: Authentication | undefined;
+    /** Of a limited-time offer. */
+    readonly offer?: { readonly text: string; readonly has_expiration: boolean } | undefined;
+    /** Of a carousel. */
+    readonly cards?: Card[] | undefined;
     /** How long the channel tries to deliver a message. */
     readonly message_send_ttl_seconds?: number | undefined;
   };
-  /** In the order of their places: header, body, buttons. */
+  /** In the order of their places: header, body, buttons, offer, cards. */
   readonly variables: {
     readonly name: string;
-    readonly component: "HEADER" | "BODY" | "BUTTONS";
+    readonly component:
+      | "HEADER"
+      | "BODY"
+      | "BUTTONS"
+      | "OFFER"
+      | "CARD_HEADER"
+      | "CARD_BODY"
+      | "CARD_BUTTONS";
     readonly button_index?: number | undefined;
+    readonly card_index?: number | undefined;
     readonly example?: string | undefined;
   }[];
 };
-
-type Button = NonNullable<StoredTemplateContent["template_data"]["buttons"]>[number];
 
 /** The place of a location header. */
 type TemplateLocation = {
@@ -42,6 +68,27 @@ type TemplateLocation = {
   readonly longitude: number;
   readonly name: string;
   readonly address: string;
+};
+
+/** A file of a template in a message. */
+type TemplateFile = {
+  readonly url: string;
+  readonly file_name: string | null;
+  /** The storage key of a file that was uploaded here. */
+  readonly upload?: string | undefined;
+};
+
+/** A card of a carousel in a message. */
+type SentTemplateCard = {
+  readonly header: { readonly type: "image" | "video"; readonly media: TemplateFile };
+  readonly body: string | null;
+  readonly buttons: (Button & { readonly payload?: string | undefined })[];
+  readonly values: {
+    readonly body: readonly string[];
+    /** Of a body whose variables have names. */
+    readonly names?: readonly string[];
+    readonly buttons: readonly { readonly index: number; readonly value: string }[];
+  };
 };
 
 /** A template in a message: the texts with the values of the variables, and the values themselves. */
@@ -54,12 +101,7 @@ export type SentTemplate = {
     | { readonly type: "text"; readonly text: string }
     | {
         readonly type: "image" | "video" | "document";
-        readonly media: {
-          readonly url: string;
-          readonly file_name: string | null;
-          /** The storage key of a file that was uploaded here. */
-          readonly upload?: string | undefined;
-        };
+        readonly media: TemplateFile;
       }
     | { readonly type: "location"; readonly location: TemplateLocation }
     | null;
@@ -69,6 +111,12 @@ export type SentTemplate = {
     readonly payload?: string | undefined;
     readonly code?: string | undefined;
   })[];
+  readonly offer?: {
+    readonly text: string;
+    /** ISO 8601; null if the message does not show it. */
+    readonly expires_at: string | null;
+  };
+  readonly cards?: SentTemplateCard[];
   readonly values: {
     readonly header: readonly string[];
     readonly body: readonly string[];

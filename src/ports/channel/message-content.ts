@@ -9,7 +9,7 @@ import type {
   SentCard,
   SentLocation,
 } from "../../../tools/messages/index.ts";
-import type { mediaHeaderTypes, TemplateButton } from "../../../tools/templates/index.ts";
+import type { cardHeaderTypes, mediaHeaderTypes, TemplateButton } from "../../../tools/templates/index.ts";
 
 export type { Interactive, ReceivedContent, ReceivedDetails, SentCard, SentLocation };
 
@@ -55,6 +55,29 @@ interface Summarized {
   readonly summary?: string | undefined;
 }
 
+/** The limited-time offer of a template. */
+interface SentOffer {
+  readonly text: string;
+  /** ISO 8601; null if the message does not show it. */
+  readonly expires_at: string | null;
+}
+
+/** A card of a carousel. */
+export interface TemplateCard {
+  readonly header: {
+    readonly type: (typeof cardHeaderTypes)[number];
+    readonly media: Omit<MediaPart, "caption" | "voice"> & SentFile;
+  };
+  readonly body: string | null;
+  readonly buttons: readonly (TemplateButton & { readonly payload?: string | undefined })[];
+  /** As those of a template. */
+  readonly values: {
+    readonly body: readonly string[];
+    readonly names?: readonly string[];
+    readonly buttons: readonly { readonly index: number; readonly value: string }[];
+  };
+}
+
 /** A template with the values of its variables, and the texts that result. */
 export interface TemplateMessage {
   readonly name: string;
@@ -76,6 +99,10 @@ export interface TemplateMessage {
     readonly code?: string | undefined;
   })[];
   /** What the channel fills in, in the order of the placeholders. */
+  /** Of an authentication template, whose texts and values hide it. It must not be stored or logged. */
+  readonly code?: string | undefined;
+  readonly offer?: SentOffer | undefined;
+  readonly cards?: readonly TemplateCard[] | undefined;
   readonly values: {
     readonly header: readonly string[];
     readonly body: readonly string[];

@@ -189,12 +189,26 @@ function withoutFile(content: MessageContent): MessageContent {
     const { file: _, ...header_media } = content.interactive.header_media;
     return { ...content, interactive: { ...content.interactive, header_media } };
   }
-  const header = content.type === "template" ? content.template.header : null;
-  if (content.type !== "template" || header === null || !("media" in header)) {
+  if (content.type !== "template") {
     return content;
   }
-  const { file: _, ...media } = header.media;
-  return { ...content, template: { ...content.template, header: { ...header, media } } };
+  // The phone shows the texts, which hide the code of an authentication template.
+  const { header, cards, code: _, ...shown } = content.template;
+  const template = {
+    ...shown,
+    header: header && "media" in header ? { ...header, media: withoutOwnFile(header.media) } : header,
+    ...(cards && {
+      cards: cards.map((card) => ({
+        ...card,
+        header: { ...card.header, media: withoutOwnFile(card.header.media) },
+      })),
+    }),
+  };
+  return { ...content, template };
+}
+
+function withoutOwnFile<Media extends { readonly file?: unknown }>({ file: _, ...media }: Media) {
+  return media;
 }
 
 async function sleep(ms: number, signal: AbortSignal): Promise<void> {

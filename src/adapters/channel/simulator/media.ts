@@ -48,23 +48,25 @@ export function createMediaCheck(web: Pick<Web, "download">, now: Clock): CheckM
   }
 
   return async ({ organization_id, content }) => {
-    const media = mediaOf(content);
-    const detail = media && (await check(organization_id, media));
+    const details = await Promise.all(mediaOf(content).map((media) => check(organization_id, media)));
+    const detail = details.find((problem) => problem !== undefined);
     return detail
       ? { reason: "media_rejected", channel_code: 131053, title: "Media upload error", detail }
       : null;
   };
 }
 
-function mediaOf(content: MessageContent): Media | undefined {
+function mediaOf(content: MessageContent): readonly Media[] {
   if ("media" in content) {
-    return { type: content.type, ...content.media };
+    return [{ type: content.type, ...content.media }];
   }
   if (content.type === "interactive") {
-    return content.interactive.header_media;
+    return content.interactive.header_media ? [content.interactive.header_media] : [];
   }
-  const header = content.type === "template" ? content.template.header : null;
-  return header && "media" in header ? { type: header.type, ...header.media } : undefined;
+  const { header = null, cards = [] } = content.type === "template" ? content.template : {};
+  return [header, ...cards.map((card) => card.header)].flatMap((one) =>
+    one && "media" in one ? [{ type: one.type, ...one.media }] : [],
+  );
 }
 
 /** A file of the service's own store. Its size was checked when the message was accepted. */

@@ -99,9 +99,19 @@ export type BodyComponent = TemplateComponent & {
 
 export type ButtonComponent = TemplateComponent & {
   readonly type?: "button";
-  readonly sub_type: "quick_reply" | "url" | "catalog" | "copy_code";
+  readonly sub_type: "quick_reply" | "url" | "catalog" | "copy_code" | "flow";
   readonly index: string;
-  readonly parameters: readonly (ButtonPayloadParameter | ButtonTextParameter | ButtonCodeParameter)[];
+  readonly parameters: readonly (
+    | ButtonPayloadParameter
+    | ButtonTextParameter
+    | ButtonCodeParameter
+    | ButtonActionParameter
+  )[];
+};
+
+export type LimitedTimeOfferComponent = TemplateComponent & {
+  readonly type?: "limited_time_offer";
+  readonly parameters: readonly LimitedTimeOfferParameter[];
 };
 
 export type CreateTemplate = {
@@ -204,6 +214,7 @@ export type TemplateComponent = {
     | "voice_call";
   readonly parameters?: readonly unknown[];
   readonly index?: string | number;
+  readonly cards?: readonly { readonly card_index: number; readonly components: readonly CardPart[] }[];
 };
 
 export type TextParameter = ParameterObject & { readonly type?: "text"; readonly text: string };
@@ -252,6 +263,19 @@ export type ButtonCodeParameter = ButtonParameterObject & {
   readonly coupon_code: string;
 };
 
+export type ButtonActionParameter = ButtonParameterObject & {
+  readonly type?: "action";
+  readonly action: {
+    readonly flow_token?: string;
+    readonly flow_action_data?: Readonly<Record<string, unknown>>;
+  };
+};
+
+export type LimitedTimeOfferParameter = ParameterObject & {
+  readonly type?: "limited_time_offer";
+  readonly limited_time_offer: { readonly expiration_time_ms: number };
+};
+
 export type ComponentDefinition = {
   readonly type: string;
   readonly format?: string;
@@ -264,6 +288,8 @@ export type ComponentDefinition = {
     readonly body_text_named_params?: readonly NamedParameterExample[];
   };
   readonly buttons?: readonly ButtonDefinition[];
+  readonly add_security_recommendation?: boolean;
+  readonly code_expiration_minutes?: number;
 };
 
 export type WhatsAppBusinessAccountBackup = { readonly password?: string; readonly data?: string };
@@ -400,8 +426,23 @@ export type ActionObject =
 
 export type LanguageObject = { readonly policy?: "deterministic"; readonly code: string };
 
+export type CardPart = {
+  readonly type: "header" | "body" | "button";
+  readonly sub_type?: "quick_reply" | "url";
+  readonly index?: string;
+  readonly parameters: readonly unknown[];
+};
+
 export type ParameterObject = {
-  readonly type: "currency" | "date_time" | "document" | "image" | "text" | "video" | "location";
+  readonly type:
+    | "currency"
+    | "date_time"
+    | "document"
+    | "image"
+    | "text"
+    | "video"
+    | "location"
+    | "limited_time_offer";
   readonly parameter_name?: string;
 };
 
@@ -415,7 +456,7 @@ export type CurrencyObject = {
 
 export type DateTimeObject = { readonly fallback_value: string };
 
-export type ButtonParameterObject = { readonly type: "payload" | "text" | "coupon_code" };
+export type ButtonParameterObject = { readonly type: "payload" | "text" | "coupon_code" | "action" };
 
 export type NamedParameterExample = { readonly param_name: string; readonly example: string };
 
@@ -428,6 +469,9 @@ export type ButtonDefinition = {
   readonly flow_id?: string;
   readonly flow_action?: string;
   readonly navigate_screen?: string;
+  readonly otp_type?: string;
+  readonly zero_tap_terms_accepted?: boolean;
+  readonly supported_apps?: readonly { readonly package_name: string; readonly signature_hash: string }[];
 };
 
 export type SectionObject = {

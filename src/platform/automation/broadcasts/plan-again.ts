@@ -89,14 +89,15 @@ async function describe({ tx, world, organization }: OrganizationChange, id: str
   const inbox = await getOrDefaultInbox(tx, organization, inbox_id);
   const { media } = capabilitiesOf(world, { channel: inbox.channel });
   const compose = await createComposerOf(tx, broadcast, media);
-  const targets = rows.map(({ variables, ...row }) => {
+  const targets = [];
+  for (const { variables, ...row } of rows) {
     const values = variables ?? {};
     const frozen = freezeCandidate({ ...row, variables: values, reason: null });
     const { contact_id, to, name: contact } = row;
     // A recipient whose values are invalid is excluded when its message is made.
-    const { text } = composeText({ reason: null, variables: values }, compose);
-    return { contact_id, to, name: contact, text, reason: null, frozen };
-  });
+    const { text } = await composeText({ reason: null, variables: values }, compose);
+    targets.push({ contact_id, to, name: contact, text, reason: null, frozen });
+  }
   const isPriced = currency !== null && rows.length > 0 && rows.every(({ price }) => price !== null);
   const amount = rows.reduce((sum, { price }) => sum + (price ?? 0), 0);
   return { name, targets, price: isPriced ? { amount, currency } : null, frozen: contentHash(broadcast) };

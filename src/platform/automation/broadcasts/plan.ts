@@ -8,7 +8,7 @@ import { maxPlanTargets } from "../../../../tools/plans.ts";
 import { nullable, rowsOf, typed } from "../../../database/query/index.ts";
 import { capabilitiesOf, getOrDefaultInbox } from "../../account/inboxes/index.ts";
 import type { KeptFiles } from "../../content/media/index.ts";
-import { createComposer, textOfTemplate } from "../../content/templates/index.ts";
+import { createComposer, invalidValueCodes, textOfTemplate } from "../../content/templates/index.ts";
 import { createLink, removeSignature } from "../../content/uploads/index.ts";
 import type { OrganizationChange } from "../../foundation/kernel/index.ts";
 import { failInsufficient, paymentOf, readAvailable } from "../../money/wallet/index.ts";
@@ -197,11 +197,13 @@ async function readTargets(
   const { media } = capabilitiesOf(world, inbox);
   const sendable = { template: prepared.template, media, files };
   const compose = await createComposer(tx, sendable, broadcast.header_media_url ?? undefined);
-  return rows.map((row) => {
+  const targets = [];
+  for (const row of rows) {
     const { contact_id, to, name } = row;
-    const { text, reason } = composeText(row, compose);
-    return { contact_id, to, name, text, reason, frozen: freezeCandidate({ ...row, reason }) };
-  });
+    const { text, reason } = await composeText(row, compose);
+    targets.push({ contact_id, to, name, text, reason, frozen: freezeCandidate({ ...row, reason }) });
+  }
+  return targets;
 }
 
 interface Sums {
@@ -263,20 +265,20 @@ function requirePrice({ payment, rates }: Basis, amount: number | null): number 
 type Compose = Awaited<ReturnType<typeof createComposer>>;
 
 /** The text of a recipient, or why there is none. */
-export function composeText(
+export async function composeText(
   {
     reason,
     variables,
   }: { readonly reason: ExclusionReason | null; readonly variables: Record<string, string> },
   compose: Compose,
-): { readonly text: string; readonly reason: ExclusionReason | null } {
+): Promise<{ readonly text: string; readonly reason: ExclusionReason | null }> {
   if (reason !== null) {
     return { text: "", reason };
   }
   try {
-    return { text: textOfTemplate(compose(variables)), reason };
+    return { text: textOfTemplate(await compose(variables)), reason };
   } catch (error) {
-    if (error instanceof Failure && error.code === "template_values_mismatch") {
+    if (error instanceof Failure && invalidValueCodes.includes(error.code)) {
       return { text: "", reason: "invalid_value" };
     }
     throw error;

@@ -10,6 +10,7 @@ import type { KeptFiles } from "../../content/media/index.ts";
 import {
   type ApprovedTemplate,
   composeTemplate,
+  placeholderValues,
   requireApprovedById,
   variableNames,
 } from "../../content/templates/index.ts";
@@ -89,9 +90,12 @@ export async function prepareContent(
     throw failField("variable_mapping", "variables_unmapped", { name, reason, expected });
   }
   // The values don't matter: `composeTemplate` is called to check the header's file.
-  const variables = Object.fromEntries(names.map((one) => [one, "x"]));
+  const variables = placeholderValues(version);
   const { media } = capabilitiesOf(world, await getOrDefaultInbox(tx, organization, template.inbox_id));
-  const { header } = await composeTemplate(
+  if (version.template_data.authentication) {
+    throw fail("code_not_sendable", { sender: "a broadcast", param: "template_id" });
+  }
+  const { template: composed } = await composeTemplate(
     tx,
     { template, media, files },
     {
@@ -104,5 +108,5 @@ export async function prepareContent(
   const mapping = Object.fromEntries(
     Object.entries(variable_mapping).map(([key, value]) => [named.get(key) ?? key, value]),
   );
-  return { template, header, mapping };
+  return { template, header: composed.header, mapping };
 }

@@ -107,3 +107,23 @@ export function stateOf(row: TemplateRow): TemplateState {
     edits_submitted_at,
   };
 }
+
+/** The id of the template that has the name in its language and inbox. */
+export async function findNamed(
+  db: Queries,
+  {
+    organization_id,
+    inbox_id,
+    name,
+    language,
+  }: Pick<TemplateRow, "organization_id" | "inbox_id" | "name" | "language">,
+): Promise<string | undefined> {
+  const template = await ofOrganization(db, organization_id)
+    .selectFrom("templates")
+    .select("id")
+    .where((row) => row(row.fn<string>("lower", ["name"]), "=", name.toLowerCase()))
+    .where("language", "=", language)
+    .where("inbox_id", "=", inbox_id)
+    .executeTakeFirst();
+  return template?.id;
+}

@@ -1,21 +1,12 @@
 /** Templates: the operations of `tools/templates/`, and the functions that other modules call. */
 import { fail } from "../../../../tools/errors.ts";
-import { templates as contract, type TemplateData } from "../../../../tools/templates/index.ts";
-import type { Queries } from "../../../database/database.ts";
+import { templates as contract, readOnlyParts } from "../../../../tools/templates/index.ts";
 import { containsText, ofOrganization, readPage } from "../../../database/query/index.ts";
-import { capabilitiesOf, getOrDefaultInbox } from "../../account/inboxes/index.ts";
-import { getOrganization, lockOrganization, requireBelowQuota } from "../../account/organization/index.ts";
-import { freshId, implement, type WriteContext } from "../../foundation/kernel/index.ts";
-import { toMediaContent } from "../media/index.ts";
+import { lockOrganization } from "../../account/organization/index.ts";
+import { implement, type WriteContext } from "../../foundation/kernel/index.ts";
 import { getAccessibleUploadAt } from "../uploads/index.ts";
-import {
-  getTemplate,
-  lockTemplate,
-  selectTemplates,
-  stateOf,
-  storeState,
-  toTemplateColumns,
-} from "./find.ts";
+import { codeVariable, createTemplate, textsForCodes } from "./create.ts";
+import { findNamed, getTemplate, lockTemplate, selectTemplates, stateOf, storeState } from "./find.ts";
 import {
   deleteTemplate,
   requireLanguage,
@@ -24,8 +15,9 @@ import {
   syncTemplates,
   syncTemplatesJob,
 } from "./review/index.ts";
+import { requireSample, sampleField } from "./sample.ts";
 import { serializeTemplate } from "./serialize.ts";
-import { createState, edit, isEditable, isSendable, type TemplateRow } from "./states.ts";
+import { edit, isEditable, isSendable } from "./states.ts";
 import { resolveVariables } from "./variables.ts";
 
 export { requestSync, requireTemplates } from "./review/index.ts";
@@ -34,7 +26,9 @@ export {
   composeTemplate,
   createComposer,
   findTemplates,
+  invalidValueCodes,
   isTemplateSendable,
+  placeholderValues,
   requireApproved,
   requireApprovedById,
   suggestTemplates,
@@ -49,36 +43,19 @@ export const templates = implement(contract, {
   tables: ["templates"],
   operations: {
     async create_template(input, context) {
-      const { tx, world, organization, caller, now } = context;
-      const { name, category, template_data } = input;
-      await requireBelowQuota(context, "templates", tx.selectFrom("templates"));
-      const inbox = await getOrDefaultInbox(tx, organization, input.inbox_id);
-      const language = input.language ?? (await getOrganization(tx, organization)).default_language ?? "en";
-      requireLanguage(world, inbox.channel, language);
-      const variables = resolveVariables(template_data, input.variables);
-      await getAccessibleUploadAt(tx, caller, template_data.header?.media_url, sampleField);
-      await requireSample(context, inbox, template_data);
-      const template = await tx
-        .insertInto("templates")
-        .values({
-          organization_id: organization,
-          id: freshId({ now }, "tpl"),
-          inbox_id: inbox.id,
-          name,
-          language,
-          ...toTemplateColumns(createState({ category, template_data, variables })),
-          created_at: now.toISOString(),
-          updated_at: now.toISOString(),
-        })
-        .onConflict((conflict) => conflict.doNothing())
-        .returningAll()
-        .executeTakeFirst();
-      if (!template) {
-        // Another call has taken the name, or a sync that adds the authority's templates.
-        const key = { organization_id: organization, inbox_id: inbox.id, name, language };
-        throw fail("template_exists", { existing_id: await findNamed(tx, key), param: "name" });
-      }
-      return { data: { ...serializeTemplate(template), channel: inbox.platform } };
+      const { category, template_data } = input;
+      return { data: await createTemplate(context, input, { category, template_data }) };
+    },
+
+    async create_otp_template({ message_send_ttl_seconds, ...input }, context) {
+      const { name: _, language: __, inbox_id: ___, ...authentication } = input;
+      const template_data = {
+        ...textsForCodes(authentication),
+        authentication,
+        ...(message_send_ttl_seconds === undefined ? {} : { message_send_ttl_seconds }),
+      };
+      const version = { category: "authentication", template_data } as const;
+      return { data: await createTemplate(context, { ...input, variables: [codeVariable] }, version) };
     },
 
     async list_templates({ status, category, language, search, sort, ...paging }, { db, organization }) {
@@ -103,6 +80,10 @@ export const templates = implement(contract, {
       }
       const template = await lockTemplate(tx, organization, id);
       const { inbox_channel, status: current_state, review_status } = template;
+      const parts = readOnlyParts(template.template_data);
+      if (parts.length > 0) {
+        throw fail("template_read_only", { parts: parts.join(" and ") });
+      }
       if (!isEditable(template)) {
         throw fail("template_not_editable", { current_state });
       }
@@ -141,21 +122,6 @@ const orders: Readonly<
   "name-desc": (rows) => rows.orderBy("templates.name", "desc").orderBy("templates.id", "desc"),
 };
 
-const sampleField = "template_data.header.media_url";
-
-/** The sample of a media header is one of our uploads, or a public address. */
-async function requireSample(
-  { tx, world, organization }: WriteContext,
-  inbox: { readonly channel: string },
-  { header }: TemplateData,
-): Promise<void> {
-  if (header?.media_url !== undefined && header.type !== "text" && header.type !== "location") {
-    const { type, media_url } = header;
-    const { media: limits } = capabilitiesOf(world, inbox);
-    await toMediaContent(tx, { organization, type, media_url, field: sampleField, limits });
-  }
-}
-
 /**
  * Changes the name or the language of a draft that was never submitted to the authority.
  * @throws Failure `template_name_fixed`, `template_exists`.
@@ -184,24 +150,4 @@ async function rename(
     .set({ name, language })
     .where("id", "=", id)
     .execute();
-}
-
-/** The id of the template that has the name in its language and inbox. */
-async function findNamed(
-  db: Queries,
-  {
-    organization_id,
-    inbox_id,
-    name,
-    language,
-  }: Pick<TemplateRow, "organization_id" | "inbox_id" | "name" | "language">,
-): Promise<string | undefined> {
-  const template = await ofOrganization(db, organization_id)
-    .selectFrom("templates")
-    .select("id")
-    .where((row) => row(row.fn<string>("lower", ["name"]), "=", name.toLowerCase()))
-    .where("language", "=", language)
-    .where("inbox_id", "=", inbox_id)
-    .executeTakeFirst();
-  return template?.id;
 }

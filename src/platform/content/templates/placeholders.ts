@@ -11,6 +11,8 @@ export interface VariableText {
   readonly component: Component;
   /** The index of the button, for the text of a button. */
   readonly button_index?: number;
+  /** The index of the card, for a part of a card. */
+  readonly card_index?: number;
   /** The path within the input, for errors. */
   readonly field: string;
   readonly text: string;
@@ -77,16 +79,15 @@ export function withoutPlaceholders(text: string): string {
 
 /**
  * The texts that may have variables, in the order in which `variables` lists the variables: header, body,
- * buttons.
+ * buttons, offer, cards.
  */
-export function variableTextsOf({ header, body, buttons = [] }: TemplateData): readonly VariableText[] {
-  const place = (component: Component, field: string, text: string) => ({
-    component,
-    field,
-    text,
-    numbers: numbersIn(text),
-    names: namesIn(text),
-  });
+export function variableTextsOf({
+  header,
+  body,
+  buttons = [],
+  offer,
+  cards = [],
+}: TemplateData): readonly VariableText[] {
   return [
     ...(header?.type === "text" ? [place("HEADER", "template_data.header.text", header.text ?? "")] : []),
     ...(header?.type === "location"
@@ -99,6 +100,37 @@ export function variableTextsOf({ header, body, buttons = [] }: TemplateData): r
       const ofType = { url: place("BUTTONS", `${field}.url`, url), copy_code: code } as const;
       return type === "url" || type === "copy_code" ? [{ ...ofType[type], button_index: index }] : [];
     }),
+    ...(offer?.has_expiration
+      ? [{ ...place("OFFER", "template_data.offer", "{{1}}"), implied: ["offer_expires_at"] }]
+      : []),
+    ...cards.flatMap(cardTextsOf),
+  ];
+}
+
+function place(component: Component, field: string, text: string) {
+  return { component, field, text, numbers: numbersIn(text), names: namesIn(text) };
+}
+
+function cardTextsOf(
+  { body, buttons = [] }: NonNullable<TemplateData["cards"]>[number],
+  card_index: number,
+): readonly VariableText[] {
+  const field = `template_data.cards[${card_index}]`;
+  const file = place("CARD_HEADER", `${field}.header`, "{{1}}");
+  return [
+    { ...file, implied: [`card_${card_index}_media_url`], card_index },
+    ...(body === undefined ? [] : [{ ...place("CARD_BODY", `${field}.body`, body), card_index }]),
+    ...buttons.flatMap(({ type, url = "" }, button_index) =>
+      type === "url"
+        ? [
+            {
+              ...place("CARD_BUTTONS", `${field}.buttons[${button_index}].url`, url),
+              card_index,
+              button_index,
+            },
+          ]
+        : [],
+    ),
   ];
 }
 

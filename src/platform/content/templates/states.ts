@@ -249,10 +249,24 @@ function describe({
   footer,
   buttons = [],
   message_send_ttl_seconds: ttl,
+  offer,
+  cards = [],
+  authentication,
 }: TemplateData): string {
-  // The authority writes the text of a button that copies a code.
-  const parts = buttons.map(({ type, text, url, phone_number }) =>
-    type === "copy_code" ? [type] : [type, text, url, phone_number],
-  );
-  return JSON.stringify([header?.type, header?.text, body, footer, parts, ttl]);
+  const ofCards = cards.map((card) => [
+    card.header.type,
+    card.body,
+    (card.buttons ?? []).map(describeButton),
+  ]);
+  const ofOffer = [offer?.text, offer?.has_expiration];
+  const parts = buttons.map(describeButton);
+  const { button, add_security_recommendation, code_expiration_minutes, apps } = authentication ?? {};
+  const ofCodes = [button, add_security_recommendation, code_expiration_minutes, apps];
+  const texts = [header?.type, header?.text, body, footer];
+  return JSON.stringify([texts, parts, ttl, ofOffer, ofCards, ofCodes]);
+}
+
+/** The authority writes the text of a button that copies a code. */
+function describeButton({ type, text, url, phone_number }: NonNullable<TemplateData["buttons"]>[number]) {
+  return type === "copy_code" ? [type] : [type, text, url, phone_number];
 }

@@ -130,11 +130,18 @@ function nameOf({ component, button_index }: VariableText): string {
  * Default names in the header and in buttons differ from default names in the body, so that a value is sent
  * to one place.
  */
-function defaultName({ component, button_index, implied = [] }: VariableText, number: number): string {
+function defaultName(
+  { component, button_index, card_index, implied = [] }: VariableText,
+  number: number,
+): string {
   const names = {
     HEADER: `header_${number}`,
     BODY: String(number),
     BUTTONS: `button_${button_index}_${number}`,
+    OFFER: `offer_${number}`,
+    CARD_HEADER: `card_${card_index}_header_${number}`,
+    CARD_BODY: `card_${card_index}_${number}`,
+    CARD_BUTTONS: `card_${card_index}_button_${button_index}_${number}`,
   };
   return implied[number - 1] ?? names[component];
 }

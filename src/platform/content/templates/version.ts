@@ -11,8 +11,21 @@ export interface TemplateValues {
   readonly texts: readonly string[];
   /** The file of the header; undefined for the template's sample. */
   readonly media?: { readonly url: string; readonly file_name?: string | undefined } | undefined;
-  /** The payloads that quick replies return, keyed by the index of the button. */
-  readonly payloads: ReadonlyMap<number, string>;
+  /** The payloads that quick replies return, by `payloadKey`. */
+  readonly payloads: ReadonlyMap<string, string>;
   /** Why values do not fit the template, each as a sentence. */
   readonly problems: readonly string[];
+}
+
+/** The quick reply of a template, or of a card of a carousel. */
+export function payloadKey(button_index: number, card_index?: number): string {
+  return `${card_index ?? ""}/${button_index}`;
+}
+
+/** The address that the file of a card has without a value of its own. */
+export function sampleOf(
+  { template_data: { cards = [] } }: Version,
+  { component, card_index = 0 }: Pick<Version["variables"][number], "component" | "card_index">,
+): string | undefined {
+  return component === "CARD_HEADER" ? cards[card_index]?.header.media_url : undefined;
 }

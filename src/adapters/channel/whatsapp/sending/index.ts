@@ -195,6 +195,8 @@ function filesOf({ content }: OutboundMessage): readonly ChannelFile[] {
     const { file } = content.interactive.header_media ?? {};
     return file ? [file] : [];
   }
-  const header = content.type === "template" ? content.template.header : null;
-  return header && "media" in header && header.media.file ? [header.media.file] : [];
+  const { header = null, cards = [] } = content.type === "template" ? content.template : {};
+  return [header, ...cards.map((card) => card.header)].flatMap((one) =>
+    one && "media" in one && one.media.file ? [one.media.file] : [],
+  );
 }

@@ -29,6 +29,7 @@ import {
   type WhatsAppSettings,
 } from "../http.ts";
 import { readAll } from "../read-all.ts";
+import { fromAuthentication } from "./authentication.ts";
 import { fromComponents, parameterFormatOf, toComponents } from "./components.ts";
 import { uploadSample } from "./sample.ts";
 import { skipReasonOf } from "./skip-reason.ts";
@@ -102,9 +103,9 @@ async function submit(
   submission: TemplateSubmission,
 ): Promise<SubmissionResult> {
   const { category, external_id, name, language, sample } = submission;
-  if (category === "authentication") {
+  if (category === "authentication" && !submission.template_data.authentication) {
     const reason =
-      "WhatsApp writes the text of authentication templates itself. Create it in WhatsApp Manager.";
+      "WhatsApp writes the text of authentication templates itself: create it with create_otp_template (POST /v1/templates/authentication).";
     return { outcome: "refused", reason };
   }
   // The template is submitted after its sample: an upload whose answer was lost has submitted nothing.
@@ -208,7 +209,10 @@ function toReviewed(listed: z.output<typeof ListedTemplate>): ReviewedTemplate {
   const { id, name, language, status, category, rejected_reason, quality_score } = listed;
   const ttl = listed.message_send_ttl_seconds;
   const format = listed.parameter_format === "NAMED" ? "NAMED" : "POSITIONAL";
-  const content = fromComponents(listed.components, format);
+  const content =
+    category === "authentication"
+      ? fromAuthentication(listed.components)
+      : fromComponents(listed.components, format);
   return {
     external_id: id,
     name,
@@ -217,9 +221,8 @@ function toReviewed(listed: z.output<typeof ListedTemplate>): ReviewedTemplate {
     category,
     rejection_reason: rejected_reason && rejected_reason !== "NONE" ? rejected_reason : null,
     quality_rating: quality_score?.score ?? null,
-    // Meta writes authentication templates itself, so their text says nothing about what can be sent.
     skip_reason: skipReasonOf(listed.components, category),
-    version: content && category !== "authentication" ? { category, ...withTtl(content, ttl) } : null,
+    version: content && { category, ...withTtl(content, ttl) },
   };
 }
 

@@ -27,6 +27,7 @@ import type { ReachedLimit } from "../../../account/rules/index.ts";
 import {
   type ApprovedTemplate,
   createComposer,
+  invalidValueCodes,
   isTemplateSendable,
 } from "../../../content/templates/index.ts";
 import { defineJob, type Transaction, type World } from "../../../foundation/kernel/index.ts";
@@ -235,7 +236,10 @@ async function sendBatch(
   const now = world.now();
   const { media } = capabilitiesOf(world, inbox);
   const compose = await createComposer(tx, { template, media }, broadcast.header_media_url ?? undefined);
-  const composed = recipients.map((recipient) => ({ recipient, ...composeFor(recipient, compose) }));
+  const composed: ComposedRecipient[] = [];
+  for (const recipient of recipients) {
+    composed.push({ recipient, ...(await composeFor(recipient, compose)) });
+  }
   await excludeRecipients(
     { tx, now, broadcast },
     composed.flatMap(({ recipient, reason }) => (reason ? [{ ...recipient, reason }] : [])),
@@ -260,20 +264,29 @@ async function sendBatch(
   return reached;
 }
 
-type Compose = (variables: Readonly<Record<string, string>>) => SentTemplate;
+type Compose = Awaited<ReturnType<typeof createComposer>>;
+
+interface Composition {
+  readonly content?: SentTemplate;
+  readonly reason?: ExclusionReason;
+}
+
+interface ComposedRecipient extends Composition {
+  readonly recipient: Recipient;
+}
 
 /** The content for a recipient, or why there is none: the contact has changed since the execution. */
-function composeFor(
+async function composeFor(
   { is_erased, is_blocked, opted_out, variables }: Recipient,
   compose: Compose,
-): { readonly content?: SentTemplate; readonly reason?: ExclusionReason } {
+): Promise<Composition> {
   if (is_erased || is_blocked || opted_out) {
     return { reason: is_erased ? "erased" : is_blocked ? "blocked" : "opted_out" };
   }
   try {
-    return { content: compose(variables ?? {}) };
+    return { content: await compose(variables ?? {}) };
   } catch (error) {
-    if (error instanceof Failure && error.code === "template_values_mismatch") {
+    if (error instanceof Failure && invalidValueCodes.includes(error.code)) {
       return { reason: "invalid_value" };
     }
     throw error;

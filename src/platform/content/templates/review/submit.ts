@@ -7,7 +7,7 @@
  */
 import { z } from "zod";
 import { fail } from "../../../../../tools/errors.ts";
-import { Template, templateCategories, Variable } from "../../../../../tools/templates/index.ts";
+import { StoredVariable, Template, templateCategories } from "../../../../../tools/templates/index.ts";
 import type { ChannelFile } from "../../../../ports/channel/message-content.ts";
 import type { SubmissionResult, TemplateSubmission } from "../../../../ports/channel/template-authority.ts";
 import { capabilitiesOf } from "../../../account/inboxes/index.ts";
@@ -50,7 +50,7 @@ const Intent = z.object({
   external_id: z.string().nullable(),
   category: z.enum(templateCategories),
   template_data: Template.shape.template_data,
-  variables: z.array(Variable),
+  variables: z.array(StoredVariable),
   /** The storage key of a header's sample if the sample is an upload. */
   sample_key: z.string().nullable(),
 });

@@ -6,7 +6,7 @@ import type { Queries } from "../../../../database/database.ts";
 import { ofOrganization } from "../../../../database/query/index.ts";
 import { getTemplate } from "../find.ts";
 import { isSendable, type TemplateRow } from "../states.ts";
-import type { ApprovedTemplate } from "./compose.ts";
+import type { ApprovedTemplate } from "./sendable.ts";
 
 interface TemplateName {
   readonly organization: string;

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { failInput, fileAddress, inputMessages } from "../../../../../tools/contract/index.ts";
 import { type VariableText, variableTextsOf } from "../placeholders.ts";
-import type { TemplateValues, Version } from "../version.ts";
+import { payloadKey, sampleOf, type TemplateValues, type Version } from "../version.ts";
 
 const text = z.string().min(1).max(1024);
 const Media = z.object({ link: fileAddress, filename: z.string().max(240).optional() });
@@ -18,14 +18,18 @@ const Parameter = z.discriminatedUnion("type", [
   z.object({ type: z.literal("payload"), payload: z.string().min(1).max(256) }),
   z.object({ type: z.literal("coupon_code"), coupon_code: text }),
   z.object({ type: z.literal("location"), location: Location }),
+  z.object({
+    type: z.literal("limited_time_offer"),
+    limited_time_offer: z.object({ expiration_time_ms: z.int().min(0).max(253_402_300_799_000) }),
+  }),
 ]);
 type Parameter = z.output<typeof Parameter>;
 
-const Component = z.object({
-  type: z
-    .string()
-    .toLowerCase()
-    .pipe(z.enum(["header", "body", "button"])),
+const partTypes = ["header", "body", "button", "limited_time_offer"] as const;
+
+/** Of the template, or of a card. */
+const Part = z.object({
+  type: z.string().toLowerCase().pipe(z.enum(partTypes)),
   sub_type: z
     .string()
     .toLowerCase()
@@ -34,7 +38,18 @@ const Component = z.object({
   index: z.union([z.int().min(0).max(9), z.string().regex(/^\d$/).transform(Number)]).optional(),
   parameters: z.array(Parameter).max(100).default([]),
 });
-type Component = z.output<typeof Component>;
+const Card = z.object({ card_index: z.int().min(0).max(9), components: z.array(Part).max(10).default([]) });
+const SentComponent = Part.extend({
+  type: z
+    .string()
+    .toLowerCase()
+    .pipe(z.enum([...partTypes, "carousel"])),
+  cards: z.array(Card).max(10).default([]),
+});
+/** A part of the template, or of the card with this index. */
+interface Component extends z.output<typeof Part> {
+  readonly card_index?: number | undefined;
+}
 
 /** @throws Failure `invalid_request`. */
 export function readComponents(
@@ -43,13 +58,15 @@ export function readComponents(
 ): TemplateValues {
   const components = parseComponents(input);
   const places = variableTextsOf(version.template_data);
-  const ofPlace = (place: VariableText) =>
-    inOrder(place, components.filter((component) => isOf(component, place)).flatMap(textParametersOf)).map(
-      ({ text: value }) => value,
-    );
+  const ofPlace = (place: VariableText) => {
+    const given = components.filter((component) => isOf(component, place)).flatMap(textParametersOf);
+    const values = inOrder(place, given).map(({ text: value }) => value);
+    const sample = sampleOf(version, place);
+    return values.length === 0 && sample !== undefined ? [sample] : values;
+  };
   return {
     texts: places.flatMap(ofPlace),
-    media: components.flatMap(mediaOf)[0],
+    media: components.filter(({ card_index }) => card_index === undefined).flatMap(mediaOf)[0],
     payloads: new Map(components.flatMap((component) => payloadsOf(component))),
     problems: [
       ...components.flatMap((component) => typeProblems(version, component)),
@@ -60,7 +77,7 @@ export function readComponents(
 }
 
 function parseComponents(input: readonly Readonly<Record<string, unknown>>[]): readonly Component[] {
-  const { data, error } = z.array(Component).safeParse(input, { error: inputMessages });
+  const { data, error } = z.array(SentComponent).safeParse(input, { error: inputMessages });
   if (error) {
     const issues = error.issues.map((issue) => ({
       ...issue,
@@ -68,20 +85,43 @@ function parseComponents(input: readonly Readonly<Record<string, unknown>>[]): r
     }));
     throw failInput(issues, { template: { components: input } });
   }
-  return data;
+  return data.flatMap(({ type, cards, ...part }) =>
+    type === "carousel"
+      ? cards.flatMap(({ card_index, components }) => components.map((one) => ({ ...one, card_index })))
+      : [{ ...part, type }],
+  );
 }
 
-const componentOf = { HEADER: "header", BODY: "body", BUTTONS: "button" } as const;
+const componentOf = {
+  HEADER: "header",
+  BODY: "body",
+  BUTTONS: "button",
+  OFFER: "limited_time_offer",
+  CARD_HEADER: "header",
+  CARD_BODY: "body",
+  CARD_BUTTONS: "button",
+} as const;
 
-function isOf({ type, index = 0 }: Component, place: VariableText): boolean {
-  return type === componentOf[place.component] && (place.button_index ?? index) === index;
+function isOf({ type, index = 0, card_index }: Component, place: VariableText): boolean {
+  return (
+    type === componentOf[place.component] &&
+    (place.button_index ?? index) === index &&
+    place.card_index === card_index
+  );
 }
 
 type TextParameter = Omit<Extract<Parameter, { readonly type: "text" }>, "type">;
 
-/** With the code of a button and the four values of a location, which are texts too. */
-function textParametersOf({ parameters }: Component): readonly TextParameter[] {
+/** With the values of other types, which are texts too: codes, times, places, and the files of cards. */
+function textParametersOf({ parameters, card_index }: Component): readonly TextParameter[] {
   return parameters.flatMap((parameter) => {
+    if (parameter.type === "limited_time_offer") {
+      const { expiration_time_ms } = parameter.limited_time_offer;
+      return [{ text: new Date(expiration_time_ms).toISOString() }];
+    }
+    if (card_index !== undefined && (parameter.type === "image" || parameter.type === "video")) {
+      return mediaOf({ parameters: [parameter] }).map(({ url }) => ({ text: url }));
+    }
     if (parameter.type === "location") {
       const { latitude, longitude, name, address } = parameter.location;
       return [latitude, longitude, name, address].map((value) => ({ text: value }));
@@ -108,13 +148,13 @@ function nameProblems(component: Component, places: readonly VariableText[]): re
   );
 }
 
-function payloadsOf({ index = 0, parameters }: Component): readonly (readonly [number, string])[] {
+function payloadsOf({ index = 0, card_index, parameters }: Component) {
   return parameters.flatMap((parameter) =>
-    parameter.type === "payload" ? [[index, parameter.payload] as const] : [],
+    parameter.type === "payload" ? [[payloadKey(index, card_index), parameter.payload] as const] : [],
   );
 }
 
-function mediaOf({ parameters }: Component) {
+function mediaOf({ parameters }: Pick<Component, "parameters">) {
   return parameters.flatMap((parameter) => {
     const { image, video, document } = {
       image: undefined,
@@ -135,9 +175,11 @@ function typeProblems(version: Version, component: Component): readonly string[]
 }
 
 function takenType(
-  { template_data: { header, buttons = [] } }: Version,
-  { type, index = 0 }: Component,
+  { template_data }: Version,
+  { type, index = 0, card_index }: Component,
 ): Parameter["type"] | undefined {
+  const part = card_index === undefined ? template_data : template_data.cards?.[card_index];
+  const { header, buttons = [] } = part ?? {};
   const takenByButton = {
     quick_reply: "payload",
     url: "text",
@@ -145,20 +187,26 @@ function takenType(
     copy_code: "coupon_code",
   } as const;
   const button = buttons[index];
-  const taken = { header: header?.type, body: "text", button: button && takenByButton[button.type] } as const;
+  const taken = {
+    header: header?.type,
+    body: part && "text",
+    button: button && takenByButton[button.type],
+    limited_time_offer: template_data.offer?.has_expiration ? "limited_time_offer" : undefined,
+  } as const;
   return taken[type];
 }
 
 function countProblem(
-  { component, button_index: index, numbers }: VariableText,
+  { component, button_index: index, card_index, numbers }: VariableText,
   count: number,
 ): readonly string[] {
-  const name = nameOf({ type: componentOf[component], index });
+  const name = nameOf({ type: componentOf[component], index, card_index });
   return count === numbers.length
     ? []
     : [`${name} has ${numbers.length} variables, and components gives ${count} values for it.`];
 }
 
-function nameOf({ type, index = 0 }: Pick<Component, "type" | "index">): string {
-  return type === "button" ? `button ${index}` : `the ${type}`;
+function nameOf({ type, index = 0, card_index }: Omit<Component, "parameters">): string {
+  const card = card_index === undefined ? "" : ` of card ${card_index}`;
+  return (type === "button" ? `button ${index}` : `the ${type}`) + card;
 }

@@ -7,30 +7,23 @@ import { fail } from "../../../../../tools/errors.ts";
 import type { TemplateContent } from "../../../../../tools/messages/index.ts";
 import type { Queries } from "../../../../database/database.ts";
 import type { SentTemplate } from "../../../../database/schema/index.ts";
-import type { MediaLimits } from "../../../../ports/channel/capabilities.ts";
-import { type KeptFiles, toMediaContent } from "../../media/index.ts";
 import { fillIn, type VariableText, variableTextsOf } from "../placeholders.ts";
-import type { TemplateValues, Version } from "../version.ts";
+import { payloadKey, type TemplateValues, type Version } from "../version.ts";
+import { type CardFile, createFileReader, type ReadFile, readCardFiles } from "./files.ts";
+import type { ApprovedTemplate, SendableTemplate } from "./sendable.ts";
 import { readValues } from "./values.ts";
-
-/** A template that can be sent. */
-export interface ApprovedTemplate {
-  readonly organization_id: string;
-  readonly id: string;
-  readonly name: string;
-  readonly language: string;
-  readonly version: Version;
-}
-
-/** A template of an inbox, and what the inbox's channel accepts as the file of its header. */
-export interface SendableTemplate {
-  readonly template: ApprovedTemplate;
-  readonly media: MediaLimits;
-  readonly files?: KeptFiles | undefined;
-}
 
 /** The limits of the review authorities for texts with their values. */
 const limits = { body: 1024, header: 60 } as const;
+
+/** What is shown in the place of a code. */
+const hiddenCode = "••••••";
+
+interface ComposedTemplate {
+  readonly template: SentTemplate;
+  /** Of an authentication template, whose texts hide it. */
+  readonly code: string | undefined;
+}
 
 /**
  * The content of the message.
@@ -40,40 +33,58 @@ export async function composeTemplate(
   db: Queries,
   sendable: SendableTemplate,
   content: TemplateContent,
-): Promise<SentTemplate> {
+): Promise<ComposedTemplate> {
   const { template } = sendable;
-  const values = readValues(template.version, content);
-  throwIfMismatched(template, values.problems);
-  return compose(template, values, await readHeaderFile(db, sendable, values));
+  const read = readValues(template.version, content);
+  throwIfMismatched(template, read.problems);
+  const isForCodes = template.version.template_data.authentication !== undefined;
+  const values = isForCodes ? { ...read, texts: read.texts.map(() => hiddenCode) } : read;
+  const files = createFileReader(db, sendable);
+  const composed = compose(template, values, {
+    header: await readHeaderFile(files, template, values),
+    cards: await readCardFiles(files, template, values),
+  });
+  return { template: composed, code: isForCodes ? read.texts[0] : undefined };
 }
 
-/** Composes many messages of a template that differ in their variables. The header's file is read once. */
+/**
+ * Composes many messages of a template that differ in their variables. Each file is read once. The result
+ * throws as `composeTemplate`.
+ */
 export async function createComposer(
   db: Queries,
   sendable: SendableTemplate,
   header_media_url: string | undefined,
-): Promise<(variables: Readonly<Record<string, string>>) => SentTemplate> {
+): Promise<(variables: Readonly<Record<string, string>>) => Promise<SentTemplate>> {
   const { template } = sendable;
   const { name, language, version } = template;
   const given = header_media_url === undefined ? undefined : { url: header_media_url };
-  const file = await readHeaderFile(db, sendable, { media: given });
-  return (variables) => {
+  const files = createFileReader(db, sendable);
+  const header = await readHeaderFile(files, template, { media: given });
+  return async (variables) => {
     const values = readValues(version, { name, language, variables, header_media_url });
     throwIfMismatched(template, values.problems);
-    return compose(template, values, file);
+    return compose(template, values, { header, cards: await readCardFiles(files, template, values) });
   };
+}
+
+interface TemplateFiles {
+  readonly header: HeaderFile | null;
+  /** In the order of the cards. */
+  readonly cards: readonly CardFile[];
 }
 
 type HeaderFile = Extract<SentTemplate["header"], { readonly media: unknown }>;
 
 /** @throws Failure `template_values_mismatch`. */
-function compose(template: ApprovedTemplate, values: TemplateValues, file: HeaderFile | null): SentTemplate {
+function compose(template: ApprovedTemplate, values: TemplateValues, files: TemplateFiles): SentTemplate {
   const { id, name, language, version } = template;
-  const { header, body, footer = null } = version.template_data;
-  const filled = variableTextsOf(version.template_data).map((place) => ({
+  const { header, body, footer = null, offer, cards } = version.template_data;
+  const all = variableTextsOf(version.template_data).map((place) => ({
     place,
     values: valuesAt(template, place, values),
   }));
+  const filled = all.filter(({ place }) => place.card_index === undefined);
   const valuesOf = (component: VariableText["component"]) =>
     filled.find(({ place }) => place.component === component)?.values ?? [];
   const sent: SentTemplate = {
@@ -81,21 +92,64 @@ function compose(template: ApprovedTemplate, values: TemplateValues, file: Heade
     name,
     language,
     category: version.category,
-    header: header ? composeHeader(header, valuesOf("HEADER"), file) : null,
+    header: header ? composeHeader(header, valuesOf("HEADER"), files.header) : null,
     body: fillIn(body, valuesOf("BODY")),
     footer,
-    buttons: composeButtons(version, { values, texts: (index) => buttonValues(filled, index) }),
+    buttons: composeButtons(version.template_data.buttons, {
+      payloadOf: (index) => values.payloads.get(payloadKey(index)),
+      texts: (index) => buttonValues(filled, index),
+    }),
+    ...(offer && { offer: { text: offer.text, expires_at: valuesOf("OFFER")[0] ?? null } }),
+    ...(cards && {
+      cards: cards.flatMap((card, card_index) => {
+        const file = files.cards[card_index];
+        const ofCard = all.filter(({ place }) => place.card_index === card_index);
+        return file ? [composeCard(card, { card_index, filled: ofCard, values, file })] : [];
+      }),
+    }),
     values: {
       header: valuesOf("HEADER"),
       body: valuesOf("BODY"),
       ...namesOf(filled),
-      buttons: filled.flatMap(({ place: { button_index: index }, values: [value] }) =>
-        index === undefined || value === undefined ? [] : [{ index, value }],
-      ),
+      buttons: valuesOfButtons(filled),
     },
   };
   throwIfMismatched(template, lengthProblems(sent));
   return sent;
+}
+
+interface CardParts {
+  readonly card_index: number;
+  readonly filled: FilledTexts;
+  readonly values: TemplateValues;
+  readonly file: CardFile;
+}
+
+function composeCard(
+  { body, buttons }: NonNullable<Version["template_data"]["cards"]>[number],
+  { card_index, filled, values, file }: CardParts,
+): NonNullable<SentTemplate["cards"]>[number] {
+  const text = filled.find(({ place }) => place.component === "CARD_BODY");
+  const names = text?.place.names ?? [];
+  return {
+    header: file,
+    body: body === undefined ? null : fillIn(body, text?.values ?? []),
+    buttons: composeButtons(buttons, {
+      payloadOf: (index) => values.payloads.get(payloadKey(index, card_index)),
+      texts: (index) => buttonValues(filled, index),
+    }),
+    values: {
+      body: text?.values ?? [],
+      ...(names.length > 0 ? { names } : {}),
+      buttons: valuesOfButtons(filled),
+    },
+  };
+}
+
+function valuesOfButtons(filled: FilledTexts) {
+  return filled.flatMap(({ place: { button_index: index }, values: [value] }) =>
+    index === undefined || value === undefined ? [] : [{ index, value }],
+  );
 }
 
 function composeHeader(
@@ -135,14 +189,18 @@ function valuesAt(
 ): readonly string[] {
   return texts.filter((_, index) => {
     const variable = version.variables[index];
-    return variable?.component === place.component && variable.button_index === place.button_index;
+    return (
+      variable?.component === place.component &&
+      variable.button_index === place.button_index &&
+      variable.card_index === place.card_index
+    );
   });
 }
 
 /** The file of an image, video or document header; null for any other. */
 async function readHeaderFile(
-  db: Queries,
-  { template: { organization_id: organization, version }, media: accepted, files }: SendableTemplate,
+  read: ReadFile,
+  { version }: ApprovedTemplate,
   { media: given }: Pick<TemplateValues, "media">,
 ): Promise<HeaderFile | null> {
   const { header } = version.template_data;
@@ -151,28 +209,20 @@ async function readHeaderFile(
   }
   const { type, media_url: sample = "" } = header;
   const { url: media_url, file_name } = given ?? { url: sample, file_name: undefined };
-  const field = "template.header_media_url";
-  const { caption: _, ...media } = await toMediaContent(db, {
-    organization,
-    type,
-    media_url,
-    file_name,
-    field,
-    files,
-    limits: accepted,
-  });
-  return { type, media };
+  return { type, media: await read({ type, media_url, file_name, field: "template.header_media_url" }) };
+}
+
+interface ButtonParts {
+  readonly payloadOf: (index: number) => string | undefined;
+  readonly texts: (index: number) => readonly string[];
 }
 
 function composeButtons(
-  { template_data: { buttons = [] } }: Version,
-  {
-    values: { payloads },
-    texts,
-  }: { readonly values: TemplateValues; readonly texts: (index: number) => readonly string[] },
+  buttons: Version["template_data"]["buttons"],
+  { payloadOf, texts }: ButtonParts,
 ): SentTemplate["buttons"] {
-  return buttons.map((button, index) => {
-    const payload = payloads.get(index);
+  return (buttons ?? []).map((button, index) => {
+    const payload = payloadOf(index);
     const [code] = button.type === "copy_code" ? texts(index) : [];
     return {
       ...button,

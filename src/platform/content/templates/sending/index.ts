@@ -6,6 +6,7 @@ export {
   requireApprovedById,
   suggestTemplates,
 } from "./approved.ts";
-export { type ApprovedTemplate, composeTemplate, createComposer } from "./compose.ts";
+export { composeTemplate, createComposer } from "./compose.ts";
+export type { ApprovedTemplate } from "./sendable.ts";
 export { textOfTemplate } from "./text.ts";
-export { variableNames } from "./values.ts";
+export { invalidValueCodes, placeholderValues, variableNames } from "./values.ts";

@@ -2,9 +2,13 @@
 import type { SentTemplate } from "../../../../database/schema/index.ts";
 
 /** A file or a place in the header is named in brackets. */
-export function textOfTemplate({ header, body, footer }: SentTemplate): string {
+export function textOfTemplate({ header, body, footer, offer, cards = [] }: SentTemplate): string {
   const head = header && textOfHeader(header);
-  return [head, body, footer].filter((part) => part !== null && part !== "").join("\n");
+  const ofOffer = offer ? [offer.text, offer.expires_at] : [];
+  const ofCards = cards.flatMap((card) => [textOfHeader(card.header), card.body]);
+  return [head, ...ofOffer, body, footer, ...ofCards]
+    .filter((part) => part !== null && part !== "")
+    .join("\n");
 }
 
 function textOfHeader(header: NonNullable<SentTemplate["header"]>): string {

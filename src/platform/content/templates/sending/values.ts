@@ -1,8 +1,9 @@
 /** Reads the values of a template's variables: by name or number, or as components in the channel's form. */
+import { fileAddress, timestamp } from "../../../../../tools/contract/index.ts";
 import type { TemplateContent } from "../../../../../tools/messages/index.ts";
 import { mediaHeaderTypes } from "../../../../../tools/templates/index.ts";
 import { variableTextsOf } from "../placeholders.ts";
-import type { TemplateValues, Version } from "../version.ts";
+import { sampleOf, type TemplateValues, type Version } from "../version.ts";
 import { readComponents } from "./components.ts";
 
 /** @throws Failure `invalid_request` if the components have no known form. */
@@ -37,10 +38,14 @@ function readNamed(
   const entries = Object.entries(variables).map(([key, value]) => [nameOf(key), value] as const);
   const values = new Map(entries);
   const repeated = entries.length > values.size ? names.filter((name) => countOf(entries, name) > 1) : [];
-  const missing = names.filter((name) => !values.has(name));
+  const samples = version.variables.filter((variable) => sampleOf(version, variable) !== undefined);
+  const optional = new Set(samples.map(({ name }) => name));
+  const missing = names.filter((name) => !values.has(name) && !optional.has(name));
   const surplus = [...values.keys()].filter((name) => !names.includes(name));
   return {
-    texts: version.variables.flatMap(({ name }) => values.get(name) ?? []),
+    texts: version.variables.flatMap(
+      (variable) => values.get(variable.name) ?? sampleOf(version, variable) ?? [],
+    ),
     media: url === undefined ? undefined : { url },
     payloads: new Map(),
     problems: [
@@ -70,25 +75,57 @@ function numberedNames({ template_data, variables }: Version): ReadonlyMap<strin
   return new Map(inBody.map(({ name }, index) => [String(numbers[index]), name]));
 }
 
-/** The most characters of a code that a button copies. */
-const codeLimit = 20;
+/** The errors of a value that a message can't be composed with. */
+export const invalidValueCodes: readonly string[] = [
+  "template_values_mismatch",
+  "upload_not_found",
+  "media_not_sendable",
+];
+
+/** A valid value of each variable, for a check of everything else. */
+export function placeholderValues(version: Version): Readonly<Record<string, string>> {
+  const { header } = version.template_data;
+  return Object.fromEntries(
+    version.variables.flatMap((variable) => {
+      const { name, component } = variable;
+      const ofFile = sampleOf(version, variable) ?? "https://example.com/card";
+      const values = { CARD_HEADER: ofFile, OFFER: "2030-01-01T00:00:00Z" } as const;
+      const ofPlace = component === "HEADER" && header?.type === "location" ? "0" : "x";
+      return [[name, component === "CARD_HEADER" || component === "OFFER" ? values[component] : ofPlace]];
+    }),
+  );
+}
+
+/** The most characters of a code that a button copies, and of one of a limited-time offer. */
+const codeLimits = { button: 20, offer: 15 } as const;
 
 /** The largest latitude and longitude, which are the first variables of a location header. */
 const degrees = [90, 180];
 
 /** The problems of a value. A value within the address of a button may not have spaces at all. */
 function problemOf(
-  { template_data: { header, buttons = [] }, variables }: Version,
+  { template_data: { header, buttons = [], offer, cards = [], authentication }, variables }: Version,
   variable: Version["variables"][number],
   text: string,
 ): readonly string[] {
-  const { name, component, button_index } = variable;
-  const button = button_index === undefined ? undefined : buttons[button_index]?.type;
+  const { name, component, button_index, card_index } = variable;
+  const buttonsOfPart = card_index === undefined ? buttons : (cards[card_index]?.buttons ?? []);
+  const button = button_index === undefined ? undefined : buttonsOfPart[button_index]?.type;
+  const codeLimit = codeLimits[offer ? "offer" : "button"];
   if (/^[\s\p{Cf}]*$/u.test(text)) {
     return [`the value of ${name} is blank.`];
   }
   if (button === "copy_code" && text.length > codeLimit) {
     return [`the value of ${name} is a code of at most ${codeLimit} characters; it has ${text.length}.`];
+  }
+  if (authentication && !/^[\x21-\x7e]{1,15}$/.test(text)) {
+    return [`the value of ${name} has 1 to 15 letters, digits or signs, without spaces.`];
+  }
+  if (component === "OFFER" && !timestamp.safeParse(text).success) {
+    return [`the value of ${name} is a time, such as 2030-12-24T18:00:00Z.`];
+  }
+  if (component === "CARD_HEADER" && !fileAddress.safeParse(text).success) {
+    return [`the value of ${name} is the public address of a file, or an upload's storage_url.`];
   }
   if (button === "url" && /[\s\p{C}"<>\\^`{|}]/u.test(text)) {
     return [`the value of ${name} is part of an address: send it without spaces, or encoded.`];

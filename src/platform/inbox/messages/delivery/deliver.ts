@@ -126,6 +126,9 @@ async function sendToChannel(
   attempt: Attempt,
 ): Promise<Outcome> {
   const message = await toOutboundMessage(world, claim);
+  if (isCodeGone(claim, message)) {
+    return failMessage(world, payload, internalFailures.code_gone);
+  }
   const sinceClaimMs = Math.max(0, world.now().getTime() - Date.parse(claim.claimedAt));
   if (sinceClaimMs >= sendTimeoutMs) {
     throw new Error("This process was blocked after the claim: another one may be sending the message.");
@@ -161,6 +164,12 @@ async function sendToChannel(
     await requestSync(world, [{ organization_id, phone_number, name: message.content.template.name }]);
   }
   return undefined;
+}
+
+/** It was sealed with a secret that is no longer in use. */
+function isCodeGone({ message: { content } }: ClaimedMessage, { content: sent }: OutboundMessage): boolean {
+  const code = sent.type === "template" ? sent.template.code : undefined;
+  return content.sealed_code !== undefined && code === undefined;
 }
 
 type ChannelBusy = Extract<SendResult, { outcome: "busy" }>;

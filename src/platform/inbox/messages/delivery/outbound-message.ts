@@ -4,11 +4,13 @@ import type { OutboundMessage } from "../../../../ports/channel/channel.ts";
 import type {
   MessageContent,
   SentLocation,
+  TemplateCard,
   TemplateMessage,
 } from "../../../../ports/channel/message-content.ts";
 import { capabilitiesOf, storedAddress } from "../../../account/inboxes/index.ts";
 import { type MediaTarget, toChannelMedia } from "../../../content/media/index.ts";
 import type { World } from "../../../foundation/kernel/index.ts";
+import { tryUnseal } from "../../../foundation/sealing/index.ts";
 import type { ClaimedMessage } from "./claim.ts";
 
 type StoredLocation = NonNullable<StoredContent["location"]>;
@@ -19,7 +21,8 @@ export async function toOutboundMessage(
 ): Promise<OutboundMessage> {
   const { fetchesFiles } = capabilitiesOf(world, { channel });
   const target = { organization: message.organization_id, fetchesFiles };
-  const { media, template, location, interactive, header_upload } = message.content;
+  const { media, template, location, interactive, header_upload, sealed_code } = message.content;
+  const code = sealed_code && tryUnseal(world, sealed_code)?.text;
   const content = {
     type: message.type,
     ...message.content,
@@ -34,7 +37,7 @@ export async function toOutboundMessage(
         }),
       },
     }),
-    ...(template && { template: await toChannelTemplate(world, target, template) }),
+    ...(template && { template: { ...(await toChannelTemplate(world, target, template)), code } }),
   };
   return {
     organization_id: message.organization_id,
@@ -59,9 +62,15 @@ async function toChannelTemplate(
   target: MediaTarget,
   template: SentTemplate,
 ): Promise<TemplateMessage> {
-  const { name, language, header, body, footer, buttons, values } = template;
-  const message = { name, language, body, footer, buttons, values };
+  const { name, language, header, body, footer, buttons, offer, values } = template;
+  const cards = template.cards && (await Promise.all(template.cards.map(toChannelCard)));
+  const message = { name, language, body, footer, buttons, offer, cards, values };
   return header === null || !("media" in header)
     ? { ...message, header }
     : { ...message, header: { type: header.type, media: await toChannelMedia(world, target, header.media) } };
+
+  async function toChannelCard(card: NonNullable<SentTemplate["cards"]>[number]): Promise<TemplateCard> {
+    const media = await toChannelMedia(world, target, card.header.media);
+    return { ...card, header: { type: card.header.type, media } };
+  }
 }

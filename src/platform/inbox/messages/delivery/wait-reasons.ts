@@ -33,8 +33,10 @@ function ofClaimed(
   { claimed_at, now }: { readonly claimed_at: string; readonly now: Date },
 ): Wait {
   const isOver = now.getTime() - Date.parse(claimed_at) > sendEndedMs;
-  const header = template?.header;
-  const hasFile = media?.upload !== undefined || (header && "media" in header && header.media.upload);
+  const headers = [template?.header, ...(template?.cards ?? []).map((card) => card.header)];
+  const hasFile =
+    media?.upload !== undefined ||
+    headers.some((header) => header && "media" in header && header.media.upload !== undefined);
   const reason = isOver ? "confirmation" : hasFile ? "file" : "turn";
   return { reason, since: claimed_at, next_attempt_at: null };
 }

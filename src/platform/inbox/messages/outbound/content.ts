@@ -16,6 +16,7 @@ import {
   requireApproved,
   requireTemplates,
 } from "../../../content/templates/index.ts";
+import { seal } from "../../../foundation/sealing/index.ts";
 import type { MessageRow } from "../progress/index.ts";
 import { summaryOf } from "../wording/index.ts";
 import type { SendingContext } from "./check.ts";
@@ -45,7 +46,12 @@ export async function readContent(
       const wanted = { organization, name, language, inbox_id };
       const approved = await requireApproved(db, candidates, wanted);
       const { media } = capabilitiesOf(world, { channel });
-      return { template: await composeTemplate(db, { template: approved, media, files }, template) };
+      const composed = await composeTemplate(db, { template: approved, media, files }, template);
+      const { code } = composed;
+      return {
+        template: composed.template,
+        ...(code === undefined ? {} : { sealed_code: seal(world, code) }),
+      };
     };
   }
   if (interactive) {

@@ -1,4 +1,5 @@
 /** Plans a message: reads and checks what sending reads and checks, and writes nothing. */
+import { fail } from "../../../../../tools/errors.ts";
 import type { KeptFiles } from "../../../content/media/index.ts";
 import { textOfTemplate } from "../../../content/templates/index.ts";
 import type { OrganizationChange } from "../../../foundation/kernel/index.ts";
@@ -22,6 +23,9 @@ export async function planMessage(
   const { tx, actor } = context;
   const { to, recipient, content, charge, hold, warnings } = await readMessage(input, context, files);
   const { contact, inbox, conversation } = recipient;
+  if (content.sealed_code !== undefined) {
+    throw fail("code_not_sendable", { sender: "a plan", param: "template" });
+  }
   if (hold?.isLimited) {
     await requireAvailable(context, hold);
   }
@@ -80,6 +84,7 @@ function addressesIn(content: MessageRow["content"]): readonly string[] {
   const files = [
     media ?? [],
     header && "media" in header ? header.media : [],
+    ...(template?.cards ?? []).map((card) => card.header.media),
     interactive?.header_media ? { url: interactive.header_media.url, upload } : [],
   ].flat();
   return files.flatMap(({ upload, url }) => (upload === undefined ? url : []));

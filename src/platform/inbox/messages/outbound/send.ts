@@ -8,6 +8,7 @@
  * conversations that do not exist yet cost statements of their own.
  */
 import { Failure } from "../../../../../tools/contract/index.ts";
+import { fail } from "../../../../../tools/errors.ts";
 import { coalesce } from "../../../../database/sharing/index.ts";
 import { keepPlans, together } from "../../../../database/transaction.ts";
 import { warnOfHealth } from "../../../account/inboxes/index.ts";
@@ -225,6 +226,10 @@ async function checkMessage(batch: Batch, { sending, address, found, contentFor,
     await requireQuotable(sendingContext, recipient.conversation, input.reply_to);
   }
   const content = await contentFor(recipient.inbox);
+  const { type: sender } = context.actor;
+  if (content.sealed_code !== undefined && (sender === "flow" || sender === "bot")) {
+    throw fail("code_not_sendable", { sender: `a ${sender}`, param: "template" });
+  }
   await requireAllowedMessage(sendingContext, { recipient, address, found, content });
   const { isAllowedNow, charge, isLimited } = await requireSendable(sendingContext, {
     ...recipient,

@@ -203,7 +203,10 @@ async function storeProgress(tx: Transaction, messages: readonly LockedMessage[]
   await sql`
     update messages set status = change.status, error = change.error, channel_message_id = change.channel_message_id,
       sent_at = change.sent_at, delivered_at = change.delivered_at, read_at = change.read_at,
-      failed_at = change.failed_at, charge = change.charge
+      failed_at = change.failed_at, charge = change.charge,
+      -- A message that was sent or has failed needs its code no more.
+      content = case when messages.content ? 'sealed_code' then messages.content - 'sealed_code'
+        else messages.content end
     from jsonb_populate_recordset(null::messages, ${JSON.stringify(changes)}::jsonb) as change
     where messages.organization_id = ${first.organization_id}
       and ${matchesKey("messages.id", "change.id", ids)}

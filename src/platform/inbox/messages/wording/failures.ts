@@ -123,6 +123,12 @@ export const internalFailures = {
     title: "The contact opted out of marketing before the message could be sent",
     detail: null,
   },
+  code_gone: {
+    ...meaning("code_gone", false, "Send the template again, with a new code."),
+    channel_code: null,
+    title: "The code of the message can't be read any more",
+    detail: null,
+  },
   expired: {
     ...meaning("expired", true, "Send it again if it still matters."),
     channel_code: null,
