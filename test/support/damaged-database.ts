@@ -13,7 +13,10 @@ const garbage = Buffer.alloc(64, 0xff);
 
 type Settings = TestDatabase["env"];
 
-/** Destroys the first page of each relation. @returns the damaged database, which on a server is another one. */
+/**
+ * Destroys the first page of each relation.
+ * @returns the damaged database, which on a server is another one.
+ */
 export async function damageRelations(
   database: TestDatabase,
   relations: readonly string[],

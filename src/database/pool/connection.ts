@@ -73,7 +73,7 @@ const setAll = (command: "set" | "set local", settings: Readonly<Record<string, 
     .join("; ");
 
 /** Why the signal of the damage is aborted. */
-export function reasonOf({ reason }: AbortSignal): Error {
+export function damageOf({ reason }: AbortSignal): Error {
   return reason instanceof Error ? reason : new DamageError(reason);
 }
 
@@ -221,7 +221,7 @@ export function wrap(client: pg.PoolClient, state: PoolState): Connection {
           throw new DamageError(error);
         }
         if (sqlState(error) === readOnly && isDamaged()) {
-          throw reasonOf(state.damage.signal);
+          throw damageOf(state.damage.signal);
         }
         if (sqlState(error) === readOnly) {
           state.epoch = Math.max(state.epoch, epoch + 1);

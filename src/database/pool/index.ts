@@ -13,7 +13,7 @@ import type { Log } from "../../ports/telemetry/log.ts";
 import type { PoolUsage } from "../../ports/telemetry/telemetry.ts";
 import { NoConnectionError } from "../outage/index.ts";
 import { FairQueue } from "../sharing/index.ts";
-import { type Connection, type PoolState, prepareSession, reasonOf, wrap } from "./connection.ts";
+import { type Connection, damageOf, type PoolState, prepareSession, wrap } from "./connection.ts";
 import { createClientClass, type Servers } from "./servers.ts";
 import { ownSessions, type SessionUse } from "./session-use.ts";
 
@@ -72,7 +72,7 @@ export function createPool(
   setMaxListeners(0, damage.signal);
   const state: PoolState = { canCancel, sessions, counts, log, damage, generation: 0, epoch: 0 };
   damage.signal.addEventListener("abort", () => {
-    const { message: error } = reasonOf(damage.signal);
+    const { message: error } = damageOf(damage.signal);
     log.error({ error }, "The database is damaged, so this process writes nothing more: see docs/backup.md");
   });
 

@@ -1,7 +1,6 @@
 /** Holds a restored installation, and finds out whether it is held. */
 import type { Database, Queries } from "../../../database/database.ts";
-import { renewRestoreId } from "../../foundation/restore-id.ts";
-import { insertSetting, readSetting } from "../../foundation/settings.ts";
+import { insertSetting, readSetting, renewRestoreId } from "../../foundation/settings.ts";
 
 /** The setting that exists while the installation is held. Its value is when its backup was made. */
 export const heldSetting = "held_since_backup";

@@ -4,7 +4,7 @@
  */
 import { failField } from "../../../../../tools/errors.ts";
 import type { World } from "../../../foundation/kernel/index.ts";
-import { readRestoreId } from "../../../foundation/restore-id.ts";
+import { readRestoreId } from "../../../foundation/settings.ts";
 
 export interface CursorTexts {
   write(position: string): string;
