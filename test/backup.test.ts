@@ -8,7 +8,8 @@ import { openArchive } from "../src/cli/manage/backup/read-archive.ts";
 import { readBackup } from "../src/cli/manage/backup/read-backup.ts";
 import { auth } from "../tools/auth.ts";
 import { messages } from "../tools/messages/index.ts";
-import { ownerEmail, ownerPassword, startTestApp } from "./support/app.ts";
+import { webhooks } from "../tools/webhooks.ts";
+import { ownerEmail, ownerPassword, startTestApp, type TestApp } from "./support/app.ts";
 import {
   createEmbeddedTarget,
   createFolder,
@@ -18,6 +19,7 @@ import {
 } from "./support/backups.ts";
 import { runCommand } from "./support/command.ts";
 import { createTestDatabase, type TestDatabase } from "./support/database.ts";
+import { openStream, requestStream } from "./support/event-stream.ts";
 import { iterations } from "./support/iterations.ts";
 import { waitUntil } from "./support/served-process.ts";
 import { startEmulatedWhatsApp } from "./support/whatsapp-channel.ts";
@@ -47,8 +49,8 @@ function isSame(zipped: Buffer, content: Buffer): boolean {
   }
 }
 
-/** The setting that holds a restored installation. */
-const held = { settings: "row.name = 'held_since_backup'" };
+/** The settings that a restore adds. */
+const held = { settings: "row.name in ('held_since_backup', 'restore_id')" };
 
 describe("a service with made-up data", { timeout: 180_000 }, () => {
   let source: TestDatabase;
@@ -76,7 +78,7 @@ describe("a service with made-up data", { timeout: 180_000 }, () => {
     expect(report.files).toBeGreaterThan(0);
     expect(report.sealed_values).toBeGreaterThan(0);
     await runJson(["backup", plain, "--plain"], source.env);
-  });
+  }, 180_000);
 
   afterAll(async () => {
     await source?.[Symbol.asyncDispose]();
@@ -186,6 +188,28 @@ describe("a service with made-up data", { timeout: 180_000 }, () => {
   });
 });
 
+/** A cursor of before the restore is rejected, also by the stream; cursors of after it continue. */
+async function expectCursorsOf(
+  restored: TestApp,
+  { before, since }: { readonly before: string; readonly since: string },
+) {
+  await expect(restored.call(webhooks.list_events, { after: before })).rejects.toMatchObject({
+    code: "invalid_cursor",
+    message: expect.stringContaining("of before this database was restored from a backup"),
+  });
+  const { response } = await requestStream(restored, { lastId: before });
+  expect([response.status, await response.json()]).toMatchObject([
+    400,
+    { error: { code: "invalid_cursor" } },
+  ]);
+
+  const { data, meta } = await restored.call(webhooks.list_events, { since });
+  expect((await restored.call(webhooks.list_events, { after: meta.cursor })).data).toEqual([]);
+  await using stream = await openStream(restored, { lastId: meta.cursor });
+  expect(stream.first).toMatchObject({ event: "open", id: expect.stringMatching(/~[\da-f]{12}$/) });
+  expect(data).toEqual([]);
+}
+
 test("a restored service is held, and sends nothing again that waited when its backup was made", {
   timeout: 180_000,
 }, async () => {
@@ -206,6 +230,7 @@ test("a restored service is held, and sends nothing again that waited when its b
     type: "text",
     text,
   });
+  const { meta: before } = await app.call(webhooks.list_events, {});
   await app[Symbol.asyncDispose]();
   await runJson(["backup", backup, "--plain"], source.env);
 
@@ -266,6 +291,7 @@ test("a restored service is held, and sends nothing again that waited when its b
     await expect(restored.call(auth.refresh, refresh)).rejects.toMatchObject({
       code: "refresh_token_invalid",
     });
+    await expectCursorsOf(restored, { before: before.cursor, since: startsAt.toISOString() });
   } finally {
     await restored[Symbol.asyncDispose]();
     await emulator[Symbol.asyncDispose]();

@@ -127,3 +127,9 @@ test("each type is listed with its own scope, and not without it", async () => {
     expect(await expectFailure(call(type, others)), type).toMatchObject({ status: 403 });
   }
 });
+
+test("a cursor of a database that was restored is rejected by one that was not", async () => {
+  const { meta } = await list();
+  const failure = await expectFailure(list({ after: `${meta.cursor}~0123456789ab` }));
+  expect(failure).toMatchObject({ status: 400, code: "invalid_cursor" });
+});

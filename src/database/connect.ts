@@ -32,6 +32,8 @@ export interface DatabaseOptions {
   readonly ownership?: Ownership | undefined;
   /** Whether a new embedded database begins with no table, for an older schema. Default: with all tables. */
   readonly startsEmpty?: boolean;
+  /** Whether the embedded engine loads pageinspect and amcheck, which read pages. Default: no. */
+  readonly hasPageTools?: boolean;
   /** The most connections to PostgreSQL; default 10. The embedded engine has one. */
   readonly poolSize?: number;
   /** How long to wait for a PostgreSQL server that refuses the connection; default 0. */
@@ -59,6 +61,7 @@ async function openEmbedded({
   dataDir,
   ownership,
   startsEmpty = false,
+  hasPageTools = false,
   log,
   onFailure,
 }: DatabaseOptions): Promise<Database> {
@@ -66,6 +69,7 @@ async function openEmbedded({
     dataDir,
     ownership,
     startsEmpty,
+    hasPageTools,
     onFailure(error) {
       log.error({ error: error.message }, "The embedded database stopped: restart Tidings");
       onFailure?.(error);
@@ -78,13 +82,13 @@ async function openEmbedded({
   });
   const connection = await connect(pool);
   const { queries } = connection;
-  const maintenance = startMaintenance(queries, log);
+  const maintenance = startMaintenance(queries, log, pool.damaged);
   log.warn(
     { dataDir },
     "Embedded database: not safe against power loss. Set DATABASE_URL to use PostgreSQL.",
   );
 
-  return assemble("embedded", connection, pool.use, async () => {
+  return assemble("embedded", connection, pool, async () => {
     await maintenance[Symbol.asyncDispose]();
     await queries.destroy();
     await engine[Symbol.asyncDispose]();
@@ -128,7 +132,7 @@ async function connectToPostgres(
   });
   log.info({ poolSize }, "PostgreSQL is connected");
   reportSessionUse(sessions, log);
-  return assemble("postgres", connection, pool.use, () => queries.destroy());
+  return assemble("postgres", connection, pool, () => queries.destroy());
 }
 
 /** Kysely and the parts from which a transaction is made. */
@@ -154,7 +158,7 @@ async function connect(pool: PostgresPool): Promise<Connection> {
 function assemble(
   engine: Database["engine"],
   { queries, props }: Connection,
-  pool: Database["pool"],
+  { use, damaged }: ReturnType<typeof createPool>,
   close: () => Promise<void>,
 ): Database {
   let closed: Promise<void> | undefined;
@@ -163,7 +167,8 @@ function assemble(
   ): Database<Tx> => ({
     engine,
     queries,
-    pool,
+    pool: use,
+    damaged,
     transaction: (work, options = {}) => transact({ props, create, options }, work),
     withTransactions,
     async [Symbol.asyncDispose]() {

@@ -98,4 +98,9 @@ export interface Database<Tx extends DatabaseTransaction = DatabaseTransaction> 
   /** Returns the same database with transactions made by `create`. */
   withTransactions<Other extends DatabaseTransaction>(create: (props: KyselyProps) => Other): Database<Other>;
   pool(): PoolUsage;
+  /**
+   * Aborts with a `DamageError` when a page can't be read. From then on every write of this process fails
+   * with this error, until it is restarted.
+   */
+  readonly damaged: AbortSignal;
 }

@@ -47,7 +47,7 @@ export interface JobsOptions {
 }
 
 export interface RunningJobs extends Jobs, AsyncDisposable {
-  /** Starts running jobs. */
+  /** Starts running jobs. They stop when the database is damaged. */
   start(): void;
   /**
    * For tests, instead of `start`: writes a heartbeat and runs all jobs that are due by the clock. Returns
@@ -120,9 +120,17 @@ export function createJobs(options: JobsOptions): RunningJobs {
       tx.afterCommit(wakeBoth);
     },
     start() {
+      const { damaged } = database;
+      if (damaged.aborted) {
+        return;
+      }
       workers.normal.start();
       workers.bulk.start();
       processes?.start();
+      const stopAtOnce = () => {
+        stop().catch((error: unknown) => log.warn({ error: String(error) }, "Jobs did not stop cleanly"));
+      };
+      damaged.addEventListener("abort", stopAtOnce, { once: true });
     },
     async runDue() {
       await processes?.beat();

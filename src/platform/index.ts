@@ -261,6 +261,7 @@ export function createPlatform(parts: PlatformParts): Platform {
 
 /** Checks the last heartbeat. If the process writes none, sends a query. */
 async function checkDatabase({ database }: World, { isBeating }: Processes): Promise<void> {
+  database.damaged.throwIfAborted();
   if (isBeating === false) {
     throw fail("unavailable", { reason: "the last heartbeat could not be written to the database." });
   }

@@ -31,6 +31,8 @@ const namedByCallers: Readonly<Record<string, readonly string[]>> = {
   "src/database/statistics.ts": [],
   // Every table is vacuumed.
   "src/database/embedded/maintenance.ts": [],
+  // Every table is read, for its damage.
+  "src/cli/doctor/pages.ts": [],
   // Every table is read and filled.
   "src/cli/manage/backup/database/dump.ts": [],
   "src/cli/manage/backup/database/load.ts": [],

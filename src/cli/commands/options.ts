@@ -13,6 +13,7 @@ const optionValues = {
   cohort: "id",
   currency: "code",
   "data-dir": "folder",
+  deep: "flag",
   "default-country": "code",
   email: "address",
   events: "types",

@@ -42,10 +42,15 @@ const programs: Commands = {
   },
   doctor: {
     summary: "Check the settings, the disk, the database, the port, inboxes and webhooks; changes nothing.",
-    options: { "data-dir": meanings.dataDir, json: meanings.json },
+    options: {
+      deep: "Read every page of every table and index too, and compare indexes with their tables.",
+      "data-dir": meanings.dataDir,
+      json: meanings.json,
+    },
     notes: [
       "Each line is ok, a warning or a problem, with what to do about it. The exit code is 1 if there is a problem. With TIDINGS_BASE_URL it checks that service alone.",
       "The running service asks the channel of each of the first 20 inboxes whether it accepts the inbox.",
+      "--deep needs a superuser of PostgreSQL for the indexes. An embedded database is opened, or copied if a service has it open.",
     ],
     run: async (options) => (await import("../doctor/doctor.ts")).runDoctor(options),
   },

@@ -9,9 +9,12 @@ import { rowsOf } from "../../database/query/index.ts";
 import { countProcesses } from "../../jobs/processes/index.ts";
 import type { DataFolder } from "../data-folder/data-folder.ts";
 import { silentLog } from "../lazy-log.ts";
+import { openSource } from "../manage/backup/source.ts";
 import { about, type Finding } from "./finding.ts";
+import { checkPages } from "./pages.ts";
 
 const database = about("database");
+const pages = about("pages");
 
 export interface DatabaseCheck {
   readonly findings: readonly Finding[];
@@ -19,7 +22,31 @@ export interface DatabaseCheck {
   readonly processes: number;
 }
 
-export async function checkDatabase(config: Config, folder: DataFolder): Promise<DatabaseCheck> {
+/** @param isDeep whether every page of tables and indexes is read too. */
+export async function checkDatabase(
+  config: Config,
+  folder: DataFolder,
+  isDeep: boolean,
+): Promise<DatabaseCheck> {
+  const check = await checkOpening(config, folder);
+  const isUsable = check.findings.every(({ status }) => status !== "problem");
+  return isDeep && isUsable && (config.databaseUrl !== undefined || existsSync(join(folder.path, "database")))
+    ? { ...check, findings: [...check.findings, ...(await checkAllPages(config))] }
+    : check;
+}
+
+/** An embedded database that a service has open is copied, and the copy is read. */
+async function checkAllPages(config: Config): Promise<readonly Finding[]> {
+  try {
+    await using source = await openSource(config, { hasPageTools: true });
+    return await checkPages(source.database);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return [pages.problem(message, `If it is the same again, the database is damaged. ${damageAdvice}`)];
+  }
+}
+
+async function checkOpening(config: Config, folder: DataFolder): Promise<DatabaseCheck> {
   return config.databaseUrl === undefined
     ? { findings: await checkEmbedded(folder), processes: 0 }
     : checkPostgres(config.databaseUrl, { dataDir: folder.path, poolSize: config.databasePoolSize });

@@ -29,7 +29,7 @@ async function checkSettings(options: CommandOptions): Promise<readonly Finding[
     }
     const folder = await openDataFolder(config.dataDir);
     const disk = await checkDisk(folder.path);
-    const { findings, processes } = await checkDatabase(config, folder);
+    const { findings, processes } = await checkDatabase(config, folder, options.deep === true);
     const port = await checkPort(config, folder);
     return [...settings, disk, ...findings, port, ...(await checkService(config, { processes }))];
   } catch (error) {

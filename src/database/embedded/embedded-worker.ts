@@ -19,6 +19,8 @@ export interface ThreadSettings {
    * only beside the built program.
    */
   readonly archive: string | undefined;
+  /** Whether it loads the extensions pageinspect and amcheck. */
+  readonly hasPageTools: boolean;
 }
 
 /**
@@ -34,9 +36,12 @@ const readyStart = Buffer.from("Z\0\0\0\x05", "latin1");
 if (parentPort === null) {
   throw new Error("It runs only as a thread.");
 }
-const { data, archive } = workerData as ThreadSettings; // started only by index.ts
+const { data, archive, hasPageTools } = workerData as ThreadSettings; // started only by index.ts
 unpackNew(data, archive);
-const database = await PGlite.create({ dataDir: data });
+const database = await PGlite.create({
+  dataDir: data,
+  extensions: hasPageTools ? await loadPageTools() : {},
+});
 parentPort.postMessage("ready");
 
 for await (const [message] of on(parentPort, "message")) {
@@ -48,6 +53,12 @@ for await (const [message] of on(parentPort, "message")) {
 }
 await database.close();
 process.exit(0);
+
+async function loadPageTools() {
+  const { amcheck } = await import("@electric-sql/pglite/contrib/amcheck");
+  const { pageinspect } = await import("@electric-sql/pglite/contrib/pageinspect");
+  return { amcheck, pageinspect };
+}
 
 /** Runs the messages that arrive at the port, one group after another, until the port is closed. */
 async function serve(port: MessagePort): Promise<void> {

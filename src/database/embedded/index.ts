@@ -22,6 +22,8 @@ export interface EmbeddedOptions {
   readonly ownership: Ownership | undefined;
   /** Whether a new database begins with no table. By default it begins with the archive of the build. */
   readonly startsEmpty?: boolean;
+  /** Whether the extensions pageinspect and amcheck can be created. Default: no. */
+  readonly hasPageTools?: boolean;
   /** Called if the thread exits unexpectedly after the start. */
   onFailure(error: Error): void;
 }
@@ -41,13 +43,19 @@ export async function startEmbedded({
   dataDir,
   ownership,
   startsEmpty = false,
+  hasPageTools = false,
   onFailure,
 }: EmbeddedOptions): Promise<EmbeddedEngine> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const lost = new AbortController();
   const claimed = ownership ? undefined : await claimOrFail(dataDir, { onLost: () => lost.abort() });
   try {
-    const engine = await start(join(dataDir, "database"), { onFailure, startsEmpty, lost: lost.signal });
+    const engine = await start(join(dataDir, "database"), {
+      onFailure,
+      startsEmpty,
+      hasPageTools,
+      lost: lost.signal,
+    });
     return {
       settings: engine.settings,
       async [Symbol.asyncDispose]() {
@@ -67,15 +75,16 @@ async function start(
   {
     onFailure,
     startsEmpty,
+    hasPageTools = false,
     lost,
-  }: Pick<EmbeddedOptions, "onFailure" | "startsEmpty"> & { readonly lost: AbortSignal },
+  }: Pick<EmbeddedOptions, "onFailure" | "startsEmpty" | "hasPageTools"> & { readonly lost: AbortSignal },
 ): Promise<EmbeddedEngine> {
   const damage = await findDamage(data);
   if (damage !== undefined) {
     throw new Error(`The database in ${data} is damaged. ${damage} ${damageAdvice}`);
   }
   const archive = fileURLToPath(new URL(archiveName(), import.meta.url));
-  const thread = startThread({ data, archive: startsEmpty ? undefined : archive });
+  const thread = startThread({ data, archive: startsEmpty ? undefined : archive, hasPageTools });
   lost.addEventListener("abort", () => void thread.terminate());
   await waitUntilReady(thread, data);
   let isClosing = false;

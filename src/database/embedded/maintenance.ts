@@ -14,11 +14,11 @@ import { repeat } from "../statistics.ts";
 /** The default of autovacuum_naptime. */
 const intervalMs = 60_000;
 
-/** Runs until it is disposed. */
-export function startMaintenance(queries: Queries, log: Log): AsyncDisposable {
+/** Runs until it is disposed, or the database is damaged. */
+export function startMaintenance(queries: Queries, log: Log, damaged: AbortSignal): AsyncDisposable {
   let maintainedAt = "";
   const maintain = async (signal: AbortSignal) => {
-    if ((await walPosition(queries)) !== maintainedAt) {
+    if (!damaged.aborted && (await walPosition(queries)) !== maintainedAt) {
       await vacuumChanged(queries, signal);
       maintainedAt = await walPosition(queries);
     }

@@ -1,4 +1,5 @@
-/** Outages of the database: the errors that mean one, time limits, and requests that wait for its end. */
+/** Outages of the database: their errors, time limits, and requests that wait for the end; and damage. */
+export { DamageError, isDamage } from "./damage.ts";
 export {
   answerMarginMs,
   isInterrupted,

@@ -2,7 +2,7 @@
 import type { PostgresPoolClient } from "kysely";
 import type pg from "pg";
 import type { Log } from "../../ports/telemetry/log.ts";
-import { NoAnswerError, sqlState, statementLimitMs } from "../outage/index.ts";
+import { DamageError, isDamage, NoAnswerError, sqlState, statementLimitMs } from "../outage/index.ts";
 import { together } from "../transaction.ts";
 import { recordResultFields } from "./result-fields.ts";
 import { type Counts, createSender, statement } from "./sender.ts";
@@ -44,6 +44,8 @@ export interface PoolState {
   readonly sessions: SessionUse;
   readonly counts: Counts;
   readonly log: Log;
+  /** Aborted at the first damage, with a `DamageError`. */
+  readonly damage: AbortController;
   /** Once it is raised, every statement is prepared again. */
   generation: number;
   /** Once it is raised, every connection of before is closed. */
@@ -70,6 +72,11 @@ const setAll = (command: "set" | "set local", settings: Readonly<Record<string, 
     .map(([name, value]) => `${command} ${name} = ${value}`)
     .join("; ");
 
+/** Why the signal of the damage is aborted. */
+export function damageOf({ reason }: AbortSignal): Error {
+  return reason instanceof Error ? reason : new DamageError(reason);
+}
+
 export function wrap(client: pg.PoolClient, state: PoolState): Connection {
   const { canCancel, sessions } = state;
   const send = createSender(client, state.counts, canCancel);
@@ -79,6 +86,8 @@ export function wrap(client: pg.PoolClient, state: PoolState): Connection {
   const isOutdated = () => epoch !== state.epoch;
   let isInvalid = false;
   let isInTransaction = false;
+  /** Whether single statements of the session can only read. */
+  let isReadOnly = false;
   /** The limit of the session. Undefined at first, and if a rollback may have undone its last change. */
   let limitMs: number | undefined;
   /**
@@ -110,15 +119,25 @@ export function wrap(client: pg.PoolClient, state: PoolState): Connection {
     }
   };
 
-  const begin = (query: pg.QueryConfig) => {
-    const begun = send(query);
+  const isDamaged = () => state.damage.signal.aborted;
+  const beginText = () => (isDamaged() ? "begin read only" : "begin");
+
+  const forbidWrites = () => {
+    if (isDamaged() && !isReadOnly) {
+      isReadOnly = true;
+      set("set default_transaction_read_only = on");
+    }
+  };
+
+  const begin = () => {
+    const begun = send({ text: beginText() });
     set(setAll("set local", { ...limits(), ...ownSettings }));
     return begun;
   };
 
   /** In a shared session settings last for a transaction, so a single statement has one of its own. */
   const sendAlone = async (query: pg.QueryConfig) => {
-    const [, result] = await together(begin({ text: "begin" }), send(query), send({ text: "commit" }));
+    const [, result] = await together(begin(), send(query), send({ text: "commit" }));
     return result;
   };
 
@@ -128,12 +147,15 @@ export function wrap(client: pg.PoolClient, state: PoolState): Connection {
       : { text, values: [...values] };
     if (!sessions.isShared) {
       setSession();
-      return send(query);
+      if (isAlone) {
+        forbidWrites();
+      }
+      return send(text === "begin" ? { text: beginText() } : query);
     }
     if (isAlone) {
       return sendAlone(query);
     }
-    return text === "begin" ? begin(query) : send(query);
+    return text === "begin" ? begin() : send(query);
   };
 
   /** Whether a statement that failed can be sent in another way from now on. */
@@ -193,6 +215,13 @@ export function wrap(client: pg.PoolClient, state: PoolState): Connection {
         if (error instanceof NoAnswerError) {
           isInvalid ||= canCancel;
           isStuck = !canCancel;
+        }
+        if (isDamage(error)) {
+          state.damage.abort(new DamageError(error));
+          throw new DamageError(error);
+        }
+        if (sqlState(error) === readOnly && isDamaged()) {
+          throw damageOf(state.damage.signal);
         }
         if (sqlState(error) === readOnly) {
           state.epoch = Math.max(state.epoch, epoch + 1);

@@ -5,6 +5,7 @@
  * A named statement is parsed once for each connection. Connections are acquired and released one by one,
  * never through `pool.query`, which closes the connection after every failed query.
  */
+import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { PostgresPool } from "kysely";
 import pg from "pg";
@@ -12,7 +13,7 @@ import type { Log } from "../../ports/telemetry/log.ts";
 import type { PoolUsage } from "../../ports/telemetry/telemetry.ts";
 import { NoConnectionError } from "../outage/index.ts";
 import { FairQueue } from "../sharing/index.ts";
-import { type Connection, type PoolState, prepareSession, wrap } from "./connection.ts";
+import { type Connection, damageOf, type PoolState, prepareSession, wrap } from "./connection.ts";
 import { createClientClass, type Servers } from "./servers.ts";
 import { ownSessions, type SessionUse } from "./session-use.ts";
 
@@ -37,11 +38,18 @@ interface PoolOptions {
   readonly servers?: Servers;
 }
 
-/** The pool for Kysely's dialect, with its usage for the metrics. */
+interface DamageablePool extends PostgresPool {
+  /** For the metrics. */
+  use(): PoolUsage;
+  /** As `Database.damaged`. */
+  readonly damaged: AbortSignal;
+}
+
+/** The pool for Kysely's dialect. */
 export function createPool(
   settings: pg.PoolConfig,
   { log, canCancel, timeoutMs = defaultTimeoutMs, sessions = ownSessions(), servers }: PoolOptions,
-): PostgresPool & { use(): PoolUsage } {
+): DamageablePool {
   const pool = new pg.Pool({
     ...settings,
     ...(servers ? { Client: createClientClass(servers) } : {}),
@@ -60,7 +68,13 @@ export function createPool(
   });
   const connections = new WeakMap<pg.PoolClient, Connection>();
   const counts = { statements: 0, waits: 0 };
-  const state: PoolState = { canCancel, sessions, counts, log, generation: 0, epoch: 0 };
+  const damage = new AbortController();
+  setMaxListeners(0, damage.signal);
+  const state: PoolState = { canCancel, sessions, counts, log, damage, generation: 0, epoch: 0 };
+  damage.signal.addEventListener("abort", () => {
+    const { message: error } = damageOf(damage.signal);
+    log.error({ error }, "The database is damaged, so this process writes nothing more: see docs/backup.md");
+  });
 
   // Without listeners, a connection that breaks while idle, or between two statements, would end the process.
   pool.on("error", (error) => log.warn({ error: error.message }, "A database connection was lost"));
@@ -88,6 +102,7 @@ export function createPool(
   };
 
   return {
+    damaged: damage.signal,
     use: () => ({ ...counts, inUse: pool.totalCount - pool.idleCount, waiting: queue.waiting }),
     async connect() {
       const release = await queue.acquire();

@@ -186,4 +186,10 @@ export const serviceErrors = {
     "The service is temporarily unavailable: {reason}",
     "Try again in a moment.",
   ),
+  database_damaged: errorEntry(
+    "internal",
+    503,
+    "A part of the database can't be read, so the service writes nothing any more. Reads of other parts work.",
+    "The operator finds the damage with tidings doctor --deep, and restores a backup as docs/backup.md says.",
+  ),
 } as const satisfies Record<string, ErrorEntry>;

@@ -9,7 +9,7 @@ import { mkdir, readdir, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { z } from "zod";
 import type { Config } from "../../../config/index.ts";
-import { openDatabase } from "../../../database/connect.ts";
+import { type DatabaseOptions, openDatabase } from "../../../database/connect.ts";
 import type { Database } from "../../../database/database.ts";
 import { CommandError } from "../../commands/command-error.ts";
 import { openDataFolder } from "../../data-folder/data-folder.ts";
@@ -21,15 +21,21 @@ export interface BackupSource extends AsyncDisposable {
   readonly database: Database;
 }
 
-export async function openSource({ databaseUrl, dataDir }: Config): Promise<BackupSource> {
+/** @param tools which extensions the embedded engine has. */
+export async function openSource(
+  { databaseUrl, dataDir }: Config,
+  tools: Pick<DatabaseOptions, "hasPageTools"> = {},
+): Promise<BackupSource> {
+  const open = (folder: string) =>
+    openDatabase({ url: databaseUrl, dataDir: folder, poolSize: 1, log: silentLog, ...tools });
   if (databaseUrl !== undefined) {
-    return toSource(await openDatabase({ url: databaseUrl, dataDir, poolSize: 1, log: silentLog }));
+    return toSource(await open(dataDir));
   }
   const folder = await openDataFolder(dataDir);
   await removeOldCopies(folder.path);
   const owner = await folder.owner();
   if (owner === undefined) {
-    return toSource(await openDatabase({ url: undefined, dataDir: folder.path, log: silentLog }));
+    return toSource(await open(folder.path));
   }
   const address = owner.address && (await createVerifier(folder)(owner.address));
   if (address === undefined || address === "") {
@@ -37,7 +43,7 @@ export async function openSource({ databaseUrl, dataDir }: Config): Promise<Back
   }
   const copy = await requestCopy(address, await folder.credential(), folder.path);
   try {
-    const database = await openDatabase({ url: undefined, dataDir: copy, log: silentLog });
+    const database = await open(copy);
     return toSource(database, () => rm(copy, { recursive: true, force: true }));
   } catch (error) {
     await rm(copy, { recursive: true, force: true });

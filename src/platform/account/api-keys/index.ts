@@ -216,7 +216,7 @@ const lastUsedPrecisionMs = 60_000;
  * Finds the valid key with this secret and records its use. Returns undefined for an unknown or expired key.
  * @throws Failure `organization_suspended`.
  */
-export async function findKey({ database: { queries }, now }: World, secret: string) {
+export async function findKey({ database: { queries, damaged }, now }: World, secret: string) {
   const key = await readKey(queries, hashSecret(secret));
   const time = now();
   if (!key || !isLiveKey(key, time)) {
@@ -224,7 +224,8 @@ export async function findKey({ database: { queries }, now }: World, secret: str
   }
   requireNotSuspended(key);
   const staleAt = new Date(time.getTime() - lastUsedPrecisionMs).toISOString();
-  if (key.last_used_at === null || Date.parse(key.last_used_at) <= Date.parse(staleAt)) {
+  const isStale = key.last_used_at === null || Date.parse(key.last_used_at) <= Date.parse(staleAt);
+  if (isStale && !damaged.aborted) {
     await ofOrganization(queries, key.organization_id)
       .updateTable("api_keys")
       .set({ last_used_at: time.toISOString() })

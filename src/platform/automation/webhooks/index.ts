@@ -148,11 +148,12 @@ export const webhooks = implement(contract, {
       return { data: { recovering: await countMissed(tx, recovery, now) } };
     },
 
-    async list_events({ types: listed, ...start }, { db, world, organization, caller, now }) {
+    async list_events({ types: listed, ...start }, context) {
+      const { world, organization, caller, now } = context;
       const types = readEventTypes(listed);
       requireScope(caller, { all: scopesOfEvents(types) });
       await recordPolled(world, organization, { types, now });
-      return readEvents(db, organization, { ...start, types });
+      return readEvents(context, { ...start, types });
     },
   },
   jobs: [deliverWebhookJob, recoverDeliveriesJob, deleteOldEventsJob],

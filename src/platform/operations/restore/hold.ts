@@ -1,13 +1,14 @@
 /** Holds a restored installation, and finds out whether it is held. */
 import type { Database, Queries } from "../../../database/database.ts";
-import { insertSetting, readSetting } from "../../foundation/settings.ts";
+import { insertSetting, readSetting, renewRestoreId } from "../../foundation/settings.ts";
 
 /** The setting that exists while the installation is held. Its value is when its backup was made. */
 export const heldSetting = "held_since_backup";
 
-/** Holds the installation, in the transaction that loads it. */
+/** Holds the installation, in the transaction that loads it, and invalidates the cursors of before. */
 export async function holdRestored(tx: Queries, backupMadeAt: string): Promise<void> {
   await insertSetting(tx, heldSetting, backupMadeAt);
+  await renewRestoreId(tx);
 }
 
 /** Whether something was stored here already. */

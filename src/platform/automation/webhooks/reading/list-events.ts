@@ -7,7 +7,6 @@
  */
 import { type RawBuilder, sql } from "kysely";
 import type { z } from "zod";
-import { failField } from "../../../../../tools/errors.ts";
 import type { webhooks as contract } from "../../../../../tools/webhooks.ts";
 import type { Queries } from "../../../../database/database.ts";
 import { lowestId } from "../../../../database/id.ts";
@@ -18,6 +17,8 @@ import {
   readWithSnapshot,
   rowsOf,
 } from "../../../../database/query/index.ts";
+import type { ReadContext } from "../../../foundation/kernel/index.ts";
+import { failCursor, openCursorTexts } from "./cursor-text.ts";
 
 type Page = z.input<typeof contract.list_events.output>;
 
@@ -40,19 +41,20 @@ interface Start {
 
 /** Reads from the cursor, from the time, or from now on. @throws Failure `invalid_cursor`. */
 export async function readEvents(
-  db: Queries,
-  organization: string,
-  { after: cursor, since, types }: Start,
+  { db, world, organization }: Pick<ReadContext, "db" | "world" | "organization">,
+  { after: text, since, types }: Start,
 ): Promise<Page> {
+  const texts = await openCursorTexts(world);
+  const cursor = text === undefined || text === "" ? text : texts.read(text);
   const after = cursor ?? (since && (await findCursorAt(db, organization, since)));
   if (after === undefined || after === "") {
-    return { data: [], meta: { cursor: await readSnapshot(db) } };
+    return { data: [], meta: { cursor: texts.write(await readSnapshot(db)) } };
   }
   const { events, next } = await readPageAfter(db, organization, { after, types });
   return {
     // `recordEvents` wrote the body from an event.
     data: events.map(({ body }): Page["data"][number] => JSON.parse(body)),
-    meta: { cursor: next },
+    meta: { cursor: texts.write(next) },
   };
 }
 
@@ -80,8 +82,8 @@ export async function readPageAfter(
   const select = committedSince(db, organization, { ...position, types });
   const { rows, snapshot } = await readWithSnapshot(db, select, sql`transaction_id, id`);
   if (endOf(position.seen) > endOf(snapshot)) {
-    // The cursor is of another database that has seen more transactions, for example before a restore.
-    throw failCursor(after, "of another database, or later than the backup that was restored");
+    // The cursor is of another database that has seen more transactions.
+    throw failCursor(after, "of another database");
   }
   const until = position.page?.until ?? snapshot;
   const events = rows.slice(0, maxEventsPerPage).map(({ id, type, body, transaction_id }) => ({
@@ -124,11 +126,6 @@ async function findCursorAt(db: Queries, organization: string, since: string): P
   `.execute(db);
   const first = rows[0]?.first ?? undefined;
   return first && `${first}:${first}:`;
-}
-
-function failCursor(text: string, reason = "not a cursor that list_events returned") {
-  const value = text.length > 64 ? `${text.slice(0, 64)}…` : text;
-  return failField("after", "invalid_cursor", { value, reason });
 }
 
 /** The first transaction that had not begun in a snapshot `xmin:xmax:running`. */

@@ -12,6 +12,7 @@ import { webhookEvents } from "../../../../../tools/webhooks.ts";
 import { readSnapshot } from "../../../../database/query/index.ts";
 import type { Caller } from "../../../../ports/transport/caller.ts";
 import { type ModuleRoute, requireScope, type World } from "../../../foundation/kernel/index.ts";
+import { openCursorTexts } from "./cursor-text.ts";
 import { datedCursor, isForgotten, readPageAfter } from "./list-events.ts";
 import { recordPolled } from "./polled.ts";
 import { getEventStreams } from "./streams.ts";
@@ -103,12 +104,14 @@ interface Request {
 }
 
 /** @throws Failure `invalid_cursor`, `rate_limited`, `insufficient_scope`. */
-async function openStream(world: World, { caller, types, after = "", showsPresence }: Request) {
+async function openStream(world: World, { caller, types, after: sent = "", showsPresence }: Request) {
   if (showsPresence) {
     requireScope(caller, { all: ["inbox:read"] });
   }
   const { organization_id: organization } = caller;
   const { queries } = world.database;
+  const texts = await openCursorTexts(world);
+  const after = sent === "" ? "" : texts.read(sent);
   const now = world.now();
   // Before the cursor is taken: what is emitted after it is recorded.
   await recordPolled(world, organization, { types, now });
@@ -120,7 +123,13 @@ async function openStream(world: World, { caller, types, after = "", showsPresen
   const oldest = new Date(now.getTime() - world.retention.events * dayMs);
   const isGap = after !== "" && isForgotten(after, oldest);
   const cursor = after === "" || isGap ? start : after;
-  const stream = getEventStreams(world).open({ caller, types: new Set(types), cursor, showsPresence });
+  const stream = getEventStreams(world).open({
+    caller,
+    types: new Set(types),
+    cursor,
+    writeCursor: texts.write,
+    showsPresence,
+  });
   stream.sendNotice(isGap ? "gap" : "open");
   return stream;
 }

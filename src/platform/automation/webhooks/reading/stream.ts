@@ -16,6 +16,8 @@ export interface StreamStart {
   readonly types: ReadonlySet<string>;
   /** The events after this cursor are sent. */
   readonly cursor: string;
+  /** The text of a cursor, as clients get it. */
+  writeCursor(cursor: string): string;
   readonly showsPresence: boolean;
 }
 
@@ -25,6 +27,7 @@ export class EventStream implements AsyncIterable<Uint8Array> {
   readonly showsPresence: boolean;
   /** What the poll has read. */
   cursor: string;
+  readonly #writeCursor: StreamStart["writeCursor"];
   readonly #onClose: (stream: EventStream) => void;
   /** The presence that was sent last, as JSON. */
   #presence = "[]";
@@ -35,10 +38,14 @@ export class EventStream implements AsyncIterable<Uint8Array> {
   #hasTaken = true;
   #wake: (() => void) | undefined;
 
-  constructor({ caller, types, cursor, showsPresence }: StreamStart, onClose: (stream: EventStream) => void) {
+  constructor(
+    { caller, types, cursor, writeCursor, showsPresence }: StreamStart,
+    onClose: (stream: EventStream) => void,
+  ) {
     this.caller = caller;
     this.types = types;
     this.cursor = cursor;
+    this.#writeCursor = writeCursor;
     this.showsPresence = showsPresence;
     this.#onClose = onClose;
   }
@@ -48,7 +55,7 @@ export class EventStream implements AsyncIterable<Uint8Array> {
   }
 
   sendEvent({ type, body, cursor }: RecordedEvent): void {
-    this.#send(`id: ${cursor}\nevent: ${type}\ndata: ${body}\n\n`);
+    this.#send(`id: ${this.#writeCursor(cursor)}\nevent: ${type}\ndata: ${body}\n\n`);
   }
 
   /**
@@ -56,7 +63,7 @@ export class EventStream implements AsyncIterable<Uint8Array> {
    * so what the client shows must be read again.
    */
   sendNotice(name: "open" | "gap"): void {
-    this.#send(`id: ${this.cursor}\nevent: ${name}\ndata: {}\n\n`);
+    this.#send(`id: ${this.#writeCursor(this.cursor)}\nevent: ${name}\ndata: {}\n\n`);
   }
 
   /** Sends who has which conversation open, as JSON, if it has changed. It has no id: it is not repeated. */

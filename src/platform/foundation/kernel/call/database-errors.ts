@@ -1,6 +1,6 @@
-/** Converts errors of a database that was too slow or not available to failures. */
+/** Converts errors of a database that was too slow, not available or damaged to failures. */
 import { fail } from "../../../../../tools/errors.ts";
-import { isOutage } from "../../../../database/outage/index.ts";
+import { DamageError, isOutage } from "../../../../database/outage/index.ts";
 import { ReadTimeoutError } from "../../../../database/query/index.ts";
 import { NoFreePlaceError } from "../../../../database/sharing/index.ts";
 
@@ -11,6 +11,9 @@ export function throwDatabaseFailure(error: unknown): never {
   }
   if (error instanceof ReadTimeoutError) {
     throw fail("query_too_slow", {}, error);
+  }
+  if (error instanceof DamageError) {
+    throw fail("database_damaged", {}, error);
   }
   if (isOutage(error)) {
     throw fail("unavailable", { reason: "the database can't be used at the moment.", retry_after: 2 }, error);

@@ -1,0 +1,44 @@
+/**
+ * The text of a cursor: its position and, on a database that was restored, `~` and the id of the restore. A
+ * cursor of before the restore is rejected, because its numbers of transactions are of another database.
+ */
+import { failField } from "../../../../../tools/errors.ts";
+import type { World } from "../../../foundation/kernel/index.ts";
+import { readRestoreId } from "../../../foundation/settings.ts";
+
+export interface CursorTexts {
+  write(position: string): string;
+  /** @throws Failure `invalid_cursor` for a cursor of before the restore, or of another database. */
+  read(text: string): string;
+}
+
+const ids = new WeakMap<World, Promise<string | undefined>>();
+
+/** The id is read once in a process: only a database that no service has used can be restored. */
+export async function openCursorTexts(world: World): Promise<CursorTexts> {
+  const reading = ids.get(world) ?? readRestoreId(world.database);
+  ids.set(world, reading);
+  const id = await reading.catch((error: unknown) => {
+    ids.delete(world);
+    throw error;
+  });
+  return {
+    write: (position) => (id === undefined ? position : `${position}~${id}`),
+    read(text) {
+      const [position = "", ofRestore] = text.split("~");
+      if (ofRestore !== id) {
+        throw failCursor(text, id === undefined ? ofAnother : beforeRestore);
+      }
+      return position;
+    },
+  };
+}
+
+const ofAnother = "of another database";
+const beforeRestore =
+  "of before this database was restored from a backup. Read on with list_events and since, the time of the last event that you have; some events may come a second time, with the same ids";
+
+export function failCursor(text: string, reason = "not a cursor that list_events returned") {
+  const value = text.length > 64 ? `${text.slice(0, 64)}…` : text;
+  return failField("after", "invalid_cursor", { value, reason });
+}
