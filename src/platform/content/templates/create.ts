@@ -60,7 +60,7 @@ export async function createTemplate(
 /** The code, by which a message gives it. */
 export const codeVariable: Variable = { name: "code", component: "BODY", example: "123456" };
 
-/** What WhatsApp writes, in English. After the review, the template has the text in its language. */
+/** The text of the channel, in English. After the review, the template has the text in its language. */
 export function textsForCodes({
   add_security_recommendation,
   code_expiration_minutes: minutes,
