@@ -148,6 +148,7 @@ const chosen: Readonly<Partial<Record<OperationName, object>>> = {
   tag_contact: { add: ["x"] },
   test_broadcast: { to: "+14155550123" },
   set_api_key_rules: { rules: null },
+  react_to_message: { emoji: "👍" },
 };
 
 /** Operations that take an id: in the path, or by the name of the thing. */

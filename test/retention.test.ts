@@ -60,6 +60,7 @@ const kept: Readonly<Record<string, readonly string[]>> = {
   "like messages": ["simulator_messages"],
   "with the conversation that they belong to": ["chatbot_conversations", "conversation_reads"],
   "until the next one of the person": ["presences"],
+  "none: a trigger moves them": ["message_originals"],
   "like templates": ["simulator_templates"],
   "like payments": ["simulator_payments", "simulator_payment_orders"],
 };

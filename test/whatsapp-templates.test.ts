@@ -180,7 +180,7 @@ describe("a submission", () => {
     });
     const failure = await expectFailure(submit(id));
     expect(failure).toMatchObject({ status: 422, code: "template_refused" });
-    expect(failure.message).toContain("WhatsApp Manager");
+    expect(failure.message).toContain("create_otp_template");
     expect((await read(id)).status).toBe("draft");
     expect(graph.requests).toEqual([]);
   });

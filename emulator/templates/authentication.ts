@@ -28,15 +28,17 @@ export function completeAuthentication(components: readonly TemplateComponent[])
 
 const App = z.object({
   package_name: z.string().regex(/^[A-Za-z]\w*(\.[A-Za-z]\w*)+$/),
-  signature_hash: z.string().length(11),
+  // Of 11 characters, which may be percent-encoded.
+  signature_hash: z.string().regex(/^(?:%[\dA-F]{2}|[^%]){11}$/i),
 });
 
-function requireOtp({ otp_type, supported_apps, zero_tap_terms_accepted }: TemplateButton): void {
+function requireOtp({ otp_type, supported_apps, zero_tap_terms_accepted, ...app }: TemplateButton): void {
+  const apps = supported_apps ?? [app]; // its members, in the older form
   const kind = String(otp_type).toUpperCase();
   if (!["COPY_CODE", "ONE_TAP", "ZERO_TAP"].includes(kind)) {
     throw templateRule("otp_type is COPY_CODE, ONE_TAP or ZERO_TAP");
   }
-  if (kind !== "COPY_CODE" && !z.array(App).min(1).max(5).safeParse(supported_apps).success) {
+  if (kind !== "COPY_CODE" && !z.array(App).min(1).max(5).safeParse(apps).success) {
     throw templateRule(
       `${kind} needs supported_apps with a package_name and a signature_hash of 11 characters`,
     );
