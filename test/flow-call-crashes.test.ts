@@ -56,8 +56,7 @@ async function crashAt(place: Place): Promise<() => void> {
     die(place === "after it" && sent);
     return result;
   };
-  const crashing = { transaction, queries: database.queries, engine: database.engine };
-  Object.assign(world, { database: { ...crashing, pool: () => database.pool() } });
+  Object.assign(world, { database: { ...database, transaction } });
   const restoreWeb = await replaceSend(app, async (request, web) => {
     die(place === "before the call");
     const response = await web.send(request);

@@ -30,12 +30,6 @@ export function crashTransactions(
     }
     return result;
   };
-  const crashing = {
-    transaction,
-    queries: database.queries,
-    engine: database.engine,
-    pool: () => database.pool(),
-  };
-  Object.assign(world, { database: crashing });
+  Object.assign(world, { database: { ...database, transaction } });
   return () => void Object.assign(world, { database });
 }
