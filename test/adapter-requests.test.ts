@@ -170,7 +170,8 @@ describe("a request to the store", () => {
   afterAll(() => rm(folder, { recursive: true }));
   const open = (endpoint: string) =>
     createS3Storage(
-      { endpoint, bucket: "files", region: "local", accessKeyId: "id", secretAccessKey: "secret" },
+      { endpoint, region: "local", accessKeyId: "id", secretAccessKey: "secret" },
+      "files",
       folder,
     );
 

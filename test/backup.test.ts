@@ -4,8 +4,10 @@ import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { fill } from "../scripts/dump-version/fill.ts";
-import { openArchive } from "../src/cli/manage/backup/read-archive.ts";
+import { openArchive } from "../src/cli/manage/backup/archive/index.ts";
+import { openPlace } from "../src/cli/manage/backup/place/index.ts";
 import { readBackup } from "../src/cli/manage/backup/read-backup.ts";
+import { readConfig } from "../src/config/index.ts";
 import { auth } from "../tools/auth.ts";
 import { messages } from "../tools/messages/index.ts";
 import { webhooks } from "../tools/webhooks.ts";
@@ -151,7 +153,7 @@ describe("a service with made-up data", { timeout: 180_000 }, () => {
       const bytes = flip(archive, at);
       await writeFile(changed, bytes);
       const read = async () => {
-        const { manifest, entries } = await openArchive(changed, {});
+        const { manifest, entries } = await openArchive(openPlace(readConfig({}).config, changed), {});
         return await readBackup(manifest, entries, { secrets, file: changed });
       };
       // Some bits of gzip mean nothing: those of its header's time, and padding.

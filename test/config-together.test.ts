@@ -11,8 +11,7 @@ test("all invalid settings are named at once, also those that depend on others",
         "PORT takes a whole number from 0 to 65535.",
         "TIDINGS_ALLOW_LOCAL_SOURCES takes true only while HOST is loopback: otherwise anyone could reach this machine's own services through it.",
         ...["TIDINGS_S3_ACCESS_KEY_ID", "TIDINGS_S3_SECRET_ACCESS_KEY"].map(
-          (name) =>
-            `${name} takes a value when another one of TIDINGS_S3_BUCKET, TIDINGS_S3_ACCESS_KEY_ID, TIDINGS_S3_SECRET_ACCESS_KEY is set.`,
+          (name) => `${name} takes a value when TIDINGS_S3_BUCKET is set.`,
         ),
       ].join("\n"),
     ),

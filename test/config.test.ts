@@ -310,7 +310,7 @@ test("a bucket's secret access key is redacted", () => {
     TIDINGS_S3_ACCESS_KEY_ID: "AKIA",
     TIDINGS_S3_SECRET_ACCESS_KEY: secret,
   });
-  expect(config.s3).toMatchObject({ bucket: "files", region: "us-east-1" });
+  expect(config).toMatchObject({ fileBucket: "files", bucketAccess: { region: "us-east-1" } });
   expect(appSecrets(config)).toEqual([secret]);
 });
 

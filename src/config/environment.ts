@@ -227,13 +227,16 @@ export const Environment = z.object({
     .string()
     .regex(/^[a-z\d][a-z\d.-]{1,61}[a-z\d]$/, expected("the name of a bucket"))
     .optional()
-    .describe("Bucket that stores files instead of the data folder, with the two keys below"),
+    .describe("Bucket that stores files instead of the data folder"),
   TIDINGS_S3_ENDPOINT: z
     .url({ protocol: /^https?$/, ...expected("the address of an S3-compatible store") })
     .optional()
-    .describe("S3-compatible store of the bucket. Default: Amazon S3"),
-  TIDINGS_S3_REGION: z.string().default("us-east-1").describe("Region of the bucket"),
-  TIDINGS_S3_ACCESS_KEY_ID: z.string().optional().describe("Access key id for the bucket"),
+    .describe("S3-compatible store of buckets, for files and backups. Default: Amazon S3"),
+  TIDINGS_S3_REGION: z.string().default("us-east-1").describe("Region of the buckets"),
+  TIDINGS_S3_ACCESS_KEY_ID: z
+    .string()
+    .optional()
+    .describe("Access key id for the bucket of files, and for backups to `s3://…`"),
   TIDINGS_S3_SECRET_ACCESS_KEY: z.string().optional().describe("Secret of the access key"),
   TIDINGS_WEB_ALLOW: commaList(
     readNetwork,

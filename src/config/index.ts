@@ -9,7 +9,7 @@ import { findMisspelt, warnAboutUnknown } from "./unknown-settings.ts";
 
 /** Settings that must be set together. */
 const groups = [
-  ["TIDINGS_S3_BUCKET", "TIDINGS_S3_ACCESS_KEY_ID", "TIDINGS_S3_SECRET_ACCESS_KEY"],
+  ["TIDINGS_S3_ACCESS_KEY_ID", "TIDINGS_S3_SECRET_ACCESS_KEY"],
   ["TIDINGS_RAZORPAY_KEY_ID", "TIDINGS_RAZORPAY_KEY_SECRET", "TIDINGS_RAZORPAY_WEBHOOK_SECRET"],
   ["TIDINGS_LLM_URL", "TIDINGS_LLM_MODEL"],
   ["TIDINGS_EMBEDDINGS_URL", "TIDINGS_EMBEDDINGS_MODEL"],
@@ -30,6 +30,8 @@ const real = [
  * seem to have an effect.
  */
 const dependent = [
+  ["TIDINGS_S3_BUCKET", "TIDINGS_S3_ACCESS_KEY_ID"],
+  ["TIDINGS_S3_BUCKET", "TIDINGS_S3_SECRET_ACCESS_KEY"],
   ["TIDINGS_LLM_KEY", "TIDINGS_LLM_URL"],
   ["TIDINGS_EMBEDDINGS_KEY", "TIDINGS_EMBEDDINGS_URL"],
   ["TIDINGS_EMBEDDINGS_DIMENSIONS", "TIDINGS_EMBEDDINGS_URL"],
@@ -216,8 +218,10 @@ function toConfig(env: z.output<typeof Environment>) {
     },
     /** Whether the simulated channel can be controlled over HTTP. */
     isSimulatorControllable: env.TIDINGS_SIMULATOR === "on",
-    /** Undefined if files are stored in the data folder. */
-    s3: readS3Settings(env),
+    /** Of buckets, for files and backups. Undefined if no bucket can be used. */
+    bucketAccess: readBucketAccess(env),
+    /** The name of the bucket for files. Undefined if they are stored in the data folder. */
+    fileBucket: env.TIDINGS_S3_BUCKET,
     /** Undefined if payments are simulated. */
     razorpay: readRazorpaySettings(env),
     whatsapp: {
@@ -251,15 +255,11 @@ function toConfig(env: z.output<typeof Environment>) {
   };
 }
 
-function readS3Settings(env: z.output<typeof Environment>) {
-  const {
-    TIDINGS_S3_BUCKET: bucket,
-    TIDINGS_S3_ACCESS_KEY_ID: accessKeyId,
-    TIDINGS_S3_SECRET_ACCESS_KEY: secretAccessKey,
-  } = env;
-  const isComplete = bucket !== undefined && accessKeyId !== undefined && secretAccessKey !== undefined;
+function readBucketAccess(env: z.output<typeof Environment>) {
+  const { TIDINGS_S3_ACCESS_KEY_ID: accessKeyId, TIDINGS_S3_SECRET_ACCESS_KEY: secretAccessKey } = env;
+  const isComplete = accessKeyId !== undefined && secretAccessKey !== undefined;
   const { TIDINGS_S3_ENDPOINT: endpoint, TIDINGS_S3_REGION: region } = env;
-  return isComplete ? { endpoint, region, bucket, accessKeyId, secretAccessKey } : undefined;
+  return isComplete ? { endpoint, region, accessKeyId, secretAccessKey } : undefined;
 }
 
 function readRazorpaySettings(env: z.output<typeof Environment>) {
@@ -296,14 +296,14 @@ export function appSecrets(config: Config): string[] {
     operatorKey,
     databaseUrl,
     telemetry,
-    s3,
+    bucketAccess,
     razorpay,
     models,
     whatsappSecrets,
   } = config;
   const passwords = [databaseUrl, telemetry.collector].flatMap(passwordsIn);
   const chosen = [secret, previousSecret, owner.password, owner.key, operatorKey];
-  const own = [...chosen, telemetry.token, s3?.secretAccessKey];
+  const own = [...chosen, telemetry.token, bucketAccess?.secretAccessKey];
   const payment = [razorpay?.keySecret, razorpay?.webhookSecret];
   const modelKeys = [models.chat?.key, models.embeddings?.key, models.transcription?.key];
   const sent = Object.values(whatsappSecrets);

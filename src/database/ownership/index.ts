@@ -15,7 +15,7 @@ import { z } from "zod";
 import { createFile, errorCode, replaceFile } from "./files.ts";
 import { identifyThisProcess, isRunning } from "./process-identity.ts";
 
-export { createFile, errorCode } from "./files.ts";
+export { createFile, errorCode, replaceFile } from "./files.ts";
 
 /** The process that owns the folder. */
 export interface FolderOwner {

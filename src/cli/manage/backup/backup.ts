@@ -1,54 +1,53 @@
 /** `tidings backup`, `tidings verify-backup` and `tidings restore`. Loads the service, as few commands do. */
-import { existsSync } from "node:fs";
-import { resolve } from "node:path";
 import { openStorage } from "../../../adapters/storage/index.ts";
 import { type Config, readConfig } from "../../../config/index.ts";
 import type { Database } from "../../../database/database.ts";
 import { readMigrationState } from "../../../database/migrate.ts";
 import { readSetting } from "../../../platform/foundation/settings.ts";
-import { CommandError, UsageError } from "../../commands/command-error.ts";
+import { CommandError } from "../../commands/command-error.ts";
 import { type CommandOptions, settingsOf } from "../../commands/options.ts";
 import { describeValues, print } from "../../commands/print.ts";
 import { requireStarted } from "../send.ts";
+import { openArchive, readEncryption, writeArchive } from "./archive/index.ts";
 import type { ContentReport } from "./content.ts";
-import { readEncryption } from "./encryption.ts";
-import { openArchive } from "./read-archive.ts";
+import { openPlace } from "./place/index.ts";
 import { readBackup } from "./read-backup.ts";
 import { restoreBackup } from "./restore-backup.ts";
 import { openSource } from "./source.ts";
-import { writeArchive } from "./write-archive.ts";
 import { writeBackup } from "./write-backup.ts";
 
 export async function runBackup(options: CommandOptions, file: string): Promise<void> {
   const config = readLocalConfig(options);
   requireStarted(config);
-  const path = resolve(file);
-  if (existsSync(path)) {
-    throw new UsageError(`${path} exists already. Name another file: no backup is overwritten.`);
-  }
+  const place = openPlace(config, file);
   const encrypt = await readEncryption(options);
-  await using source = await openSource(config);
-  const { database } = source;
-  const generatedSecret = await readGeneratedSecret(database);
-  const { problems, report } = await writeArchive({ path, encrypt }, (archive) =>
-    writeBackup(archive, { database, storage: openStorage(config), secrets: config, generatedSecret }),
-  );
-  printReport(options, { file: path, encrypted: encrypt !== undefined, ...report }, problems);
+  const { problems, report } = await place.write(async (path) => {
+    await using source = await openSource(config);
+    const { database } = source;
+    const generatedSecret = await readGeneratedSecret(database);
+    const made = await writeArchive({ path, encrypt }, (archive) =>
+      writeBackup(archive, { database, storage: openStorage(config), secrets: config, generatedSecret }),
+    );
+    return { ...made, report: { encrypted: encrypt !== undefined, ...made.report } };
+  });
+  printReport(options, { file: place.name, ...report }, problems);
 }
 
 export async function runVerifyBackup(options: CommandOptions, file: string): Promise<void> {
   const config = readLocalConfig(options);
-  const { manifest, entries } = await openArchive(file, options);
-  const { problems, report } = await readBackup(manifest, entries, { secrets: config, file });
+  const place = openPlace(config, file);
+  const { manifest, entries } = await openArchive(place, options);
+  const { problems, report } = await readBackup(manifest, entries, { secrets: config, file: place.name });
   const { created_at, tidings_version, engine, migrations } = manifest;
-  const about = { file: resolve(file), created_at, tidings_version, engine, schema: migrations.at(-1) };
+  const about = { file: place.name, created_at, tidings_version, engine, schema: migrations.at(-1) };
   printReport(options, { ...about, ...report }, problems);
 }
 
 export async function runRestore(options: CommandOptions, file: string): Promise<void> {
   const config = readLocalConfig(options);
-  const { manifest, entries } = await openArchive(file, options);
-  const { report, ...restored } = await restoreBackup({ config, manifest, entries, file });
+  const place = openPlace(config, file);
+  const { manifest, entries } = await openArchive(place, options);
+  const { report, ...restored } = await restoreBackup({ config, manifest, entries, file: place.name });
   printReport(options, { ...restored, created_at: manifest.created_at, ...report }, []);
 }
 

@@ -19,7 +19,7 @@ export const backupCommands: Commands = {
       ...common,
     },
     notes: [
-      "The backup is the state of one moment. The file must not exist. The exit code is 1 if the content of the database is wrong; then the backup is written nevertheless.",
+      "The file may be in a bucket, as s3://bucket/key. The backup is the state of one moment. The file must not exist. The exit code is 1 if the content of the database is wrong; then the backup is written nevertheless.",
       "On an embedded database that a service has open, requests wait while its files are copied.",
     ],
     run: async (options, [file = ""]) => (await import("./backup.ts")).runBackup(options, file),

@@ -1,9 +1,9 @@
 /** Reads the content of a backup, and checks it. */
 
+import { damageError, parseAs, type ReadEntry, readWhole, toText } from "./archive/index.ts";
 import { type BackupFile, type ConfiguredSecrets, ContentCheck } from "./content.ts";
 import type { BackupTable } from "./database/index.ts";
 import { type BackupEnd, EndSchema, endName, fileFolder, type Manifest, tableOf } from "./manifest.ts";
-import { damageError, parseAs, type ReadEntry, readWhole, toText } from "./read-archive.ts";
 
 export interface ReadOptions {
   readonly secrets: ConfiguredSecrets;

@@ -22,10 +22,10 @@ import { hasOrganizations, holdRestored } from "../../../platform/operations/res
 import { CommandError } from "../../commands/command-error.ts";
 import { openDataFolder } from "../../data-folder/data-folder.ts";
 import { silentLog } from "../../lazy-log.ts";
+import { damageError, type ReadEntry } from "./archive/index.ts";
 import type { ContentReport } from "./content.ts";
 import { type BackupTable, findForeignTable, loadAll, loadRows, loadSequences } from "./database/index.ts";
 import { fingerprintOf, type Manifest } from "./manifest.ts";
-import { damageError, type ReadEntry } from "./read-archive.ts";
 import { readBackup } from "./read-backup.ts";
 
 export interface RestoreOptions {

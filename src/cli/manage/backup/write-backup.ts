@@ -5,6 +5,7 @@ import { tablesOfProcesses } from "../../../jobs/processes/index.ts";
 import type { Storage } from "../../../ports/files/storage.ts";
 import { collectBytes } from "../../../streams/bytes.ts";
 import { version } from "../../version.ts";
+import type { ArchiveWriter } from "./archive/index.ts";
 import { type ConfiguredSecrets, ContentCheck } from "./content.ts";
 import {
   type BackupTable,
@@ -24,7 +25,6 @@ import {
   manifestName,
   rowsName,
 } from "./manifest.ts";
-import type { ArchiveWriter } from "./write-archive.ts";
 
 export interface BackupOrigin {
   readonly database: Database;

@@ -4,7 +4,7 @@ import { link, open, rm } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { createTarPacker } from "modern-tar";
-import { CommandError } from "../../commands/command-error.ts";
+import { CommandError } from "../../../commands/command-error.ts";
 import { type ByteStream, toByteStream } from "./encryption.ts";
 
 export interface ArchiveEntry {

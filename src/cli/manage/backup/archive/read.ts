@@ -1,21 +1,25 @@
 /** Reads the archive of a backup from a file, entry by entry. */
-import { createReadStream } from "node:fs";
-import { access, constants } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { createTarDecoder } from "modern-tar";
 import type { z } from "zod";
-import { collectBytes } from "../../../streams/bytes.ts";
-import { CommandError, UsageError } from "../../commands/command-error.ts";
-import type { CommandOptions } from "../../commands/options.ts";
+import { collectBytes } from "../../../../streams/bytes.ts";
+import { CommandError } from "../../../commands/command-error.ts";
+import type { CommandOptions } from "../../../commands/options.ts";
+import { formatVersion, type Manifest, ManifestSchema, manifestName } from "../manifest.ts";
 import { decrypt, toByteStream } from "./encryption.ts";
-import { formatVersion, type Manifest, ManifestSchema, manifestName } from "./manifest.ts";
 
 export interface ReadEntry {
   readonly name: string;
   readonly size: number;
   /** Must be read to its end before the next entry. */
   readonly body: AsyncIterable<Uint8Array>;
+}
+
+interface ReadableBackup {
+  /** Its name in errors. */
+  readonly name: string;
+  read(): Promise<AsyncIterable<Uint8Array>>;
 }
 
 /** More than any entry has: rows are written in parts of 4 MiB, each with whole rows. */
@@ -26,13 +30,10 @@ const maxEntryBytes = 256 * 1024 * 1024;
  * @throws CommandError if the file is not a backup, is damaged or ends too early. UsageError for its key.
  */
 export async function openArchive(
-  path: string,
+  { name: path, read }: ReadableBackup,
   options: CommandOptions,
 ): Promise<{ readonly manifest: Manifest; readonly entries: AsyncIterable<ReadEntry> }> {
-  await access(path, constants.R_OK).catch((cause: NodeJS.ErrnoException) => {
-    throw new UsageError(`The backup ${path} can't be read (${cause.code}).`, { cause });
-  });
-  const entries = explainErrors(path, readEntries(path, options));
+  const entries = explainErrors(path, readEntries(await read(), options));
   const first = await entries.next();
   if (first.done || first.value.name !== manifestName) {
     throw new CommandError(`${path} is not a backup of Tidings.`);
@@ -78,8 +79,11 @@ function parseJson<Value>(text: string, path: string): Value {
   }
 }
 
-async function* readEntries(path: string, options: CommandOptions): AsyncGenerator<ReadEntry> {
-  const decrypted = await decrypt(toByteStream(createReadStream(path)), options);
+async function* readEntries(
+  bytes: AsyncIterable<Uint8Array>,
+  options: CommandOptions,
+): AsyncGenerator<ReadEntry> {
+  const decrypted = await decrypt(toByteStream(bytes), options);
   const entries = toByteStream(unzip(decrypted)).pipeThrough(createTarDecoder({ strict: true }));
   for await (const { header, body } of entries) {
     yield { name: header.name, size: header.size, body };

@@ -1,8 +1,8 @@
 /** Encrypts and decrypts backups in the format of age, to a recipient or with a passphrase. */
 import { readFile } from "node:fs/promises";
 import { Decrypter, Encrypter } from "age-encryption";
-import { UsageError } from "../../commands/command-error.ts";
-import type { CommandOptions } from "../../commands/options.ts";
+import { UsageError } from "../../../commands/command-error.ts";
+import type { CommandOptions } from "../../../commands/options.ts";
 
 export type ByteStream = ReadableStream<Uint8Array>;
 
