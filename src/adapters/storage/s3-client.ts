@@ -51,7 +51,7 @@ export function objectUrl(
   return new URL(`${store}/${bucket}/${key}`);
 }
 
-/** Resolves also with a 404, except to a PUT. @throws S3Error, or an error of the network, of the last attempt. */
+/** Resolves also with a 404, except to a PUT. @throws S3Error or the network's error, of the last attempt. */
 export async function requestS3(access: BucketAccess, s3Request: S3Request): Promise<ClientAnswer> {
   const { method } = s3Request;
   const answer = await repeatAfterErrors(firstWaitMs, async () => {
