@@ -25,6 +25,8 @@ export function readOneState<Result>(
       }
       hasBegun = true;
       await sql`set transaction isolation level repeatable read, read only`.execute(tx);
+      // What is read is encrypted and written meanwhile, which takes its time on a busy machine.
+      await sql`set local idle_in_transaction_session_timeout = 0`.execute(tx);
       await setTextFormats(tx);
       return await work(tx);
     }),
