@@ -47,3 +47,8 @@ export function describeField({ field, message, fix = "" }: RejectedField): stri
   // Some rules have one sentence for both.
   return fix === message ? `${field}: ${message}` : `${field}: ${message} ${fix}`.trim();
 }
+
+/** What an error says, for a sentence about it. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,4 +1,5 @@
 /** Checks of the database: connection, version, migrations, connections and clock. */
+
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../../config/index.ts";
@@ -7,6 +8,7 @@ import { damageAdvice, findDamage } from "../../database/embedded/index.ts";
 import { readMigrationState } from "../../database/migrate.ts";
 import { rowsOf } from "../../database/query/index.ts";
 import { countProcesses } from "../../jobs/processes/index.ts";
+import { messageOf } from "../commands/command-error.ts";
 import type { DataFolder } from "../data-folder/data-folder.ts";
 import { silentLog } from "../lazy-log.ts";
 import { openSource } from "../manage/backup/source.ts";
@@ -41,7 +43,7 @@ async function checkAllPages(config: Config): Promise<readonly Finding[]> {
     await using source = await openSource(config, { hasPageTools: true });
     return await checkPages(source.database);
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     return [pages.problem(message, `If it is the same again, the database is damaged. ${damageAdvice}`)];
   }
 }
@@ -109,7 +111,7 @@ async function checkPostgres(
     // Before the migrations the table may be missing.
     return { findings, processes: migrations.pending.length > 0 ? 0 : await countProcesses(opened.queries) };
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     return {
       findings: [database.problem(message, "See docs/operations.md, and check DATABASE_URL.")],
       processes: 0,

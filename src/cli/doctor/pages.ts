@@ -4,10 +4,12 @@
  * The extensions pageinspect and amcheck read pages. They are created in a transaction that is rolled back,
  * so nothing is changed. Only a superuser may use them; the embedded engine has no other user.
  */
+
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../../database/database.ts";
 import { DamageError, sqlState, withoutStatementLimit } from "../../database/outage/index.ts";
 import { onlyRow, rowsOf } from "../../database/query/index.ts";
+import { messageOf } from "../commands/command-error.ts";
 import { about, type Finding } from "./finding.ts";
 
 const { ok, warning, problem } = about("pages");
@@ -160,7 +162,7 @@ async function findDamage(
   const damage = await step.run(tx, relation).then(
     () => undefined,
     (error: unknown) => {
-      const message = error instanceof Error ? error.message : String(error);
+      const message = messageOf(error);
       if (error instanceof DamageError || sqlState(error) === internal) {
         return message;
       }

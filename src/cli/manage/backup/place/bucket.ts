@@ -9,7 +9,7 @@ import { z } from "zod";
 import { createLargeObject, type LargeObject, type UploadState } from "../../../../adapters/storage/index.ts";
 import type { Config } from "../../../../config/index.ts";
 import { errorCode, replaceFile } from "../../../../database/ownership/index.ts";
-import { CommandError, UsageError } from "../../../commands/command-error.ts";
+import { CommandError, messageOf, UsageError } from "../../../commands/command-error.ts";
 import type { BackupPlace, MadeBackup } from "./backup-place.ts";
 
 const Report = z.looseObject({
@@ -58,7 +58,7 @@ export function createBucketPlace({ bucketAccess, dataDir }: Config, address: st
   const statePath = `${path}.json`;
 
   const failure = (cause: unknown) => {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     return new CommandError(
       `The backup is in ${path}, but not yet in the bucket: ${reason}. Run the same command again: it uploads the parts that are missing.`,
       { cause },
@@ -129,7 +129,7 @@ interface Occupancy {
 /** @throws UsageError if the object exists, unless it is the backup that a killed process has uploaded. */
 async function requireFree(object: LargeObject, { address, path, hasBackup }: Occupancy): Promise<void> {
   const size = await object.readSize().catch((cause: unknown) => {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw new CommandError(`The bucket can't be used: ${reason}.`, { cause });
   });
   if (size !== undefined && !(hasBackup && size === (await stat(path)).size)) {
