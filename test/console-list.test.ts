@@ -1,4 +1,5 @@
 /** The list of the console's inbox in a browser: moving, searching, marking, undoing, and others' changes. */
+import type { Route } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { contacts } from "../tools/contacts.ts";
 import { conversations } from "../tools/conversations.ts";
@@ -176,8 +177,15 @@ describe.skipIf(!hasBrowser)(`in ${browserPath}`, { timeout: 240_000 }, () => {
   test("spam is found in its view, and spam and an assignment are taken back by a key", async () => {
     const id = await write("+14155559412", "You have won a prize.");
     const page = await openSignedIn(`inbox/${id}`);
+    // The menu is opened before the people that it offers were read.
+    const held: Route[] = [];
+    await page.route("**/v1/users?*", (route) => held.push(route));
+    await page.reload();
     await logOf(page).getByText("You have won a prize.").waitFor();
     await page.keyboard.press("a");
+    await page.locator(".menu:popover-open").waitFor();
+    await Promise.all(held.map((route) => route.continue()));
+    await page.unroute("**/v1/users?*");
     await page.getByRole("button", { name: "Owner (you)" }).waitFor();
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Enter");

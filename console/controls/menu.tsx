@@ -19,9 +19,10 @@ export function Menu({ label, button, class: name = "", shortcut, children }: Pr
   const opener = useRef<HTMLButtonElement>(null);
   const menu = useRef<HTMLFieldSetElement>(null);
 
-  // The event "toggle" comes later than a quick second key: the browser itself sets the focus as it opens.
+  // The event "toggle" comes later than a quick second key: the browser itself sets the focus as it opens. The
+  // menu has the focus, and so the arrow keys, while its buttons are still being read.
   const setFirstFocus = ({ newState }: { readonly newState: string }) => {
-    const first = menu.current?.querySelector("button:not(:disabled)");
+    const first = menu.current?.querySelector("button:not(:disabled)") ?? menu.current;
     first?.toggleAttribute("autofocus", newState === "open");
   };
   const toggle = ({ newState }: { readonly newState: string }) => {
@@ -48,6 +49,7 @@ export function Menu({ label, button, class: name = "", shortcut, children }: Pr
         popover="auto"
         class="menu"
         aria-label={label}
+        tabIndex={-1}
         onBeforeToggle={setFirstFocus}
         onToggle={toggle}
         // Before the button's own handler: a dialog that it opens returns the focus to the opener.
@@ -82,7 +84,8 @@ function moveFocus(event: KeyboardEvent): void {
   event.preventDefault();
   const buttons: (Element | null)[] = [...event.currentTarget.querySelectorAll("button:not(:disabled)")];
   const at = buttons.indexOf(document.activeElement);
-  const next = buttons[(at + step + buttons.length) % buttons.length];
+  const from = at === -1 && step === -1 ? 0 : at;
+  const next = buttons[(from + step + buttons.length) % buttons.length];
   if (next instanceof HTMLElement) {
     next.focus();
   }
