@@ -1,9 +1,12 @@
-/** Debian's Chromium, for the tests of pages. Without it these tests are skipped. */
+/**
+ * Debian's Chromium, or the program that TEST_BROWSER names, for the tests of pages. Without it these tests are
+ * skipped.
+ */
 import { existsSync } from "node:fs";
 import { type Browser, chromium } from "playwright-core";
 import { afterAll, beforeAll } from "vitest";
 
-export const browserPath = "/usr/bin/chromium";
+export const browserPath = process.env.TEST_BROWSER ?? "/usr/bin/chromium";
 export const hasBrowser = existsSync(browserPath);
 
 /** The forms in which every page is checked. */
