@@ -1,8 +1,8 @@
 /** The page of the person's own account: name, e-mail address and password. */
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { users } from "../tools/users.ts";
 import { ownerEmail, useTestApp } from "./support/app.ts";
-import { browserPath, hasBrowser, pageForms } from "./support/browser.ts";
+import { describePages, pageForms } from "./support/browser.ts";
 import { consoleFolder, signInByKeyboard, useConsolePages } from "./support/console-pages.ts";
 import { findViolations } from "./support/find-violations.ts";
 
@@ -10,7 +10,7 @@ const password = "a long enough password";
 /** After it, five more passwords can be tried from the same address. */
 const windowMs = 5 * 60_000;
 
-describe.skipIf(!hasBrowser)(`in ${browserPath}`, { timeout: 120_000 }, () => {
+describePages(() => {
   const app = useTestApp({ consoleFolder });
   const { open, openSignedIn } = useConsolePages(() => app.address);
 

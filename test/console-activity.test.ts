@@ -1,7 +1,7 @@
 /** Activity in sentences, and what has become of calls that had to wait and of broadcasts. */
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { ownerEmail, ownerPassword } from "./support/app.ts";
-import { browserPath, hasBrowser, pageForms } from "./support/browser.ts";
+import { describePages, pageForms } from "./support/browser.ts";
 import { useConsolePages } from "./support/console-pages.ts";
 import { createStoryService } from "./support/console-service.ts";
 import { findViolations } from "./support/find-violations.ts";
@@ -59,7 +59,7 @@ async function createBroadcast(name: string, people: readonly (readonly [string,
   return (await post("/v1/broadcasts", input)).data.id;
 }
 
-describe.skipIf(!hasBrowser)(`in ${browserPath}`, { timeout: 240_000 }, () => {
+describePages(() => {
   const { openSignedIn } = useConsolePages(readAddress);
 
   test("acts are sentences with the names of records, and ids are only in their details", async () => {

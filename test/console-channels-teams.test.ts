@@ -1,7 +1,7 @@
 /** The settings of people, teams and routing: who signs in, who gets what, and what routing will do. */
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { operatorKey, ownerEmail, ownerKey, ownerPassword } from "./support/app.ts";
-import { browserPath, hasBrowser, pageForms } from "./support/browser.ts";
+import { describePages, pageForms } from "./support/browser.ts";
 import { signInByKeyboard, useConsolePages } from "./support/console-pages.ts";
 import { createStoryService } from "./support/console-service.ts";
 import { findViolations } from "./support/find-violations.ts";
@@ -32,7 +32,7 @@ async function readAgent(conversation: string): Promise<string | null> {
   return ((await answer.json()) as { data: { assigned_to: string | null } }).data.assigned_to;
 }
 
-describe.skipIf(!hasBrowser)(`in ${browserPath}`, { timeout: 240_000 }, () => {
+describePages(() => {
   const { open, openSignedIn } = useConsolePages(readAddress);
 
   test("a person who is added signs in with the password shown once, and sees what the role allows", async () => {

@@ -1,8 +1,8 @@
 /** The settings of inboxes: a WhatsApp number is connected step by step, a simulated inbox in one step. */
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { startEmulator } from "../emulator/index.ts";
 import { operatorKey, ownerEmail, ownerPassword } from "./support/app.ts";
-import { browserPath, hasBrowser, pageForms } from "./support/browser.ts";
+import { describePages, pageForms } from "./support/browser.ts";
 import { readLog, useConsolePages } from "./support/console-pages.ts";
 import { createStoryService } from "./support/console-service.ts";
 import { findViolations } from "./support/find-violations.ts";
@@ -34,7 +34,7 @@ async function control(path: string, body: unknown): Promise<void> {
   expect(await answer.text().then((text) => [answer.status, text])).toEqual([200, expect.anything()]);
 }
 
-describe.skipIf(!hasBrowser)(`in ${browserPath}`, { timeout: 240_000 }, () => {
+describePages(() => {
   const { openSignedIn } = useConsolePages(readAddress);
 
   test("a WhatsApp number is connected step by step, with a wrong secret named, and messages go both ways", async () => {

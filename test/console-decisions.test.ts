@@ -1,7 +1,7 @@
 /** The pages of approvals and activity: what waits is read, decided by people, and then in the record. */
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { operatorKey, ownerEmail, ownerPassword } from "./support/app.ts";
-import { browserPath, hasBrowser, pageForms } from "./support/browser.ts";
+import { describePages, pageForms } from "./support/browser.ts";
 import { useConsolePages } from "./support/console-pages.ts";
 import { createStoryService } from "./support/console-service.ts";
 import { findViolations } from "./support/find-violations.ts";
@@ -34,7 +34,7 @@ async function ask(to: string, body: string): Promise<string> {
   return data.plan.id;
 }
 
-describe.skipIf(!hasBrowser)(`in ${browserPath}`, { timeout: 240_000 }, () => {
+describePages(() => {
   const { openSignedIn } = useConsolePages(readAddress);
 
   test("a waiting message is counted on every page, read, approved by keyboard, and arrives once", async () => {

@@ -2,9 +2,9 @@
 import { readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { ownerEmail, ownerPassword } from "./support/app.ts";
-import { browserPath, hasBrowser, pageForms } from "./support/browser.ts";
+import { describePages, pageForms } from "./support/browser.ts";
 import { logOf as log, rowOf, signInByKeyboard, useConsolePages } from "./support/console-pages.ts";
 import { createStoryService } from "./support/console-service.ts";
 import { findViolations } from "./support/find-violations.ts";
@@ -54,7 +54,7 @@ test("the first load of a page has at most 80 kB, and its own chunk at most 25 k
   }
 });
 
-describe.skipIf(!hasBrowser)(`in ${browserPath}`, { timeout: 120_000 }, () => {
+describePages(() => {
   const { open, openSignedIn } = useConsolePages(readAddress);
 
   test("a customer writes, is answered with a quick reply by keyboard, and the ticks turn", async () => {

@@ -1,8 +1,8 @@
 /** The 24-hour window in a browser with the keyboard alone: a template after its end, and the warnings. */
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { inboxes } from "../tools/inboxes.ts";
 import { useTestApp } from "./support/app.ts";
-import { browserPath, hasBrowser } from "./support/browser.ts";
+import { describePages } from "./support/browser.ts";
 import {
   consoleFolder,
   logOf,
@@ -19,7 +19,7 @@ import { createTemplateHelpers } from "./support/templates.ts";
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-describe.skipIf(!hasBrowser)(`in ${browserPath}`, { timeout: 240_000 }, () => {
+describePages(() => {
   const app = useTestApp({ consoleFolder });
   const { open } = useConsolePages(() => app.address);
 

@@ -1,6 +1,6 @@
 /** The list of the console's inbox in a browser: moving, searching, marking, undoing, and others' changes. */
 import type { Route } from "playwright-core";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { contacts } from "../tools/contacts.ts";
 import { conversations } from "../tools/conversations.ts";
 import { messages } from "../tools/messages/index.ts";
@@ -8,12 +8,12 @@ import { notes } from "../tools/notes.ts";
 import { quickReplies } from "../tools/quick-replies.ts";
 import { users } from "../tools/users.ts";
 import { useTestApp } from "./support/app.ts";
-import { browserPath, hasBrowser } from "./support/browser.ts";
+import { describePages } from "./support/browser.ts";
 import { consoleFolder, logOf, readLog, reply, rowOf, useConsolePages } from "./support/console-pages.ts";
 import { waitUntil } from "./support/served-process.ts";
 import { openPhone, setFaults } from "./support/simulator.ts";
 
-describe.skipIf(!hasBrowser)(`in ${browserPath}`, { timeout: 240_000 }, () => {
+describePages(() => {
   const app = useTestApp({ consoleFolder });
   const { openSignedIn } = useConsolePages(() => app.address);
 

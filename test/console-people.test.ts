@@ -1,7 +1,7 @@
 /** What colleagues see of each other in the console, and what the tabs of one browser do only once. */
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { ownerEmail, ownerPassword } from "./support/app.ts";
-import { browserPath, hasBrowser } from "./support/browser.ts";
+import { describePages } from "./support/browser.ts";
 import { logOf, rowOf, useConsolePages } from "./support/console-pages.ts";
 import { createStoryService } from "./support/console-service.ts";
 import { useService, waitUntil } from "./support/served-process.ts";
@@ -10,7 +10,7 @@ const serve = useService({ TIDINGS_OWNER_EMAIL: ownerEmail, TIDINGS_OWNER_PASSWO
 const readAddress = async () => (await serve()).address;
 const { post, write } = createStoryService(readAddress);
 
-describe.skipIf(!hasBrowser)(`in ${browserPath}`, { timeout: 240_000 }, () => {
+describePages(() => {
   const { openSignedIn } = useConsolePages(readAddress);
 
   test("colleagues see who has a conversation open and who writes, and are told of mentions", async () => {

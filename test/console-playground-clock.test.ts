@@ -3,9 +3,9 @@
  *
  * @module-tag embedded
  */
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { operatorKey, ownerEmail, ownerPassword } from "./support/app.ts";
-import { browserPath, hasBrowser } from "./support/browser.ts";
+import { describePages } from "./support/browser.ts";
 import { useConsolePages } from "./support/console-pages.ts";
 import { createStoryService } from "./support/console-service.ts";
 import { phoneOf, traceOf, writeOnPhone } from "./support/playground.ts";
@@ -20,7 +20,7 @@ const serve = useService({
 const readAddress = async () => (await serve()).address;
 const { post } = createStoryService(readAddress);
 
-describe.skipIf(!hasBrowser)(`in ${browserPath}`, { timeout: 180_000 }, () => {
+describePages(() => {
   const { openSignedIn } = useConsolePages(readAddress);
 
   test("a flow that waits for a day answers when the clock has moved by a day", async () => {

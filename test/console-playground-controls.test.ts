@@ -1,7 +1,7 @@
 /** The controls of the playground: failures, reviews of templates, and what each of them changes. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { operatorKey, ownerEmail, ownerPassword } from "./support/app.ts";
-import { browserPath, hasBrowser, pageForms } from "./support/browser.ts";
+import { describePages, hasBrowser, pageForms } from "./support/browser.ts";
 import { useConsolePages } from "./support/console-pages.ts";
 import { createStoryService } from "./support/console-service.ts";
 import { findViolations } from "./support/find-violations.ts";
@@ -27,7 +27,7 @@ async function submitTemplate(name: string): Promise<string> {
   return data.id;
 }
 
-describe.skipIf(!hasBrowser)(`in ${browserPath}`, { timeout: 240_000 }, () => {
+describePages(() => {
   const { openSignedIn } = useConsolePages(readAddress);
   const openControls = async (number: string) => {
     const page = await openSignedIn(`playground?number=${encodeURIComponent(number)}`);

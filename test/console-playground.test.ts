@@ -1,7 +1,7 @@
 /** The playground of the console: from a first start to a delivered message, the phone, and the trace. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { operatorKey, ownerEmail, ownerPassword } from "./support/app.ts";
-import { browserPath, hasBrowser } from "./support/browser.ts";
+import { describePages } from "./support/browser.ts";
 import { runCommand } from "./support/command.ts";
 import { logOf, useConsolePages } from "./support/console-pages.ts";
 import { createStoryService } from "./support/console-service.ts";
@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => receiver[Symbol.asyncDispose]());
 
-describe.skipIf(!hasBrowser)(`in ${browserPath}`, { timeout: 120_000 }, () => {
+describePages(() => {
   const { open, openSignedIn } = useConsolePages(readAddress);
 
   // The first test: the service has nothing but what its first start makes.

@@ -1,13 +1,13 @@
 /** The console in a browser while the service is killed and started again at the same port and data. */
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { ownerEmail, ownerPassword } from "./support/app.ts";
-import { browserPath, hasBrowser } from "./support/browser.ts";
+import { describePages } from "./support/browser.ts";
 import { logOf, readLog, reply, useConsolePages } from "./support/console-pages.ts";
 import { createStoryService } from "./support/console-service.ts";
 import { ownPort } from "./support/own-port.ts";
 import { openProcesses, waitUntil } from "./support/served-process.ts";
 
-describe.skipIf(!hasBrowser)(`in ${browserPath}`, { timeout: 300_000 }, () => {
+describePages(() => {
   const address = `http://127.0.0.1:${ownPort}`;
   const { openSignedIn } = useConsolePages(() => address);
   const { put, write, readPhone } = createStoryService(() => address);

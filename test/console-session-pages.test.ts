@@ -3,11 +3,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type BrowserContextOptions, chromium, type Page } from "playwright-core";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { openDataFolder } from "../src/cli/data-folder/data-folder.ts";
 import { users } from "../tools/users.ts";
 import { ownerEmail, ownerPassword } from "./support/app.ts";
-import { browserPath, hasBrowser, pageForms, useBrowser } from "./support/browser.ts";
+import { browserPath, describePages, pageForms, useBrowser } from "./support/browser.ts";
 import { findViolations } from "./support/find-violations.ts";
 import { useService } from "./support/served-process.ts";
 import { createToken } from "./support/sign-in-links.ts";
@@ -44,7 +44,7 @@ async function createPerson() {
   return person;
 }
 
-describe.skipIf(!hasBrowser)(`in ${browserPath}`, { timeout: 120_000 }, () => {
+describePages(() => {
   const browser = useBrowser();
   let contexts = 0;
 

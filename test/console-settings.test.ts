@@ -2,12 +2,12 @@
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import type { Page } from "playwright-core";
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { catalogue } from "../tools/index.ts";
 import { operatorKey, ownerEmail, ownerPassword } from "./support/app.ts";
 import { connectAssistant } from "./support/assistant.ts";
 import { phoneNumbers } from "./support/broadcasts.ts";
-import { browserPath, hasBrowser, pageForms } from "./support/browser.ts";
+import { describePages, pageForms } from "./support/browser.ts";
 import { useConsolePages } from "./support/console-pages.ts";
 import { createStoryService } from "./support/console-service.ts";
 import { findViolations } from "./support/find-violations.ts";
@@ -62,7 +62,7 @@ async function makeKey(name: string) {
 
 const saved = (page: Page) => page.getByText("Saved.").last();
 
-describe.skipIf(!hasBrowser)(`in ${browserPath}`, { timeout: 240_000 }, () => {
+describePages(() => {
   const { openSignedIn } = useConsolePages(readAddress);
 
   test("an assistant is connected, its broadcast waits for a person, and arrives once", async () => {

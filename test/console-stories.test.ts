@@ -1,8 +1,8 @@
 /** Stories of the console in a browser: several people and tabs, other organizations, voice notes. */
 import type { BrowserContext, Page, Request, Route } from "playwright-core";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { operatorKey, ownerEmail, ownerPassword } from "./support/app.ts";
-import { browserPath, hasBrowser } from "./support/browser.ts";
+import { describePages } from "./support/browser.ts";
 import { logOf, readLog, reply, rowOf, useConsolePages } from "./support/console-pages.ts";
 import { createStoryService } from "./support/console-service.ts";
 import { useService, waitUntil } from "./support/served-process.ts";
@@ -16,7 +16,7 @@ const serve = useService({
 const readAddress = async () => (await serve()).address;
 const { post, write, readPhone } = createStoryService(readAddress);
 
-describe.skipIf(!hasBrowser)(`in ${browserPath}`, { timeout: 240_000 }, () => {
+describePages(() => {
   const { openSignedIn } = useConsolePages(readAddress);
 
   test("two people on one conversation see each other's replies and the assignment, each once", async () => {

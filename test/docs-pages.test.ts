@@ -1,8 +1,8 @@
 /** The pages under /docs/: every one is served, its links lead somewhere, and people can use it. */
 import type { Page } from "playwright-core";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { groups } from "../scripts/docs/pages/navigation.ts";
-import { browserPath, hasBrowser, pageForms, useBrowser } from "./support/browser.ts";
+import { describePages, pageForms, useBrowser } from "./support/browser.ts";
 import { findViolations } from "./support/find-violations.ts";
 import { iterations } from "./support/iterations.ts";
 import { useService } from "./support/served-process.ts";
@@ -73,7 +73,7 @@ test("a browser gets a page for an address without one, in which the address is 
   expect(await answer.text()).toContain("<h1>There is no route GET /docs/a&amp;b.</h1>");
 });
 
-describe.skipIf(!hasBrowser)(`in ${browserPath}`, { timeout: 120_000 }, () => {
+describePages(() => {
   const browser = useBrowser();
 
   async function open(path: string, colorScheme: "light" | "dark" = "light", width = 1280): Promise<Page> {

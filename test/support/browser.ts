@@ -4,7 +4,7 @@
  */
 import { existsSync } from "node:fs";
 import { type Browser, chromium } from "playwright-core";
-import { afterAll, beforeAll } from "vitest";
+import { afterAll, beforeAll, describe } from "vitest";
 
 export const browserPath = process.env.TEST_BROWSER ?? "/usr/bin/chromium";
 export const hasBrowser = existsSync(browserPath);
@@ -13,6 +13,11 @@ export const hasBrowser = existsSync(browserPath);
 export const pageForms = (["light", "dark"] as const).flatMap((colorScheme) =>
   [1280, 360].map((width) => ({ colorScheme, width })),
 );
+
+/** Tests of pages. A page in every form takes minutes on a busy machine. */
+export function describePages(tests: () => void): void {
+  describe.skipIf(!hasBrowser)(`in ${browserPath}`, { timeout: 300_000 }, tests);
+}
 
 /** One browser for the tests of a `describe`, running while they do. */
 export function useBrowser(): () => Browser {
