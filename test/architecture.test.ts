@@ -15,7 +15,7 @@ import { findTables } from "./support/tables.ts";
  * and read their tables; it writes only its own.
  */
 const domains: Readonly<Record<string, readonly string[]>> = {
-  foundation: ["sealing", "kernel", "settings", "problems", "query"],
+  foundation: ["sealing", "kernel", "settings", "cursor-texts", "problems", "query"],
   account: ["phone", "organization", "identity", "users", "rules", "api-keys", "auth", "inboxes"],
   money: ["prices", "wallet", "payments", "billing", "pricing"],
   content: ["uploads", "media", "templates", "quick-replies", "knowledge-base"],

@@ -193,8 +193,18 @@ describe("a service with made-up data", { timeout: 180_000 }, () => {
 /** A cursor of before the restore is rejected, also by the stream; cursors of after it continue. */
 async function expectCursorsOf(
   restored: TestApp,
-  { before, since }: { readonly before: string; readonly since: string },
+  { before, since, message }: { readonly before: string; readonly since: string; readonly message: string },
 ) {
+  await expect(
+    restored.call(messages.wait_for_message, { after: message, timeout_seconds: 0 }),
+  ).rejects.toMatchObject({
+    code: "invalid_cursor",
+    message: expect.stringContaining("of before this database was restored from a backup. Leave it out"),
+  });
+  const { meta: next } = await restored.call(messages.wait_for_message, { timeout_seconds: 0 });
+  const waited = await restored.call(messages.wait_for_message, { after: next.cursor, timeout_seconds: 0 });
+  expect(waited).toMatchObject({ data: [], meta: { is_timed_out: true } });
+
   await expect(restored.call(webhooks.list_events, { after: before })).rejects.toMatchObject({
     code: "invalid_cursor",
     message: expect.stringContaining("of before this database was restored from a backup"),
@@ -233,6 +243,7 @@ test("a restored service is held, and sends nothing again that waited when its b
     text,
   });
   const { meta: before } = await app.call(webhooks.list_events, {});
+  const { meta: read } = await app.call(messages.wait_for_message, { timeout_seconds: 0 });
   await app[Symbol.asyncDispose]();
   await runJson(["backup", backup, "--plain"], source.env);
 
@@ -293,7 +304,11 @@ test("a restored service is held, and sends nothing again that waited when its b
     await expect(restored.call(auth.refresh, refresh)).rejects.toMatchObject({
       code: "refresh_token_invalid",
     });
-    await expectCursorsOf(restored, { before: before.cursor, since: startsAt.toISOString() });
+    await expectCursorsOf(restored, {
+      before: before.cursor,
+      since: startsAt.toISOString(),
+      message: read.cursor,
+    });
   } finally {
     await restored[Symbol.asyncDispose]();
     await emulator[Symbol.asyncDispose]();

@@ -17,8 +17,8 @@ import {
   readWithSnapshot,
   rowsOf,
 } from "../../../../database/query/index.ts";
-import type { ReadContext } from "../../../foundation/kernel/index.ts";
-import { failCursor, openCursorTexts } from "./cursor-text.ts";
+import { type CursorTexts, failCursor, openCursorTexts } from "../../../foundation/cursor-texts.ts";
+import type { ReadContext, World } from "../../../foundation/kernel/index.ts";
 
 type Page = z.input<typeof contract.list_events.output>;
 
@@ -39,12 +39,19 @@ interface Start {
   readonly types: readonly string[];
 }
 
+/** The texts of the cursors of events. */
+export function openEventCursors(world: World): Promise<CursorTexts> {
+  const advice =
+    "Read on with list_events and since, the time of the last event that you have; some events may come a second time, with the same ids";
+  return openCursorTexts(world, advice);
+}
+
 /** Reads from the cursor, from the time, or from now on. @throws Failure `invalid_cursor`. */
 export async function readEvents(
   { db, world, organization }: Pick<ReadContext, "db" | "world" | "organization">,
   { after: text, since, types }: Start,
 ): Promise<Page> {
-  const texts = await openCursorTexts(world);
+  const texts = await openEventCursors(world);
   const cursor = text === undefined || text === "" ? text : texts.read(text);
   const after = cursor ?? (since && (await findCursorAt(db, organization, since)));
   if (after === undefined || after === "") {
@@ -191,7 +198,7 @@ function readCursor(text: string): EventCursor {
   }
   const [, transaction, id] = /^(\d{1,18})\.(evt_\w{1,60})$/.exec(last) ?? [];
   if (!isSnapshot(seen) || !isSnapshot(until ?? "") || transaction === undefined || id === undefined) {
-    throw failCursor(text);
+    throw failCursor(text, "not a cursor that list_events returned");
   }
   return { seen, page: { until: until ?? "", transaction, id } };
 }

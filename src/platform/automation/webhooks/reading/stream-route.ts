@@ -12,8 +12,7 @@ import { webhookEvents } from "../../../../../tools/webhooks.ts";
 import { readSnapshot } from "../../../../database/query/index.ts";
 import type { Caller } from "../../../../ports/transport/caller.ts";
 import { type ModuleRoute, requireScope, type World } from "../../../foundation/kernel/index.ts";
-import { openCursorTexts } from "./cursor-text.ts";
-import { datedCursor, isForgotten, readPageAfter } from "./list-events.ts";
+import { datedCursor, isForgotten, openEventCursors, readPageAfter } from "./list-events.ts";
 import { recordPolled } from "./polled.ts";
 import { getEventStreams } from "./streams.ts";
 
@@ -110,7 +109,7 @@ async function openStream(world: World, { caller, types, after: sent = "", shows
   }
   const { organization_id: organization } = caller;
   const { queries } = world.database;
-  const texts = await openCursorTexts(world);
+  const texts = await openEventCursors(world);
   const after = sent === "" ? "" : texts.read(sent);
   const now = world.now();
   // Before the cursor is taken: what is emitted after it is recorded.

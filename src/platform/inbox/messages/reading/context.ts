@@ -13,7 +13,7 @@ import { latestAssignment, whyUnassigned } from "../../routing/index.ts";
 import { automationIn } from "../hooks.ts";
 import type { MessageRow } from "../progress/index.ts";
 import { serializeMessage } from "../serialize.ts";
-import { cursorAt, writeCursor } from "../waiting/index.ts";
+import { cursorAt, openMessageCursors } from "../waiting/index.ts";
 import { describeActions } from "./actions.ts";
 import { describeWarnings } from "./warnings.ts";
 
@@ -25,13 +25,14 @@ const maxNotes = 10;
 /** @throws Failure `conversation_not_found`. */
 export async function readConversationContext({ id, messages: maxMessages }: Input, context: ReadContext) {
   const { caller, now, world } = context;
-  const [conversation, assignment, parties, latest, notes, automation] = await Promise.all([
+  const [conversation, assignment, parties, latest, notes, automation, cursors] = await Promise.all([
     getConversationDetails(context.db, context.organization, { id, now, reader: caller.user?.id }),
     latestAssignment(context.db, context.organization, id),
     readContactAndInbox(context, id),
     readLatest(context, id, maxMessages),
     readLatestNotes(context.db, { organization: context.organization, conversation_id: id, limit: maxNotes }),
     automationIn.run(world, context.db, { organization: context.organization, conversation_id: id }),
+    openMessageCursors(world),
   ]);
   const waiting_reason = await whyUnassigned(context.db, conversation);
   const { channel, settings, health, ...contact } = parties;
@@ -64,7 +65,7 @@ export async function readConversationContext({ id, messages: maxMessages }: Inp
       caller,
     ),
     warnings: describeWarnings({ contact, conversation, inbox: { settings, health }, windowRule, received }),
-    cursor: writeCursor(world, cursorAt(latest.snapshot, now)),
+    cursor: cursors.write(cursorAt(latest.snapshot, now)),
   };
 }
 

@@ -7,8 +7,9 @@
  */
 import { createHmac } from "node:crypto";
 import { z } from "zod";
-import { failField } from "../../../../../tools/errors.ts";
 import { lowestId } from "../../../../database/id.ts";
+import { failCursor, openCursorTexts } from "../../../foundation/cursor-texts.ts";
+import type { World } from "../../../foundation/kernel/index.ts";
 import { type AppSecrets, secretsOf } from "../../../foundation/sealing/index.ts";
 
 export interface Cursor {
@@ -26,6 +27,22 @@ const settledMs = 60_000;
 /** The position after all messages of the snapshot. */
 export function cursorAt(snapshot: string, now: Date): Cursor {
   return { seen: snapshot, from: lowestId("msg", new Date(now.getTime() - settledMs)), page: null };
+}
+
+export interface MessageCursors {
+  write(cursor: Cursor): string;
+  /** @throws Failure `invalid_cursor`. */
+  read(text: string): Cursor;
+}
+
+/** The texts of cursors, as callers get and send them. */
+export async function openMessageCursors(world: World): Promise<MessageCursors> {
+  const advice = "Leave it out: list_messages has the messages of a conversation from before";
+  const texts = await openCursorTexts(world, advice);
+  return {
+    write: (cursor) => texts.write(writeCursor(world, cursor)),
+    read: (text) => readCursor(world, texts.read(text), world.now()),
+  };
 }
 
 /** Signed: with a snapshot of one's own making and an early id, a query would read the whole table. */
@@ -61,8 +78,7 @@ function signaturesOf(secrets: AppSecrets, parts: readonly unknown[]): string[] 
 }
 
 export function createCursorError(text: string) {
-  const value = text.length > 64 ? `${text.slice(0, 64)}…` : text;
-  return failField("after", "invalid_cursor", { value, reason: "neither a valid cursor nor a message id" });
+  return failCursor(text, "neither a valid cursor nor a message id");
 }
 
 function parse(text: string): unknown {

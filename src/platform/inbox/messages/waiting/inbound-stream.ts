@@ -7,10 +7,10 @@ import {
   readWithSnapshot,
   refersTo,
 } from "../../../../database/query/index.ts";
-import type { AppSecrets } from "../../../foundation/sealing/index.ts";
+import type { World } from "../../../foundation/kernel/index.ts";
 import type { MessageRow } from "../progress/index.ts";
 import { channelOfMessage } from "../serialize.ts";
-import { type Cursor, createCursorError, cursorAt, readCursor } from "./cursor.ts";
+import { type Cursor, createCursorError, cursorAt, openMessageCursors } from "./cursor.ts";
 
 /** Per call: enough to read at once, and few enough that a burst does not fill a model's context. */
 const maxMessages = 20;
@@ -27,13 +27,13 @@ export interface InboundQuery {
  */
 export async function startCursor(
   after: string | undefined,
-  { db, organization, now, secrets }: InboundQuery & { readonly secrets: AppSecrets },
+  { db, organization, now, world }: InboundQuery & { readonly world: World },
 ): Promise<Cursor> {
   if (after === undefined) {
     return cursorAt(await readSnapshot(db), now);
   }
   if (!after.startsWith("msg_")) {
-    return readCursor(secrets, after, now);
+    return (await openMessageCursors(world)).read(after);
   }
   const message = await ofOrganization(db, organization)
     .selectFrom("messages")

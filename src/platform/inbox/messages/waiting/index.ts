@@ -10,7 +10,7 @@ import { requireActiveOrganization } from "../../../account/identity/index.ts";
 import type { ReadContext } from "../../../foundation/kernel/index.ts";
 import { requireConversation } from "../../conversations/index.ts";
 import { serializeMessage } from "../serialize.ts";
-import { writeCursor } from "./cursor.ts";
+import { openMessageCursors } from "./cursor.ts";
 import { readInbound, startCursor } from "./inbound-stream.ts";
 import { getWaiters, type Waiter } from "./waiters.ts";
 
@@ -25,7 +25,8 @@ export async function waitForMessage(input: Input, context: ReadContext) {
   if (conversation_id !== undefined) {
     await requireConversation(db, organization, conversation_id);
   }
-  let cursor = await startCursor(after, { db, organization, now, secrets: world });
+  const cursors = await openMessageCursors(world);
+  let cursor = await startCursor(after, { db, organization, now, world });
   const deadline = now.getTime() + timeout_seconds * 1000;
   const isOver = () => context.signal.aborted || world.stopping.aborted || world.now().getTime() >= deadline;
   // Added before the first read, so that a commit after that read sets the signal.
@@ -44,7 +45,7 @@ export async function waitForMessage(input: Input, context: ReadContext) {
     if (messages.length > 0 || isOver()) {
       return {
         data: messages.map((row) => serializeMessage(world, row)),
-        meta: { cursor: writeCursor(world, cursor), is_timed_out: messages.length === 0 },
+        meta: { cursor: cursors.write(cursor), is_timed_out: messages.length === 0 },
       };
     }
     await untilSignalled(waiter, isOver);
@@ -115,5 +116,5 @@ export async function waitWhilePending<Seen>(
   }
 }
 
-export { cursorAt, writeCursor } from "./cursor.ts";
+export { cursorAt, openMessageCursors } from "./cursor.ts";
 export { getWaiters } from "./waiters.ts";

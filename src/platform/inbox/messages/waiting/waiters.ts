@@ -162,7 +162,7 @@ async function poll(world: World, group: WaitGroup): Promise<void> {
     const query = { db: database.queries, organization, now: now() };
     const { conversations, next } = seen
       ? await readChangedConversations(seen, query)
-      : { conversations: [], next: await startCursor(undefined, { ...query, secrets: world }) };
+      : { conversations: [], next: await startCursor(undefined, { ...query, world }) };
     group.seen = next;
     for (const signal of added) {
       unpolled.delete(signal);

@@ -2,9 +2,9 @@
  * The text of a cursor: its position and, on a database that was restored, `~` and the id of the restore. A
  * cursor of before the restore is rejected, because its numbers of transactions are of another database.
  */
-import { failField } from "../../../../../tools/errors.ts";
-import type { World } from "../../../foundation/kernel/index.ts";
-import { readRestoreId } from "../../../foundation/settings.ts";
+import { failField } from "../../../tools/errors.ts";
+import type { World } from "./kernel/index.ts";
+import { readRestoreId } from "./settings.ts";
 
 export interface CursorTexts {
   write(position: string): string;
@@ -14,8 +14,12 @@ export interface CursorTexts {
 
 const ids = new WeakMap<World, Promise<string | undefined>>();
 
-/** The id is read once in a process: only a database that no service has used can be restored. */
-export async function openCursorTexts(world: World): Promise<CursorTexts> {
+/**
+ * The id is read once in a process: only a database that no service has used can be restored.
+ *
+ * @param advice what to do with a cursor of before the restore, as a sentence.
+ */
+export async function openCursorTexts(world: World, advice: string): Promise<CursorTexts> {
   const reading = ids.get(world) ?? readRestoreId(world.database);
   ids.set(world, reading);
   const id = await reading.catch((error: unknown) => {
@@ -27,7 +31,7 @@ export async function openCursorTexts(world: World): Promise<CursorTexts> {
     read(text) {
       const [position = "", ofRestore] = text.split("~");
       if (ofRestore !== id) {
-        throw failCursor(text, id === undefined ? ofAnother : beforeRestore);
+        throw failCursor(text, id === undefined ? ofAnother : `${beforeRestore}. ${advice}`);
       }
       return position;
     },
@@ -35,10 +39,9 @@ export async function openCursorTexts(world: World): Promise<CursorTexts> {
 }
 
 const ofAnother = "of another database";
-const beforeRestore =
-  "of before this database was restored from a backup. Read on with list_events and since, the time of the last event that you have; some events may come a second time, with the same ids";
+const beforeRestore = "of before this database was restored from a backup";
 
-export function failCursor(text: string, reason = "not a cursor that list_events returned") {
+export function failCursor(text: string, reason: string) {
   const value = text.length > 64 ? `${text.slice(0, 64)}…` : text;
   return failField("after", "invalid_cursor", { value, reason });
 }
