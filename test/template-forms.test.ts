@@ -1,7 +1,9 @@
 /** Templates with a button that opens a form: added by a sync, read-only, and sent with values. */
 import { expect, test } from "vitest";
+import { broadcasts } from "../tools/broadcasts/index.ts";
 import { templates } from "../tools/templates/index.ts";
 import examples from "./fixtures/whatsapp/meta-openapi-examples.json" with { type: "json" };
+import { createBroadcastHelpers } from "./support/broadcasts.ts";
 import { createEmulatedTemplates } from "./support/emulated-templates.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { useEmulatedWhatsApp } from "./support/whatsapp-channel.ts";
@@ -72,6 +74,29 @@ test("it is sent with a token and data by name, without them, and as components"
   const components = [body, action("trip-13", { flow_action_data: trip })];
   expect((await send("survey", { components })).components).toEqual(components);
   expect((await send("survey", { components: [body] })).components).toEqual([body, action("unused")]);
+});
+
+test("a broadcast sends it with what is mapped, and with the token and the data that every form has", async () => {
+  await createSurvey();
+  const { app, inbox, advance, emulator } = whatsApp();
+  const { cohort } = await createBroadcastHelpers(app).createCohort(["+14155550188"]);
+  const { id: template_id } = await find("survey");
+  const variable_mapping = { "1": { attribute: "name", default: "Ada" } };
+  const { data } = await app.call(broadcasts.create_broadcast, {
+    name: "Survey",
+    cohort_id: cohort.id,
+    inbox_id: inbox.id,
+    template_id,
+    variable_mapping,
+  });
+  await app.call(broadcasts.execute_broadcast, { id: data.id });
+  await advance(60_000);
+  const answer = await fetch(`${emulator.url}/emulator/messages?limit=1`);
+  const [{ body }] = ((await answer.json()) as Json).data;
+  expect(body.template.components).toEqual([
+    { type: "body", parameters: [{ type: "text", text: "Ada" }] },
+    action("unused"),
+  ]);
 });
 
 test.each([

@@ -29,14 +29,22 @@ export const formDefaults = ["unused", "{}"] as const;
 
 /** The value that a variable has without one of its own: the file of a card, or a part of a form's button. */
 export function sampleOf({ template_data, variables }: Version, variable: Variable): string | undefined {
-  const { component, card_index = 0, button_index = -1 } = variable;
+  const { component, card_index = 0 } = variable;
   if (component === "CARD_HEADER") {
     return template_data.cards?.[card_index]?.header.media_url;
   }
-  if (component === "BUTTONS" && template_data.buttons?.[button_index]?.type === "form") {
+  if (isOfForm({ template_data }, variable)) {
     return formDefaults[variables.filter((one) => isAt(one, variable)).indexOf(variable)];
   }
   return undefined;
+}
+
+/** Whether it is the token or the data of a button for a form. */
+export function isOfForm(
+  { template_data: { buttons = [] } }: Pick<Version, "template_data">,
+  { component, button_index = -1 }: Pick<Variable, "component" | "button_index">,
+): boolean {
+  return component === "BUTTONS" && buttons[button_index]?.type === "form";
 }
 
 /** The values that the variables of a place have without values of their own. */

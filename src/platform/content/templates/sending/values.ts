@@ -3,7 +3,7 @@ import { fileAddress, jsonObject, timestamp } from "../../../../../tools/contrac
 import type { TemplateContent } from "../../../../../tools/messages/index.ts";
 import { mediaHeaderTypes } from "../../../../../tools/templates/index.ts";
 import { variableTextsOf } from "../placeholders.ts";
-import { formDefaults, sampleOf, type TemplateValues, type Version } from "../version.ts";
+import { formDefaults, isOfForm, sampleOf, type TemplateValues, type Version } from "../version.ts";
 import { readComponents } from "./components.ts";
 
 /** @throws Failure `invalid_request` if the components have no known form. */
@@ -60,12 +60,21 @@ function countOf(entries: readonly (readonly [name: string, value: string])[], w
   return entries.filter(([name]) => name === wanted).length;
 }
 
-/** The variables that the keys name, by name or by number, and the names of all variables, each once. */
+/**
+ * The variables that the keys name, by name or by number, and the names of all variables, each once. Those of
+ * a form need no value.
+ */
 export function variableNames(version: Version, keys: readonly string[]) {
   const names = [...new Set(version.variables.map(({ name }) => name))];
   const byNumber = numberedNames(version);
   const nameOf = (key: string) => (names.includes(key) ? key : byNumber.get(key));
-  return { names, named: new Map(keys.map((key) => [key, nameOf(key)])) };
+  const ofForms = version.variables.filter((variable) => isOfForm(version, variable));
+  const optional = new Set(ofForms.map(({ name }) => name));
+  return {
+    names,
+    required: names.filter((name) => !optional.has(name)),
+    named: new Map(keys.map((key) => [key, nameOf(key)])),
+  };
 }
 
 /** The names of the body's variables, keyed by number. */
