@@ -12,6 +12,7 @@ import { plans } from "../tools/plans.ts";
 import { templates } from "../tools/templates/index.ts";
 import { webhooks } from "../tools/webhooks.ts";
 import { ownerKey, startTestApp, type TestApp } from "./support/app.ts";
+import { createApprovalHelpers } from "./support/approvals.ts";
 import { createBroadcastHelpers } from "./support/broadcasts.ts";
 import { createEmulatedTemplates } from "./support/emulated-templates.ts";
 import { expectFailure } from "./support/expect-failure.ts";
@@ -264,6 +265,29 @@ describe("a code", () => {
       code: "code_not_sendable",
     });
     expect(await tablesWith(app, code)).toEqual([]);
+    expect(logged.join("\n")).not.toContain(code);
+  });
+});
+
+describe("a code is refused at once, and stored nowhere,", () => {
+  test.each([
+    ["a plan before it is sent", { mode: "plan" }],
+    ["the release of a person in each case", { mode: "approve" }],
+    ["the release of a person", { approve: { recipients_above: 0 } }],
+    ["the confirmation of the client's user", { mode: "confirm" }],
+    ["a person at the limit of its budget", { budgets: { messages: { day: 0 } } }],
+  ] as const)("from a key that needs %s", async (_, rules) => {
+    const { app, inbox } = whatsApp();
+    const { key } = await createApprovalHelpers(app).createKey(rules);
+    const { data: before } = await app.call(plans.list_plans, {});
+    const input = { to, type: "template" as const, inbox_id: inbox.id, template: content("sign_in") };
+    const options = { key, idempotencyKey: "code-held" };
+    const failure = await expectFailure(app.call(messages.send_message, input, options));
+    expect(failure).toMatchObject({ status: 422, code: "code_not_sendable" });
+    await app.runDueJobs();
+    expect(await app.call(plans.list_plans, {})).toMatchObject({ data: before });
+    expect(await tablesWith(app, code)).toEqual([]);
+    expect(await tablesWith(app, "sealed_code")).toEqual([]);
     expect(logged.join("\n")).not.toContain(code);
   });
 });

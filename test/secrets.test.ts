@@ -5,11 +5,14 @@
 import { readFile } from "node:fs/promises";
 import { sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { nameOfSealed } from "../src/platform/foundation/sealing/index.ts";
 import { sealedColumns } from "../src/platform/index.ts";
 import { apiKeys } from "../tools/api-keys.ts";
 import { auth } from "../tools/auth.ts";
 import { flows } from "../tools/flows/index.ts";
+import { messages } from "../tools/messages/index.ts";
 import { plans } from "../tools/plans.ts";
+import { templates } from "../tools/templates/index.ts";
 import { users } from "../tools/users.ts";
 import { webhooks } from "../tools/webhooks.ts";
 import { ownerEmail, ownerPassword, silentLog, startTestApp, type TestApp } from "./support/app.ts";
@@ -62,6 +65,21 @@ async function holdPlannedCall(app: TestApp): Promise<WebhookReceiver> {
   app.call(plans.run_plan, { id: plan.data.id }).catch(() => undefined);
   await expect.poll(() => held.received.length).toBe(1);
   return held;
+}
+
+/** Sends a message with a code. It waits until the clock is advanced. */
+async function queueCode(app: TestApp) {
+  const template = { name: "sign_in", language: "en" };
+  const draft = { ...template, button: "copy_code" as const };
+  const { data } = await app.call(templates.create_otp_template, draft);
+  await app.call(templates.submit_template, { id: data.id });
+  await app.advanceTime(1_000);
+  const input = { to: "+14155550123", type: "template" as const };
+  const sent = await app.call(messages.send_message, {
+    ...input,
+    template: { ...template, variables: { code: "Q7Z-918-XK" } },
+  });
+  return sent.data;
 }
 
 async function repeatCreate(app: TestApp): Promise<unknown> {
@@ -139,6 +157,41 @@ describe("without the secret that sealed them", () => {
   });
 });
 
+describe("a one-time code of a message that waits", () => {
+  const read = async (
+    app: TestApp,
+    { id: message_id, conversation_id }: Awaited<ReturnType<typeof queueCode>>,
+  ) => (await app.call(messages.get_message, { message_id, conversation_id })).data;
+
+  test("is sent after two rotations of the secret", async () => {
+    const sent = await run(start(a), queueCode);
+    await run(start(b, a), () => Promise.resolve());
+    await run(start(c, b), async (app) => {
+      await app.advanceTime(10_000);
+      expect(await read(app, sent)).toMatchObject({ status: "delivered" });
+    });
+  });
+
+  test("counts at a start with another secret, and is given up with TIDINGS_SECRET_LOST", async () => {
+    const sent = await run(start(a), queueCode);
+    await expect(start(c)).rejects.toThrow(/^1 stored values .*\(1 in messages\.content\.sealed_code\)/);
+    await run(start(c, undefined, { TIDINGS_SECRET_LOST: "true" }), async (app) => {
+      await app.advanceTime(10_000);
+      expect(await read(app, sent)).toMatchObject({ status: "failed", error: { code: "code_gone" } });
+    });
+    await run(start(c), async (app) => expect((await read(app, sent)).status).toBe("failed"));
+  });
+
+  test("stops no start once its message is sent", async () => {
+    const sent = await run(start(a), async (app) => {
+      const queued = await queueCode(app);
+      await app.advanceTime(10_000);
+      return queued;
+    });
+    await run(start(c), async (app) => expect((await read(app, sent)).status).toBe("delivered"));
+  });
+});
+
 test("more values than a batch are sealed again, also those that an interrupted start has left", async () => {
   await run(start(), async (app) => {
     await store(app);
@@ -177,7 +230,7 @@ test("two processes that start at once with the secrets exchanged open each othe
 });
 
 describe("the list of sealed columns", () => {
-  const names = sealedColumns.map(({ table, column }) => `${table}.${column}`);
+  const names = sealedColumns.map(nameOfSealed);
 
   test("has every column whose type is sealed", async () => {
     const text = await readFile("src/database/schema/tables.ts", "utf8");
@@ -185,7 +238,12 @@ describe("the list of sealed columns", () => {
     const declared = tables.flatMap(([, table, body = ""]) =>
       [...body.matchAll(/^ {4}(\w+): .*Sealed/gm)].map(([, column]) => `${table}.${column}`),
     );
-    expect([...names].sort()).toEqual(declared.sort());
+    const contents = await readFile("src/database/schema/inbox.ts", "utf8");
+    const members = Array.from(
+      contents.matchAll(/^ {2}readonly (\w+)\?: SealedText;/gm),
+      ([, member]) => `messages.content.${member}`,
+    );
+    expect([...names].sort()).toEqual([...declared, ...members].sort());
   });
 
   test("has every column in which an operation that shows a secret stores a sealed text", async () => {
@@ -214,16 +272,29 @@ describe("the list of sealed columns", () => {
         input: { phone_number: "+14155550193" },
       });
       await app.call(plans.run_plan, { id: made.data.id });
-      await using held = await holdPlannedCall(app);
+      await queueCode(app);
       const { queries } = app.server.database;
+      const tables = await queries.introspection.getTables();
       const found = [];
-      for (const { name: table, columns } of await queries.introspection.getTables()) {
+      // The call of the plan ends after 10 s, and its intent is deleted.
+      await using held = await holdPlannedCall(app);
+      for (const { name: table, columns } of tables) {
         for (const { name: column } of columns) {
           const { rows } = await sql`
             select from ${sql.table(table)}
             where ${sql.ref(column)}::text ~ '^"?[A-Za-z0-9_-]{16}[.][A-Za-z0-9_-]{22}[.][A-Za-z0-9_-]+"?$' limit 1
           `.execute(queries);
           found.push(...rows.map(() => `${table}.${column}`));
+        }
+      }
+      for (const { name: table, columns } of tables) {
+        for (const { name: column } of columns) {
+          const { rows: members } = await sql<{ readonly member: string }>`
+            select distinct sealed.parts[1] as member from ${sql.table(table)}, regexp_matches(
+              ${sql.ref(column)}::text, '"(\\w+)": ?"[A-Za-z0-9_-]{16}[.][A-Za-z0-9_-]{22}[.][A-Za-z0-9_-]+"', 'g'
+            ) as sealed(parts)
+          `.execute(queries);
+          found.push(...members.map(({ member }) => `${table}.${column}.${member}`));
         }
       }
       expect(held.received).toHaveLength(1);

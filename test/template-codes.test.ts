@@ -1,8 +1,8 @@
 /** Templates with a button that copies a code: how they are reviewed, read and sent. */
 import { describe, expect, test } from "vitest";
 import { fromComponents, toComponents } from "../src/adapters/channel/whatsapp/templates/components.ts";
-import { type TemplateData, templates } from "../tools/templates/index.ts";
-import { createEmulatedTemplates } from "./support/emulated-templates.ts";
+import { templates } from "../tools/templates/index.ts";
+import { createEmulatedTemplates, type TemplateInput } from "./support/emulated-templates.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { useEmulatedWhatsApp } from "./support/whatsapp-channel.ts";
 
@@ -10,7 +10,7 @@ const whatsApp = useEmulatedWhatsApp();
 const { create, approve, find, listed, send, createAtMeta } = createEmulatedTemplates(whatsApp);
 
 const body = "Our canoes are cheaper until Friday, with this code.";
-const data: TemplateData = {
+const data: TemplateInput = {
   body,
   buttons: [
     { type: "url", text: "Visit", url: "https://example.com/{{1}}" },
@@ -69,7 +69,13 @@ test("an edit is submitted, and a template that was created at Meta is added", a
     variables: [{ name: "button_1_code", component: "BUTTONS", button_index: 1, example: "LAKE30" }],
   });
   const { app } = whatsApp();
-  const template_data = { ...added.template_data, body: "Our canoes are cheaper until Sunday." };
+  const template_data: TemplateInput = {
+    body: "Our canoes are cheaper until Sunday.",
+    buttons: [
+      { type: "quick_reply", text: "Thanks" },
+      { type: "copy_code", text: "Copy offer code" },
+    ],
+  };
   const { data: changed } = await app.call(templates.update_template, { id: added.id, template_data });
   expect(changed.variables).toEqual(added.variables);
   await approve(added.id);

@@ -1,14 +1,14 @@
 /** Templates with a place as header: how they are reviewed, read and sent. */
 import { describe, expect, test } from "vitest";
-import { type TemplateData, templates } from "../tools/templates/index.ts";
-import { createEmulatedTemplates } from "./support/emulated-templates.ts";
+import { templates } from "../tools/templates/index.ts";
+import { createEmulatedTemplates, type TemplateInput } from "./support/emulated-templates.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { useEmulatedWhatsApp } from "./support/whatsapp-channel.ts";
 
 const whatsApp = useEmulatedWhatsApp();
 const { create, approve, find, listed, send, createAtMeta } = createEmulatedTemplates(whatsApp);
 
-const data: TemplateData = {
+const data: TemplateInput = {
   header: { type: "location" },
   body: "Hello {{1}}, your canoe waits for you at this place.",
 };

@@ -11,7 +11,6 @@ const body = { type: "BODY", text: "Our canoes are at the lake." };
 const withButtons = (...buttons: object[]) => [body, { type: "BUTTONS", buttons }];
 
 test.each([
-  ["form", "UTILITY", withButtons({ type: "FLOW", text: "Open", flow_id: "1" })],
   ["catalog", "MARKETING", withButtons({ type: "CATALOG", text: "View" })],
   ["unknown", "MARKETING", [body, { type: "CALL_PERMISSION_REQUEST" }]],
 ])("a template is named with the reason %s", async (reason, category, components) => {

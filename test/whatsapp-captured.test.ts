@@ -7,17 +7,14 @@ import examples from "./fixtures/whatsapp/meta-openapi-examples.json" with { typ
 import replay from "./fixtures/whatsapp/replay-dm-whatsapp.json" with { type: "json" };
 import samples from "./fixtures/whatsapp/sample-messages.json" with { type: "json" };
 import type { TestApp } from "./support/app.ts";
+import { adaptPayload, postPayload, sendSubject } from "./support/captured-payloads.ts";
 import { jpeg } from "./support/files.ts";
 import {
   type createWhatsAppInbox,
-  credentials,
   deliver,
   type GraphApi,
   inboundText,
   messagesChange,
-  openWindow,
-  postWebhook,
-  sendText,
   startGraphApi,
   startWhatsAppApp,
 } from "./support/whatsapp.ts";
@@ -48,37 +45,15 @@ async function newest() {
 }
 
 let repetition = 100;
-/** A captured payload with our number's id, and with message ids and persons that no other payload has. */
 function ours(payload: unknown): Json {
   repetition += 1;
-  const text = JSON.stringify(payload)
-    .replace(/"phone_number_id":"\d+"/g, `"phone_number_id":"${credentials.phone_number_id}"`)
-    .replace(/"(id|message_id)":"(wamid\.[^"]+)"/g, `"$1":"$2${repetition}"`)
-    .replace(/\b(1\d{7})\d{3}\b/g, `$1${repetition}`)
-    .replace(/\bUS\.\d+/g, `$&${repetition}`);
-  return JSON.parse(text);
+  return adaptPayload(payload, repetition);
 }
+
+const target = () => ({ graph, app, inbox });
 
 async function post(payload: Json): Promise<void> {
-  expect((await postWebhook(app, inbox, { body: JSON.stringify(payload) })).status).toBe(200);
-  await app.runDueJobs();
-}
-
-/** A message of ours to the person of a payload, with this id at WhatsApp. */
-async function sendAs(id: string, person: string) {
-  await openWindow(app, inbox, person);
-  const usual = graph.routes["POST messages"];
-  graph.routes["POST messages"] = () => ({ body: { messages: [{ id }] } });
-  const sent = await sendText(app, inbox, `+${person}`);
-  graph.routes["POST messages"] = usual ?? (() => ({}));
-  return sent;
-}
-
-/** Sends what the payload is about, if there is something. */
-async function sendSubject(payload: Json) {
-  const { messages: [message] = [], statuses: [status] = [] } = payload.entry[0].changes[0].value;
-  const id = message?.context?.id ?? message?.reaction?.message_id ?? status?.id;
-  return id === undefined ? undefined : sendAs(id, message?.from ?? status.recipient_id);
+  expect(await postPayload(target(), payload)).toBe(200);
 }
 
 /** The contact with this number or id. */
@@ -113,7 +88,7 @@ async function expectEffect(captured: unknown, effect: Effect): Promise<void> {
   const payload = ours(captured);
   const [message] = payload.entry[0].changes[0].value.messages ?? [];
   const known = effect.move && (await meet(`${effect.move.from}${repetition}`));
-  const subject = await sendSubject(payload);
+  const subject = await sendSubject(target(), payload);
   const before = await stored();
   await post(payload);
   await post(payload);

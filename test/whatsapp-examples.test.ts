@@ -4,6 +4,7 @@
  */
 import { beforeAll, describe, expect, test } from "vitest";
 import { sampleFiles } from "../emulator/control/sample-files.ts";
+import { code, table } from "../scripts/docs/markdown.ts";
 import type { InputOf } from "../tools/contract/index.ts";
 import { conversations } from "../tools/conversations.ts";
 import { inboxes } from "../tools/inboxes.ts";
@@ -12,6 +13,8 @@ import { uploads } from "../tools/uploads.ts";
 import examples from "./fixtures/whatsapp/meta-openapi-examples.json" with { type: "json" };
 import type { TestApp } from "./support/app.ts";
 import { jpeg, mp4, ogg, pdf } from "./support/files.ts";
+import { readTableBelow } from "./support/page-table.ts";
+import { contacts, type ExampleContent, location } from "./support/sent-examples.ts";
 import { deliver, type GraphApi, type Inbox, openWindow, useWhatsApp } from "./support/whatsapp.ts";
 import type { Json } from "./support/whatsapp-emulator.ts";
 
@@ -23,7 +26,6 @@ const person = "14155550123";
 const to = `+${person}`;
 
 type Input = InputOf<typeof messages.send_message>;
-type Sent = Omit<Input, "to" | "inbox_id">;
 
 /** The id that WhatsApp gives to our upload of each type. */
 const mediaIds: Record<string, string> = {};
@@ -69,7 +71,10 @@ const helloWorld = {
   components: [{ type: "BODY", text: "Welcome and congratulations!" }],
 };
 
-const media = (type: "image" | "video" | "document" | "audio" | "sticker", more: Partial<Sent> = {}) => ({
+const media = (
+  type: "image" | "video" | "document" | "audio" | "sticker",
+  more: Partial<ExampleContent> = {},
+) => ({
   url: { type, media_url: address(type), ...more },
   id: () => ({ type, media_url: files[type] ?? "", ...more }),
 });
@@ -81,52 +86,11 @@ const document = media("document", {
   caption: "<DOCUMENT_CAPTION_TO_SEND>",
   file_name: "<DOCUMENT_FILENAME>",
 });
-const documentAt = (caption: string): Sent => ({ type: "document", media_url: address("document"), caption });
-
-const location: Sent = {
-  type: "location",
-  location: {
-    latitude: 37.758056,
-    longitude: -122.425332,
-    name: "META HQ",
-    address: "1 Hacker Way, Menlo Park, CA 94025",
-  },
-};
-
-const place = { city: "Menlo Park", country: "United States", country_code: "us", state: "CA" };
-const contacts: Sent = {
-  type: "contacts",
-  contacts: [
-    {
-      name: "John Smith",
-      first_name: "John",
-      middle_name: "D.",
-      last_name: "Smith",
-      prefix: "Dr",
-      suffix: "Jr",
-      organization: "WhatsApp",
-      department: "Design",
-      job_title: "Manager",
-      birthday: "2012-08-18",
-      phones: [
-        { phone: "+1 (940) 555-1234", type: "HOME" },
-        { phone: "+1 (650) 555-1234", type: "WORK", wa_id: "16505551234" },
-      ],
-      emails: [
-        { email: "test@fb.com", type: "WORK" },
-        { email: "test@whatsapp.com", type: "HOME" },
-      ],
-      urls: [
-        { url: "https://www.facebook.com", type: "WORK" },
-        { url: "https://www.whatsapp.com", type: "HOME" },
-      ],
-      addresses: [
-        { ...place, street: "1 Hacker Way", zip: "94025", type: "HOME" },
-        { ...place, street: "200 Jefferson Dr", zip: "94025", type: "WORK" },
-      ],
-    },
-  ],
-};
+const documentAt = (caption: string): ExampleContent => ({
+  type: "document",
+  media_url: address("document"),
+  caption,
+});
 
 const row = (section: number, index: number) => ({
   id: `<LIST_SECTION_${section}_ROW_${index}_ID>`,
@@ -137,7 +101,7 @@ const section = (number: number) => ({
   title: `<LIST_SECTION_${number}_TITLE>`,
   rows: [row(number, 1), row(number, 2)],
 });
-const list: Sent = {
+const list: ExampleContent = {
   type: "interactive",
   interactive: {
     body: "<BODY_TEXT>",
@@ -148,7 +112,7 @@ const list: Sent = {
 };
 const choice = (index: number) => ({ id: `<UNIQUE_BUTTON_ID_${index}>`, title: `<BUTTON_TITLE_${index}>` });
 
-const interactive = (content: NonNullable<Sent["interactive"]>): Sent => ({
+const interactive = (content: NonNullable<ExampleContent["interactive"]>): ExampleContent => ({
   type: "interactive",
   interactive: content,
 });
@@ -168,7 +132,7 @@ const bread =
 const optional = { amount: 1, description: "optional_text" };
 
 /** What the API is called with. A function is called after the uploads. */
-const expressed: Record<string, Sent | (() => Sent)> = {
+const expressed: Record<string, ExampleContent | (() => ExampleContent)> = {
   "Send Audio Message by ID": audio.id,
   "Send Audio Message by URL": audio.url,
   "Send Catalog Message": interactive({
@@ -263,13 +227,17 @@ const expressed: Record<string, Sent | (() => Sent)> = {
   "Send Video Message by URL": video.url,
 };
 
-/** What other operations send. */
-const byOperations = ["Send typing indicator and read receipt", "Send Reply with Reaction Message"];
+const marking = "Send typing indicator and read receipt";
+/** What other operations send, and a template that is not created here. Other tests show it. */
+const byOperations: Readonly<Record<string, string>> = {
+  [marking]: "`update_conversation` with `is_unread: false`",
+  "Send Reply with Reaction Message": "`react_to_message`",
+  "Send Flow Template Message": "`send_message`: `template`, which was created in WhatsApp Manager",
+};
 
 const localized = "WhatsApp shows the fallback text of such a value: send it as the variable's value.";
 const notExpressible: Record<string, string> = {
   "Send Catalog Template Message": "Templates with a catalog button can't be created here.",
-  "Send Flow Template Message": "Templates with a button for a form can't be created here.",
   "Send Message Template Interactive": localized,
   "Send Message Template Media": localized,
   "Send Message Template Text": localized,
@@ -281,9 +249,28 @@ const notExpressible: Record<string, string> = {
 const requests = examples.operations["post /{Version}/{Phone-Number-ID}/messages"];
 
 test("each example is sent, or has the reason why it can't be", () => {
-  const known = [...Object.keys(expressed), ...byOperations, ...Object.keys(notExpressible)];
+  const known = [...Object.keys(expressed), ...Object.keys(byOperations), ...Object.keys(notExpressible)];
   expect(requests.map(({ name }) => name).sort()).toEqual(known.sort());
-  expect(known.length - Object.keys(notExpressible).length).toBe(42);
+  expect(known.length - Object.keys(notExpressible).length).toBe(43);
+});
+
+/** The members of the request that the example needs. */
+function describeSending(name: string, example: Json): string {
+  const wanted = expressed[name];
+  if (wanted === undefined) {
+    return byOperations[name] ?? `Not sent: ${notExpressible[name]}`;
+  }
+  const { type, interactive: offer } = typeof wanted === "function" ? wanted() : wanted;
+  const texts = ["header", "body", "footer"];
+  const offered = Object.keys(offer ?? {}).filter((member) => !texts.includes(member));
+  const members = offer ? offered.map((member) => `interactive.${member}`) : [type];
+  return ["`send_message`: ", members.map(code).join(", "), example.context ? ", `reply_to`" : ""].join("");
+}
+
+test("the page has how each example is sent", async () => {
+  const rows = requests.map(({ name, value }) => [name, describeSending(name, value)]);
+  const written = table(["Example", "How it is sent"], rows);
+  expect(await readTableBelow("docs/whatsapp-examples.md", "What is sent")).toBe(written);
 });
 
 /** A message of the contact, which a reply quotes; its id at WhatsApp. */
@@ -337,8 +324,8 @@ describe("Meta's example", () => {
     await app.advanceTime(6_000);
   });
 
-  test("Send typing indicator and read receipt", async () => {
-    const example: Json = requests.find(({ name }) => name === byOperations[0])?.value;
+  test(marking, async () => {
+    const example: Json = requests.find(({ name }) => name === marking)?.value;
     const { conversation_id, channel_message_id } = await receive();
     await app.call(inboxes.update_inbox, { id: inbox.id, settings: { read_marks: "typing" } });
     await app.call(conversations.update_conversation, { id: conversation_id, is_unread: false });

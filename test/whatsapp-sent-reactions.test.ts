@@ -7,6 +7,7 @@ import { messages } from "../tools/messages/index.ts";
 import { wallet } from "../tools/wallet.ts";
 import examples from "./fixtures/whatsapp/meta-openapi-examples.json" with { type: "json" };
 import { createApprovalHelpers } from "./support/approvals.ts";
+import { createBudgetHelpers } from "./support/budgets.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { graphError, whatsAppNumber } from "./support/whatsapp.ts";
 import { useWhatsAppCustomer } from "./support/whatsapp-customer.ts";
@@ -118,6 +119,35 @@ test("outside the window, to a blocked contact, or against a key's rules is refu
   await app.advanceTime(24 * 3_600_000);
   expect(await codeOf(react(own, "👍"))).toBe("outside_service_window");
   expect(graph.sent()).toHaveLength(sent);
+});
+
+test("counts on the budget for messages of its key, which can hold it back; its removal does not count", async () => {
+  const { app, graph, write } = customer();
+  const { createBudgetedKey, useOf } = createBudgetHelpers(app);
+  const own = await write("Hello");
+  const { key, id } = await createBudgetedKey({ messages: { day: 2 } });
+  const used = async () => (await useOf(id))?.messages.day.used;
+  await react(own, "👍", { key });
+  expect(await used()).toBe(1);
+  await react(own, null, { key });
+  expect(await used()).toBe(1);
+  const accept = graph.routes["POST messages"];
+  graph.routes["POST messages"] = () => graphError(131009);
+  await expectFailure(react(own, "👍", { key }));
+  Object.assign(graph.routes, { "POST messages": accept });
+  // As a message that fails later, one that the channel rejects is not given back.
+  expect(await used()).toBe(2);
+  const sent = graph.sent().length;
+  const failure = await expectFailure(react(own, "🎉", { key, idempotencyKey: "held" }));
+  const budget = { holder: id, kind: "messages", period: "day", limit: 2, used: 2, needed: 1 };
+  expect(failure).toMatchObject({ status: 403, code: "budget_reached", error: { budget } });
+  expect(graph.sent()).toHaveLength(sent);
+  expect(await used()).toBe(2);
+  await app.advanceTime(14 * 3_600_000);
+  await react(own, "🎉", { key, idempotencyKey: "held" });
+  await react(own, "🎉", { key, idempotencyKey: "held" });
+  expect(await used()).toBe(1);
+  expect(graph.sent()).toHaveLength(sent + 1);
 });
 
 test("that WhatsApp rejects is not shown, and its reason is the caller's", async () => {

@@ -180,7 +180,7 @@ const subTypes: Readonly<Record<string, string>> = {
 function requireButton(button: TemplateButton, index: number, sent: SentComponent | undefined): void {
   const type = typeOf(button);
   const needsText = type === "URL" && variablesOf(button.url).length > 0;
-  const isNeeded = needsText || type === "COPY_CODE";
+  const isNeeded = needsText || type === "COPY_CODE" || type === "FLOW";
   if (!sent) {
     if (isNeeded) {
       throw new GraphError(131008, `buttons: Button at index ${index} of type ${type} requires a parameter`);
@@ -196,8 +196,13 @@ function requireButton(button: TemplateButton, index: number, sent: SentComponen
   if (type === "URL" && !needsText) {
     throw new GraphError(132000, `buttons: the url at index ${index} has no variable`);
   }
-  const [{ text = "", coupon_code = "" } = {}] = sent.parameters;
-  if ((needsText && text === "") || (type === "COPY_CODE" && coupon_code === "")) {
+  const [{ text = "", coupon_code = "", action } = {}] = sent.parameters;
+  const isMissing = {
+    URL: needsText && text === "",
+    COPY_CODE: coupon_code === "",
+    FLOW: typeof action !== "object",
+  };
+  if (isMissing[type as keyof typeof isMissing]) {
     throw new GraphError(131008, `buttons: Button at index ${index} of type ${type} requires a parameter`);
   }
 }

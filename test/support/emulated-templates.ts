@@ -7,6 +7,7 @@ import type { useEmulatedWhatsApp } from "./whatsapp-channel.ts";
 import type { Json } from "./whatsapp-emulator.ts";
 
 type Input = InputOf<typeof templates.create_template>;
+export type TemplateInput = Input["template_data"];
 
 export function createEmulatedTemplates(whatsApp: ReturnType<typeof useEmulatedWhatsApp>) {
   const { app_id, waba_id, access_token } = defaults;

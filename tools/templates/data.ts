@@ -10,7 +10,6 @@ export const templateSkipReasons = [
   "authentication",
   "carousel",
   "limited_time_offer",
-  "form",
   "catalog",
   "limit",
   "unknown",
@@ -53,7 +52,6 @@ const Button = z.object({
   url: z.string().max(2048).optional().describe("May end with {{1}}"),
   phone_number: z.string().max(32).optional(),
 });
-export type TemplateButton = z.infer<typeof Button>;
 
 /** The field that each type of header or button must have besides a button's text. */
 const requiredBy = {
@@ -113,6 +111,14 @@ export const Variable = z.object({
   example: z.string().min(1).max(1024).optional().describe("For the review"),
 });
 
+/** A button of a template here or at the authority, which alone can create buttons for forms. */
+const StoredButton = Button.extend({
+  type: z.enum([...buttonTypes, "form"]),
+  /** Of a button that opens a form: its id at the authority. */
+  flow_id: z.string().max(255).optional(),
+});
+export type TemplateButton = z.infer<typeof StoredButton>;
+
 /** What WhatsApp allows: templates that were created there may have more than those of this service. */
 const authorityLimits = { buttons: 10, cards: 10, cardButtons: 2 } as const;
 
@@ -151,7 +157,7 @@ export const Authentication = z.object({
 export type Authentication = z.output<typeof Authentication>;
 
 export const StoredTemplateData = parts.extend({
-  buttons: z.array(Button).max(authorityLimits.buttons).optional(),
+  buttons: z.array(StoredButton).max(authorityLimits.buttons).optional(),
   /** Of a template for codes. */
   authentication: Authentication.optional(),
   /** Of a limited-time offer. */
@@ -168,7 +174,7 @@ export const StoredTemplateData = parts.extend({
       z.object({
         header: Header.pick({ media_url: true }).extend({ type: z.enum(cardHeaderTypes) }),
         body: z.string().optional(),
-        buttons: z.array(Button).max(authorityLimits.cardButtons).optional(),
+        buttons: z.array(StoredButton).max(authorityLimits.cardButtons).optional(),
       }),
     )
     .max(authorityLimits.cards)
@@ -202,6 +208,7 @@ export function readOnlyParts({
   return [
     ...(authentication ? ["a text of WhatsApp's for codes"] : []),
     ...(buttons.length > maxButtons ? [`${buttons.length} buttons`] : []),
+    ...(buttons.some(({ type }) => type === "form") ? ["a button for a form"] : []),
     ...(offer ? ["a limited-time offer"] : []),
     ...(cards ? ["a carousel"] : []),
   ];

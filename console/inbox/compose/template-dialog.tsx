@@ -141,10 +141,11 @@ function Variables({ template, contactName, onSend, onBack }: VariablesProps) {
     ),
   );
   const filled = fillTemplate(template, values.value);
-  // The file of a card has a sample.
-  const isOptional = (variable: Variable) =>
-    template.template_data.cards?.[variable.card_index ?? 0]?.header.media_url !== undefined &&
-    variable.component === "CARD_HEADER";
+  const { cards, buttons } = template.template_data;
+  // The file of a card has a sample, and a form has a default token and no data.
+  const isOptional = ({ component, card_index = 0, button_index = -1 }: Variable) =>
+    (component === "CARD_HEADER" && cards?.[card_index]?.header.media_url !== undefined) ||
+    (component === "BUTTONS" && buttons?.[button_index]?.type === "form");
   const form = useRef<HTMLFormElement>(null);
   // The button that had the focus is no longer there.
   useEffect(() => form.current?.querySelector<HTMLElement>("input, [type=submit]")?.focus(), []);

@@ -54,7 +54,7 @@ export const groups: readonly PageGroup[] = [
     "knowledge-base",
     "chatbot",
   ),
-  group("Channels", "simulated-channel", "whatsapp", "whatsapp-emulator"),
+  group("Channels", "simulated-channel", "whatsapp", "whatsapp-examples", "whatsapp-emulator"),
   group("Money", "wallet", "payments", "billing", "pricing", "prices"),
   group(
     "Operation",

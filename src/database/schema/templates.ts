@@ -1,10 +1,12 @@
 /** Columns of message templates. */
 
 type Button = {
-  readonly type: "quick_reply" | "url" | "phone_number" | "copy_code";
+  readonly type: "quick_reply" | "url" | "phone_number" | "copy_code" | "form";
   readonly text: string;
   readonly url?: string | undefined;
   readonly phone_number?: string | undefined;
+  /** Of a button for a form. */
+  readonly flow_id?: string | undefined;
 };
 
 type Authentication = {
@@ -78,6 +80,14 @@ type TemplateFile = {
   readonly upload?: string | undefined;
 };
 
+/** What a button of a template is sent with. */
+type TemplateButtonValue = {
+  readonly index: number;
+  readonly value: string;
+  /** Of a form: the data of its first screen. */
+  readonly data?: string;
+};
+
 /** A card of a carousel in a message. */
 type SentTemplateCard = {
   readonly header: { readonly type: "image" | "video"; readonly media: TemplateFile };
@@ -87,7 +97,7 @@ type SentTemplateCard = {
     readonly body: readonly string[];
     /** Of a body whose variables have names. */
     readonly names?: readonly string[];
-    readonly buttons: readonly { readonly index: number; readonly value: string }[];
+    readonly buttons: readonly TemplateButtonValue[];
   };
 };
 
@@ -122,7 +132,7 @@ export type SentTemplate = {
     readonly body: readonly string[];
     /** Of a template whose variables have names: those of the values in header and body. */
     readonly names?: { readonly header: readonly string[]; readonly body: readonly string[] };
-    readonly buttons: readonly { readonly index: number; readonly value: string }[];
+    readonly buttons: readonly TemplateButtonValue[];
   };
 };
 

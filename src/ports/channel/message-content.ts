@@ -62,6 +62,15 @@ interface SentOffer {
   readonly expires_at: string | null;
 }
 
+/** What a button of a template is sent with. */
+interface ButtonValue {
+  readonly index: number;
+  /** The variable end of a url button's address, the code of a copy_code button, or the token of a form. */
+  readonly value: string;
+  /** Of a form: the data of its first screen, a JSON object as text. */
+  readonly data?: string | undefined;
+}
+
 /** A card of a carousel. */
 export interface TemplateCard {
   readonly header: {
@@ -74,7 +83,7 @@ export interface TemplateCard {
   readonly values: {
     readonly body: readonly string[];
     readonly names?: readonly string[];
-    readonly buttons: readonly { readonly index: number; readonly value: string }[];
+    readonly buttons: readonly ButtonValue[];
   };
 }
 
@@ -108,7 +117,6 @@ export interface TemplateMessage {
     readonly body: readonly string[];
     /** Of a template whose variables have names: those of the values in header and body. */
     readonly names?: { readonly header: readonly string[]; readonly body: readonly string[] };
-    /** The variable end of a url button's address, or the code of a copy_code button. */
-    readonly buttons: readonly { readonly index: number; readonly value: string }[];
+    readonly buttons: readonly ButtonValue[];
   };
 }

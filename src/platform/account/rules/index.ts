@@ -18,6 +18,7 @@ export {
   countActs,
   countLaterContacts,
   countNewContacts,
+  countPricelessMessage,
   failReached,
   LaterBudgets,
   type ReachedLimit,

@@ -71,8 +71,9 @@ export async function prepareContent(
     const reason = `it belongs to the inbox ${template.inbox_id}.`;
     throw fail("template_not_approved", { name, language, reason, param: "inbox_id" });
   }
-  const { names, named } = variableNames(version, Object.keys(variable_mapping));
-  const required = isDraft && named.size === 0 ? [] : names;
+  const variablesOf = variableNames(version, Object.keys(variable_mapping));
+  const { names, named } = variablesOf;
+  const required = isDraft && named.size === 0 ? [] : variablesOf.required;
   const problems = [
     ...[...named].flatMap(([key, variable]) =>
       variable === undefined ? [`it has no variable ${key}.`] : [],

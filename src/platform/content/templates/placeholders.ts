@@ -97,8 +97,18 @@ export function variableTextsOf({
     ...buttons.flatMap(({ type, url = "" }, index) => {
       const field = `template_data.buttons[${index}]`;
       const code = { ...place("BUTTONS", field, "{{1}}"), implied: [`button_${index}_code`] };
-      const ofType = { url: place("BUTTONS", `${field}.url`, url), copy_code: code } as const;
-      return type === "url" || type === "copy_code" ? [{ ...ofType[type], button_index: index }] : [];
+      const form = {
+        ...place("BUTTONS", field, "{{1}} {{2}}"),
+        implied: [`button_${index}_token`, `button_${index}_data`],
+      };
+      const ofType = {
+        url: [place("BUTTONS", `${field}.url`, url)],
+        copy_code: [code],
+        form: [form],
+        quick_reply: [],
+        phone_number: [],
+      } as const;
+      return ofType[type].map((one) => ({ ...one, button_index: index }));
     }),
     ...(offer?.has_expiration
       ? [{ ...place("OFFER", "template_data.offer", "{{1}}"), implied: ["offer_expires_at"] }]

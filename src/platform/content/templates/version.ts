@@ -22,10 +22,47 @@ export function payloadKey(button_index: number, card_index?: number): string {
   return `${card_index ?? ""}/${button_index}`;
 }
 
-/** The address that the file of a card has without a value of its own. */
-export function sampleOf(
-  { template_data: { cards = [] } }: Version,
-  { component, card_index = 0 }: Pick<Version["variables"][number], "component" | "card_index">,
-): string | undefined {
-  return component === "CARD_HEADER" ? cards[card_index]?.header.media_url : undefined;
+type Variable = Version["variables"][number];
+
+/** The values of a form's button, which need not be given: the token, and the data of the first screen. */
+export const formDefaults = ["unused", "{}"] as const;
+
+/** The value that a variable has without one of its own: the file of a card, or a part of a form's button. */
+export function sampleOf({ template_data, variables }: Version, variable: Variable): string | undefined {
+  const { component, card_index = 0 } = variable;
+  if (component === "CARD_HEADER") {
+    return template_data.cards?.[card_index]?.header.media_url;
+  }
+  if (isOfForm({ template_data }, variable)) {
+    return formDefaults[variables.filter((one) => isAt(one, variable)).indexOf(variable)];
+  }
+  return undefined;
+}
+
+/** Whether it is the token or the data of a button for a form. */
+export function isOfForm(
+  { template_data: { buttons = [] } }: Pick<Version, "template_data">,
+  { component, button_index = -1 }: Pick<Variable, "component" | "button_index">,
+): boolean {
+  return component === "BUTTONS" && buttons[button_index]?.type === "form";
+}
+
+/** The values that the variables of a place have without values of their own. */
+export function samplesAt(version: Version, place: VariablePlace): readonly string[] {
+  return version.variables
+    .filter((variable) => isAt(variable, place))
+    .flatMap((variable) => sampleOf(version, variable) ?? []);
+}
+
+type VariablePlace = Pick<Variable, "component" | "button_index" | "card_index">;
+
+export function isAt(
+  variable: VariablePlace,
+  { component, button_index, card_index }: VariablePlace,
+): boolean {
+  return (
+    variable.component === component &&
+    variable.button_index === button_index &&
+    variable.card_index === card_index
+  );
 }

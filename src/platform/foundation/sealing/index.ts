@@ -2,7 +2,7 @@
  * Sealed values: secrets that are stored encrypted with the app's secret, and sealed again when the secret
  * changes. And the signatures that are made with the secrets of webhooks.
  */
-export { type ResealOptions, resealAll, type SealedColumn } from "./reseal.ts";
+export { nameOfSealed, type ResealOptions, resealAll, type SealedColumn } from "./reseal.ts";
 export {
   type AppSecrets,
   type SealingSecrets,

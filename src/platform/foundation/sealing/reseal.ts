@@ -24,13 +24,15 @@ export interface SealedColumn {
   readonly key: readonly string[];
   /** Whether the sealed text is stored as a JSON string. */
   readonly isJson?: boolean;
+  /** The member that is the sealed text, of a column with JSON objects. Other members stay. */
+  readonly member?: string;
   /** Selects the rows whose sealed value is still used. Default: all rows. */
   rows?(now: Date): RawBuilder<unknown>;
   /**
    * What happens to a value that no secret opens: its row or the value is deleted, or the result of the
-   * function replaces it.
+   * function replaces it, or it stays, because its reader handles it.
    */
-  readonly whenLost: "delete" | "clear" | (() => string);
+  readonly whenLost: "delete" | "clear" | "keep" | (() => string);
 }
 
 export interface ResealOptions {
@@ -57,7 +59,7 @@ export async function resealAll(database: Database, options: ResealOptions): Pro
     for await (const batch of readBatches(database, column, options.now)) {
       await writeBatch(database, column, batch, options.secrets);
     }
-    const name = `${column.table}.${column.column}`;
+    const name = nameOfSealed(column);
     if (stale > 0) {
       log.info({ column: name, count: stale }, "sealed stored values under the secret in use");
     }
@@ -83,9 +85,14 @@ async function countValues(database: Database, column: SealedColumn, { secrets, 
   return { stale, lost };
 }
 
+/** A column as the log names it. */
+export function nameOfSealed({ table, column, member }: SealedColumn): string {
+  return [table, column, ...(member === undefined ? [] : [member])].join(".");
+}
+
 function describeLost(counts: readonly { column: SealedColumn; lost: number }[]): string {
   const total = counts.reduce((sum, { lost }) => sum + lost, 0);
-  const places = counts.map(({ column: { table, column }, lost }) => `${lost} in ${table}.${column}`);
+  const places = counts.map(({ column, lost }) => `${lost} in ${nameOfSealed(column)}`);
   return [
     `${total} stored values can't be opened with TIDINGS_SECRET, TIDINGS_PREVIOUS_SECRET or the generated secret`,
     `(${places.join(", ")}). Nothing was changed.`,
@@ -104,9 +111,11 @@ type SealedRow = RowOf<typeof sealedColumns>;
 /** Reads the values by primary key. */
 async function* readBatches(
   { queries }: Database,
-  { table, column, key, isJson = false, rows = () => sql`true` }: SealedColumn,
+  sealed: SealedColumn,
   now: Date,
 ): AsyncGenerator<readonly SealedRow[]> {
+  const { table, key, rows = () => sql`true` } = sealed;
+  const value = textOf(sealed);
   const keyColumns = sql.join(key.map((name) => sql.ref(name)));
   let last: SealedRow | undefined;
   do {
@@ -115,9 +124,9 @@ async function* readBatches(
       : sql`true`;
     const members = key.map((name) => sql`${sql.lit(name)}, ${sql.ref(name)}`);
     const { rows: batch } = await rowsOf(sealedColumns)`
-      select json_build_object(${sql.join(members)}) as row_key, ${textOf(column, isJson)} as value
+      select json_build_object(${sql.join(members)}) as row_key, ${value} as value
       from ${sql.table(table)}
-      where ${sql.ref(column)} is not null and ${rows(now)} and ${after}
+      where ${value} is not null and ${rows(now)} and ${after}
       order by ${keyColumns} limit ${batchSize}
     `.execute(queries);
     yield batch;
@@ -128,15 +137,17 @@ async function* readBatches(
 /** Seals the values of a batch again that another secret than the current one opens. */
 async function writeBatch(
   { queries }: Database,
-  { table, column, key, isJson = false, whenLost }: SealedColumn,
+  sealed: SealedColumn,
   batch: readonly SealedRow[],
   secrets: SealingSecrets,
 ): Promise<void> {
+  const { table, column, key, whenLost } = sealed;
   const replacement = typeof whenLost === "function" ? () => seal(secrets, whenLost()) : () => null;
   const changes = batch.flatMap(({ row_key, value: old }) => {
     const opened = tryUnseal(secrets, old);
     const value = opened ? seal(secrets, opened.text) : replacement();
-    return opened?.isCurrent ? [] : [{ ...row_key, old, value }];
+    const stays = opened?.isCurrent || (opened === undefined && whenLost === "keep");
+    return stays ? [] : [{ ...row_key, old, value }];
   });
   if (changes.length === 0) {
     return;
@@ -146,12 +157,11 @@ async function writeBatch(
   const target = sql.table(table);
   const conditions = [
     ...key.map((name) => sql`${target}.${sql.id(name)} = change.${sql.id(name)}`),
-    sql`${textOf(`${table}.${column}`, isJson)} = change.old`,
+    sql`${textOf(sealed)} = change.old`,
   ];
   const matches = sql.join(conditions, sql` and `);
-  const stored = isJson ? sql`to_json(change.value)` : sql`change.value`;
   await sql`
-    update ${target} set ${sql.id(column)} = ${stored} from ${change}
+    update ${target} set ${sql.id(column)} = ${storedOf(sealed)} from ${change}
     where ${matches} ${whenLost === "delete" ? sql`and change.value is not null` : sql``}
   `.execute(queries);
   if (whenLost === "delete") {
@@ -161,6 +171,20 @@ async function writeBatch(
   }
 }
 
-function textOf(column: string, isJson: boolean): RawBuilder<SealedText> {
-  return isJson ? sql<SealedText>`${sql.ref(column)} #>> '{}'` : sql<SealedText>`${sql.ref(column)}`;
+/** The sealed text of a row. */
+function textOf({ table, column, isJson = false, member }: SealedColumn): RawBuilder<SealedText> {
+  const stored = sql.ref(`${table}.${column}`);
+  if (member !== undefined) {
+    return sql<SealedText>`${stored} ->> ${sql.lit(member)}`;
+  }
+  return isJson ? sql<SealedText>`${stored} #>> '{}'` : sql<SealedText>`${stored}`;
+}
+
+/** What the column gets: `change.value` in its form. */
+function storedOf({ table, column, isJson = false, member }: SealedColumn): RawBuilder<unknown> {
+  if (member !== undefined) {
+    const stored = sql.ref(`${table}.${column}`);
+    return sql`jsonb_set(${stored}, array[${sql.lit(member)}], to_jsonb(change.value))`;
+  }
+  return isJson ? sql`to_json(change.value)` : sql`change.value`;
 }

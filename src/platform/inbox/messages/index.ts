@@ -17,6 +17,7 @@ import {
   markReadJob,
   newReadMarks,
   requireNoneWaiting,
+  sealedCodes,
 } from "./delivery/index.ts";
 import { eraseMessages, eraseReceivedFiles } from "./erase.ts";
 import { inboundJobs, inboundRoutes } from "./inbound/index.ts";
@@ -66,6 +67,7 @@ export const messages = implement(
       "message_searches",
       "read_marks",
     ],
+    sealed: [sealedCodes],
     operations: {
       send_message: {
         async handle(input, context) {

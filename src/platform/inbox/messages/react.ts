@@ -10,6 +10,7 @@ import { ofOrganization } from "../../../database/query/index.ts";
 import type { ReactionResult } from "../../../ports/channel/marks.ts";
 import { withDeadline } from "../../../time/deadline.ts";
 import { channelOf, readAccount } from "../../account/inboxes/index.ts";
+import { countPricelessMessage } from "../../account/rules/index.ts";
 import { type OutwardContext, outward, type Transaction } from "../../foundation/kernel/index.ts";
 import { requireConversation } from "../conversations/index.ts";
 import { readAddress, requireAllowedMessage, requireWindow } from "./outbound/index.ts";
@@ -40,7 +41,7 @@ export const reactToMessage = outward({
   /**
    * @throws Failure `conversation_not_found`, `message_not_found`, `message_not_reactable`,
    * `contact_blocked`, `contact_unreachable`, `content_not_supported`, `outside_service_window`,
-   * `not_allowed_by_rules`.
+   * `not_allowed_by_rules`, `budget_reached`.
    */
   async begin(input: ReactionInput, { tx, world, organization, now, actor }): Promise<Intent> {
     const { conversation_id, message_id, emoji } = input;
@@ -63,7 +64,7 @@ export const reactToMessage = outward({
     if (!channelOf(world, inbox.channel).react) {
       throw fail("content_not_supported", { content: "reactions" });
     }
-    const sending = { db: tx, world, organization, now, actor };
+    const sending = { tx, db: tx, world, organization, now, actor };
     const address = await readAddress(sending, { to: conversation_id });
     await requireAllowedMessage(sending, {
       recipient: { contact, inbox, conversation: null },
@@ -72,6 +73,10 @@ export const reactToMessage = outward({
       content: {},
     });
     await requireWindow(sending, { inbox, conversation });
+    // A reaction counts when it is handed to the channel, as a message does. Its removal reaches nobody.
+    if (emoji !== null) {
+      await countPricelessMessage(sending);
+    }
     const { channel, phone_number: from } = inbox;
     const target = { conversation_id, message_id, inbox_id: inbox.id, channel, from };
     return { ...target, to: address.to, channel_message_id, emoji };

@@ -18,11 +18,7 @@ export function toTemplate(template: TemplateMessage, ids: MediaIds): contract.T
   const components: readonly Component[] = [
     ...headerOf(template, ids),
     ...bodyOf(values),
-    ...values.buttons.map(({ index, value }) =>
-      buttons[index]?.type === "copy_code"
-        ? buttonOf("copy_code", index, { type: "coupon_code", coupon_code: value })
-        : buttonOf("url", index, textOf(value)),
-    ),
+    ...values.buttons.map((value) => buttonValueOf(buttons[value.index]?.type, value)),
     ...payloadsOf(buttons),
     ...(offer && offer.expires_at !== null ? [offerOf(offer.expires_at)] : []),
     ...(cards.length > 0 ? [{ type: "carousel" as const, cards: cards.map(toCard(ids)) }] : []),
@@ -38,6 +34,22 @@ export function toTemplate(template: TemplateMessage, ids: MediaIds): contract.T
 /** WhatsApp takes the code twice: for the text, and for the button. */
 function componentsOf(code: string): readonly Component[] {
   return [{ type: "body", parameters: [textOf(code)] }, buttonOf("url", 0, textOf(code))];
+}
+
+type ButtonValue = TemplateMessage["values"]["buttons"][number];
+
+function buttonValueOf(
+  type: TemplateMessage["buttons"][number]["type"] | undefined,
+  { index, value, data = "{}" }: ButtonValue,
+): contract.ButtonComponent {
+  if (type === "copy_code") {
+    return buttonOf("copy_code", index, { type: "coupon_code", coupon_code: value });
+  }
+  if (type === "form") {
+    const flow_action_data = data === "{}" ? undefined : JSON.parse(data);
+    return buttonOf("flow", index, { type: "action", action: { flow_token: value, flow_action_data } });
+  }
+  return buttonOf("url", index, textOf(value));
 }
 
 function payloadsOf(buttons: TemplateMessage["buttons"]): readonly contract.ButtonComponent[] {

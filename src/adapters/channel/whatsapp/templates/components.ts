@@ -121,7 +121,7 @@ const Components = z.array(z.discriminatedUnion("type", [Header, Body, Footer, O
 
 type Content = Pick<TemplateVersion, "template_data" | "variables">;
 
-/** Null if the template has parts that this service does not send, such as a form. */
+/** Null if the template has parts that this service does not send, such as a catalog. */
 export function fromComponents(components: unknown, format: "NAMED" | "POSITIONAL"): Content | null {
   const { data } = Components.safeParse(components);
   const body = data?.find((one) => one.type === "BODY");

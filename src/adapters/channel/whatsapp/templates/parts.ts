@@ -43,10 +43,11 @@ export const Body = z.object({
 });
 export const Footer = z.object({ type: z.literal("FOOTER"), text: z.string() });
 export const Button = z.object({
-  type: z.enum(["QUICK_REPLY", "URL", "PHONE_NUMBER", "COPY_CODE"]),
+  type: z.enum(["QUICK_REPLY", "URL", "PHONE_NUMBER", "COPY_CODE", "FLOW"]),
   text: z.string().optional(),
   url: z.string().optional(),
   phone_number: z.string().optional(),
+  flow_id: z.union([z.string(), z.number()]).optional(),
   example: z.union([sampleTexts, z.string()]).optional(),
 });
 export const Buttons = z.object({ type: z.literal("BUTTONS"), buttons: z.array(Button) });
@@ -73,17 +74,19 @@ const buttonTypes = {
   URL: "url",
   PHONE_NUMBER: "phone_number",
   COPY_CODE: "copy_code",
+  FLOW: "form",
 } as const;
 
 /** What WhatsApp writes on a button that copies a code, in English. */
 const copyCodeText = "Copy offer code";
 
-export function fromButton({ type, text, url, phone_number }: z.output<typeof Button>) {
+export function fromButton({ type, text, url, phone_number, flow_id }: z.output<typeof Button>) {
   return {
     type: buttonTypes[type],
     text: text ?? (type === "COPY_CODE" ? copyCodeText : ""),
     ...(url === undefined ? {} : { url }),
     ...(phone_number === undefined ? {} : { phone_number }),
+    ...(flow_id === undefined ? {} : { flow_id: String(flow_id) }),
   };
 }
 
@@ -97,9 +100,12 @@ export function buttonVariables(
   index: number,
 ): Variables {
   const [sample] = [example].flat();
+  const at = { component: "BUTTONS", button_index: index } as const;
+  if (type === "FLOW") {
+    return ["token", "data"].map((part) => ({ name: `button_${index}_${part}`, ...at }));
+  }
   if (type === "COPY_CODE") {
-    const variable = { name: `button_${index}_code`, component: "BUTTONS", button_index: index } as const;
-    return [{ ...variable, ...(sample ? { example: sample } : {}) }];
+    return [{ name: `button_${index}_code`, ...at, ...(sample ? { example: sample } : {}) }];
   }
   return namesOf(
     "BUTTONS",

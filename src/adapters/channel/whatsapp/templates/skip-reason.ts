@@ -7,7 +7,6 @@ type TemplateSkipReason = NonNullable<ReviewedTemplate["skip_reason"]>;
 const reasons: Readonly<Record<string, TemplateSkipReason>> = {
   CAROUSEL: "carousel",
   LIMITED_TIME_OFFER: "limited_time_offer",
-  FLOW: "form",
   CATALOG: "catalog",
   MPM: "catalog",
 };

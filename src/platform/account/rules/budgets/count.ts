@@ -108,19 +108,23 @@ interface CountedChange extends Pick<OrganizationChange, "tx" | "organization" |
  * Counts contacts before they are created; a number below zero takes back those that were not.
  * @throws Failure `budget_reached`.
  */
-export async function countNewContacts(
+export async function countNewContacts(change: CountedChange, new_contacts: number): Promise<void> {
+  await countAmounts(change, { messages: 0, new_contacts });
+}
+
+/**
+ * Counts an act that reaches a contact as a message does and has no price, such as a reaction.
+ * @throws Failure `budget_reached`.
+ */
+export async function countPricelessMessage(change: CountedChange): Promise<void> {
+  await countAmounts(change, { messages: 1, new_contacts: 0 });
+}
+
+async function countAmounts(
   { tx, organization, actor, now }: CountedChange,
-  new_contacts: number,
+  amounts: Pick<BudgetedAct, "messages" | "new_contacts">,
 ): Promise<void> {
-  const act = {
-    organization,
-    ...budgetsOf(actor),
-    now,
-    messages: 0,
-    new_contacts,
-    spend: 0,
-    simulated: false,
-  };
+  const act = { organization, ...budgetsOf(actor), now, ...amounts, spend: 0, simulated: false };
   const { reached, corrected } = await countActs(tx, [act]);
   await corrected;
   const [found] = reached.values();

@@ -10,6 +10,13 @@ export {
   toBoundBudgets,
   toLaterBudgets,
 } from "./bound.ts";
-export { type BudgetedAct, budgetsOf, countActs, countLaterContacts, countNewContacts } from "./count.ts";
+export {
+  type BudgetedAct,
+  budgetsOf,
+  countActs,
+  countLaterContacts,
+  countNewContacts,
+  countPricelessMessage,
+} from "./count.ts";
 export { failReached, type ReachedLimit, readReached } from "./reached.ts";
 export { readBudgetUse } from "./read.ts";

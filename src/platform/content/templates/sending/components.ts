@@ -1,8 +1,8 @@
 /** Reads the values of a template from `components`: a list of parts, each with its parameters. */
 import { z } from "zod";
-import { failInput, fileAddress, inputMessages } from "../../../../../tools/contract/index.ts";
+import { failInput, fileAddress, inputMessages, jsonObject } from "../../../../../tools/contract/index.ts";
 import { type VariableText, variableTextsOf } from "../placeholders.ts";
-import { payloadKey, sampleOf, type TemplateValues, type Version } from "../version.ts";
+import { formDefaults, payloadKey, samplesAt, type TemplateValues, type Version } from "../version.ts";
 
 const text = z.string().min(1).max(1024);
 const Media = z.object({ link: fileAddress, filename: z.string().max(240).optional() });
@@ -19,6 +19,10 @@ const Parameter = z.discriminatedUnion("type", [
   z.object({ type: z.literal("coupon_code"), coupon_code: text }),
   z.object({ type: z.literal("location"), location: Location }),
   z.object({
+    type: z.literal("action"),
+    action: z.strictObject({ flow_token: text.optional(), flow_action_data: jsonObject.optional() }),
+  }),
+  z.object({
     type: z.literal("limited_time_offer"),
     limited_time_offer: z.object({ expiration_time_ms: z.int().min(0).max(253_402_300_799_000) }),
   }),
@@ -33,7 +37,7 @@ const Part = z.object({
   sub_type: z
     .string()
     .toLowerCase()
-    .pipe(z.enum(["url", "quick_reply", "copy_code"]))
+    .pipe(z.enum(["url", "quick_reply", "copy_code", "flow"]))
     .optional(),
   index: z.union([z.int().min(0).max(9), z.string().regex(/^\d$/).transform(Number)]).optional(),
   parameters: z.array(Parameter).max(100).default([]),
@@ -61,8 +65,7 @@ export function readComponents(
   const ofPlace = (place: VariableText) => {
     const given = components.filter((component) => isOf(component, place)).flatMap(textParametersOf);
     const values = inOrder(place, given).map(({ text: value }) => value);
-    const sample = sampleOf(version, place);
-    return values.length === 0 && sample !== undefined ? [sample] : values;
+    return values.length === 0 ? samplesAt(version, place) : values;
   };
   return {
     texts: places.flatMap(ofPlace),
@@ -112,7 +115,7 @@ function isOf({ type, index = 0, card_index }: Component, place: VariableText): 
 
 type TextParameter = Omit<Extract<Parameter, { readonly type: "text" }>, "type">;
 
-/** With the values of other types, which are texts too: codes, times, places, and the files of cards. */
+/** With values of other types, which are texts too: codes, times, places, forms, and the files of cards. */
 function textParametersOf({ parameters, card_index }: Component): readonly TextParameter[] {
   return parameters.flatMap((parameter) => {
     if (parameter.type === "limited_time_offer") {
@@ -125,6 +128,12 @@ function textParametersOf({ parameters, card_index }: Component): readonly TextP
     if (parameter.type === "location") {
       const { latitude, longitude, name, address } = parameter.location;
       return [latitude, longitude, name, address].map((value) => ({ text: value }));
+    }
+    if (parameter.type === "action") {
+      const { flow_token, flow_action_data } = parameter.action;
+      const [token, data] = formDefaults;
+      const given = flow_action_data && JSON.stringify(flow_action_data);
+      return [{ text: flow_token ?? token }, { text: given ?? data }];
     }
     if (parameter.type === "coupon_code") {
       return [{ text: parameter.coupon_code }];
@@ -185,6 +194,7 @@ function takenType(
     url: "text",
     phone_number: undefined,
     copy_code: "coupon_code",
+    form: "action",
   } as const;
   const button = buttons[index];
   const taken = {

@@ -8,7 +8,7 @@ import type { TemplateContent } from "../../../../../tools/messages/index.ts";
 import type { Queries } from "../../../../database/database.ts";
 import type { SentTemplate } from "../../../../database/schema/index.ts";
 import { fillIn, type VariableText, variableTextsOf } from "../placeholders.ts";
-import { payloadKey, type TemplateValues, type Version } from "../version.ts";
+import { isAt, payloadKey, type TemplateValues, type Version } from "../version.ts";
 import { type CardFile, createFileReader, type ReadFile, readCardFiles } from "./files.ts";
 import type { ApprovedTemplate, SendableTemplate } from "./sendable.ts";
 import { readValues } from "./values.ts";
@@ -147,8 +147,10 @@ function composeCard(
 }
 
 function valuesOfButtons(filled: FilledTexts) {
-  return filled.flatMap(({ place: { button_index: index }, values: [value] }) =>
-    index === undefined || value === undefined ? [] : [{ index, value }],
+  return filled.flatMap(({ place: { button_index: index }, values: [value, data] }) =>
+    index === undefined || value === undefined
+      ? []
+      : [{ index, value, ...(data === undefined ? {} : { data }) }],
   );
 }
 
@@ -189,11 +191,7 @@ function valuesAt(
 ): readonly string[] {
   return texts.filter((_, index) => {
     const variable = version.variables[index];
-    return (
-      variable?.component === place.component &&
-      variable.button_index === place.button_index &&
-      variable.card_index === place.card_index
-    );
+    return variable !== undefined && isAt(variable, place);
   });
 }
 

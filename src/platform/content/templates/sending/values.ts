@@ -1,9 +1,9 @@
 /** Reads the values of a template's variables: by name or number, or as components in the channel's form. */
-import { fileAddress, timestamp } from "../../../../../tools/contract/index.ts";
+import { fileAddress, jsonObject, timestamp } from "../../../../../tools/contract/index.ts";
 import type { TemplateContent } from "../../../../../tools/messages/index.ts";
 import { mediaHeaderTypes } from "../../../../../tools/templates/index.ts";
 import { variableTextsOf } from "../placeholders.ts";
-import { sampleOf, type TemplateValues, type Version } from "../version.ts";
+import { formDefaults, isOfForm, sampleOf, type TemplateValues, type Version } from "../version.ts";
 import { readComponents } from "./components.ts";
 
 /** @throws Failure `invalid_request` if the components have no known form. */
@@ -60,12 +60,21 @@ function countOf(entries: readonly (readonly [name: string, value: string])[], w
   return entries.filter(([name]) => name === wanted).length;
 }
 
-/** The variables that the keys name, by name or by number, and the names of all variables, each once. */
+/**
+ * The variables that the keys name, by name or by number, and the names of all variables, each once. Those of
+ * a form need no value.
+ */
 export function variableNames(version: Version, keys: readonly string[]) {
   const names = [...new Set(version.variables.map(({ name }) => name))];
   const byNumber = numberedNames(version);
   const nameOf = (key: string) => (names.includes(key) ? key : byNumber.get(key));
-  return { names, named: new Map(keys.map((key) => [key, nameOf(key)])) };
+  const ofForms = version.variables.filter((variable) => isOfForm(version, variable));
+  const optional = new Set(ofForms.map(({ name }) => name));
+  return {
+    names,
+    required: names.filter((name) => !optional.has(name)),
+    named: new Map(keys.map((key) => [key, nameOf(key)])),
+  };
 }
 
 /** The names of the body's variables, keyed by number. */
@@ -90,7 +99,8 @@ export function placeholderValues(version: Version): Readonly<Record<string, str
       const { name, component } = variable;
       const ofFile = sampleOf(version, variable) ?? "https://example.com/card";
       const values = { CARD_HEADER: ofFile, OFFER: "2030-01-01T00:00:00Z" } as const;
-      const ofPlace = component === "HEADER" && header?.type === "location" ? "0" : "x";
+      const ofPlace =
+        component === "HEADER" && header?.type === "location" ? "0" : (sampleOf(version, variable) ?? "x");
       return [[name, component === "CARD_HEADER" || component === "OFFER" ? values[component] : ofPlace]];
     }),
   );
@@ -102,12 +112,22 @@ const codeLimits = { button: 20, offer: 15 } as const;
 /** The largest latitude and longitude, which are the first variables of a location header. */
 const degrees = [90, 180];
 
+/** The data of the first screen of a form. */
+function isJsonObject(text: string): boolean {
+  try {
+    return jsonObject.safeParse(JSON.parse(text)).success;
+  } catch {
+    return false;
+  }
+}
+
 /** The problems of a value. A value within the address of a button may not have spaces at all. */
 function problemOf(
-  { template_data: { header, buttons = [], offer, cards = [], authentication }, variables }: Version,
+  version: Version,
   variable: Version["variables"][number],
   text: string,
 ): readonly string[] {
+  const { header, buttons = [], offer, cards = [], authentication } = version.template_data;
   const { name, component, button_index, card_index } = variable;
   const buttonsOfPart = card_index === undefined ? buttons : (cards[card_index]?.buttons ?? []);
   const button = button_index === undefined ? undefined : buttonsOfPart[button_index]?.type;
@@ -130,8 +150,14 @@ function problemOf(
   if (button === "url" && /[\s\p{C}"<>\\^`{|}]/u.test(text)) {
     return [`the value of ${name} is part of an address: send it without spaces, or encoded.`];
   }
+  if (button === "form") {
+    const isData = sampleOf(version, variable) === formDefaults[1];
+    return isData && !isJsonObject(text) ? [`the value of ${name} is a JSON object.`] : [];
+  }
   const limit =
-    header?.type === "location" && component === "HEADER" ? degrees[variables.indexOf(variable)] : undefined;
+    header?.type === "location" && component === "HEADER"
+      ? degrees[version.variables.indexOf(variable)]
+      : undefined;
   if (limit !== undefined && !(/^-?\d{1,3}(\.\d{1,15})?$/.test(text) && Math.abs(Number(text)) <= limit)) {
     return [`the value of ${name} is a number of degrees from -${limit} to ${limit}.`];
   }
