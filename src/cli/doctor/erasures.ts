@@ -2,7 +2,7 @@
 import { checkErasureLog } from "../../adapters/storage/index.ts";
 import type { Config } from "../../config/index.ts";
 import type { Queries } from "../../database/database.ts";
-import { rowsOf } from "../../database/query/index.ts";
+import { countFailing } from "../../jobs/gauges.ts";
 import { messageOf } from "../commands/command-error.ts";
 import { about, type Finding } from "./finding.ts";
 
@@ -35,10 +35,7 @@ export async function checkErasures({ erasureLog, databaseUrl }: Config): Promis
 
 /** Erasures that could not be written to the log yet. */
 export async function checkUnloggedErasures(queries: Queries): Promise<readonly Finding[]> {
-  const { rows } = await rowsOf({ count: "integer" })`
-    select count(*)::integer as count from jobs where name = 'erasure.record' and attempts > 0
-  `.execute(queries);
-  const count = rows[0]?.count ?? 0;
+  const count = await countFailing(queries, "erasure.record");
   return count === 0
     ? []
     : [

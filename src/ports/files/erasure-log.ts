@@ -1,6 +1,6 @@
 /**
- * The port to the log of erasures, which is kept outside of the database, so that a database that was restored
- * from a backup can erase again what was erased after the backup. Called outside any transaction.
+ * The port to the log of erasures, which is kept outside of the database, so that a database that was
+ * restored from a backup can erase again what was erased after the backup. Called outside any transaction.
  */
 
 /** The erasure of one record. It holds ids alone, and no personal data. */

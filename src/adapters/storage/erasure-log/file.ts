@@ -1,6 +1,6 @@
 /**
- * A log of erasures in a file. Several processes may write to it: each writes a line at once to its end, where
- * the operating system puts it.
+ * A log of erasures in a file. Several processes may write to it: each writes a line at once, which the
+ * operating system puts at the end.
  */
 import { access, constants, type FileHandle, open, readFile } from "node:fs/promises";
 import { dirname } from "node:path";

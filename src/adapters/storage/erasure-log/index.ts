@@ -3,7 +3,7 @@ import type { Clock } from "../../../ports/clock.ts";
 import type { ErasureLog } from "../../../ports/files/erasure-log.ts";
 import type { Log } from "../../../ports/telemetry/log.ts";
 import { createErasureFile } from "./file.ts";
-import { type ErasureRecord, readLines } from "./lines.ts";
+import { type ErasureRecord, parseErasures } from "./lines.ts";
 import type { ErasurePlace } from "./place.ts";
 
 export type { ErasureRecord } from "./lines.ts";
@@ -42,7 +42,7 @@ export function openErasureLog({
 /** @returns undefined if there is no such log. */
 export async function readErasureLog(place: string): Promise<ErasureRecord | undefined> {
   const text = await openErasurePlace(place).read();
-  return text === undefined ? undefined : readLines(text);
+  return text === undefined ? undefined : parseErasures(text);
 }
 
 /** @throws if it can't be written. Changes nothing. */

@@ -32,7 +32,7 @@ export function erasureLine({ kind, organization_id, id: record, at: erasedAt }:
   return `${JSON.stringify({ kind, organization_id, id: record, at: erasedAt })}\n`;
 }
 
-export function readLines(text: string): ErasureRecord {
+export function parseErasures(text: string): ErasureRecord {
   const begins: string[] = [];
   const erasures: LoggedErasure[] = [];
   const unreadable: number[] = [];

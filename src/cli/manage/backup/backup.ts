@@ -1,6 +1,6 @@
 /**
- * `tidings backup`, `tidings verify-backup`, `tidings restore` and `tidings release`. Loads the service, as few
- * commands do.
+ * `tidings backup`, `tidings verify-backup`, `tidings restore` and `tidings release`. Loads the service, as
+ * few commands do.
  */
 import { openStorage } from "../../../adapters/storage/index.ts";
 import { type Config, readConfig } from "../../../config/index.ts";

@@ -53,7 +53,7 @@ export interface RepeatedErasures extends z.output<typeof Counts> {
 }
 
 /** Repeats the erasures in the held service, or says how many would be repeated. */
-export async function repeatErasures(
+export async function eraseAgain(
   send: CommandSender,
   known: KnownErasures,
   { is_preview, backupMadeAt }: { readonly is_preview: boolean; readonly backupMadeAt: string | null },

@@ -1,6 +1,6 @@
 /**
- * `tidings release`: lists what waited when the backup was made, repeats the erasures since then, and releases
- * the restored service.
+ * `tidings release`: lists what waited when the backup was made, repeats the erasures since then, and
+ * releases the restored service.
  */
 import { z } from "zod";
 import { readConfig } from "../../../config/index.ts";
@@ -8,7 +8,7 @@ import { CommandError, UsageError } from "../../commands/command-error.ts";
 import { type CommandOptions, settingsOf } from "../../commands/options.ts";
 import { describeTable, print } from "../../commands/print.ts";
 import { withService } from "../send.ts";
-import { describeErasures, type RepeatedErasures, readErasures, repeatErasures } from "./erasures.ts";
+import { describeErasures, eraseAgain, type RepeatedErasures, readErasures } from "./erasures.ts";
 
 const RecordName = z.object({ organization_id: z.string(), id: z.string() });
 const Records = z.array(RecordName);
@@ -41,7 +41,7 @@ export async function runRelease(options: CommandOptions): Promise<void> {
     }
     const moment = { is_preview: keys === undefined, backupMadeAt: preview.backup_made_at };
     // Before the release, after which people use the service.
-    const repeated = await repeatErasures(send, known, moment);
+    const repeated = await eraseAgain(send, known, moment);
     const released = keys === undefined ? preview : Report.parse(await send("release", { keys }));
     return { report: released, erasures: repeated };
   });

@@ -4,7 +4,7 @@ import type { JobPayload } from "../../../../jobs/job.ts";
 import { defineJob } from "../../../foundation/kernel/index.ts";
 
 interface ErasureToRecord extends JobPayload {
-  /** Not `organization_id`, because the job works for the service, also while the organization is suspended. */
+  /** Not `organization_id`: the job works for the service, also while the organization is suspended. */
   readonly organization: string;
   readonly contact_id: string;
   readonly erased_at: string;
