@@ -109,6 +109,7 @@ async function measure(database: Database): Promise<void> {
     hiddenBy: () => undefined,
     assistantCommand: null,
     storage: createDiskStorage(dataDir),
+    erasureLog: undefined,
     addresses: { service: () => "", isPublic: false, cdn: undefined },
     quotas: config.quotas,
     retention: config.retention,

@@ -15,7 +15,7 @@ import { openImageScaler } from "./adapters/images/index.ts";
 import { openModels } from "./adapters/models/index.ts";
 import { openPatternMatcher } from "./adapters/patterns/index.ts";
 import { openPayments } from "./adapters/payments/index.ts";
-import { openStorage } from "./adapters/storage/index.ts";
+import { openErasureLog, openStorage } from "./adapters/storage/index.ts";
 import { createInstruments, instrumentTools, openTelemetry } from "./adapters/telemetry/index.ts";
 import { createWebs } from "./adapters/web/index.ts";
 import { createProofRoutes } from "./cli/data-folder/key-proof.ts";
@@ -207,19 +207,16 @@ function prepareDatabase({ config, log, localKey, onFirstStart }: AppOptions, da
  * none.
  */
 async function openPlatform(base: Base) {
-  const { options, database, clock, secrets, telemetry, webs, filters, stopping, listening } = base;
+  const { options, database, clock, secrets, telemetry, webs, filters, hold, stopping, listening } = base;
   const { config, log, images = openImageScaler(), enabledModules = modules } = options;
-  const { now, sandbox, sharedClock } = clock;
-  const instruments = createInstruments(telemetry, now);
+  const instruments = createInstruments(telemetry, clock.now);
   let controls: readonly ControlRoute[] = [];
   const platform = createPlatform({
     ...secrets,
     ...openModels(config.models),
+    ...clock,
     database,
     log,
-    now,
-    sandbox,
-    sharedClock,
     enabledModules,
     concurrency,
     databaseWaitMs: config.databaseWaitMs,
@@ -230,6 +227,7 @@ async function openPlatform(base: Base) {
     receivers: webs.receivers,
     countries: await openCountries(config.countries),
     storage: openStorage(config),
+    erasureLog: openErasureLog({ ...config, ...hold, now: clock.now, log }),
     documents: openDocumentReader(),
     images,
     patterns: openPatternMatcher(),

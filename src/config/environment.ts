@@ -50,6 +50,14 @@ export const Environment = z.object({
     .describe(
       "PostgreSQL to use instead of the embedded database, `postgres://…`; several hosts are separated by commas, and the one that accepts writes is used",
     ),
+  TIDINGS_ERASURE_LOG: z
+    .string()
+    .regex(/^(?!\w+:\/\/)/, expected("the path of a file"))
+    .transform(expandHome)
+    .optional()
+    .describe(
+      "File that records which contacts were erased, by their ids, so that `tidings release` erases them again in a restored database. Keep it on another disk than the database",
+    ),
   TIDINGS_SECRET: z
     .string()
     .min(32, expected("at least 32 characters"))

@@ -154,6 +154,8 @@ function toConfig(env: z.output<typeof Environment>) {
     port: env.PORT,
     dataDir: env.TIDINGS_DATA_DIR,
     databaseUrl: env.DATABASE_URL,
+    /** Where erasures are logged; undefined: nowhere. */
+    erasureLog: env.TIDINGS_ERASURE_LOG,
     databaseStartWaitMs: env.TIDINGS_DATABASE_START_WAIT * 1000,
     databaseWaitMs: env.TIDINGS_DATABASE_WAIT * 1000,
     databasePoolSize: env.TIDINGS_DATABASE_POOL,

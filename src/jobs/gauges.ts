@@ -57,3 +57,11 @@ export async function readGauges(queries: Queries, now: Date): Promise<Gauges> {
   `.execute(queries);
   return { lanes: lanes.rows, deadLetters: dead.rows };
 }
+
+/** How many jobs of this name wait for another attempt after one that failed. */
+export async function countFailing(queries: Queries, name: string): Promise<number> {
+  const { rows } = await rowsOf({ count: "integer" })`
+    select count(*)::integer as count from jobs where name = ${name} and attempts > 0
+  `.execute(queries);
+  return rows[0]?.count ?? 0;
+}

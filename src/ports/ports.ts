@@ -4,6 +4,7 @@ import type { FirstInbox } from "./channel/first-inbox.ts";
 import type { Clock, Sandbox } from "./clock.ts";
 import type { Countries } from "./countries.ts";
 import type { DocumentReader } from "./files/document-reader.ts";
+import type { ErasureLog } from "./files/erasure-log.ts";
 import type { ImageScaler } from "./files/image-scaler.ts";
 import type { Storage } from "./files/storage.ts";
 import type { Embedder } from "./models/embedder.ts";
@@ -32,6 +33,8 @@ export interface Ports {
   /** The only way to reach the receiver of a webhook, which may be on this machine during development. */
   readonly receivers: Web;
   readonly storage: Storage;
+  /** Undefined: erasures are not logged, and can't be repeated after a restore. */
+  readonly erasureLog: ErasureLog | undefined;
   readonly countries: Countries;
   readonly embedder: Embedder;
   /** Undefined: there is none, and answers are quoted from the knowledge base. */

@@ -78,6 +78,7 @@ export async function startPlatform(
     images: openImageScaler(),
     patterns: openPatternMatcher(),
     storage: openStorage(config),
+    erasureLog: undefined,
     firstInbox,
     hiddenBy: () => undefined,
     assistantCommand: null,

@@ -5,6 +5,7 @@ import { createDiskStorage } from "./disk.ts";
 import { createS3Storage } from "./s3.ts";
 import type { BucketAccess } from "./s3-client.ts";
 
+export { checkErasureLog, type ErasureRecord, openErasureLog, readErasureLog } from "./erasure-log/index.ts";
 export { createLargeObject, type LargeObject, type UploadState } from "./large-object.ts";
 export type { BucketAccess } from "./s3-client.ts";
 

@@ -16,6 +16,7 @@ const optionValues = {
   deep: "flag",
   "default-country": "code",
   email: "address",
+  erasures: "file",
   events: "types",
   "expires-in-days": "number",
   follow: "flag",

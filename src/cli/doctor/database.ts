@@ -12,6 +12,7 @@ import { messageOf } from "../commands/command-error.ts";
 import type { DataFolder } from "../data-folder/data-folder.ts";
 import { silentLog } from "../lazy-log.ts";
 import { openSource } from "../manage/backup/source.ts";
+import { checkUnloggedErasures } from "./erasures.ts";
 import { about, type Finding } from "./finding.ts";
 import { checkPages } from "./pages.ts";
 
@@ -108,8 +109,14 @@ async function checkPostgres(
       describeConnections({ ...row, poolSize }),
       describeClock(row.ms - (before + after) / 2, (after - before) / 2),
     ];
-    // Before the migrations the table may be missing.
-    return { findings, processes: migrations.pending.length > 0 ? 0 : await countProcesses(opened.queries) };
+    if (migrations.pending.length > 0) {
+      // The tables may be missing.
+      return { findings, processes: 0 };
+    }
+    return {
+      findings: [...findings, ...(await checkUnloggedErasures(opened.queries))],
+      processes: await countProcesses(opened.queries),
+    };
   } catch (error) {
     const message = messageOf(error);
     return {

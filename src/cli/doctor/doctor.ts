@@ -4,6 +4,7 @@ import { type CommandOptions, settingsOf } from "../commands/options.ts";
 import { print } from "../commands/print.ts";
 import { openDataFolder } from "../data-folder/data-folder.ts";
 import { checkDatabase } from "./database.ts";
+import { checkErasures } from "./erasures.ts";
 import { about, type Finding } from "./finding.ts";
 import { checkDisk, checkPort, checkVersions } from "./machine.ts";
 import { checkService } from "./service.ts";
@@ -30,8 +31,16 @@ async function checkSettings(options: CommandOptions): Promise<readonly Finding[
     const folder = await openDataFolder(config.dataDir);
     const disk = await checkDisk(folder.path);
     const { findings, processes } = await checkDatabase(config, folder, options.deep === true);
+    const erasures = await checkErasures(config);
     const port = await checkPort(config, folder);
-    return [...settings, disk, ...findings, port, ...(await checkService(config, { processes }))];
+    return [
+      ...settings,
+      disk,
+      ...findings,
+      ...erasures,
+      port,
+      ...(await checkService(config, { processes })),
+    ];
   } catch (error) {
     if (!(error instanceof ConfigError)) {
       throw error;

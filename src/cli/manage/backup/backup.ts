@@ -1,4 +1,7 @@
-/** `tidings backup`, `tidings verify-backup` and `tidings restore`. Loads the service, as few commands do. */
+/**
+ * `tidings backup`, `tidings verify-backup`, `tidings restore` and `tidings release`. Loads the service, as
+ * few commands do.
+ */
 import { openStorage } from "../../../adapters/storage/index.ts";
 import { type Config, readConfig } from "../../../config/index.ts";
 import type { Database } from "../../../database/database.ts";
@@ -15,6 +18,8 @@ import { readBackup } from "./read-backup.ts";
 import { restoreBackup } from "./restore-backup.ts";
 import { openSource } from "./source.ts";
 import { writeBackup } from "./write-backup.ts";
+
+export { runRelease } from "./release.ts";
 
 export async function runBackup(options: CommandOptions, file: string): Promise<void> {
   const config = readLocalConfig(options);
@@ -48,7 +53,9 @@ export async function runRestore(options: CommandOptions, file: string): Promise
   const place = openPlace(config, file);
   const { manifest, entries } = await openArchive(place, options);
   const { report, ...restored } = await restoreBackup({ config, manifest, entries, file: place.name });
-  printReport(options, { ...restored, created_at: manifest.created_at, ...report }, []);
+  // In words, also if there is none: contacts that were erased since the backup were restored too.
+  const erasures = `repeated by tidings release, from ${config.erasureLog ?? "the log that --erasures names"}`;
+  printReport(options, { ...restored, created_at: manifest.created_at, ...report, erasures }, []);
 }
 
 /** The settings of the service on this machine. @throws CommandError for a service elsewhere. */

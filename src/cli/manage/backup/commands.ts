@@ -47,11 +47,13 @@ export const backupCommands: Commands = {
     summary: "Release a restored service, which is held, or list what waited when its backup was made.",
     options: {
       keys: "The API keys of the backup that stay valid: all, none, or ids separated by commas. Without it nothing is changed.",
+      erasures:
+        "The log of the erasures since the backup, which are repeated, or none. Default: TIDINGS_ERASURE_LOG.",
       ...common,
     },
     notes: [
       "All sessions and sign-in links end. Messages that waited are looked up at their channel and not sent again unless it says that it never received them; webhook deliveries fail, broadcasts pause, and runs of flows end.",
     ],
-    run: async (options) => (await import("./release.ts")).runRelease(options),
+    run: async (options) => (await import("./backup.ts")).runRelease(options),
   },
 };

@@ -1,9 +1,14 @@
-/** `tidings release`: lists what waited when the backup was made, and releases the restored service. */
+/**
+ * `tidings release`: lists what waited when the backup was made, repeats the erasures since then, and
+ * releases the restored service.
+ */
 import { z } from "zod";
+import { readConfig } from "../../../config/index.ts";
 import { CommandError, UsageError } from "../../commands/command-error.ts";
-import type { CommandOptions } from "../../commands/options.ts";
+import { type CommandOptions, settingsOf } from "../../commands/options.ts";
 import { describeTable, print } from "../../commands/print.ts";
 import { withService } from "../send.ts";
+import { describeErasures, eraseAgain, type RepeatedErasures, readErasures } from "./erasures.ts";
 
 const RecordName = z.object({ organization_id: z.string(), id: z.string() });
 const Records = z.array(RecordName);
@@ -28,14 +33,22 @@ type Report = z.output<typeof Report>;
 
 export async function runRelease(options: CommandOptions): Promise<void> {
   const keys = readKeys(options.keys);
-  const report = Report.parse(await withService(options, (send) => send("release", { keys })));
-  if (!report.is_held) {
-    throw new CommandError("The service is not held: it was not restored, or was released before.");
-  }
+  const known = await readErasures(readConfig(undefined, settingsOf(options)).config, options.erasures);
+  const { report, erasures } = await withService(options, async (send) => {
+    const preview = Report.parse(await send("release", {}));
+    if (!preview.is_held) {
+      throw new CommandError("The service is not held: it was not restored, or was released before.");
+    }
+    const moment = { is_preview: keys === undefined, backupMadeAt: preview.backup_made_at };
+    // Before the release, after which people use the service.
+    const repeated = await eraseAgain(send, known, moment);
+    const released = keys === undefined ? preview : Report.parse(await send("release", { keys }));
+    return { report: released, erasures: repeated };
+  });
   if (report.unknown_keys.length > 0) {
     throw new UsageError(`The backup has no keys ${report.unknown_keys.join(", ")}. Nothing was released.`);
   }
-  print(options.json, report, () => describe(report));
+  print(options.json, { ...report, erasures }, () => describe(report, erasures));
 }
 
 function readKeys(list: string | undefined): "all" | "none" | readonly string[] | undefined {
@@ -49,7 +62,10 @@ function readKeys(list: string | undefined): "all" | "none" | readonly string[] 
   return ids;
 }
 
-function describe({ is_released, backup_made_at, unknown_after_restore, keys }: Report): string[] {
+function describe(
+  { is_released, backup_made_at, unknown_after_restore, keys }: Report,
+  erasures: RepeatedErasures,
+): string[] {
   const rows = listUnknown(unknown_after_restore);
   const state = is_released
     ? `Released. All sessions have ended. What waited when the backup was made (${backup_made_at}):`
@@ -59,6 +75,7 @@ function describe({ is_released, backup_made_at, unknown_after_restore, keys }: 
     return [organization_id, id, is_released ? then : "revoked unless named", name];
   });
   return [
+    ...describeErasures(erasures, is_released),
     state,
     "",
     ...(rows.length === 0 ? ["nothing"] : describeTable(["ORGANIZATION", "WHAT", "ID", "THEN"], rows)),

@@ -13,12 +13,17 @@ import {
   isListenedTo,
   type OrganizationChange,
   requireScope,
-  type Transaction,
   type WriteContext,
 } from "../../foundation/kernel/index.ts";
 import { fillDatesJob, normalizedAfterChange } from "./conditions/index.ts";
 import { emitAddedTags, emitUpdated, isUpdateListenedTo } from "./emit.ts";
-import { type ErasedContact, eraseContact, eraseContactJob, erasesContact } from "./erasure.ts";
+import {
+  type ErasedContact,
+  eraseContact,
+  eraseContactJob,
+  erasesContact,
+  recordErasureJob,
+} from "./erasure/index.ts";
 import { type ContactLookup, type ContactRow, findContact, findOrCreateContact } from "./find.ts";
 import { noIdentities } from "./identities/index.ts";
 import { hasTag, isNumber, readSearchWords, searchTextAfterRename } from "./search.ts";
@@ -35,7 +40,7 @@ export {
   withdrawDate,
 } from "./conditions/index.ts";
 export { changeConsent } from "./consent.ts";
-export { type ErasedContact, erasesContact, reporterSubject } from "./erasure.ts";
+export { type ErasedContact, eraseKnownContact, erasesContact, reporterSubject } from "./erasure/index.ts";
 export {
   type ContactRow,
   createContact,
@@ -119,12 +124,11 @@ export const contacts = implement(contract, {
     async delete_contact({ id }, context) {
       const { tx, organization } = context;
       await getContact(tx, organization, id, "forUpdate");
-      const identities = await listIdentities(tx, organization, id);
-      await eraseContact(context, { organization_id: organization, contact_id: id, identities });
+      await eraseContact(context, { organization_id: organization, contact_id: id });
       return { data: { id, deleted: true as const } };
     },
   },
-  jobs: [eraseContactJob, fillDatesJob],
+  jobs: [eraseContactJob, recordErasureJob, fillDatesJob],
   erase: erasesContact({ now: eraseProfile }),
 });
 
@@ -285,15 +289,6 @@ async function findOrCreateByPhone(
     await countNewContacts(context, -1);
   }
   return found;
-}
-
-async function listIdentities(tx: Transaction, organization: string, contact_id: string) {
-  const rows = await ofOrganization(tx, organization)
-    .selectFrom("contact_identities")
-    .select("value")
-    .where("contact_id", "=", contact_id)
-    .execute();
-  return rows.map(({ value }) => value);
 }
 
 /** The row stays, for the records that refer to it. */

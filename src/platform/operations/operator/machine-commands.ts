@@ -22,7 +22,7 @@ import {
 } from "../../account/users.ts";
 import type { World } from "../../foundation/kernel/index.ts";
 import { recordCommand } from "../activity/index.ts";
-import { ReleaseInput, releaseRestored } from "../restore/index.ts";
+import { ReleaseInput, RepeatInput, releaseRestored, repeatErasures } from "../restore/index.ts";
 import { listOrganizations, prepareOrganization, requireOrganization } from "./organizations.ts";
 
 interface Command {
@@ -96,6 +96,7 @@ export const machineCommands: ReadonlyMap<string, Command> = new Map([
   ["create-user", command(NewUser, createUser)],
   ["list-users", command(UserFilters, listUsersOf)],
   ["reset-password", command(z.object({ email }), resetPassword)],
+  ["repeat-erasures", command(RepeatInput, repeatErasures)],
   ["release", command(ReleaseInput, releaseRestored)],
   ["create-sign-in-link", command(z.object({ user: email.optional() }), createLink)],
 ]);

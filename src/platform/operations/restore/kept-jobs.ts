@@ -18,6 +18,7 @@ export const keptJobs: readonly string[] = [
   "contact.erase",
   "contact_dates.fill",
   "conversation.wake",
+  "erasure.record",
   "import.run",
   "inbox.resume",
   "knowledge.embed",

@@ -5,17 +5,20 @@
  * until it ends, the kernel hides the stored responses about the contact and its conversations.
  */
 import { z } from "zod";
-import { fail } from "../../../../tools/errors.ts";
-import { together } from "../../../database/transaction.ts";
-import { newJob } from "../../../jobs/job.ts";
+import { fail } from "../../../../../tools/errors.ts";
+import { ofOrganization } from "../../../../database/query/index.ts";
+import { together } from "../../../../database/transaction.ts";
+import { newJob } from "../../../../jobs/job.ts";
 import {
   type Change,
   defineJob,
   type ErasureSteps,
   eraseStored,
   hideStored,
+  type Transaction,
   type World,
-} from "../../foundation/kernel/index.ts";
+} from "../../../foundation/kernel/index.ts";
+import { recordErasureJob } from "./record.ts";
 
 /** A contact that is being erased. Its row is locked, and so are its conversations after `find`. */
 export interface ErasedContact {
@@ -27,6 +30,8 @@ export interface ErasedContact {
   readonly identities: readonly string[];
 }
 
+type ContactName = Pick<ErasedContact, "organization_id" | "contact_id">;
+
 /** The `erase` of a module. */
 export function erasesContact(erase: ErasureSteps<ErasedContact>): ErasureSteps {
   return erase;
@@ -37,10 +42,12 @@ export function erasesContact(erase: ErasureSteps<ErasedContact>): ErasureSteps 
  */
 export async function eraseContact(
   change: Change,
-  named: Omit<ErasedContact, "conversation_ids">,
+  { organization_id, contact_id }: ContactName,
 ): Promise<void> {
-  const { tx, world } = change;
+  const { tx, world, now } = change;
   const erasers = erasersOf(world);
+  const identities = await listIdentities(tx, organization_id, contact_id);
+  const named = { organization_id, contact_id, identities };
   const found = await together(...erasers.map(({ find }) => find?.(tx, { ...named, conversation_ids: [] })));
   const contact = { ...named, conversation_ids: found.flatMap((ids) => ids ?? []) };
   await hideStored(tx, contact.organization_id, subjectsOf(contact));
@@ -48,6 +55,25 @@ export async function eraseContact(
     await now?.(change, contact);
   }
   await tx.enqueue([newJob(eraseContactJob, contact)]);
+  if (world.erasureLog !== undefined) {
+    const erasure = { organization: organization_id, contact_id, erased_at: now.toISOString() };
+    await tx.enqueue([newJob(recordErasureJob, erasure)]);
+  }
+}
+
+/** Erases the contact if it exists and is not erased. Returns whether it did. */
+export async function eraseKnownContact(change: Change, contact: ContactName): Promise<boolean> {
+  const found = await ofOrganization(change.tx, contact.organization_id)
+    .selectFrom("contacts")
+    .select("id")
+    .where("id", "=", contact.contact_id)
+    .where("erased_at", "is", null)
+    .forUpdate()
+    .executeTakeFirst();
+  if (found) {
+    await eraseContact(change, contact);
+  }
+  return found !== undefined;
 }
 
 /** Erases the rows that may be many. Safe to repeat. */
@@ -82,6 +108,15 @@ export const eraseContactJob = defineJob<ErasedContact>({
 /** The subject of a job that holds what a channel reported of a person, whose contact is not known yet. */
 export function reporterSubject(organization_id: string, identity: string): string {
   return `person:${organization_id}:${identity}`;
+}
+
+async function listIdentities(tx: Transaction, organization: string, contact_id: string) {
+  const rows = await ofOrganization(tx, organization)
+    .selectFrom("contact_identities")
+    .select("value")
+    .where("contact_id", "=", contact_id)
+    .execute();
+  return rows.map(({ value }) => value);
 }
 
 function subjectsOf({ contact_id, conversation_ids }: ErasedContact): string[] {

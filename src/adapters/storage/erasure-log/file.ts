@@ -1,0 +1,88 @@
+/**
+ * A log of erasures in a file. Several processes may write to it: each writes a line at once, which the
+ * operating system puts at the end.
+ */
+import { access, constants, type FileHandle, open, readFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { beginLine, erasureLine } from "./lines.ts";
+import type { ErasurePlace } from "./place.ts";
+
+const lineEnd = 0x0a;
+
+export function createErasureFile(path: string): ErasurePlace {
+  const write = (textAfter: (size: number) => string) =>
+    withFile(path, async (file) => {
+      const { size } = await file.stat();
+      const text = textAfter(size);
+      if (text !== "") {
+        await writeAtOnce(file, (await isCutOff(file, size)) ? `\n${text}` : text);
+        await file.sync();
+      }
+      if (size === 0) {
+        await syncFolder(dirname(path));
+      }
+    });
+  return {
+    name: path,
+
+    async begin(at) {
+      await write((size) => (size === 0 ? beginLine(at) : ""));
+    },
+
+    async append(erasure) {
+      await write((size) => (size === 0 ? beginLine(erasure.at) : "") + erasureLine(erasure));
+    },
+
+    async read() {
+      return await readFile(path, "utf8").catch(undefinedIfMissing);
+    },
+
+    async check() {
+      const exists = await access(path).then(() => true, undefinedIfMissing);
+      await access(exists ? path : dirname(path), constants.W_OK);
+    },
+  };
+}
+
+async function withFile(path: string, work: (file: FileHandle) => Promise<void>): Promise<void> {
+  const file = await open(path, "a+", 0o600);
+  try {
+    await work(file);
+  } finally {
+    await file.close();
+  }
+}
+
+/** @throws if a part of the text was written, as on a full disk. */
+async function writeAtOnce(file: FileHandle, text: string): Promise<void> {
+  const bytes = Buffer.from(text);
+  const { bytesWritten } = await file.write(bytes);
+  if (bytesWritten < bytes.length) {
+    throw new Error("A part of the line was written: the disk may be full.");
+  }
+}
+
+/** Whether the last line has no end, because a crash or a full disk cut it off. */
+async function isCutOff(file: FileHandle, size: number): Promise<boolean> {
+  if (size === 0) {
+    return false;
+  }
+  const { buffer } = await file.read(Buffer.alloc(1), 0, 1, size - 1);
+  return buffer[0] !== lineEnd;
+}
+
+/** A new file is found after a power failure once its folder is on the disk. */
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, "r");
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+function undefinedIfMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== "ENOENT") {
+    throw error;
+  }
+}
