@@ -214,9 +214,6 @@ test("only test/support/postgres.ts connects the tests to PostgreSQL, so that th
 /** By a trigger on a table of their owner or of a module above. */
 const writtenByTriggers = ["suspended_organizations", "listened_events", "ledger_balances"];
 
-/** Only processes of the version before use them, during a deployment. The next version drops them. */
-const tablesOfVersionBefore = ["message_originals"];
-
 describe("tables", async () => {
   const sources = (await readSources("src")).filter(({ path }) =>
     /^src\/(?:platform|jobs|adapters|cli|http|database\/(?!schema|migrations))/.test(path),
@@ -250,7 +247,7 @@ describe("tables", async () => {
     expect(foreign.map(({ path, table, owner }) => `${path} writes ${table} of ${owner}`)).toEqual([]);
     // Every table is written somewhere: so no write is spelled in a way that this test does not find.
     const unwritten = [...owners.keys()].filter((name) => !writes.some(({ table }) => table === name));
-    expect(unwritten.sort()).toEqual([...writtenByTriggers, ...tablesOfVersionBefore].sort());
+    expect(unwritten.sort()).toEqual([...writtenByTriggers].sort());
   });
 
   test("are read by their owner and by modules above it alone", () => {
@@ -300,7 +297,6 @@ describe("tables", async () => {
 const simulator = "simulator";
 const kernel = "src/platform/foundation/kernel";
 const tablesOfLayers: Readonly<Record<string, readonly string[]>> = {
-  "src/database": tablesOfVersionBefore,
   "src/jobs": ["jobs", "dead_jobs", "paced_lanes", "processes", "suspended_organizations"],
   [kernel]: ["idempotency", "erasures", "outward_calls", "listened_events"],
   "src/platform/foundation/settings": ["settings"],

@@ -1,5 +1,5 @@
 /**
- * Migrations: all or nothing, once by several processes, and beside processes of the previous version.
+ * Migrations: each all or nothing, once by several processes, and beside processes of the previous version.
  *
  * @module-tag both
  */
@@ -30,6 +30,24 @@ test("a failed migration is named in the error and rolled back", async () => {
   const { rows } = await sql`select to_regclass('half') as half`.execute(database.queries);
   expect(rows).toEqual([{ half: null }]);
   await migrate(database);
+});
+
+test("the migrations before a failed one stay, and the next start continues after them", async () => {
+  await using fresh = await createTestDatabase();
+  const { DATABASE_URL: url, TIDINGS_DATA_DIR: dataDir = "" } = fresh.env;
+  await using database = await openDatabase({ url, dataDir, log: silentLog });
+  await migrate(database);
+  const known = { ...migrations, "9998-first": migrationOf("create table first (id integer)") };
+  try {
+    const failing = { ...known, "9999-next": migrationOf("select 1 / 0") };
+    await expect(migrate(database, failing)).rejects.toThrow("9999-next failed");
+    const repaired = { ...known, "9999-next": migrationOf("alter table first add column more text") };
+    expect((await migrate(database, repaired)).map(({ name }) => name)).toEqual(["9999-next"]);
+  } finally {
+    // Other tests use the database after this one.
+    await sql`drop table first`.execute(database.queries);
+    await sql`delete from kysely_migration where name > '9'`.execute(database.queries);
+  }
 });
 
 test("a database that a newer version wrote is called newer, and nothing of it changes", async () => {
@@ -108,7 +126,45 @@ describe("on PostgreSQL", { tags: "postgres" }, () => {
       expect(rows).toEqual([{ id: 1, more: null }]);
     });
   });
+
+  // A send locks its conversation before the record of acts. Migrations of both in one transaction held the
+  // record while they waited for the conversations, so that under load they were rolled back without end.
+  test("a migration that waits for its table holds no lock of the migrations before it", async () => {
+    await withInstances(2, async ([old, next]) => {
+      if (!old || !next) {
+        throw new Error("Two instances were opened.");
+      }
+      const tables = migrationOf("create table acts (id integer); create table conversations (id integer)");
+      const known = {
+        "0001-tables": tables,
+        "0002-acts": migrationOf("alter table acts add column more text"),
+        "0003-conversations": migrationOf("alter table conversations add column more text"),
+      };
+      await migrate(next, { "0001-tables": tables });
+      const { migrating } = await old.transaction(async (tx) => {
+        await sql`insert into conversations values (1)`.execute(tx);
+        const migrating = migrate(next, known);
+        // It is awaited after the commit.
+        migrating.catch(() => undefined);
+        await expect.poll(() => countWaiting(old)).toBe(1);
+        await sql`lock table acts in row exclusive mode nowait`.execute(tx);
+        return { migrating };
+      });
+      expect((await migrating).map(({ name }) => name)).toEqual(["0002-acts", "0003-conversations"]);
+    });
+  });
 });
+
+/** A migration that runs these statements. */
+function migrationOf(statements: string) {
+  return {
+    async up(database: Kysely<unknown>) {
+      for (const statement of statements.split("; ")) {
+        await sql.raw(statement).execute(database);
+      }
+    },
+  };
+}
 
 async function countWaiting({ queries }: Database): Promise<number> {
   const { rows } = await sql`

@@ -60,7 +60,6 @@ const kept: Readonly<Record<string, readonly string[]>> = {
   "like messages": ["simulator_messages"],
   "with the conversation that they belong to": ["chatbot_conversations", "conversation_reads"],
   "until the next one of the person": ["presences"],
-  "none: a trigger moves them": ["message_originals"],
   "like templates": ["simulator_templates"],
   "like payments": ["simulator_payments", "simulator_payment_orders"],
 };
@@ -97,6 +96,9 @@ beforeAll(async () => {
   await query(`
     insert into dead_jobs (id, name, lane, payload, attempts, error, created_at, died_at)
     select 'job_' || number, 'x', 'x', '{}', 1, 'x', now(), now() from generate_series(1, 12500) as number`);
+  await query(`
+    insert into message_originals (organization_id, message_id, original, received_at)
+    select organization_id, id, '{}', now() from messages`);
   await query(`
     insert into parked_receipts (organization_id, channel_message_id, type, occurred_at, parked_at)
     select ${organization}, 'unknown', 'sent', now(), now()`);

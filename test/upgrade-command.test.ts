@@ -59,6 +59,13 @@ test.each([
   ["create index concurrently a on messages (id)", [["messages", "SHARE UPDATE EXCLUSIVE"]]],
   ["create trigger a after insert on messages execute function b()", [["messages", "SHARE ROW EXCLUSIVE"]]],
   ["update messages set a = 1", [["messages", "ROW EXCLUSIVE"]]],
+  [
+    "with a as (delete from contacts returning id) update messages set b = a.id from a",
+    [
+      ["contacts", "ROW EXCLUSIVE"],
+      ["messages", "ROW EXCLUSIVE"],
+    ],
+  ],
   ["drop table messages", [["messages", "ACCESS EXCLUSIVE"]]],
   ["create table a (b text references messages (id))", [["messages", "SHARE ROW EXCLUSIVE"]]],
   [

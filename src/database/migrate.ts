@@ -35,8 +35,12 @@ export interface RunMigration {
 }
 
 /**
- * Runs all pending migrations in one transaction. Processes of the previous version may be writing to the
- * tables: if a lock is not free, the transaction is rolled back and tried again later.
+ * Runs all pending migrations, each in a transaction of its own: requests lock the same tables in another
+ * order, so one transaction with the locks of all migrations would give way to them again and again. The
+ * migrations of a new database, which nobody uses yet, run in one transaction.
+ *
+ * Processes of the previous version may be writing to the tables: if a lock is not free, the migration is
+ * rolled back and tried again later.
  * @returns the migrations that this process ran, in their order.
  */
 export function migrate(
@@ -47,9 +51,20 @@ export function migrate(
 }
 
 async function runMigrations(database: Database, known: Migrations): Promise<readonly RunMigration[]> {
+  const all: RunMigration[] = [];
+  for (;;) {
+    const run = await runUntilLocksAreFree(database, known);
+    if (run.length === 0) {
+      return all;
+    }
+    all.push(...run);
+  }
+}
+
+async function runUntilLocksAreFree(database: Database, known: Migrations): Promise<readonly RunMigration[]> {
   for (let number = 1; ; number += 1) {
     try {
-      return await database.transaction((tx) => runPending(tx, known));
+      return await database.transaction((tx) => runNext(tx, known));
     } catch (error) {
       const cause = error instanceof MigrationError ? error.cause : error;
       if (number === maxAttempts || !retryable.has(sqlState(cause) ?? "")) {
@@ -69,7 +84,8 @@ class MigrationError extends Error {
   }
 }
 
-async function runPending(tx: DatabaseTransaction, known: Migrations): Promise<readonly RunMigration[]> {
+/** Runs the next migration, or all of a new database. Returns none if none is pending. */
+async function runNext(tx: DatabaseTransaction, known: Migrations): Promise<readonly RunMigration[]> {
   await sql`select pg_advisory_xact_lock(${sql.lit(lockId)})`.execute(tx);
   await sql`set local lock_timeout = ${sql.lit(lockTimeoutMs)}`.execute(tx);
   await sql`
@@ -77,8 +93,9 @@ async function runPending(tx: DatabaseTransaction, known: Migrations): Promise<r
   `.execute(tx);
   const { pending, unknown } = await readMigrationState(tx, known);
   requireKnown(unknown);
+  const isNew = pending.length === Object.keys(known).length;
   const run: RunMigration[] = [];
-  for (const name of pending) {
+  for (const name of isNew ? pending : pending.slice(0, 1)) {
     const begin = performance.now();
     await known[name]?.up(tx).catch((error: unknown) => {
       throw new MigrationError(name, error);

@@ -61,11 +61,16 @@ export function locksOf(statement: string): readonly StatementLock[] {
     const name = pattern.exec(text)?.[1];
     return name === undefined ? [] : [{ table: name, ...modes[mode] }];
   });
+  const written = /^with /.test(text)
+    ? [...text.matchAll(new RegExp(`\\b(?:insert into|update|delete from) ${table}`, "g"))].map(
+        ([, name = ""]) => ({ table: name, ...modes.write }),
+      )
+    : [];
   const referenced = /^(?:create|alter) table/.test(text)
     ? [...text.matchAll(new RegExp(`references ${table}`, "g"))].map(([, name = ""]) => ({
         table: name,
         ...modes.reference,
       }))
     : [];
-  return [...(own ? [own] : []), ...referenced];
+  return [...(own ? [own] : []), ...written, ...referenced];
 }

@@ -69,7 +69,7 @@ async function check(
       : [
           ...planned.flatMap(describeMigration),
           "",
-          "All run in one transaction: each lock is held to its end. If a lock is not free within 300 ms, everything is rolled back and tried again.",
+          "Each migration is a transaction, and holds its locks to its end. If a lock is not free within 300 ms, it is rolled back and tried again.",
           "For real times run tidings upgrade --on with the address of a restored copy.",
         ],
   );

@@ -1,21 +1,18 @@
 /**
  * What a channel sent of a message besides its content is kept with the message, not for a week. The ads by
  * which a contact came are kept with the conversation, and the latest notice of the channel with the inbox.
+ *
+ * Processes of the version before still insert and read message_originals during a deployment. A later
+ * version drops the table.
  */
 import { type Kysely, sql } from "kysely";
 
 const statements = [
-  `update messages set content = messages.content || jsonb_build_object('channel_data', message_originals.original)
-    from message_originals
-    where messages.organization_id = message_originals.organization_id
-      and messages.id = message_originals.message_id and messages.content <> '{}'`,
-  "delete from message_originals",
-  // Processes of the version before still insert here during a deployment. A later version drops the table.
   `create function move_message_original() returns trigger language plpgsql as $$
   begin
     update messages set content = content || jsonb_build_object('channel_data', new.original)
       where organization_id = new.organization_id and id = new.message_id and content <> '{}';
-    return null;
+    return new;
   end
   $$`,
   `create trigger message_originals_move before insert on message_originals

@@ -61,6 +61,7 @@ import * as planReleases from "./0059-plan-releases.ts";
 import * as inboxPeople from "./0061-inbox-people.ts";
 import * as inboxWebhooks from "./0062-inbox-webhooks.ts";
 import * as receivedDetails from "./0063-received-details.ts";
+import * as copiedOriginals from "./0064-copied-originals.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
@@ -121,4 +122,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0061-inbox-people": inboxPeople,
   "0062-inbox-webhooks": inboxWebhooks,
   "0063-received-details": receivedDetails,
+  "0064-copied-originals": copiedOriginals,
 };

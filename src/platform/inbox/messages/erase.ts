@@ -1,9 +1,8 @@
 /** Erases the content of a contact's messages. The rows stay, for statistics. */
-
 import { sql } from "kysely";
 import { rowsOf, updateBatch } from "../../../database/query/index.ts";
 import { withdrawFiles } from "../../content/uploads/index.ts";
-import type { Transaction } from "../../foundation/kernel/index.ts";
+import { defineRetentionJob, type Transaction } from "../../foundation/kernel/index.ts";
 import type { ErasedContact } from "../contacts/index.ts";
 
 const filesPerBatch = 500;
@@ -43,6 +42,9 @@ export async function eraseMessages(
     where organization_id = ${organization_id} and conversation_id = any(${conversation_ids}::text[])`;
   const updates = [
     sql`
+      delete from message_originals
+      where organization_id = ${organization_id} and message_id in (select id from batch)`,
+    sql`
       delete from message_words
       where organization_id = ${organization_id} and message_id in (select id from batch)`,
     sql`
@@ -55,3 +57,14 @@ export async function eraseMessages(
   ];
   return updateBatch(tx, ids, { updates, after });
 }
+
+/**
+ * Processes of the version before keep there, and read, what a channel sent of a message of an unknown type.
+ * A trigger copies it to the message; the next version drops the table. The job has the name of that version,
+ * whose processes may run it too.
+ */
+export const deleteOriginalsJob = defineRetentionJob({
+  name: "message-original.forget",
+  schedule: "27 * * * *",
+  rules: [{ table: "message_originals", column: "received_at", days: 7 }],
+});

@@ -19,7 +19,7 @@ import {
   requireNoneWaiting,
   sealedCodes,
 } from "./delivery/index.ts";
-import { eraseMessages, eraseReceivedFiles } from "./erase.ts";
+import { deleteOriginalsJob, eraseMessages, eraseReceivedFiles } from "./erase.ts";
 import { inboundJobs, inboundRoutes } from "./inbound/index.ts";
 import { awaitDelivery, planMessage, sendAlone, sendPlanned, sendTogether } from "./outbound/index.ts";
 import { reactToMessage } from "./react.ts";
@@ -66,6 +66,7 @@ export const messages = implement(
       "message_words",
       "message_searches",
       "read_marks",
+      "message_originals",
     ],
     sealed: [sealedCodes],
     operations: {
@@ -164,6 +165,7 @@ export const messages = implement(
       releaseChargesJob,
       changeConsentJob,
       indexMessagesJob,
+      deleteOriginalsJob,
       ...inboundJobs,
     ],
     routes: inboundRoutes,

@@ -7,7 +7,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { pgBouncer, startPgBouncer } from "../test/support/pgbouncer.ts";
+import { pgBouncer, startPgBouncer } from "../../test/support/pgbouncer.ts";
 
 const server = new URL(process.env.TEST_DATABASE_URL ?? "postgres://postgres@127.0.0.1:5432/postgres");
 const port = 16_432;
