@@ -1,6 +1,6 @@
 /**
- * Backups that are made while clients write: each has every write that was acknowledged before it, and its restore
- * sends and charges nothing twice. On PostgreSQL also from one engine to the other.
+ * Backups that are made while clients write: each has every write that was acknowledged before it, and its
+ * restore sends and charges nothing twice. On PostgreSQL also from one engine to the other.
  */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";

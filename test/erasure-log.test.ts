@@ -1,4 +1,4 @@
-/** The log of erasures outside of the database: what is written to it, and how a restored service repeats it. */
+/** The log of erasures outside of the database: what is written to it, and how a release repeats it. */
 import { execFile } from "node:child_process";
 import { appendFile, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -204,7 +204,7 @@ describe("the log of erasures", () => {
     expect(await findColumns(queries, personal)).toEqual([]);
     expect(await checkUnloggedErasures(queries)).toMatchObject([
       {
-        check: "erasures",
+        check: "erasure_log",
         status: "warning",
         message: expect.stringMatching(/^1 erasure is not in the log/),
       },
@@ -212,7 +212,7 @@ describe("the log of erasures", () => {
     const doctor = async () => {
       const { stdout } = await runCommand(["doctor", "--json"], settings);
       const findings = JSON.parse(stdout) as { check: string; status: string; message: string }[];
-      return findings.filter(({ check }) => check === "erasures");
+      return findings.filter(({ check }) => check === "erasure_log");
     };
     expect(await doctor()).toMatchObject([
       { status: "problem", message: expect.stringMatching(/^The log of erasures can't be written: ENOENT/) },
@@ -226,7 +226,7 @@ describe("the log of erasures", () => {
     expect(await readKinds(log)).toEqual(["begin", ["contact", id]]);
     expect(await checkUnloggedErasures(queries)).toEqual([]);
     expect(await doctor()).toEqual([
-      { check: "erasures", status: "ok", message: `The log of erasures, ${log}, can be written.` },
+      { check: "erasure_log", status: "ok", message: `The log of erasures, ${log}, can be written.` },
     ]);
   });
 

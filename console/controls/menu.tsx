@@ -19,8 +19,8 @@ export function Menu({ label, button, class: name = "", shortcut, children }: Pr
   const opener = useRef<HTMLButtonElement>(null);
   const menu = useRef<HTMLFieldSetElement>(null);
 
-  // The event "toggle" comes later than a quick second key: the browser itself sets the focus as it opens. The
-  // menu has the focus, and so the arrow keys, while its buttons are still being read.
+  // The event "toggle" comes later than a quick second key: the browser itself sets the focus as it opens.
+  // The menu has the focus, and so the arrow keys, while its buttons are still being read.
   const setFirstFocus = ({ newState }: { readonly newState: string }) => {
     const first = menu.current?.querySelector("button:not(:disabled)") ?? menu.current;
     first?.toggleAttribute("autofocus", newState === "open");

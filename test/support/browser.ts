@@ -1,6 +1,6 @@
 /**
- * Debian's Chromium, or the program that TEST_BROWSER names, for the tests of pages. Without it these tests are
- * skipped.
+ * Debian's Chromium, or the program that TEST_BROWSER names, for the tests of pages. Without it these tests
+ * are skipped.
  */
 import { existsSync } from "node:fs";
 import { type Browser, chromium } from "playwright-core";

@@ -6,7 +6,7 @@ import { countFailing } from "../../jobs/gauges.ts";
 import { messageOf } from "../commands/command-error.ts";
 import { about, type Finding } from "./finding.ts";
 
-const { ok, warning, problem } = about("erasures");
+const { ok, warning, problem } = about("erasure_log");
 
 export async function checkErasures({ erasureLog, databaseUrl }: Config): Promise<readonly Finding[]> {
   if (erasureLog === undefined) {

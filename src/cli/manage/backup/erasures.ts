@@ -85,7 +85,7 @@ export function describeErasures(
   { log, repeated, unknown, warning }: RepeatedErasures,
   isDone: boolean,
 ): string[] {
-  const counted = `${repeated.toLocaleString("en")} ${repeated === 1 ? "contact" : "contacts"}`;
+  const counted = `${repeated.toLocaleString("en")} contact${repeated === 1 ? "" : "s"}`;
   const counts = isDone
     ? `Erased again: ${counted} of the log ${log}.`
     : `A release erases ${counted} again, from the log ${log}.`;
