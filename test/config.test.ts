@@ -335,6 +335,7 @@ test("no error message repeats a value, and only settings of any text have none"
   }
   expect(accepted).toEqual([
     "TIDINGS_DATA_DIR",
+    "TIDINGS_ERASURE_LOG",
     "TIDINGS_SECRET",
     "TIDINGS_PREVIOUS_SECRET",
     "TIDINGS_OWNER_PASSWORD",

@@ -4,12 +4,21 @@
  */
 import { access, constants, type FileHandle, open, readFile } from "node:fs/promises";
 import { dirname } from "node:path";
+import type { ErasureLog } from "../../../ports/files/erasure-log.ts";
 import { beginLine, erasureLine } from "./lines.ts";
-import type { ErasurePlace } from "./place.ts";
+
+interface ErasureFile extends ErasureLog {
+  /** Writes from when on the log has every erasure, unless the log exists. */
+  begin(at: string): Promise<void>;
+  /** Its text; undefined if it does not exist. */
+  read(): Promise<string | undefined>;
+  /** @throws if it can't be written. Writes nothing. */
+  check(): Promise<void>;
+}
 
 const lineEnd = 0x0a;
 
-export function createErasureFile(path: string): ErasurePlace {
+export function createErasureFile(path: string): ErasureFile {
   const write = (textAfter: (size: number) => string) =>
     withFile(path, async (file) => {
       const { size } = await file.stat();
@@ -23,12 +32,11 @@ export function createErasureFile(path: string): ErasurePlace {
       }
     });
   return {
-    name: path,
-
     async begin(at) {
       await write((size) => (size === 0 ? beginLine(at) : ""));
     },
 
+    // A log that does not exist begins with the erasure.
     async append(erasure) {
       await write((size) => (size === 0 ? beginLine(erasure.at) : "") + erasureLine(erasure));
     },

@@ -4,7 +4,6 @@ import type { ErasureLog } from "../../../ports/files/erasure-log.ts";
 import type { Log } from "../../../ports/telemetry/log.ts";
 import { createErasureFile } from "./file.ts";
 import { type ErasureRecord, parseErasures } from "./lines.ts";
-import type { ErasurePlace } from "./place.ts";
 
 export type { ErasureRecord } from "./lines.ts";
 
@@ -30,26 +29,22 @@ export function openErasureLog({
   if (erasureLog === undefined) {
     return undefined;
   }
-  const place = openErasurePlace(erasureLog);
+  const file = createErasureFile(erasureLog);
   if (backupMadeAt === undefined) {
-    place.begin(now().toISOString()).catch((error: unknown) => {
-      log.error({ erasure_log: place.name, err: error }, "The log of erasures can't be written");
+    file.begin(now().toISOString()).catch((error: unknown) => {
+      log.error({ erasure_log: erasureLog, err: error }, "The log of erasures can't be written");
     });
   }
-  return place;
+  return file;
 }
 
 /** @returns undefined if there is no such log. */
-export async function readErasureLog(place: string): Promise<ErasureRecord | undefined> {
-  const text = await openErasurePlace(place).read();
+export async function readErasureLog(path: string): Promise<ErasureRecord | undefined> {
+  const text = await createErasureFile(path).read();
   return text === undefined ? undefined : parseErasures(text);
 }
 
 /** @throws if it can't be written. Changes nothing. */
-export async function checkErasureLog(place: string): Promise<void> {
-  await openErasurePlace(place).check();
-}
-
-function openErasurePlace(place: string): ErasurePlace {
-  return createErasureFile(place);
+export async function checkErasureLog(path: string): Promise<void> {
+  await createErasureFile(path).check();
 }
