@@ -7,10 +7,9 @@ import {
   readWithSnapshot,
   refersTo,
 } from "../../../../database/query/index.ts";
-import type { World } from "../../../foundation/kernel/index.ts";
 import type { MessageRow } from "../progress/index.ts";
 import { channelOfMessage } from "../serialize.ts";
-import { type Cursor, createCursorError, cursorAt, openMessageCursors } from "./cursor.ts";
+import { type Cursor, createCursorError, cursorAt, type MessageCursors } from "./cursor.ts";
 
 /** Per call: enough to read at once, and few enough that a burst does not fill a model's context. */
 const maxMessages = 20;
@@ -27,13 +26,13 @@ export interface InboundQuery {
  */
 export async function startCursor(
   after: string | undefined,
-  { db, organization, now, world }: InboundQuery & { readonly world: World },
+  { db, organization, now, cursors }: InboundQuery & { readonly cursors: MessageCursors },
 ): Promise<Cursor> {
   if (after === undefined) {
     return cursorAt(await readSnapshot(db), now);
   }
   if (!after.startsWith("msg_")) {
-    return (await openMessageCursors(world)).read(after);
+    return cursors.read(after);
   }
   const message = await ofOrganization(db, organization)
     .selectFrom("messages")

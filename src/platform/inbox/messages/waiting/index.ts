@@ -26,7 +26,7 @@ export async function waitForMessage(input: Input, context: ReadContext) {
     await requireConversation(db, organization, conversation_id);
   }
   const cursors = await openMessageCursors(world);
-  let cursor = await startCursor(after, { db, organization, now, world });
+  let cursor = await startCursor(after, { db, organization, now, cursors });
   const deadline = now.getTime() + timeout_seconds * 1000;
   const isOver = () => context.signal.aborted || world.stopping.aborted || world.now().getTime() >= deadline;
   // Added before the first read, so that a commit after that read sets the signal.

@@ -4,11 +4,12 @@
  * ends the calls whose credential has ended. Between polls no transaction and no connection is open.
  */
 import { fail } from "../../../../../tools/errors.ts";
+import { readSnapshot } from "../../../../database/query/index.ts";
 import { createSignal, type Signal } from "../../../../jobs/signal.ts";
 import { findEndedCallers } from "../../../account/auth/index.ts";
 import type { Caller, World } from "../../../foundation/kernel/index.ts";
-import type { Cursor } from "./cursor.ts";
-import { readChangedConversations, startCursor } from "./inbound-stream.ts";
+import { type Cursor, cursorAt } from "./cursor.ts";
+import { readChangedConversations } from "./inbound-stream.ts";
 
 export interface WaitFilter {
   readonly caller: Caller;
@@ -162,7 +163,7 @@ async function poll(world: World, group: WaitGroup): Promise<void> {
     const query = { db: database.queries, organization, now: now() };
     const { conversations, next } = seen
       ? await readChangedConversations(seen, query)
-      : { conversations: [], next: await startCursor(undefined, { ...query, world }) };
+      : { conversations: [], next: cursorAt(await readSnapshot(query.db), query.now) };
     group.seen = next;
     for (const signal of added) {
       unpolled.delete(signal);
