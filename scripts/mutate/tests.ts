@@ -117,7 +117,7 @@ const names: Readonly<Record<string, readonly string[]>> = {
   "platform/automation/webhooks": ["webhook*", "test-webhook", "quotas", "erasure", "list-events"],
   "platform/operations/bootstrap": ["auth", "secrets", "operator", "journeys/local-key"],
   "platform/operations/clock": ["clock"],
-  "platform/operations/restore": ["backup", "erasure-log"],
+  "platform/operations/restore": ["backup", "backup-load", "erasure-log"],
   "platform/operations/ledger": ["ledger", "wallet", "payments"],
   "platform/operations/mcp": ["mcp", "rest-tools", "activity-rejections"],
   "platform/operations/activity": ["activity*", "erasure"],

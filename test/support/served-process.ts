@@ -47,9 +47,9 @@ export function useService(settings?: Settings): () => Promise<SharedService> {
   };
 }
 
-/** A database and the processes on it, for one test. */
-export async function openProcesses(): Promise<Processes> {
-  const database = await createTestDatabase();
+/** A database, a new one by default, and the processes on it, for one test. */
+export async function openProcesses(of?: TestDatabase): Promise<Processes> {
+  const database = of ?? (await createTestDatabase());
   const running: TidingsProcess[] = [];
   const start = (args: string[], settings: Settings = {}): TidingsProcess => {
     const process = startProcess(args, {
