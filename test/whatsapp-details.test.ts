@@ -142,6 +142,32 @@ describe("an ad by which a contact came", () => {
     });
   });
 
+  test("is counted by the report, once for each conversation that came by it last", async () => {
+    const { app, write, next } = customer();
+    const start = app.now();
+    await write("Hello", { referral: ad("444") });
+    next();
+    await app.advanceTime(60_000);
+    const later = app.now();
+    await write("Hello", { referral: ad("555") });
+    await write("Again", { referral: ad("666") });
+    next();
+    await write("Hello", { referral: ad("666") });
+    next();
+    await write("Hello", { referral: { source_type: "post", source_id: "777" } });
+    const read = async (since: Date) => {
+      const { data } = await app.call(messages.get_inbox_report, { since: since.toISOString() });
+      return data.ads.filter(({ source_id }) => ["444", "555", "666", "777"].includes(source_id));
+    };
+    const found = [
+      { source_id: "666", source_type: "ad", headline: "Chat with us", conversation_count: 2 },
+      { source_id: "777", source_type: "post", conversation_count: 1 },
+    ];
+    expect(await read(later)).toEqual(found);
+    const older = { source_id: "444", source_type: "ad", headline: "Chat with us", conversation_count: 1 };
+    expect(await read(start)).toEqual([found[0], older, found[1]]);
+  });
+
   test("is a condition of cohorts and of routing", async () => {
     const { app, write, next } = customer();
     const { conversation_id } = await write("Hello", { referral: ad("333") });

@@ -27,6 +27,14 @@ const ReportedMessage = z.object({
   contact_name: untrusted(z.string()).optional(),
 });
 
+const ReportedAd = z.object({
+  source_id: z.string(),
+  /** For example ad or post. */
+  source_type: z.string().optional(),
+  headline: untrusted(z.string()).optional(),
+  conversation_count: z.int(),
+});
+
 export const searches = {
   search_messages: operation({
     method: "GET",
@@ -81,14 +89,14 @@ export const searches = {
     scope: "inbox:read",
     title: "Get inbox report",
     description:
-      "Get what needs attention: counts, who waits longest, unread conversations, failed messages, and messages with urgent words. Begin a day with it.",
+      "Get what needs attention: counts, who waits longest, unread conversations, failed messages, urgent words, ads clicked. Begin a day with it.",
     input: z.object({
-      since: inputTimestamp.optional().describe("For failures and urgent words; default: 24 hours ago"),
+      since: inputTimestamp.optional().describe("Of failures, urgent words, ads; default: 24 hours ago"),
       urgent_words: z
         .string()
         .max(500)
         .default(defaultUrgentWords)
-        .describe("Comma-separated, in the customers' languages. Default: English ones"),
+        .describe("Comma-separated, in customers' languages; default: English"),
     }),
     output: one(
       z.object({
@@ -118,6 +126,8 @@ export const searches = {
           }),
         ),
         urgent: z.array(ReportedMessage.extend({ text: untrusted(z.string()), created_at: timestamp })),
+        /** By which ads or posts contacts came last, those of most conversations first. */
+        ads: z.array(ReportedAd),
       }),
     ),
   }),

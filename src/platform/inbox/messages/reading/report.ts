@@ -43,6 +43,7 @@ export async function readInboxReport({ since, urgent_words }: Input, context: R
       unread: await readConversations(db, organization, latestUnread),
       failed: failures.messages,
       urgent: await findUrgent(db, { organization, words: searchWordsOf(urgent_words), start }),
+      ads: await readAds(db, organization, start),
     };
   });
 }
@@ -168,6 +169,29 @@ async function findUrgent(db: Queries, { organization, words, start }: UrgentSea
     text,
     created_at,
   }));
+}
+
+const adColumns = {
+  source_id: "text",
+  source_type: nullable("text"),
+  headline: nullable("text"),
+  conversation_count: "integer",
+} as const;
+
+/** Counts the conversations whose latest ad was clicked since the start. */
+async function readAds(db: Queries, organization: string, start: Date) {
+  const { rows } = await rowsOf(adColumns)`
+    select latest ->> 'source_id' as source_id, max(latest ->> 'source_type') as source_type,
+      (array_agg(latest ->> 'headline' order by latest ->> 'at' desc))[1] as headline,
+      count(*)::integer as conversation_count
+    from conversations, lateral (select referrals -> 'latest' as latest) as referral
+    where organization_id = ${organization} and erased_at is null and referrals is not null
+      and latest ->> 'source_id' is not null and (latest ->> 'at')::timestamptz >= ${start.toISOString()}::timestamptz
+    group by 1
+    order by conversation_count desc, source_id
+    limit ${maxReported}
+  `.execute(db);
+  return rows.map(withoutNulls);
 }
 
 type WithoutNulls<Row> = {
