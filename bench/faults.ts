@@ -1,11 +1,12 @@
 /**
- * R14: what becomes of messages while the database, the network, a pooler or a process of the service fails.
+ * R14: what becomes of messages while the database, the network, a pooler, the object store, the
+ * collector of traces or a process of the service fails.
  *
  * Eight clients send messages to three processes on PostgreSQL. For each fault: how many messages were
  * acknowledged, and are stored, delivered and doubled; the longest time in which none was acknowledged; and
  * the answers that were errors, each of which was repeated with its idempotency key. Ends with 1 if a message
  * was lost or doubled. Needs root on Linux, openssl, faketime and PgBouncer; the programs of PostgreSQL are
- * those of POSTGRES_BIN. About 6 minutes.
+ * those of POSTGRES_BIN. About 7 minutes.
  *
  * `--only killed,frozen` runs some of the faults. `failover` measures a standby that is promoted, `clocks`
  * wrong clocks.
@@ -21,6 +22,7 @@ import { startPgBouncer } from "../test/support/pgbouncer.ts";
 import { runOnServer, withDatabase } from "../test/support/postgres.ts";
 import { createCertificates } from "./support/outages/certificates.ts";
 import { createNetwork, createSmallDisk } from "./support/outages/machine.ts";
+import { startOutside, uploadDuring } from "./support/outages/outside.ts";
 import {
   createServer,
   endConnections,
@@ -116,11 +118,11 @@ async function runAll(): Promise<void> {
           () => certificates.renew(),
         ),
     };
-    await withServices(server, `${database}${certificates.search}`, direct, (services) => ({
+    const ofProcesses = (services: (BenchService | undefined)[]): Faults => ({
       "one of three processes killed": async () => {
         await end(services[0], "SIGKILL");
         await sleep(faultMs);
-        services[0] = await start(0, `${database}${certificates.search}`);
+        services[0] = await start(0, `${database}${certificates.search}`, {});
       },
       "one of three processes frozen for 16 s": () =>
         during(
@@ -128,7 +130,8 @@ async function runAll(): Promise<void> {
           async () => services[1]?.child.kill("SIGCONT"),
           16_000,
         ),
-    }));
+    });
+    await withServices(server, `${database}${certificates.search}`, direct, { ofProcesses });
 
     await using proxy = await startDatabaseProxy(database);
     await withServices(server, proxy.url, {
@@ -138,6 +141,19 @@ async function runAll(): Promise<void> {
           () => proxy.restore(),
         ),
     });
+    await using outside = await startOutside();
+    const { store, collector, env } = outside;
+    await withServices(
+      server,
+      database,
+      {
+        "object store refuses": () => uploading(() => during(store.refuse, store.restore)),
+        "object store silent": () => uploading(() => during(async () => store.silence(), store.restore)),
+        "collector refuses": () => during(collector.refuse, collector.restore),
+        "collector silent": () => during(async () => collector.silence(), collector.restore),
+      },
+      { env },
+    );
     await using pooler = await startPgBouncer({ server: new URL(database), port: poolerPort, poolSize: 2 });
     const pooled = `postgres://tidings@127.0.0.1:${poolerPort}/tidings`;
     await withServices(server, pooled, {
@@ -176,19 +192,26 @@ async function fillLog(server: Server, fill: () => Promise<void>): Promise<void>
   }
 }
 
+interface ServiceOptions {
+  /** Further faults, of the processes. */
+  readonly ofProcesses?: (services: (BenchService | undefined)[]) => Faults;
+  /** Further settings of the processes. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 /** Runs the faults, one after another, while the clients send to three processes of the service. */
 async function withServices(
   server: Server,
   databaseUrl: string,
   faults: Faults,
-  faultsOf: (services: (BenchService | undefined)[]) => Faults = () => ({}),
+  { ofProcesses = () => ({}), env = {} }: ServiceOptions = {},
 ): Promise<void> {
   const services: (BenchService | undefined)[] = [];
   try {
     for (const [index] of ports.entries()) {
-      services.push(await start(index, databaseUrl));
+      services.push(await start(index, databaseUrl, env));
     }
-    const all = Object.entries({ ...faults, ...faultsOf(services) });
+    const all = Object.entries({ ...faults, ...ofProcesses(services) });
     const chosen = all.filter(
       ([name]) => options.only?.split(",").some((word) => name.includes(word)) ?? true,
     );
@@ -210,10 +233,17 @@ async function withServices(
   }
 }
 
-async function start(index: number, databaseUrl: string): Promise<BenchService> {
-  const dataDir = join(root, `data-${index}`);
-  const env = { DATABASE_URL: databaseUrl, TIDINGS_DATA_DIR: dataDir, TIDINGS_LOG_LEVEL: "fatal" };
-  return await startService(ports[index] ?? 0, key, env);
+async function start(index: number, databaseUrl: string, env: ServiceOptions["env"]): Promise<BenchService> {
+  return await startService(ports[index] ?? 0, key, {
+    DATABASE_URL: databaseUrl,
+    TIDINGS_DATA_DIR: join(root, `data-${index}`),
+    TIDINGS_LOG_LEVEL: "fatal",
+    ...env,
+  });
+}
+
+function uploading(fault: () => Promise<unknown>): Promise<void> {
+  return uploadDuring({ baseUrl: `http://127.0.0.1:${ports[0]}`, key }, fault);
 }
 
 async function end(service: BenchService | undefined, name: NodeJS.Signals = "SIGTERM"): Promise<void> {

@@ -1,0 +1,89 @@
+/** The object store and the collector of traces, each behind a proxy that can refuse and be silent. */
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { openBucket } from "../../../test/support/bucket.ts";
+import { type DatabaseProxy, startDatabaseProxy } from "../../../test/support/database-proxy.ts";
+
+export interface Outside extends AsyncDisposable {
+  /** The settings that select both. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly store: DatabaseProxy;
+  readonly collector: DatabaseProxy;
+}
+
+export async function startOutside(): Promise<Outside> {
+  const bucket = await openBucket();
+  const store = await startDatabaseProxy(bucket.env.TIDINGS_S3_ENDPOINT ?? "");
+  const discarding = createServer((request, response) => {
+    request.resume();
+    request.once("end", () => response.end("{}"));
+  }).listen(0, "127.0.0.1");
+  await once(discarding, "listening");
+  const { port } = discarding.address() as AddressInfo; // it listens on a TCP port
+  const collector = await startDatabaseProxy(`http://127.0.0.1:${port}`);
+  return {
+    env: {
+      ...bucket.env,
+      TIDINGS_S3_ENDPOINT: store.url,
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    },
+    store,
+    collector,
+    async [Symbol.asyncDispose]() {
+      await Promise.all([store, collector].map((proxy) => proxy[Symbol.asyncDispose]()));
+      discarding.close();
+      await bucket[Symbol.asyncDispose]();
+    },
+  };
+}
+
+interface UploadTarget {
+  readonly baseUrl: string;
+  readonly key: string;
+}
+
+/**
+ * Uploads a small file every half second while `fault` runs and once after it, and reads each again.
+ * @throws if a file that was acknowledged can't be read.
+ */
+export async function uploadDuring(target: UploadTarget, fault: () => Promise<unknown>): Promise<void> {
+  const acknowledged: { readonly url: string; readonly text: string }[] = [];
+  const statuses: number[] = [];
+  let isOver = false;
+  const uploading = (async () => {
+    for (;;) {
+      const isLast = isOver;
+      const text = `file ${statuses.length}`;
+      const { status, url } = await upload(target, text);
+      statuses.push(status);
+      if (url !== undefined) {
+        acknowledged.push({ url, text });
+      }
+      if (isLast) {
+        return;
+      }
+      await sleep(500);
+    }
+  })();
+  await fault();
+  isOver = true;
+  await uploading;
+  for (const { url, text } of acknowledged) {
+    const answer = await fetch(url);
+    if (!answer.ok || (await answer.text()) !== text) {
+      throw new Error(`An uploaded file can't be read: ${answer.status}.`);
+    }
+  }
+  console.log(`uploads: ${statuses.join(", ")}; ${acknowledged.length} acknowledged, all readable`);
+}
+
+async function upload({ baseUrl, key }: UploadTarget, text: string) {
+  const form = new FormData();
+  form.set("file", new Blob([text], { type: "text/plain" }), "note.txt");
+  const headers = { "x-api-key": key };
+  const answer = await fetch(`${baseUrl}/v1/uploads`, { method: "POST", headers, body: form });
+  const { data } = (await answer.json()) as { data?: { storage_url: string } }; // as documented
+  return { status: answer.status, url: data?.storage_url };
+}
