@@ -2,9 +2,9 @@
  * Memory of the service under 40 mixed requests a second, on both engines at the same time.
  *
  * Sends, received messages, reads, searches and tool calls over MCP, with 2,000 contacts. For each tenth of
- * `--minutes 30` it prints the median of the resident memory, its maximum and the times of the answers, and at
- * the end the mean of the last third beside that of the third before. `--per-second 40` is for each engine. Run
- * `npm run build` first.
+ * `--minutes 30` it prints the median of the resident memory, its maximum and the times of the answers, and
+ * at the end the mean of the last third beside that of the third before. `--per-second 40` is for each
+ * engine. Run `npm run build` first.
  */
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -60,7 +60,10 @@ async function measure(engine: string, port: number, env: Record<string, string>
   const call = mixedCalls(client, pool);
   for (let part = 1; part <= parts; part += 1) {
     const samples: number[] = [];
-    const sampling = setInterval(async () => samples.push(await residentMb(child.pid)), partMs / sampleCount);
+    const sample = async () => {
+      samples.push(await residentMb(child.pid));
+    };
+    const sampling = setInterval(() => void sample(), partMs / sampleCount);
     const load = await runOpenLoop({ perSecond, ms: partMs }, call);
     clearInterval(sampling);
     const resident = median(samples);

@@ -19,7 +19,7 @@ export const isPooled = poolerUrl !== serverUrl;
 /** A connection of its own, and statements without values on it. */
 export async function connectTo(url: string) {
   const client = new pg.Client({ connectionString: url });
-  // Without a listener, a connection that is lost would end the process. Its queries are rejected all the same.
+  // Without a listener, a connection that is lost would end the process. Its queries are rejected too.
   client.on("error", () => undefined);
   await client.connect();
   return {

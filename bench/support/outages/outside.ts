@@ -52,24 +52,21 @@ export async function uploadDuring(target: UploadTarget, fault: () => Promise<un
   const acknowledged: { readonly url: string; readonly text: string }[] = [];
   const statuses: number[] = [];
   let isOver = false;
-  const uploading = (async () => {
-    for (;;) {
-      const isLast = isOver;
+  const uploadAll = async () => {
+    for (let isLast = false; !isLast; await sleep(500)) {
+      isLast = isOver;
       const text = `file ${statuses.length}`;
       const { status, url } = await upload(target, text);
       statuses.push(status);
       if (url !== undefined) {
         acknowledged.push({ url, text });
       }
-      if (isLast) {
-        return;
-      }
-      await sleep(500);
     }
-  })();
-  await fault();
-  isOver = true;
-  await uploading;
+  };
+  const end = () => {
+    isOver = true;
+  };
+  await Promise.all([uploadAll(), fault().finally(end)]);
   for (const { url, text } of acknowledged) {
     const answer = await fetch(url);
     if (!answer.ok || (await answer.text()) !== text) {
