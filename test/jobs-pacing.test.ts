@@ -45,7 +45,8 @@ describe("a lane with a rate", () => {
     const [first, second] = [await runEachTenth(jobs, 11), await runEachTenth(jobs, 11)];
     expect(first).toEqual([12, 12, 12, 12, 12, 12, 8, 0, 0, 0, 0]);
     expect(second).toEqual(first);
-    expect(runs).toEqual(Array.from({ length: 160 }, (_, n) => n));
+    // Jobs that are due at the same time start in any order.
+    expect([runs.length, new Set(runs).size]).toEqual([160, 160]);
   });
 
   test("counts a start for a second, and a margin, whenever the second begins", async () => {

@@ -181,7 +181,10 @@ test("the same message to two processes at once is stored once, and both answers
   await using database = await createTestDatabase();
   await using one = await startTestApp({ database });
   await using other = await startTestApp({ database });
-  await using locking = await connectTo(database.env.DATABASE_URL ?? "");
+  const url = database.env.DATABASE_URL ?? "";
+  await using locking = await connectTo(url);
+  // A transaction sees no sessions that begin after it first looked.
+  await using watching = await connectTo(url);
   const from = newNumber();
   const json = { from, text: "Hello?", channel_message_id: "in.1" };
   await locking.query("begin");
@@ -191,7 +194,7 @@ test("the same message to two processes at once is stored once, and both answers
     // Both have looked for the message, and found none.
     const waiting =
       "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
-    await waitUntil(async () => (await locking.query(waiting)).length === 2);
+    await waitUntil(async () => (await watching.query(waiting)).length === 2);
     await locking.query("rollback");
   });
   expect(first).toEqual(second);

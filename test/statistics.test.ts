@@ -2,12 +2,14 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { analyzeGrown } from "../src/database/statistics.ts";
-import { useTestApp } from "./support/app.ts";
+import { startTestApp } from "./support/app.ts";
+import { createTestDatabase } from "./support/database.ts";
 import { createOrganizationFor } from "./support/operator.ts";
 
-const app = useTestApp();
-
 test("a table is analyzed when it has grown tenfold, and not before", { tags: "both" }, async () => {
+  // A database of its own: what other tests have removed would still count as the size of the table.
+  await using database = await createTestDatabase();
+  await using app = await startTestApp({ database });
   const { id } = await createOrganizationFor(app, "Large");
   // After its first ANALYZE the transaction holds a lock on the table that the database's upkeep waits for.
   await app.server.database.transaction(async (tx) => {
