@@ -13,7 +13,10 @@ export const serverUrl =
  * database can be created or dropped.
  */
 export const poolerUrl = process.env.TEST_POOLER_URL || serverUrl;
-/** Whether a pooler decides in which session a statement runs, and which statements are prepared there. */
+/**
+ * Whether a pooler decides in which session a statement runs, and which statements are prepared there. Then a
+ * setting of new sessions is not seen at once, and a single statement has a transaction of its own.
+ */
 export const isPooled = poolerUrl !== serverUrl;
 
 /** A connection of its own, and statements without values on it. */
