@@ -133,8 +133,11 @@ describePages(() => {
     const phone =
       "Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Mobile Safari/537.36";
     const lost = await open(await createLink(email), { userAgent: phone });
-    await lost.getByRole("heading", { name: "Inbox" }).waitFor({ state: "attached" });
-    await open(await createLink(email));
+    const third = await open(await createLink(email));
+    // The list is read once.
+    for (const other of [lost, third]) {
+      await other.getByRole("heading", { name: "Inbox" }).waitFor({ state: "attached" });
+    }
     await page.getByRole("button", { name: "You and your preferences" }).focus();
     await page.keyboard.press("Enter");
     await page.keyboard.press("ArrowDown");
