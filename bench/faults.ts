@@ -122,7 +122,7 @@ async function runAll(): Promise<void> {
       "one of three processes killed": async () => {
         await end(services[0], "SIGKILL");
         await sleep(faultMs);
-        services[0] = await start(0, `${database}${certificates.search}`, {});
+        services[0] = await start(0, `${database}${certificates.search}`);
       },
       "one of three processes frozen for 16 s": () =>
         during(
@@ -204,7 +204,7 @@ async function withServices(
   server: Server,
   databaseUrl: string,
   faults: Faults,
-  { ofProcesses = () => ({}), env = {} }: ServiceOptions = {},
+  { ofProcesses = () => ({}), env }: ServiceOptions = {},
 ): Promise<void> {
   const services: (BenchService | undefined)[] = [];
   try {
@@ -233,7 +233,11 @@ async function withServices(
   }
 }
 
-async function start(index: number, databaseUrl: string, env: ServiceOptions["env"]): Promise<BenchService> {
+async function start(
+  index: number,
+  databaseUrl: string,
+  env: ServiceOptions["env"] = {},
+): Promise<BenchService> {
   return await startService(ports[index] ?? 0, key, {
     DATABASE_URL: databaseUrl,
     TIDINGS_DATA_DIR: join(root, `data-${index}`),

@@ -7,11 +7,10 @@
  */
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { Pool } from "undici";
+import { startCollector } from "./support/collector.ts";
 import { median } from "./support/median.ts";
 import { startService } from "./support/service.ts";
 
@@ -22,18 +21,12 @@ const firstPort = 39_480;
 const key = `sk_live_${"t".repeat(43)}`;
 const token = "a-token-for-the-bench";
 
-const collector = createServer((request, response) => {
-  request.resume();
-  request.once("end", () => response.end("{}"));
-}).listen(0, "127.0.0.1");
-await once(collector, "listening");
-// It listens on a TCP port.
-const collectorUrl = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`;
+const collector = await startCollector();
 
 const settings: Readonly<Record<string, Record<string, string>>> = {
   off: {},
   metrics: { TIDINGS_METRICS_TOKEN: token },
-  traces: { OTEL_EXPORTER_OTLP_ENDPOINT: collectorUrl },
+  traces: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url },
 };
 
 const measured = await Promise.all(

@@ -161,27 +161,25 @@ describe("the rates of an organization", () => {
     expect((await read("USD", "US")).table?.get("US")?.marketing).toBe(25_000);
   });
 
-  test.skipIf(isPooled)(
-    "are read by one statement, and from the next commit on are the new ones",
-    async () => {
-      await replace("NOK");
-      const { id } = await createOrganizationFor(app, "Shop");
-      const { database } = app.server;
-      await database.queries
-        .updateTable("organizations")
-        .set({ currency: "NOK" })
-        .where("id", "=", id)
-        .execute();
-      const before = database.pool().statements;
-      const rates = await readRates(database.queries, id, getCountries());
-      expect(database.pool().statements - before).toBe(1);
-      expect(priceOf(rates, "DE", "marketing")).toBe(100_000);
-      await replace("NOK", [{ ...other, marketing: 0.7 }]);
-      expect(priceOf(await readRates(database.queries, id, ["DE"]), "DE", "marketing")).toBe(700_000);
-      await remove("NOK");
-      expect(priceOf(await readRates(database.queries, id, ["DE"]), "DE", "marketing")).toBeNull();
-    },
-  );
+  test("are read by one statement, and from the next commit on are the new ones", async () => {
+    await replace("NOK");
+    const { id } = await createOrganizationFor(app, "Shop");
+    const { database } = app.server;
+    await database.queries
+      .updateTable("organizations")
+      .set({ currency: "NOK" })
+      .where("id", "=", id)
+      .execute();
+    const before = database.pool().statements;
+    const rates = await readRates(database.queries, id, getCountries());
+    // Behind a pooler the statement has a transaction of its own.
+    expect(database.pool().statements - before).toBe(isPooled ? 3 : 1);
+    expect(priceOf(rates, "DE", "marketing")).toBe(100_000);
+    await replace("NOK", [{ ...other, marketing: 0.7 }]);
+    expect(priceOf(await readRates(database.queries, id, ["DE"]), "DE", "marketing")).toBe(700_000);
+    await remove("NOK");
+    expect(priceOf(await readRates(database.queries, id, ["DE"]), "DE", "marketing")).toBeNull();
+  });
 });
 
 describe("the operator", () => {

@@ -126,7 +126,7 @@ export const searches = {
           }),
         ),
         urgent: z.array(ReportedMessage.extend({ text: untrusted(z.string()), created_at: timestamp })),
-        /** By which ads or posts contacts came last, those of most conversations first. */
+        /** Ads and posts by which contacts came, by number of conversations, most first. */
         ads: z.array(ReportedAd),
       }),
     ),

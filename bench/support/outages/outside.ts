@@ -1,10 +1,8 @@
 /** The object store and the collector of traces, each behind a proxy that can refuse and be silent. */
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openBucket } from "../../../test/support/bucket.ts";
 import { type DatabaseProxy, startDatabaseProxy } from "../../../test/support/database-proxy.ts";
+import { startCollector } from "../collector.ts";
 
 export interface Outside extends AsyncDisposable {
   /** The settings that select both. */
@@ -16,13 +14,8 @@ export interface Outside extends AsyncDisposable {
 export async function startOutside(): Promise<Outside> {
   const bucket = await openBucket();
   const store = await startDatabaseProxy(bucket.env.TIDINGS_S3_ENDPOINT ?? "");
-  const discarding = createServer((request, response) => {
-    request.resume();
-    request.once("end", () => response.end("{}"));
-  }).listen(0, "127.0.0.1");
-  await once(discarding, "listening");
-  const { port } = discarding.address() as AddressInfo; // it listens on a TCP port
-  const collector = await startDatabaseProxy(`http://127.0.0.1:${port}`);
+  const discarding = await startCollector();
+  const collector = await startDatabaseProxy(discarding.url);
   return {
     env: {
       ...bucket.env,
