@@ -15,7 +15,7 @@ import { openPhone } from "./support/simulator.ts";
 import { trustedProxyEnv } from "./support/users.ts";
 
 const app = useTestApp({ env: { ...trustedProxyEnv, TIDINGS_ALLOW_LOCAL_SOURCES: "true" } });
-const { deliver, plan, planBroadcast, read, run } = createPlanHelpers(app);
+const { deliver, plan, planBroadcast, read, run, runAtOnce } = createPlanHelpers(app);
 
 let source: Receiver;
 let answer: readonly [status: number, type: string, body: Buffer];
@@ -68,7 +68,7 @@ test("a file that is exchanged after planning is sent as it was", { tags: "both"
     progress: { prepared: 0, total: 1 },
     samples: [{ to: number, text: "Today\n[file]" }],
   });
-  expect(await expectFailure(run(made.id))).toMatchObject({ code: "plan_preparing" });
+  expect(await expectFailure(runAtOnce(made.id))).toMatchObject({ code: "plan_preparing" });
   await app.runDueJobs();
   expect(await read(made.id)).toMatchObject({ status: "ready", recipient_count: 1, progress: null });
   expect(source.requests).toBe(before + 1);

@@ -35,6 +35,10 @@ export function createPlanHelpers(app: TestApp) {
     planSend: (to: string, body: string) => plan({ tool: "send_message", input: { to, body } }),
     planBroadcast: (id: string) => plan({ operation: "execute_broadcast", input: { id } }),
     run: async (id: string, version?: number) => (await app.call(plans.run_plan, { id, version })).data,
+
+    /** Does not wait until the plan is prepared. */
+    runAtOnce: (id: string) => app.call(plans.run_plan, { id }, { maxRetryWaitMs: 0 }),
+
     read: async (id: string) => (await app.call(plans.get_plan, { id })).data,
 
     /** How many messages have arrived at the simulated channel, once all that can be sent has been. */
