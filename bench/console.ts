@@ -6,17 +6,17 @@
  * memory. With names it measures these alone: `npm run bench -- console list arrival`.
  */
 import { once } from "node:events";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { gzipSync } from "node:zlib";
 import pg from "pg";
 import { chromium } from "playwright-core";
 import { browserPath } from "../test/support/browser.ts";
+import { readFileSizes, readPageSizes } from "../test/support/console-sizes.ts";
 import { runOnServer, withDatabase } from "../test/support/postgres.ts";
 import { measureHeap } from "./support/console/heap.ts";
 import { measureArrival, measureList } from "./support/console/inbox.ts";
-import { type ConsoleBench, openConsole, report, signIn } from "./support/console/page.ts";
+import { type ConsoleBench, report, signIn } from "./support/console/page.ts";
 import { measureRows } from "./support/console/rows.ts";
 import { fillOrganization } from "./support/fill-organization.ts";
 import { startService } from "./support/service.ts";
@@ -33,7 +33,6 @@ const parts: Readonly<Record<string, (bench: ConsoleBench) => Promise<void>>> = 
   rows: (bench) => measureRows(bench, `conv_${(1).toString(16).padStart(24, "0")}`),
   heap: measureHeap,
 };
-const assets = "dist/console/assets";
 const chosen = process.argv.slice(2);
 
 await reportSizes();
@@ -53,7 +52,6 @@ try {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
   const bench: ConsoleBench = { context, baseUrl, key };
   await signIn(bench, owner);
-  await reportFirstLoad(bench);
   for (const name of chosen.length > 0 ? chosen : Object.keys(parts)) {
     await parts[name]?.(bench);
   }
@@ -77,33 +75,16 @@ async function fill(): Promise<void> {
   report("filled", `${((performance.now() - startedAt) / 1_000).toFixed(0)} s`);
 }
 
-/** The compressed size of a file of the console, in kB. */
-async function sizeOf(file: string): Promise<number> {
-  return gzipSync(await readFile(join(assets, file))).length / 1_000;
-}
-
 async function reportSizes(): Promise<void> {
-  const files = (await readdir(assets)).filter((file) => /\.(js|css)$/.test(file));
-  const sizes = await Promise.all(files.map(async (file) => ({ file, size: await sizeOf(file) })));
-  for (const { file, size } of sizes.sort((a, b) => b.size - a.size)) {
-    report(`gzip of ${file}`, `${size.toFixed(1)} kB`);
+  const folder = new URL("../dist/console/", import.meta.url);
+  const kilobytes = (bytes: number) => `${(bytes / 1_000).toFixed(1)} kB`;
+  for (const [file, size] of [...(await readFileSizes(folder))].sort(([, a], [, b]) => b - a)) {
+    report(`gzip of ${file}`, kilobytes(size));
   }
-  const own = sizes
-    .filter(({ file }) => file.startsWith("inbox-page-"))
-    .reduce((sum, { size }) => sum + size, 0);
-  report("the inbox's own part", `${own.toFixed(1)} kB`, { value: own, target: 25 });
-}
-
-/** What a signed-in person's browser loads of the console until the inbox shows, without other pages. */
-async function reportFirstLoad(bench: ConsoleBench): Promise<void> {
-  const page = await openConsole(bench);
-  await page.getByRole("heading", { name: "Inbox" }).waitFor({ state: "attached" });
-  const addresses = await page.evaluate(() =>
-    performance.getEntriesByType("resource").map(({ name }) => name),
-  );
-  await page.close();
-  const files = addresses.flatMap((address) => address.split("/console/assets/")[1] ?? []);
-  const sizes = await Promise.all([...new Set(files)].map(sizeOf));
-  const first = sizes.reduce((sum, size) => sum + size, 0);
-  report(`first load, ${sizes.length} files`, `${first.toFixed(1)} kB`, { value: first, target: 80 });
+  for (const { page, own, firstLoad } of await readPageSizes(folder)) {
+    if (page.startsWith("inbox-page-")) {
+      report("the inbox's own part", kilobytes(own), { value: own / 1_000, target: 25 });
+      report("first load of the inbox", kilobytes(firstLoad), { value: firstLoad / 1_000, target: 80 });
+    }
+  }
 }

@@ -1,56 +1,29 @@
 /** The console's inbox in a browser, in front of a service that runs as a process of its own. */
-import { readdir, readFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { ownerEmail, ownerPassword } from "./support/app.ts";
 import { describePages, pageForms } from "./support/browser.ts";
-import { logOf as log, rowOf, signInByKeyboard, useConsolePages } from "./support/console-pages.ts";
+import {
+  consoleFolder,
+  logOf as log,
+  rowOf,
+  signInByKeyboard,
+  useConsolePages,
+} from "./support/console-pages.ts";
 import { createStoryService } from "./support/console-service.ts";
+import { readPageSizes } from "./support/console-sizes.ts";
 import { findViolations } from "./support/find-violations.ts";
-import { programPath } from "./support/process.ts";
 import { useService, waitUntil } from "./support/served-process.ts";
 
 const serve = useService({ TIDINGS_OWNER_EMAIL: ownerEmail, TIDINGS_OWNER_PASSWORD: ownerPassword });
 const readAddress = async () => (await serve()).address;
 const { post, put, read, write, readPhone } = createStoryService(readAddress);
 
-const folder = join(dirname(programPath), "console");
-
-const assets = (await readdir(`${folder}/assets`)).filter((file) => /\.(?:js|css)$/.test(file));
-const chunks = assets.filter((file) => file.endsWith(".js"));
-
-/** A chunk, and those that it imports before it runs. */
-async function withImports(
-  chunk: string,
-  found: ReadonlySet<string> = new Set(),
-): Promise<ReadonlySet<string>> {
-  const text = await readFile(`${folder}/assets/${chunk}`, "utf8");
-  const imported = [...text.matchAll(/(?:from|import)\s*["'`]\.\/([\w.-]+\.js)["'`]/g)].map(
-    ([, name = ""]) => name,
-  );
-  let all = new Set([...found, chunk]);
-  for (const name of imported.filter((one) => !all.has(one))) {
-    all = new Set([...all, ...(await withImports(name, all))]);
-  }
-  return all;
-}
-
-/** Of the chunks and their styles, compressed. */
-async function sizeOf(names: Iterable<string>): Promise<number> {
-  const stems = new Set([...names].map((name) => name.replace(/-[\w-]{8}\.js$/, "")));
-  const files = assets.filter((file) => stems.has(file.replace(/-[\w-]{8}\.(?:js|css)$/, "")));
-  const contents = await Promise.all(files.map((file) => readFile(`${folder}/assets/${file}`)));
-  return contents.reduce((sum, content) => sum + gzipSync(content).length, 0);
-}
-
 test("the first load of a page has at most 80 kB, and its own chunk at most 25 kB", async () => {
-  const first = await withImports(chunks.find((file) => file.startsWith("index-")) ?? "");
-  const pages = chunks.filter((file) => /^(?:\w+-page|settings-\w+)-/.test(file));
+  const pages = await readPageSizes(consoleFolder);
   expect(pages.length).toBeGreaterThan(5);
-  for (const page of pages) {
-    expect(await sizeOf([page]), page).toBeLessThanOrEqual(25_000);
-    expect(await sizeOf([...first, ...(await withImports(page))]), page).toBeLessThanOrEqual(80_000);
+  for (const { page, own, firstLoad } of pages) {
+    expect(own, page).toBeLessThanOrEqual(25_000);
+    expect(firstLoad, page).toBeLessThanOrEqual(80_000);
   }
 });
 
