@@ -10,6 +10,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vit
 import { type DatabaseOptions, openDatabase } from "../src/database/connect.ts";
 import type { Database, DatabaseTransaction, Queries } from "../src/database/database.ts";
 import { vacuumChanged } from "../src/database/embedded/maintenance.ts";
+import { withoutStatementLimit, withoutTimeLimits } from "../src/database/outage/index.ts";
 import { silentLog } from "./support/app.ts";
 import { createTestDatabase, type TestDatabase } from "./support/database.ts";
 import { isPooled, serverUrl } from "./support/postgres.ts";
@@ -253,6 +254,21 @@ describe("on PostgreSQL", { tags: "postgres" }, () => {
       await note(1).execute(tx);
     });
     expect(tries).toBe(2);
+  });
+
+  test("the time limits of the work hold from the first statement of a transaction, and for it alone", async () => {
+    await using own = await open({ poolSize: 1 });
+    const readLimits = async () =>
+      own.transaction(async (tx) => {
+        const { rows } = await sql<{ limits: string }>`
+          select current_setting('statement_timeout') || ', ' ||
+            current_setting('idle_in_transaction_session_timeout') as limits
+        `.execute(tx);
+        return rows[0]?.limits;
+      });
+    expect(await withoutTimeLimits(readLimits)).toBe("0, 0");
+    expect(await withoutStatementLimit(readLimits)).toBe("0, 15s");
+    expect(await readLimits()).toBe("15s, 15s");
   });
 
   test.skipIf(isPooled)(

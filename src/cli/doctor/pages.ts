@@ -7,7 +7,7 @@
 
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../../database/database.ts";
-import { DamageError, sqlState, withoutStatementLimit } from "../../database/outage/index.ts";
+import { DamageError, sqlState, withoutTimeLimits } from "../../database/outage/index.ts";
 import { onlyRow, rowsOf } from "../../database/query/index.ts";
 import { messageOf } from "../commands/command-error.ts";
 import { about, type Finding } from "./finding.ts";
@@ -46,7 +46,7 @@ class CheckEnd extends Error {
 /** Changes nothing. */
 export async function checkPages(database: Database): Promise<readonly Finding[]> {
   try {
-    return await withoutStatementLimit(() =>
+    return await withoutTimeLimits(() =>
       database.transaction(async (tx): Promise<never> => {
         throw new CheckEnd(await readAll(tx, database.engine));
       }),
@@ -60,7 +60,6 @@ export async function checkPages(database: Database): Promise<readonly Finding[]
 }
 
 async function readAll(tx: DatabaseTransaction, engine: Database["engine"]): Promise<readonly Finding[]> {
-  await sql`set local idle_in_transaction_session_timeout = 0`.execute(tx);
   const tools = await createTools(tx);
   const relations = await listRelations(tx, tools !== undefined);
   const problems: Finding[] = [];

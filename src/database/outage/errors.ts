@@ -2,21 +2,42 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import pg from "pg";
 
-/** The limit of a statement in a request or a job. After this time PostgreSQL cancels the statement. */
-const defaultLimitMs = 15_000;
+/** In milliseconds; 0 for none. */
+interface TimeLimits {
+  /** After this time PostgreSQL cancels a statement. */
+  readonly statementMs: number;
+  /**
+   * After this time without a statement PostgreSQL ends the transaction, because other processes wait for the
+   * locks of a frozen process.
+   */
+  readonly idleMs: number;
+}
+
+/** The limits of requests and jobs. */
+const defaultLimits: TimeLimits = { statementMs: 15_000, idleMs: 15_000 };
+const unlimitedStatements: TimeLimits = { ...defaultLimits, statementMs: 0 };
+const unlimited: TimeLimits = { statementMs: 0, idleMs: 0 };
 /** How much later this process stops waiting, because the server did not even report the cancellation. */
 export const answerMarginMs = 3_000;
 
-const limits = new AsyncLocalStorage<number>();
+const limits = new AsyncLocalStorage<TimeLimits>();
 
-/** The limit of statements in the present work; 0 for none. */
-export function statementLimitMs(): number {
-  return limits.getStore() ?? defaultLimitMs;
+/** The limits of the present work, the same object for the same limits. */
+export function timeLimits(): TimeLimits {
+  return limits.getStore() ?? defaultLimits;
 }
 
 /** Runs work whose statements may take as long as they need, such as a migration. */
 export function withoutStatementLimit<Result>(work: () => Result): Result {
-  return limits.run(0, work);
+  return limits.run(unlimitedStatements, work);
+}
+
+/**
+ * The same for work that may also take its time between two statements of a transaction, such as a backup,
+ * which waits for a slow disk or network, or for a processor that derives a key.
+ */
+export function withoutTimeLimits<Result>(work: () => Result): Result {
+  return limits.run(unlimited, work);
 }
 
 /** The database did not answer a statement in time. It is unknown whether the statement was executed. */

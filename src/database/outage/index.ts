@@ -8,7 +8,8 @@ export {
   NoConnectionError,
   ReadOnlyError,
   sqlState,
-  statementLimitMs,
+  timeLimits,
   withoutStatementLimit,
+  withoutTimeLimits,
 } from "./errors.ts";
 export { createHold, type RequestHold } from "./hold.ts";

@@ -1,5 +1,5 @@
 /** The time limit of this process for the answers of a connection to its statements. */
-import { answerMarginMs, NoAnswerError, statementLimitMs } from "../outage/index.ts";
+import { answerMarginMs, NoAnswerError, timeLimits } from "../outage/index.ts";
 
 /**
  * How late a timer may fire. If it fires later, the process was frozen or without processor time, and answers
@@ -35,9 +35,9 @@ export function createAnswerTimer(onTimeout: (error: NoAnswerError) => void) {
   return {
     restart() {
       clearTimeout(timer);
-      const limitMs = statementLimitMs();
-      if (limitMs > 0) {
-        start(limitMs + answerMarginMs);
+      const { statementMs } = timeLimits();
+      if (statementMs > 0) {
+        start(statementMs + answerMarginMs);
       }
     },
     stop: () => clearTimeout(timer),

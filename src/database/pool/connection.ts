@@ -2,17 +2,11 @@
 import type { PostgresPoolClient } from "kysely";
 import type pg from "pg";
 import type { Log } from "../../ports/telemetry/log.ts";
-import { DamageError, isDamage, NoAnswerError, sqlState, statementLimitMs } from "../outage/index.ts";
+import { DamageError, isDamage, NoAnswerError, sqlState, timeLimits } from "../outage/index.ts";
 import { together } from "../transaction.ts";
 import { recordResultFields } from "./result-fields.ts";
 import { type Counts, createSender, statement } from "./sender.ts";
 import { isUnknownName, reportSessionUse, type SessionUse } from "./session-use.ts";
-
-/**
- * After this time the server ends the transaction of a frozen process, because other processes wait for its
- * locks.
- */
-const maxIdleMs = 15_000;
 
 /**
  * A migration has changed the columns of a prepared statement. The other connections have such statements
@@ -88,8 +82,8 @@ export function wrap(client: pg.PoolClient, state: PoolState): Connection {
   let isInTransaction = false;
   /** Whether single statements of the session can only read. */
   let isReadOnly = false;
-  /** The limit of the session. Undefined at first, and if a rollback may have undone its last change. */
-  let limitMs: number | undefined;
+  /** The limits of the session. Undefined at first, and if a rollback may have undone their last change. */
+  let sessionLimits: ReturnType<typeof timeLimits> | undefined;
   /**
    * Whether the embedded engine has not answered: further statements would wait behind the statement that
    * hangs.
@@ -107,14 +101,15 @@ export function wrap(client: pg.PoolClient, state: PoolState): Connection {
    */
   const set = (text: string) => void client.query(text).catch(() => undefined);
 
-  const limits = () => ({
-    statement_timeout: statementLimitMs(),
-    idle_in_transaction_session_timeout: maxIdleMs,
-  });
+  const limits = () => {
+    const { statementMs, idleMs } = timeLimits();
+    return { statement_timeout: statementMs, idle_in_transaction_session_timeout: idleMs };
+  };
 
   const setSession = () => {
-    if (canCancel && limitMs !== statementLimitMs()) {
-      limitMs = statementLimitMs();
+    const wanted = timeLimits();
+    if (canCancel && sessionLimits !== wanted) {
+      sessionLimits = wanted;
       set(setAll("set", limits()));
     }
   };
@@ -193,7 +188,7 @@ export function wrap(client: pg.PoolClient, state: PoolState): Connection {
   const connection = {
     async query(text: string, values: readonly unknown[]): Promise<unknown> {
       if (text === "rollback") {
-        limitMs = undefined;
+        sessionLimits = undefined;
       }
       if (text === "rollback" && isStuck) {
         isStuck = false;

@@ -1,7 +1,7 @@
 /** Reads all rows of a database as they are at one moment, while others write to it. */
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../../../../database/database.ts";
-import { withoutStatementLimit } from "../../../../database/outage/index.ts";
+import { withoutTimeLimits } from "../../../../database/outage/index.ts";
 import { rowsOf } from "../../../../database/query/index.ts";
 import { type BackupTable, setTextFormats } from "./tables.ts";
 
@@ -17,7 +17,7 @@ export function readOneState<Result>(
   work: (tx: DatabaseTransaction) => Promise<Result>,
 ): Promise<Result> {
   let hasBegun = false;
-  return withoutStatementLimit(() =>
+  return withoutTimeLimits(() =>
     database.transaction(async (tx) => {
       if (hasBegun) {
         // What was written to the backup can't be taken back.
@@ -25,8 +25,6 @@ export function readOneState<Result>(
       }
       hasBegun = true;
       await sql`set transaction isolation level repeatable read, read only`.execute(tx);
-      // What is read is encrypted and written meanwhile, which takes its time on a busy machine.
-      await sql`set local idle_in_transaction_session_timeout = 0`.execute(tx);
       await setTextFormats(tx);
       return await work(tx);
     }),

@@ -7,7 +7,7 @@
  */
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../../../../database/database.ts";
-import { withoutStatementLimit } from "../../../../database/outage/index.ts";
+import { withoutTimeLimits } from "../../../../database/outage/index.ts";
 import { rowsOf } from "../../../../database/query/index.ts";
 import { type BackupSequence, type BackupTable, listBackupTables, setTextFormats } from "./tables.ts";
 
@@ -21,7 +21,7 @@ export function loadAll<Result>(
   load: (tx: DatabaseTransaction, tables: readonly BackupTable[]) => Promise<Result>,
 ): Promise<Result> {
   let hasBegun = false;
-  return withoutStatementLimit(() =>
+  return withoutTimeLimits(() =>
     database.transaction(async (tx) => {
       if (hasBegun) {
         // The backup is read only once.

@@ -70,8 +70,6 @@ export async function setTextFormats(db: Queries): Promise<void> {
     sql`set local intervalstyle = 'postgres'`,
     sql`set local extra_float_digits = 1`,
     sql`set local bytea_output = 'hex'`,
-    // A backup may wait for a slow disk or network between two statements.
-    sql`set local idle_in_transaction_session_timeout = 0`,
   ];
   for (const format of formats) {
     await format.execute(db);
