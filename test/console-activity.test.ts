@@ -1,10 +1,10 @@
 /** Activity in sentences, and what has become of calls that had to wait and of broadcasts. */
 import { beforeAll, expect, test } from "vitest";
 import { ownerEmail, ownerPassword } from "./support/app.ts";
-import { describePages, pageForms } from "./support/browser.ts";
+import { describePages } from "./support/browser.ts";
 import { useConsolePages } from "./support/console-pages.ts";
 import { createStoryService } from "./support/console-service.ts";
-import { findViolations } from "./support/find-violations.ts";
+import { expectAccessible, pageWidths } from "./support/expect-accessible.ts";
 import { useService, waitUntil } from "./support/served-process.ts";
 
 const serve = useService({ TIDINGS_OWNER_EMAIL: ownerEmail, TIDINGS_OWNER_PASSWORD: ownerPassword });
@@ -141,15 +141,10 @@ describePages(() => {
     await expectCounts(act.locator(`[data-broadcast="${id}"]`));
     await put("/simulator/faults", {});
 
-    for (const form of pageForms) {
-      const shown = await openSignedIn(`approvals/${data.plan.id}`, form);
+    for (const width of pageWidths) {
+      const shown = await openSignedIn(`approvals/${data.plan.id}`, { width });
       await shown.locator(`[data-broadcast="${id}"]`).waitFor();
-      const overflow = await shown.evaluate("document.documentElement.scrollWidth - innerWidth");
-      expect({ ...form, found: await findViolations(shown), overflow }).toEqual({
-        ...form,
-        found: [],
-        overflow: 0,
-      });
+      await expectAccessible(shown, "broadcast");
       await shown.context().close();
     }
     await page.context().close();

@@ -2,8 +2,8 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { groups } from "../scripts/docs/pages/navigation.ts";
-import { describePages, pageForms, useBrowser } from "./support/browser.ts";
-import { findViolations } from "./support/find-violations.ts";
+import { describePages, useBrowser } from "./support/browser.ts";
+import { expectAccessible, pageWidths } from "./support/expect-accessible.ts";
 import { iterations } from "./support/iterations.ts";
 import { useService } from "./support/served-process.ts";
 
@@ -76,8 +76,8 @@ test("a browser gets a page for an address without one, in which the address is 
 describePages(() => {
   const browser = useBrowser();
 
-  async function open(path: string, colorScheme: "light" | "dark" = "light", width = 1280): Promise<Page> {
-    const page = await browser().newPage({ colorScheme, viewport: { width, height: 800 } });
+  async function open(path: string, width = 1280): Promise<Page> {
+    const page = await browser().newPage({ viewport: { width, height: 800 } });
     page.on("pageerror", (error) => {
       throw error;
     });
@@ -90,23 +90,13 @@ describePages(() => {
   const written = paths.filter((path) => !templated.includes(path));
   const shown = ["", ...templated.slice(0, 2), ...written].slice(0, iterations(3, Number.POSITIVE_INFINITY));
 
-  test.each(shown)(
-    "axe finds nothing on the page '%s' in any form, and nothing is too wide",
-    async (path) => {
-      for (const { colorScheme, width } of pageForms) {
-        const page = await open(path, colorScheme, width);
-        const found = await findViolations(page);
-        const overflow = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
-        expect({ colorScheme, width, found, overflow }).toEqual({
-          colorScheme,
-          width,
-          found: [],
-          overflow: 0,
-        });
-        await page.close();
-      }
-    },
-  );
+  test.each(shown)("axe finds nothing on the page '%s', and nothing is too wide", async (path) => {
+    for (const width of pageWidths) {
+      const page = await open(path, width);
+      await expectAccessible(page, path);
+      await page.close();
+    }
+  });
 
   test("a search with the keyboard leads to the passage", async () => {
     const page = await open("");

@@ -9,12 +9,7 @@ import { afterAll, beforeAll, describe } from "vitest";
 export const browserPath = process.env.TEST_BROWSER ?? "/usr/bin/chromium";
 export const hasBrowser = existsSync(browserPath);
 
-/** The forms in which every page is checked. */
-export const pageForms = (["light", "dark"] as const).flatMap((colorScheme) =>
-  [1280, 360].map((width) => ({ colorScheme, width })),
-);
-
-/** Tests of pages. A page in every form takes minutes on a busy machine. */
+/** Tests of pages. A page with every dialog can take minutes on a busy machine. */
 export function describePages(tests: () => void): void {
   describe.skipIf(!hasBrowser)(`in ${browserPath}`, { timeout: 300_000 }, tests);
 }

@@ -13,9 +13,7 @@ export const consoleFolder = pathToFileURL(`${resolve(dirname(programPath), "con
 type StorageState = Awaited<ReturnType<BrowserContext["storageState"]>>;
 
 /** How a page is shown, and the stored session that it begins with. */
-export type PageForm = Pick<BrowserContextOptions, "colorScheme" | "storageState"> & {
-  readonly width?: number;
-};
+export type PageForm = Pick<BrowserContextOptions, "storageState"> & { readonly width?: number };
 
 interface Credentials {
   readonly email: string;
