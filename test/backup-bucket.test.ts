@@ -1,16 +1,19 @@
 /** Backups in a bucket: written in parts, continued after a failure, checked and restored from there. */
 import { open, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { generateIdentity, identityToRecipient } from "age-encryption";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createLargeObject, type UploadState } from "../src/adapters/storage/index.ts";
 import { collectBytes } from "../src/streams/bytes.ts";
 import { contacts } from "../tools/contacts.ts";
 import { startTestApp } from "./support/app.ts";
-import { createEmbeddedTarget, createFolder } from "./support/backups.ts";
+import { createEmbeddedTarget, createFolder, createPostgresTarget } from "./support/backups.ts";
 import { type Bucket, openBucket } from "./support/bucket.ts";
 import { runCommand } from "./support/command.ts";
 import { createTestDatabase, type TestDatabase } from "./support/database.ts";
 import { startUpstream } from "./support/scripted-service.ts";
+
+type Settings = Readonly<Record<string, string>>;
 
 let bucket: Bucket;
 let folder: Awaited<ReturnType<typeof createFolder>>;
@@ -89,20 +92,24 @@ describe("a large object", () => {
 
 describe("a backup", { timeout: 120_000 }, () => {
   let source: TestDatabase;
-  let key: readonly string[];
+  let recipient: string;
+  let identity: string;
   const access = () => {
     const { TIDINGS_S3_BUCKET: _, ...settings } = bucket.env;
     return settings;
   };
-  const run = (args: readonly string[], env: Readonly<Record<string, string>> = access()) =>
-    runCommand([...args, ...key, "--json"], { ...source.env, ...env });
+  const run = ([command = "", address = ""]: readonly string[], env: Settings = access()) => {
+    const key = command === "backup" ? ["--recipient", recipient] : ["--identity", identity];
+    return runCommand([command, address, ...key, "--json"], { ...source.env, ...env });
+  };
 
   beforeAll(async () => {
     source = await createTestDatabase();
     await (await startTestApp({ database: source }))[Symbol.asyncDispose]();
-    const path = join(folder.path, "passphrase");
-    await writeFile(path, "correct horse battery staple\n");
-    key = ["--passphrase-file", path];
+    const secret = await generateIdentity();
+    recipient = await identityToRecipient(secret);
+    identity = join(folder.path, "identity");
+    await writeFile(identity, secret);
   }, 120_000);
 
   afterAll(() => source[Symbol.asyncDispose]());
@@ -124,8 +131,8 @@ describe("a backup", { timeout: 120_000 }, () => {
       stderr: expect.stringContaining(`${address} exists already. Name another key`),
     });
 
-    await using target = await createEmbeddedTarget();
-    const restored = await runCommand(["restore", address, ...key, "--json"], { ...target.env, ...access() });
+    await using target = (await createPostgresTarget()) ?? (await createEmbeddedTarget());
+    const restored = await run(["restore", address], { ...target.env, ...access() });
     expect(restored).toMatchObject({ status: 0, stderr: "" });
     expect(JSON.parse(restored.stdout)).toMatchObject({ rows: report.rows });
   });
