@@ -16,7 +16,7 @@ import { Poller, type PollerOptions, type PollResult } from "./poller.ts";
  */
 const coalesceMs = 2;
 /**
- * The pause after a poll that left slots free: jobs that are added in this time share the statements of the
+ * The pause after a poll that left slots free, unless a caller waits for the end of the work: jobs that are added in this time share the statements of the
  * next poll and of their batches. While requests wait for a connection, the pause is several times as long as
  * the poll took, which leaves connections to the requests.
  */
@@ -120,7 +120,8 @@ export class Worker {
       if (waitMs > 0) {
         const endedAt = performance.now();
         await this.#work.wait(waitMs);
-        const pausedMs = hasFullLane ? 0 : this.#pauseMs(endedAt - startedAt);
+        const mustContinue = hasFullLane || this.#waiting.length > 0;
+        const pausedMs = mustContinue ? 0 : this.#pauseMs(endedAt - startedAt);
         await delay(Math.max(coalesceMs, endedAt + pausedMs - performance.now()));
       }
     }

@@ -19,7 +19,7 @@ import { implement, type World } from "../foundation/kernel/index.ts";
 import { readSetting, replaceSetting } from "../foundation/settings.ts";
 
 /**
- * The longest jump is this part of the distance, within these limits. Each jump takes about 20 ms of real
+ * The longest jump is this part of the distance, within these limits. Each jump takes about 80 ms of real
  * time.
  */
 const jump = { part: 1 / 100, minMs: 60_000, maxMs: 3_600_000 };
