@@ -4,22 +4,36 @@
  * The cost is the number of statements and waits, and CPU time; the processor time includes the database's.
  * `--engine postgres|embedded` (default both), `--quick` for shorter slices. `--program PATH` names the
  * `dist/tidings.js` of another checkout, which is measured in turn with this one: its figures follow after
- * "|". Ratios of one run are comparable, rates of two runs are not. Run `npm run build` first.
+ * "|". `--pooled` measures this one behind Debian's PgBouncer too, which keeps no prepared statements, so
+ * that PostgreSQL parses every statement each time. Ratios of one run are comparable, rates of two runs are
+ * not. Run `npm run build` first.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
+import { startPgBouncer } from "../test/support/pgbouncer.ts";
 import { type LoadResult, quantile, rateOf, runClosedLoop, runOpenLoop } from "./support/load.ts";
 import { median } from "./support/median.ts";
 import { measureProcessorTime } from "./support/messages/processor-cost.ts";
 import { describeCost, describeLoad, print, rateSince } from "./support/messages/report.ts";
-import { type Engine, Subject } from "./support/messages/subject.ts";
+import { type Engine, Subject, type SubjectOptions, serverUrl } from "./support/messages/subject.ts";
 import { startYardstick, type Yardstick } from "./support/messages/yardstick.ts";
 import { type Cost, costAbove, costBetween } from "./support/pool-counters.ts";
 
 const { values: options } = parseArgs({
-  options: { engine: { type: "string" }, program: { type: "string" }, quick: { type: "boolean" } },
+  options: {
+    engine: { type: "string" },
+    program: { type: "string" },
+    pooled: { type: "boolean", default: false },
+    quick: { type: "boolean" },
+  },
 });
-const programs = ["dist/tidings.js", ...(options.program === undefined ? [] : [options.program])];
+const program = "dist/tidings.js";
+const poolerPort = 16_434;
+const variants: readonly Pick<SubjectOptions, "name" | "program" | "poolerPort">[] = [
+  { name: "this", program },
+  ...(options.program === undefined ? [] : [{ name: "other", program: options.program }]),
+  ...(options.pooled ? [{ name: "pooled", program, poolerPort }] : []),
+];
 /** Many short slices, so that other load on the machine affects all subjects alike. */
 const sliceMs = 500;
 const rounds = options.quick ? 2 : 3;
@@ -40,9 +54,15 @@ const minDelivery: Readonly<Record<Engine, string>> = { postgres: "≥ 1,000/s",
 /** With the rate of the bare client measured right after it. */
 type ComparedResult = LoadResult & { readonly bare: number };
 
-for (const engine of ["postgres", "embedded"] as const) {
-  if ((options.engine ?? engine) === engine) {
-    await measureEngine(engine);
+if (options.pooled) {
+  const server = new URL(serverUrl);
+  await using _pooler = await startPgBouncer({ server, port: poolerPort, poolSize: 20 });
+  await measureEngine("postgres");
+} else {
+  for (const engine of ["postgres", "embedded"] as const) {
+    if ((options.engine ?? engine) === engine) {
+      await measureEngine(engine);
+    }
   }
 }
 
@@ -50,9 +70,8 @@ async function measureEngine(engine: Engine): Promise<void> {
   const startedAt = performance.now();
   const subjects: Subject[] = [];
   try {
-    for (const [index, program] of programs.entries()) {
-      const name = index === 0 ? "this" : "other";
-      const subject = await Subject.create({ name, program, engine, port: 39_451 + index });
+    for (const [index, variant] of variants.entries()) {
+      const subject = await Subject.create({ ...variant, engine, port: 39_451 + index });
       subjects.push(subject);
       await subject.start();
       await subject.fill();

@@ -12,8 +12,8 @@ const conformance = ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"];
 const contrast = ["color-contrast", "link-in-text-block"];
 
 /**
- * Expects that axe finds nothing on a page that is shown in light, that the contrast suffices in dark too, and
- * that the page is not wider than its window.
+ * Expects that axe finds nothing on a page that is shown in light, that the contrast suffices in dark too,
+ * and that the page is not wider than its window.
  * @param place names the part of the page in the message of a failure.
  */
 export async function expectAccessible(page: Page, place: string): Promise<void> {

@@ -28,9 +28,11 @@ export interface SubjectOptions {
   readonly program: string;
   readonly engine: Engine;
   readonly port: number;
+  /** The local port of a pooler in front of the server, through which the service uses its database. */
+  readonly poolerPort?: number;
 }
 
-const server = process.env.TEST_DATABASE_URL ?? "postgres://postgres@127.0.0.1:5432/postgres";
+export const serverUrl = process.env.TEST_DATABASE_URL ?? "postgres://postgres@127.0.0.1:5432/postgres";
 const operatorKey = "o".repeat(32);
 const key = `sk_live_${"m".repeat(43)}`;
 /** Known contacts; enough that messages of one conversation rarely wait for each other. */
@@ -177,9 +179,9 @@ export class Subject implements AsyncDisposable {
       return { url, dataDir: copied };
     }
     const name = `${databaseOf(url)}_copy`;
-    await runOnServer(server, `drop database if exists ${name} with (force)`);
-    await runOnServer(server, `create database ${name} template ${databaseOf(url)}`);
-    return { url: withDatabase(server, name), dataDir: copied };
+    await runOnServer(serverUrl, `drop database if exists ${name} with (force)`);
+    await runOnServer(serverUrl, `create database ${name} template ${databaseOf(url)}`);
+    return { url: withDatabase(serverUrl, name), dataDir: copied };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -190,9 +192,11 @@ export class Subject implements AsyncDisposable {
   }
 
   async #start(program: string, env: Record<string, string>): Promise<void> {
-    const { url, dataDir } = this.place;
+    const { dataDir } = this.place;
+    const { port, poolerPort } = this.#options;
+    const url = this.place.url && poolerPort ? withPort(this.place.url, poolerPort) : this.place.url;
     this.#service = await startProgram(program, {
-      port: this.#options.port,
+      port,
       key,
       env: {
         ...(url === undefined ? {} : { DATABASE_URL: url }),
@@ -240,17 +244,21 @@ async function createPlace(engine: Engine): Promise<Place> {
     return { url: undefined, dataDir };
   }
   const name = `tidings_messages_${process.pid}_${created++}`;
-  await runOnServer(server, `create database ${name}`);
-  return { url: withDatabase(server, name), dataDir };
+  await runOnServer(serverUrl, `create database ${name}`);
+  return { url: withDatabase(serverUrl, name), dataDir };
 }
 
 let created = 0;
 
 export async function removePlace({ url, dataDir }: Place): Promise<void> {
   if (url !== undefined) {
-    await runOnServer(server, `drop database ${databaseOf(url)} with (force)`);
+    await runOnServer(serverUrl, `drop database ${databaseOf(url)} with (force)`);
   }
   await rm(dataDir, { recursive: true, force: true });
+}
+
+function withPort(url: string, port: number): string {
+  return Object.assign(new URL(url), { hostname: "127.0.0.1", port: String(port) }).href;
 }
 
 function databaseOf(url: string): string {

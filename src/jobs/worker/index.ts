@@ -16,9 +16,9 @@ import { Poller, type PollerOptions, type PollResult } from "./poller.ts";
  */
 const coalesceMs = 2;
 /**
- * The pause after a poll that left slots free, unless a caller waits for the end of the work: jobs that are added in this time share the statements of the
- * next poll and of their batches. While requests wait for a connection, the pause is several times as long as
- * the poll took, which leaves connections to the requests.
+ * The pause after a poll that left slots free, unless a caller waits for the end of the work: jobs that are
+ * added in this time share the statements of the next poll and of their batches. While requests wait for a
+ * connection, the pause is several times as long as the poll took, which leaves connections to the requests.
  */
 const pause = { minMs: 10, maxMs: 200, pollTimes: 10 };
 /** The longest wait between polls during an outage of the database. */
