@@ -13,6 +13,7 @@ import { parseArgs } from "node:util";
 import { startPgBouncer } from "../test/support/pgbouncer.ts";
 import { type LoadResult, quantile, rateOf, runClosedLoop, runOpenLoop } from "./support/load.ts";
 import { median } from "./support/median.ts";
+import { inTurn } from "./support/messages/in-turn.ts";
 import { measureProcessorTime } from "./support/messages/processor-cost.ts";
 import { describeCost, describeLoad, print, rateSince } from "./support/messages/report.ts";
 import { type Engine, Subject, type SubjectOptions, serverUrl } from "./support/messages/subject.ts";
@@ -108,7 +109,7 @@ async function measureClosedLoops(subjects: readonly Subject[], yardstick: Yards
   await yardstick.run(sliceMs);
   for (const load of loads) {
     const isCompared = load.connections === 16 && !load.unknown;
-    const results = await inTurn(subjects, async (subject) => {
+    const results = await inTurn(subjects, rounds, async (subject) => {
       const run = { connections: load.connections, ms: sliceMs };
       const result = await subject.send(load.connections, (call) => runClosedLoop(run, call), load);
       await subject.drain();
@@ -149,7 +150,7 @@ async function measureOpenLoops(subjects: readonly Subject[]): Promise<void> {
     return result;
   };
   for (const perSecond of [100, 300]) {
-    const results = await inTurn(subjects, (subject) => run(subject, perSecond));
+    const results = await inTurn(subjects, rounds, (subject) => run(subject, perSecond));
     print(`open loop, ${perSecond}/s`, results, describeLoad, `p99 < ${maxP99Ms} ms`);
   }
   const highest = await oneByOne(subjects, (subject) =>
@@ -294,18 +295,4 @@ async function oneByOne<Result>(
     results.push(await measure(subject));
   }
   return results;
-}
-
-/** The slices of each subject. The subjects run in turn, and in each round in reverse order. */
-async function inTurn<Result>(
-  subjects: readonly Subject[],
-  measure: (subject: Subject) => Promise<Result>,
-): Promise<Result[][]> {
-  const results = new Map(subjects.map((subject): [Subject, Result[]] => [subject, []]));
-  for (let round = 0; round < rounds; round += 1) {
-    for (const subject of round % 2 === 0 ? subjects : subjects.toReversed()) {
-      results.get(subject)?.push(await measure(subject));
-    }
-  }
-  return [...results.values()];
 }
