@@ -7,7 +7,7 @@ import { createLargeObject, type UploadState } from "../src/adapters/storage/ind
 import { collectBytes } from "../src/streams/bytes.ts";
 import { contacts } from "../tools/contacts.ts";
 import { startTestApp } from "./support/app.ts";
-import { createEmbeddedTarget, createFolder, createPostgresTarget } from "./support/backups.ts";
+import { createFolder, createTarget } from "./support/backups.ts";
 import { type Bucket, openBucket } from "./support/bucket.ts";
 import { runCommand } from "./support/command.ts";
 import { createTestDatabase, type TestDatabase } from "./support/database.ts";
@@ -131,7 +131,7 @@ describe("a backup", { timeout: 120_000 }, () => {
       stderr: expect.stringContaining(`${address} exists already. Name another key`),
     });
 
-    await using target = (await createPostgresTarget()) ?? (await createEmbeddedTarget());
+    await using target = await createTarget();
     const restored = await run(["restore", address], { ...target.env, ...access() });
     expect(restored).toMatchObject({ status: 0, stderr: "" });
     expect(JSON.parse(restored.stdout)).toMatchObject({ rows: report.rows });

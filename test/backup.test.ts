@@ -17,6 +17,7 @@ import {
   createEmbeddedTarget,
   createFolder,
   createPostgresTarget,
+  createTarget,
   digestTables,
   type RestoreTarget,
 } from "./support/backups.ts";
@@ -243,7 +244,7 @@ test("a restored service is held, and sends nothing again that waited when its b
 }, async () => {
   await using source = await createTestDatabase();
   await using folder = await createFolder();
-  await using target = (await createPostgresTarget()) ?? (await createEmbeddedTarget());
+  await using target = await createTarget();
   const backup = join(folder.path, "backup.tar.gz");
   const { app, emulator, inbox, control, advance } = await startEmulatedWhatsApp({}, { database: source });
   const to = "+14155550123";

@@ -9,7 +9,7 @@ import { checkUnloggedErasures } from "../src/cli/doctor/erasures.ts";
 import type { Log } from "../src/ports/telemetry/log.ts";
 import { contacts } from "../tools/contacts.ts";
 import { silentLog, startTestApp, type TestApp } from "./support/app.ts";
-import { createEmbeddedTarget, createFolder, createPostgresTarget } from "./support/backups.ts";
+import { createFolder, createTarget } from "./support/backups.ts";
 import { runCommand } from "./support/command.ts";
 import { createTestDatabase, type TestDatabase } from "./support/database.ts";
 import { findColumns } from "./support/find-columns.ts";
@@ -99,45 +99,36 @@ describe("a restored service", { timeout: 300_000 }, () => {
     expect(whole).not.toMatch(/4155550|marker|Ada|Ida|Eve/);
   });
 
-  test.for([
-    ["a data folder", createEmbeddedTarget],
-    ["PostgreSQL", createPostgresTarget],
-  ] as const)(
-    "in %s has nothing of a person who was erased after its backup",
-    async ([, createTarget], { skip }) => {
-      await using target = await createTarget();
-      if (target === undefined) {
-        return skip("There is no server.");
-      }
-      const log = join(target.env.TIDINGS_DATA_DIR ?? "", "copy.log");
-      await writeFile(log, whole);
-      const env = { ...target.env, TIDINGS_ERASURE_LOG: log };
-      expect(await runJson(["restore", made.backup], env)).toMatchObject({
-        erasures: `repeated by tidings release, from ${log}`,
-      });
-      const counts = { log, repeated: 1, already_erased: 1, unknown: 1, warning: null };
-      expect(await runJson(["release"], env)).toMatchObject({ is_released: false, erasures: counts });
-      const released = { is_released: true, erasures: counts };
-      expect(await runJson(["release", "--keys", "all"], env)).toMatchObject(released);
+  test("has nothing of a person who was erased after its backup", async () => {
+    await using target = await createTarget();
+    const log = join(target.env.TIDINGS_DATA_DIR ?? "", "copy.log");
+    await writeFile(log, whole);
+    const env = { ...target.env, TIDINGS_ERASURE_LOG: log };
+    expect(await runJson(["restore", made.backup], env)).toMatchObject({
+      erasures: `repeated by tidings release, from ${log}`,
+    });
+    const counts = { log, repeated: 1, already_erased: 1, unknown: 1, warning: null };
+    expect(await runJson(["release"], env)).toMatchObject({ is_released: false, erasures: counts });
+    const released = { is_released: true, erasures: counts };
+    expect(await runJson(["release", "--keys", "all"], env)).toMatchObject(released);
 
-      const restored = await startTestApp({ database: target, env });
-      try {
-        await expect(restored.call(contacts.get_contact, { id: made.id })).rejects.toMatchObject({
-          code: "contact_not_found",
-        });
-        await restored.runDueJobs();
-        expect(await findColumns(restored.server.database.queries, personal)).toEqual([]);
-        expect((await restored.call(contacts.get_contact, { id: made.other })).data.name).toBe("Grace");
-        // The erasure is in the log of the new service too, which may be another one.
-        expect((await readKinds(log)).at(-1)).toEqual(["contact", made.id]);
-      } finally {
-        await restored[Symbol.asyncDispose]();
-      }
-    },
-  );
+    const restored = await startTestApp({ database: target, env });
+    try {
+      await expect(restored.call(contacts.get_contact, { id: made.id })).rejects.toMatchObject({
+        code: "contact_not_found",
+      });
+      await restored.runDueJobs();
+      expect(await findColumns(restored.server.database.queries, personal)).toEqual([]);
+      expect((await restored.call(contacts.get_contact, { id: made.other })).data.name).toBe("Grace");
+      // The erasure is in the log of the new service too, which may be another one.
+      expect((await readKinds(log)).at(-1)).toEqual(["contact", made.id]);
+    } finally {
+      await restored[Symbol.asyncDispose]();
+    }
+  });
 
   test("is not released by a log that is missing or cut off, and says so without one", async () => {
-    await using target = (await createPostgresTarget()) ?? (await createEmbeddedTarget());
+    await using target = await createTarget();
     const log = join(folder.path, "damaged.log");
     const release = (...args: string[]) => runCommand(["release", "--keys", "all", ...args], target.env);
     const moved = join(folder.path, "moved.log");

@@ -47,6 +47,10 @@ export async function createPostgresTarget(): Promise<RestoreTarget | undefined>
   };
 }
 
+/** On the server of this test run, or embedded without one. */
+export const createTarget = async (): Promise<RestoreTarget> =>
+  (await createPostgresTarget()) ?? (await createEmbeddedTarget());
+
 /** A digest of the rows of every table, by its name. */
 export async function digestTables(
   { TIDINGS_DATA_DIR: dataDir = "", DATABASE_URL: url }: Settings,
