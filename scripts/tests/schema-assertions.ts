@@ -17,6 +17,7 @@ export const leftOut: readonly LeftOutFiles[] = [
     files: /^(architecture|deployment|docs|linter|mutations|packaging|promises|skills|sources|style)\.test/,
     reason: "They read the files of the repository, not the database.",
   },
+  { files: /^rows-of\.test/, reason: "It tests the row check, which is left out." },
   { files: /^(docs-pages|console-pages|cli-help)\.test/, reason: "They read pages and texts." },
 ];
 
