@@ -1,5 +1,11 @@
 /** The storage_url of an upload is taken wherever the address of a file is, under the same rule as its id. */
-import { expect, test } from "vitest";
+import { existsSync, readdirSync, readlinkSync } from "node:fs";
+import { mkdtemp } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, inject, test } from "vitest";
+import { openStorage } from "../src/adapters/storage/index.ts";
+import { readConfig } from "../src/config/index.ts";
+import { collectBytes } from "../src/streams/bytes.ts";
 import { apiKeys } from "../tools/api-keys.ts";
 import { broadcasts } from "../tools/broadcasts/index.ts";
 import { cohorts } from "../tools/cohorts/index.ts";
@@ -16,6 +22,9 @@ import { createPdf } from "./support/pdf.ts";
 
 /** Local addresses are refused, so that nothing is downloaded. */
 const app = useTestApp();
+
+/** The open files of this process, as Linux lists them. */
+const openFiles = "/proc/self/fd";
 
 async function upload(file_name: string, content: string | Buffer, key?: string) {
   const content_base64 = Buffer.from(content).toString("base64");
@@ -84,6 +93,43 @@ test("an upload is copied by its storage_url, with its name", async () => {
   expect(copy).toMatchObject({ file_name: "menu.txt", file_size: 4, content_type: "text/plain" });
   await app.call(uploads.delete_upload, { id });
   expect(await (await fetch(copy.storage_url)).text()).toBe("Soup");
+});
+
+describe.skipIf(!existsSync(openFiles))("a stored file", () => {
+  const listOpen = () => {
+    const links = readdirSync(openFiles).map((name) => join(openFiles, name));
+    // The folder itself was open while it was read.
+    const targets = links.filter((link) => existsSync(link)).map((link) => readlinkSync(link));
+    return targets.filter((target) => target.includes("/kept/"));
+  };
+
+  test("is not left open by a call that rejects it", async () => {
+    const { storage_url: url } = await upload("menu.txt", "Soup");
+    const copy = app.call(uploads.upload_file, { url, content_type: "image/png" });
+    expect(await expectFailure(copy)).toMatchObject({ status: 415 });
+    expect(listOpen()).toEqual([]);
+  });
+
+  test("is opened when it is read", async () => {
+    const folder = await mkdtemp(join(inject("folder"), "storage-"));
+    const storage = openStorage(readConfig({ TIDINGS_DATA_DIR: folder }).config);
+    const bytes = Buffer.from("0123456789");
+    await storage.write(
+      "a/b",
+      (async function* () {
+        yield bytes;
+      })(),
+      { contentType: "text/plain", disposition: "inline" },
+    );
+    const body = await storage.read("a/b", { start: 2, end: 4 });
+    expect(listOpen()).toEqual([]);
+    if (body === undefined) {
+      throw new Error("The file is not stored.");
+    }
+    expect((await collectBytes(body, 10)).bytes.toString()).toBe("234");
+    expect(await storage.read("a/c")).toBeUndefined();
+    expect(listOpen()).toEqual([]);
+  });
 });
 
 test("Markdown is uploaded under each of its names and types", async () => {

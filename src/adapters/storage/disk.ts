@@ -2,9 +2,10 @@
  * Stores files in a local folder. A file is written to a spool first, and moved into place when it is
  * complete.
  */
-import { mkdir, open, rename, rm } from "node:fs/promises";
+import { createReadStream } from "node:fs";
+import { access, mkdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { Storage } from "../../ports/files/storage.ts";
+import type { ByteRange, Storage } from "../../ports/files/storage.ts";
 import { requireStorageKey } from "./key.ts";
 import { createSpool } from "./spool.ts";
 
@@ -23,8 +24,9 @@ export function createDiskStorage(folder: string): Storage {
     },
 
     async read(key, range) {
-      const file = await open(pathOf(key), "r").catch(undefinedIfMissing);
-      return file?.createReadStream(range ?? {});
+      const path = pathOf(key);
+      const exists = await access(path).then(() => true, undefinedIfMissing);
+      return exists ? readPart(path, range) : undefined;
     },
 
     async delete(key) {
@@ -35,6 +37,11 @@ export function createDiskStorage(folder: string): Storage {
       return undefined;
     },
   };
+}
+
+/** Opens the file when its first bytes are read: who rejects it before has nothing to close. */
+async function* readPart(path: string, range: ByteRange | undefined): AsyncGenerator<Uint8Array> {
+  yield* createReadStream(path, range);
 }
 
 function undefinedIfMissing(error: NodeJS.ErrnoException): undefined {

@@ -115,12 +115,15 @@ async function copyUpload(
   { key, file_name, content_type }: UploadRow,
   input: Input,
 ): Promise<ReceivedFile> {
-  const body = await owner.world.storage.read(key);
-  if (!body) {
-    throw failField("url", "upload_not_found");
-  }
   const { file_name: name = file_name, content_type: type = content_type } = input;
-  return receiveFile(owner, { name, type, body });
+  const read = async function* () {
+    const body = await owner.world.storage.read(key);
+    if (!body) {
+      throw failField("url", "upload_not_found");
+    }
+    yield* body;
+  };
+  return receiveFile(owner, { name, type, body: read() });
 }
 
 async function receiveInput(owner: UploadOwner, input: Input): Promise<ReceivedFile> {
