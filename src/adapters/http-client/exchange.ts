@@ -58,17 +58,22 @@ export function openAnswer(request: ClientRequest, deadline: Deadline): Promise<
   return deadline.within(send(request, deadline));
 }
 
+/**
+ * The connections that the adapters share. undici's global ones may be those of Node's own undici, whose
+ * version rejects what this one sends.
+ */
+let shared: Dispatcher | undefined;
+
 async function send(
   { url, open, onWrite, ...request }: ClientRequest,
   { signal, throwIfEnded }: Deadline,
 ): Promise<ClientAnswer> {
-  const undici = await loadClient();
-  const opened = await open?.();
+  const { Agent, request: sendRequest } = await loadClient();
+  shared ??= new Agent();
+  const connections = (await open?.()) ?? shared;
   throwIfEnded();
-  const dispatcher = onWrite
-    ? (opened ?? undici.getGlobalDispatcher()).compose(reportWrite(onWrite))
-    : opened;
-  const answer = await undici.request(url, { ...request, dispatcher, signal });
+  const dispatcher = onWrite ? connections.compose(reportWrite(onWrite)) : connections;
+  const answer = await sendRequest(url, { ...request, dispatcher, signal });
   // Readers get the error themselves. Without a reader, an unhandled error event would end the process.
   answer.body.on("error", () => undefined);
   return answer;
