@@ -4,9 +4,9 @@
  * The cost is the number of statements and waits, and CPU time; the processor time includes the database's.
  * `--engine postgres|embedded` (default both), `--quick` for shorter slices. `--program PATH` names the
  * `dist/tidings.js` of another checkout, which is measured in turn with this one: its figures follow after
- * "|". `--pooled` measures this one behind Debian's PgBouncer too, which keeps no prepared statements, so
- * that PostgreSQL parses every statement each time. Ratios of one run are comparable, rates of two runs are
- * not. Run `npm run build` first.
+ * "|". `--pooled` measures this one on PostgreSQL behind Debian's PgBouncer too, which keeps no prepared
+ * statements, so that every statement is parsed each time. Ratios of one run are comparable, rates of two
+ * runs are not. Run `npm run build` first.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
@@ -55,15 +55,13 @@ const minDelivery: Readonly<Record<Engine, string>> = { postgres: "≥ 1,000/s",
 /** With the rate of the bare client measured right after it. */
 type ComparedResult = LoadResult & { readonly bare: number };
 
-if (options.pooled) {
-  const server = new URL(serverUrl);
-  await using _pooler = await startPgBouncer({ server, port: poolerPort, poolSize: 20 });
-  await measureEngine("postgres");
-} else {
-  for (const engine of ["postgres", "embedded"] as const) {
-    if ((options.engine ?? engine) === engine) {
-      await measureEngine(engine);
-    }
+const engines = options.pooled ? (["postgres"] as const) : (["postgres", "embedded"] as const);
+await using _pooler = options.pooled
+  ? await startPgBouncer({ server: new URL(serverUrl), port: poolerPort, poolSize: 20 })
+  : undefined;
+for (const engine of engines) {
+  if ((options.engine ?? engine) === engine) {
+    await measureEngine(engine);
   }
 }
 

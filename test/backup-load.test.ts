@@ -16,7 +16,7 @@ import {
   createPostgresTarget,
   type RestoreTarget,
 } from "./support/backups.ts";
-import { runCommand } from "./support/command.ts";
+import { runJson } from "./support/command.ts";
 import { queryOf } from "./support/database.ts";
 import { iterations } from "./support/iterations.ts";
 import { serverUrl } from "./support/postgres.ts";
@@ -52,12 +52,6 @@ function startClients({ client }: ServedProcess) {
       await clients;
     },
   };
-}
-
-async function runJson(args: readonly string[], env: Settings) {
-  const { status, stdout, stderr } = await runCommand([...args, "--json"], env);
-  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
-  return JSON.parse(stdout);
 }
 
 /** Whatever was sent, stored or charged more than once; what should be there and is not. */

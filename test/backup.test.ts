@@ -21,7 +21,7 @@ import {
   digestTables,
   type RestoreTarget,
 } from "./support/backups.ts";
-import { runCommand } from "./support/command.ts";
+import { runCommand, runJson } from "./support/command.ts";
 import { createTestDatabase, type TestDatabase } from "./support/database.ts";
 import { openStream, requestStream } from "./support/event-stream.ts";
 import { iterations } from "./support/iterations.ts";
@@ -30,14 +30,6 @@ import { startEmulatedWhatsApp } from "./support/whatsapp-channel.ts";
 
 /** At how many places a bit of the backup is changed. */
 const places = iterations(200, 2_000);
-
-type Settings = Readonly<Record<string, string>>;
-
-async function runJson(args: readonly string[], env: Settings) {
-  const { status, stdout, stderr } = await runCommand([...args, "--json"], env);
-  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
-  return JSON.parse(stdout);
-}
 
 function flip(bytes: Buffer, at: number): Buffer {
   const changed = Buffer.from(bytes);

@@ -10,22 +10,14 @@ import type { Log } from "../src/ports/telemetry/log.ts";
 import { contacts } from "../tools/contacts.ts";
 import { silentLog, startTestApp, type TestApp } from "./support/app.ts";
 import { createFolder, createTarget } from "./support/backups.ts";
-import { runCommand } from "./support/command.ts";
+import { runCommand, runJson } from "./support/command.ts";
 import { createTestDatabase, type TestDatabase } from "./support/database.ts";
 import { findColumns } from "./support/find-columns.ts";
 import { openPhone } from "./support/simulator.ts";
 
-type Settings = Readonly<Record<string, string>>;
-
 const number = "+14155550124";
 const personal = [number, number.slice(1), "zq7marker"];
 const hour = 3_600_000;
-
-async function runJson(args: readonly string[], env: Settings) {
-  const { status, stdout, stderr } = await runCommand([...args, "--json"], env);
-  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
-  return JSON.parse(stdout);
-}
 
 async function createContact(app: TestApp, phone_number: string, name = "Ada"): Promise<string> {
   return (await app.call(contacts.create_contact, { phone_number, name })).data.id;

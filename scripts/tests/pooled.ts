@@ -7,7 +7,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { pgBouncer, startPgBouncer } from "../../test/support/pgbouncer.ts";
+import { pgBouncer, startPgBouncer, throughPgBouncer } from "../../test/support/pgbouncer.ts";
 
 const server = new URL(process.env.TEST_DATABASE_URL ?? "postgres://postgres@127.0.0.1:5432/postgres");
 const port = 16_432;
@@ -31,10 +31,9 @@ if (existsSync(pgBouncer)) {
 }
 
 async function runTests(files: readonly string[]): Promise<number> {
-  const pooled = Object.assign(new URL(server), { hostname: "127.0.0.1", port: String(port) });
   const tests = spawn("npx", ["vitest", "run", "--project", "postgres", ...files], {
     stdio: "inherit",
-    env: { ...process.env, TEST_POOLER_URL: pooled.href },
+    env: { ...process.env, TEST_POOLER_URL: throughPgBouncer(server, port) },
   });
   const [code] = await once(tests, "exit");
   return code ?? 1;

@@ -1,5 +1,5 @@
 /** Runs a command of the program in the process of the tests, which has loaded the service already. */
-import { vi } from "vitest";
+import { expect, vi } from "vitest";
 import { describeExit, main } from "../../src/cli/main.ts";
 
 export interface CommandResult {
@@ -39,4 +39,11 @@ export async function runCommand(
       spy.mockRestore();
     }
   }
+}
+
+/** The JSON that a command prints, which must succeed. */
+export async function runJson(args: readonly string[], env: Readonly<Record<string, string>>) {
+  const { status, stdout, stderr } = await runCommand([...args, "--json"], env);
+  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  return JSON.parse(stdout);
 }

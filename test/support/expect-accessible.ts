@@ -6,6 +6,7 @@ import { expect } from "vitest";
 /** The widths in pixels at which every page is checked. */
 export const pageWidths = [1280, 360] as const;
 
+/** WCAG 2.2, level AA. */
 const conformance = ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"];
 
 /** The rules of axe that depend on colors. */

@@ -16,6 +16,11 @@ interface PgBouncerOptions {
   readonly poolSize: number;
 }
 
+/** The same database, through PgBouncer on this port. */
+export function throughPgBouncer(url: string | URL, port: number): string {
+  return Object.assign(new URL(url), { hostname: "127.0.0.1", port: String(port) }).href;
+}
+
 export async function startPgBouncer({ server, port, poolSize }: PgBouncerOptions) {
   const folder = await mkdtemp(join(tmpdir(), "tidings-pooled-"));
   const settings = join(folder, "pgbouncer.ini");

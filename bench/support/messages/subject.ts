@@ -8,6 +8,7 @@ import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { Pool } from "undici";
+import { throughPgBouncer } from "../../../test/support/pgbouncer.ts";
 import { runOnServer, withDatabase } from "../../../test/support/postgres.ts";
 import { runClosedLoop } from "../load.ts";
 import { type Counters, metricsToken, readCounters } from "../pool-counters.ts";
@@ -194,7 +195,7 @@ export class Subject implements AsyncDisposable {
   async #start(program: string, env: Record<string, string>): Promise<void> {
     const { dataDir } = this.place;
     const { port, poolerPort } = this.#options;
-    const url = this.place.url && poolerPort ? withPort(this.place.url, poolerPort) : this.place.url;
+    const url = this.place.url && poolerPort ? throughPgBouncer(this.place.url, poolerPort) : this.place.url;
     this.#service = await startProgram(program, {
       port,
       key,
@@ -255,10 +256,6 @@ export async function removePlace({ url, dataDir }: Place): Promise<void> {
     await runOnServer(serverUrl, `drop database ${databaseOf(url)} with (force)`);
   }
   await rm(dataDir, { recursive: true, force: true });
-}
-
-function withPort(url: string, port: number): string {
-  return Object.assign(new URL(url), { hostname: "127.0.0.1", port: String(port) }).href;
 }
 
 function databaseOf(url: string): string {

@@ -58,22 +58,35 @@ export function openAnswer(request: ClientRequest, deadline: Deadline): Promise<
   return deadline.within(send(request, deadline));
 }
 
-/**
- * The connections that the adapters share. undici's global ones may be those of Node's own undici, whose
- * version rejects what this one sends.
- */
-let shared: Dispatcher | undefined;
-
 async function send(
   { url, open, onWrite, ...request }: ClientRequest,
   { signal, throwIfEnded }: Deadline,
 ): Promise<ClientAnswer> {
-  const { Agent, request: sendRequest } = await loadClient();
-  shared ??= new Agent();
-  const connections = (await open?.()) ?? shared;
+  const connections = (await open?.()) ?? (await openShared());
   throwIfEnded();
   const dispatcher = onWrite ? connections.compose(reportWrite(onWrite)) : connections;
-  const answer = await sendRequest(url, { ...request, dispatcher, signal });
+  return sendOnce(url, { ...request, dispatcher, signal });
+}
+
+let shared: Dispatcher | undefined;
+
+/**
+ * The connections that the adapters share. They are not undici's global connections, which belong to Node's
+ * own undici if its version is newer, and then reject the options of the installed version.
+ */
+async function openShared(): Promise<Dispatcher> {
+  const { Agent } = await loadClient();
+  shared ??= new Agent();
+  return shared;
+}
+
+/** Sends a request without a deadline, over the shared connections unless the options name others. */
+export async function sendOnce(
+  url: string | URL,
+  options: Omit<Dispatcher.RequestOptions, "path" | "origin"> & { readonly dispatcher?: Dispatcher },
+): Promise<ClientAnswer> {
+  const undici = await loadClient();
+  const answer = await undici.request(url, { dispatcher: await openShared(), ...options });
   // Readers get the error themselves. Without a reader, an unhandled error event would end the process.
   answer.body.on("error", () => undefined);
   return answer;

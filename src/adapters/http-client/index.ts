@@ -6,6 +6,7 @@ export {
   type HttpHeaders,
   loadClient,
   openAnswer,
+  sendOnce,
 } from "./exchange.ts";
 export { fetchJson, type JsonAnswer, parseForm } from "./json.ts";
 export { readRetryAfter, repeatAfterErrors, waitAfter } from "./retry.ts";

@@ -39,7 +39,7 @@ export function createDiskStorage(folder: string): Storage {
   };
 }
 
-/** Opens the file when its first bytes are read: who rejects it before has nothing to close. */
+/** Opens the file when its first bytes are read, so that an unread body leaves nothing open. */
 async function* readPart(path: string, range: ByteRange | undefined): AsyncGenerator<Uint8Array> {
   yield* createReadStream(path, range);
 }

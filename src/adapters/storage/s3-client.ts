@@ -1,7 +1,7 @@
 /** Signed requests to an S3-compatible store, repeated after errors of the network and of the store. */
 import { createReadStream } from "node:fs";
 import { AwsV4Signer } from "aws4fetch";
-import { type ClientAnswer, loadClient, repeatAfterErrors } from "../http-client/index.ts";
+import { type ClientAnswer, repeatAfterErrors, sendOnce } from "../http-client/index.ts";
 
 /** What opens the buckets of a store. */
 export interface BucketAccess {
@@ -70,8 +70,7 @@ async function reject({ statusCode, body }: ClientAnswer, method: S3Request["met
 async function requestOnce(access: BucketAccess, { method, url, headers, body }: S3Request) {
   const signed = await signS3(access, { method, url, headers: { ...headers } });
   const { bytes, length } = open(body);
-  const undici = await loadClient();
-  return undici.request(signed.url, {
+  return sendOnce(signed.url, {
     method,
     headers: { ...Object.fromEntries(signed.headers), ...length },
     body: bytes,

@@ -31,9 +31,6 @@ export function createS3Storage(access: BucketAccess, bucket: string, spoolFolde
         await body.dump();
         return undefined;
       }
-      // If nobody reads the body, the end of its connection must not end the process. A reader gets the
-      // error.
-      body.on("error", () => undefined);
       return body;
     },
 

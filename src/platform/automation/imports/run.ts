@@ -53,14 +53,13 @@ export const runImportJob = defineJob({
 
 async function importFile(payload: ImportJob, world: World): Promise<Outcome> {
   const key = await resolveSource(payload, world);
-  const committed = await readPosition(payload, world);
   const file = key === undefined ? undefined : await world.storage.read(key);
   if (!file) {
     return finish(world, payload, key === undefined ? null : "The file no longer exists: upload it again.");
   }
   const isComplete = await commitRows(file, {
     world,
-    committed,
+    committed: await readPosition(payload, world),
     readHeader: (cells) => readColumns(cells, payload),
     commit: (batch) => commitBatch(payload, world, batch),
   });
