@@ -22,14 +22,17 @@ export type { MessageNames, MessageToStore } from "./message.ts";
 /** Stores a message with its contact and conversation, unless it is stored already. */
 export const storeMessage = coalesce(
   (world: World, messages: readonly MessageToStore[]) =>
-    world.database.transaction(async (tx) => {
-      const names = await storeAll({ tx, world, now: world.now(), actor: system }, messages);
-      const jobs = messages.flatMap(({ job_id }) => job_id ?? []);
-      if (jobs.length > 0) {
-        tx.sendWithCommit(() => world.jobs.remove(tx, jobs));
-      }
-      return names;
-    }),
+    world.database.transaction(
+      async (tx) => {
+        const names = await storeAll({ tx, world, now: world.now(), actor: system }, messages);
+        const jobs = messages.flatMap(({ job_id }) => job_id ?? []);
+        if (jobs.length > 0) {
+          tx.sendWithCommit(() => world.jobs.remove(tx, jobs));
+        }
+        return names;
+      },
+      { keepsPlans: true },
+    ),
   keyOf,
   {
     // In a longer transaction, the locks of the first messages would be held too long.
