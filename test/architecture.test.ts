@@ -122,7 +122,7 @@ describe("modules", async () => {
     expect(naming.sort()).toEqual([
       // The names of columns.
       "src/platform/account/inboxes/accounts.ts",
-      "src/platform/inbox/contacts/find.ts",
+      "src/platform/inbox/contacts/find/create.ts",
       "src/platform/inbox/contacts/identities/kinds.ts",
       // The source of the bundled prices.
       "src/platform/money/prices/bundled.ts",

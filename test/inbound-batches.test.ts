@@ -4,6 +4,7 @@ import { beforeAll, expect, test } from "vitest";
 import type { World } from "../src/platform/foundation/kernel/index.ts";
 import { receiveMessage } from "../src/platform/inbox/messages/index.ts";
 import { modules } from "../src/platform/index.ts";
+import type { Identities } from "../src/ports/channel/address.ts";
 import { silentLog, useTestApp } from "./support/app.ts";
 import { createWalletHelpers, setPrices } from "./support/wallet.ts";
 import { createWorldProbe } from "./support/world.ts";
@@ -24,23 +25,44 @@ beforeAll(async () => {
 
 let last = 5_550_700;
 
+interface Sent {
+  readonly from?: Identities;
+  readonly id?: string;
+  readonly reply_to?: string;
+}
+
+/** Receives a message, by default of a new contact. */
+function receive(body: string, sent: Sent = {}) {
+  last += 1;
+  const { from = { phone: `+1415${last}` }, id = `in.${last}`, reply_to } = sent;
+  return receiveMessage(world, {
+    organization_id,
+    channel: "simulator",
+    channel_message_id: id,
+    from,
+    to: null,
+    name: null,
+    occurred_at: app.now().toISOString(),
+    content: { type: "text", text: { body } },
+    ...(reply_to === undefined ? {} : { reply_to }),
+  });
+}
+
 /** Receives a message of a new contact for each text, at once. */
 function receiveTogether(...texts: readonly string[]) {
-  return Promise.allSettled(
-    texts.map((body) => {
-      last += 1;
-      return receiveMessage(world, {
-        organization_id,
-        channel: "simulator",
-        channel_message_id: `in.${last}`,
-        from: { phone: `+1415${last}` },
-        to: null,
-        name: null,
-        occurred_at: app.now().toISOString(),
-        content: { type: "text", text: { body } },
-      });
-    }),
+  return Promise.allSettled(texts.map((body) => receive(body)));
+}
+
+async function readConversation(id: string) {
+  const { queries } = app.server.database;
+  const [conversation, messages] = await Promise.all([
+    queries.selectFrom("conversations").selectAll().where("id", "=", id).executeTakeFirstOrThrow(),
+    queries.selectFrom("messages").selectAll().where("conversation_id", "=", id).orderBy("id").execute(),
+  ]);
+  const texts = messages.map(
+    ({ id: name, content, reply_to }) => [name, content.text?.body, reply_to] as const,
   );
+  return { unread: conversation.unread_count, texts };
 }
 
 test("the wallet is changed after every conversation, as in sending, so that the two never deadlock", async () => {
@@ -55,7 +77,7 @@ test("the wallet is changed after every conversation, as in sending, so that the
       return null;
     end $$`.execute(queries);
   for (const table of ["conversations", "ledger_entries"]) {
-    const trigger = sql`create trigger record_step after insert on ${sql.table(table)} execute function record_step()`;
+    const trigger = sql`create trigger record_step after insert on ${sql.table(table)} for each row execute function record_step()`;
     await trigger.execute(queries);
   }
   await receiveTogether("Hello", "STOP", "Hi", "stop", "Good morning");
@@ -67,6 +89,48 @@ test("the wallet is changed after every conversation, as in sending, so that the
     "ledger_entries",
     "ledger_entries",
   ]);
+});
+
+test("several of one person are stored in their order, and one may quote another", async () => {
+  const from = { phone: "+14155550123" };
+  const [first, other, second] = await Promise.all([
+    receive("one", { from, id: "in.quoted" }),
+    receive("of another person"),
+    receive("two", { from, reply_to: "in.quoted" }),
+  ]);
+  expect(other.conversation_id).not.toBe(first.conversation_id);
+  expect(await readConversation(first.conversation_id)).toEqual({
+    unread: 2,
+    texts: [
+      [first.message_id, "one", null],
+      [second.message_id, "two", first.message_id],
+    ],
+  });
+});
+
+test("several of one contact, each with another identity, have one conversation", async () => {
+  const from = { phone: "+14155550124", bsuid: "US.5550124" };
+  const { conversation_id } = await receive("both", { from });
+  const names = await Promise.all([
+    receive("by the number", { from: { phone: from.phone } }),
+    receive("by the id", { from: { bsuid: from.bsuid } }),
+  ]);
+  expect(names.map((one) => one.conversation_id)).toEqual([conversation_id, conversation_id]);
+  const { unread, texts } = await readConversation(conversation_id);
+  expect([unread, texts.map(([, text]) => text)]).toEqual([3, ["both", "by the number", "by the id"]]);
+});
+
+test("one that is reported twice is stored once", async () => {
+  const from = { phone: "+14155550125" };
+  const [one, again] = await Promise.all([
+    receive("Hello", { from, id: "in.twice" }),
+    receive("Hello", { from, id: "in.twice" }),
+  ]);
+  expect(again).toEqual(one);
+  expect(await readConversation(one.conversation_id)).toMatchObject({
+    unread: 1,
+    texts: [[one.message_id, "Hello", null]],
+  });
 });
 
 test("one that can't be stored fails alone, and the log says why", async () => {

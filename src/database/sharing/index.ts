@@ -2,5 +2,6 @@
 export { coalesce } from "./coalesce.ts";
 export { FairBatches } from "./fair-batches.ts";
 export { currentOwner, FairQueue, NoFreePlaceError, runFor } from "./fair-queue.ts";
+export { shareReading } from "./share-reading.ts";
 export { shareWithinOrganization } from "./share-within-organization.ts";
 export { recursAlone, sharedLockTimeoutMs } from "./shared-transaction.ts";

@@ -24,7 +24,7 @@ import {
   erasesContact,
   recordErasureJob,
 } from "./erasure/index.ts";
-import { type ContactLookup, type ContactRow, findContact, findOrCreateContact } from "./find.ts";
+import { type ContactLookup, type ContactRow, findContact, findOrCreateContact } from "./find/index.ts";
 import { noIdentities } from "./identities/index.ts";
 import { hasTag, isNumber, readSearchWords, searchTextAfterRename } from "./search.ts";
 import { readSearchPage } from "./search-page.ts";
@@ -45,10 +45,11 @@ export {
   type ContactRow,
   createContact,
   findContact,
+  findContactIds,
   findOrCreateContact,
+  findOrCreateContacts,
   idOfOwner,
-} from "./find.ts";
-export { findContactIds } from "./find-many.ts";
+} from "./find/index.ts";
 export {
   addressAmong,
   findAddress,
@@ -272,13 +273,13 @@ async function findOrCreateByPhone(
   context: WriteContext,
   input: Pick<ContactLookup, "name" | "metadata"> & { readonly phone_number: string },
 ) {
-  const { tx, organization, now } = context;
+  const { tx, organization } = context;
   const { name, metadata } = input;
   const phone = await normalizePhone(tx, organization, {
     text: input.phone_number,
     field: "phone_number",
   });
-  const lookup = { organization, identities: { phone }, name, metadata, now };
+  const lookup = { organization, identities: { phone }, name, metadata };
   // Counted before the contact is inserted: a message that is counted may wait for its number.
   const isCounted = context.actor.budgets !== undefined && !(await findContact(tx, lookup));
   if (isCounted) {

@@ -6,7 +6,7 @@ import { countryOf } from "../../account/phone/index.ts";
 import type { Change } from "../../foundation/kernel/index.ts";
 import { normalizedAtAfterChange } from "./conditions/index.ts";
 import { emitUpdated, isUpdateListenedTo } from "./emit.ts";
-import { idOfOwner } from "./find.ts";
+import { idOfOwner } from "./find/index.ts";
 import { type Identity, identitiesOf, shownIdentities } from "./identities/index.ts";
 import { searchTextOf } from "./search.ts";
 

@@ -12,7 +12,7 @@ import {
   recordPolicyDecisions,
 } from "../routing/index.ts";
 import { changeConversations, requireUpdated } from "./change.ts";
-import { type ConversationRow, withConversation } from "./find.ts";
+import { type ConversationRow, withConversation } from "./find/index.ts";
 
 /**
  * Decides again about a queued conversation when time may change the decision: one more tier, relaxed skills.

@@ -9,7 +9,7 @@ import { activePolicies, decide, lockMember, policyForTeam, recordAssignment } f
 import { countsAsLoad } from "../teams/index.ts";
 import { applyDecisions } from "./apply-decisions.ts";
 import { changeConversation } from "./change.ts";
-import { type ConversationRow, requireConversation } from "./find.ts";
+import { type ConversationRow, requireConversation } from "./find/index.ts";
 
 type Assign = z.output<typeof contract.assign_conversation.input>;
 type Transfer = z.output<typeof contract.transfer_conversation.input>;

@@ -6,7 +6,6 @@
  * the queue is served.
  */
 import { sql } from "kysely";
-import type { EventData } from "../../../../tools/events.ts";
 import {
   allColumnsOf,
   columnsOf,
@@ -17,9 +16,9 @@ import {
 } from "../../../database/query/index.ts";
 import { together } from "../../../database/transaction.ts";
 import { capacityFreed } from "../../account/users.ts";
-import { type Actor, type Change, isListenedTo, recordOf } from "../../foundation/kernel/index.ts";
+import { type Change, isListenedTo } from "../../foundation/kernel/index.ts";
 import { applyLoadChanges, countsAsLoad, type LoadChange } from "../teams/index.ts";
-import type { ConversationRow } from "./find.ts";
+import { type ConversationRow, toConversationEvent } from "./find/index.ts";
 import { conversationsTaken } from "./hooks.ts";
 
 export type AssignmentState = Pick<
@@ -201,29 +200,6 @@ function changesOf(before: AssignmentState, after: AssignmentState) {
     ...(hasNewAgent && after.assigned_to !== null ? ["conversation.assigned" as const] : []),
     ...(hasNewAgent && after.assigned_to === null ? ["conversation.unassigned" as const] : []),
   ];
-}
-
-/** The data of each event of a conversation. */
-export function toConversationEvent(
-  {
-    id: conversation_id,
-    contact_id,
-    inbox_id,
-    status,
-    assigned_to,
-    team_id,
-  }: Omit<ConversationRow, "referrals">,
-  actor: Actor,
-): EventData<"conversation.created"> {
-  return {
-    conversation_id,
-    contact_id,
-    inbox_id,
-    status,
-    assigned_to,
-    team_id,
-    actor: recordOf(actor),
-  };
 }
 
 /** A conversation that has an agent, or that needs none, does not wait in a queue. */

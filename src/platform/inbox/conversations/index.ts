@@ -1,11 +1,9 @@
 /** Conversations: one for each contact and inbox, with its status, agent and 24-hour service window. */
 
-import { type Expression, sql } from "kysely";
 import { conversations as contract } from "../../../../tools/conversations.ts";
 import { routing as routingContract } from "../../../../tools/routing.ts";
-import { newId } from "../../../database/id.ts";
 import { capacityFreed } from "../../account/users.ts";
-import { type Change, implement, isListenedTo } from "../../foundation/kernel/index.ts";
+import { implement } from "../../foundation/kernel/index.ts";
 import { erasesContact } from "../contacts/index.ts";
 import {
   listAssignments,
@@ -16,9 +14,9 @@ import {
 import { findIdleTeams, memberAdded, teamDeleted } from "../teams/index.ts";
 import { escalateJob } from "./apply-decisions.ts";
 import { assign, transfer, unassign } from "./assign.ts";
-import { detachConversations, toConversationEvent } from "./change.ts";
+import { detachConversations } from "./change.ts";
 import { eraseConversations, findConversationIds } from "./erase.ts";
-import { getConversationDetails, requireConversation } from "./find.ts";
+import { getConversationDetails, requireConversation } from "./find/index.ts";
 import { addMember, serveQueueIfWaiting, serveQueueJob, sweepQueueJob } from "./queue/index.ts";
 import { routeJob } from "./route.ts";
 import { wakeJob } from "./status.ts";
@@ -27,6 +25,8 @@ export { assign, assignByPolicy, findTeamOf, requireActive, unassign } from "./a
 export {
   type ConversationRow,
   findConversation,
+  findOrCreateConversation,
+  findOrCreateConversations,
   getConversationDetails,
   type LockedSubject,
   lockConversationSubject,
@@ -41,7 +41,7 @@ export {
   unreadOf,
   windowMs,
   windowOf,
-} from "./find.ts";
+} from "./find/index.ts";
 export { conversationsTaken, heldByBot, type TakenConversations, takesMessage } from "./hooks.ts";
 export { conversationSources, conversationsOfContact } from "./query-sources.ts";
 export { unreadBy } from "./reads.ts";
@@ -117,43 +117,3 @@ export const conversations = implement(
     ],
   },
 );
-
-/** The conversation of a contact in an inbox, created as `open` if there is none; locked until the commit. */
-export async function findOrCreateConversation(
-  { tx, actor }: Change,
-  conversation: {
-    organization: string;
-    inbox_id: string;
-    contact_id: string | Expression<string>;
-    now: Date;
-  },
-) {
-  const { organization, inbox_id, contact_id, now } = conversation;
-  const id = newId("conv", now);
-  const { is_listened_to, ...row } = await tx
-    .insertInto("conversations")
-    .values({
-      organization_id: organization,
-      id,
-      inbox_id,
-      contact_id,
-      status: "open",
-      created_at: now.toISOString(),
-      updated_at: now.toISOString(),
-    })
-    .onConflict((conflict) =>
-      conflict
-        .columns(["organization_id", "contact_id", "inbox_id"])
-        .doUpdateSet({ updated_at: now.toISOString() }),
-    )
-    .returningAll()
-    .returning(
-      isListenedTo(sql`conversations.organization_id`, ["conversation.created"]).as("is_listened_to"),
-    )
-    .executeTakeFirstOrThrow();
-  if (row.id === id && is_listened_to) {
-    const data = toConversationEvent(row, actor);
-    tx.emit({ type: "conversation.created", organization_id: organization, order: id, data });
-  }
-  return row;
-}

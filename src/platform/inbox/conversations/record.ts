@@ -2,6 +2,7 @@
 import { sql } from "kysely";
 import { newId } from "../../../database/id.ts";
 import {
+  allColumnsOf,
   columnsOf,
   type InputRow,
   matchesKey,
@@ -9,61 +10,84 @@ import {
   recordset,
   rowsOf,
 } from "../../../database/query/index.ts";
-import type { StoredReferral } from "../../../database/schema/index.ts";
 import type { ReceivedDetails } from "../../../ports/channel/message-content.ts";
 import { type Actor, type Change, isPerson, type Transaction } from "../../foundation/kernel/index.ts";
-import { type ConversationRow, type InboxContacts, requireConversation, toNewConversations } from "./find.ts";
+import { requireUpdated } from "./change.ts";
+import {
+  type ConversationRow,
+  type InboxContacts,
+  requireConversation,
+  toNewConversations,
+} from "./find/index.ts";
 import { conversationsTaken, takesMessage } from "./hooks.ts";
 import { requestRouting } from "./route.ts";
 import { applyEvent, changedState } from "./status.ts";
 
+/** A message from a contact, as its conversation records it. */
 interface InboundFacts {
+  readonly conversation: ConversationRow;
   /** The channel's time of the message. */
   readonly at: string;
   readonly isBlocked: boolean;
   readonly referral: ReceivedDetails["referral"];
 }
 
+const inboundColumns = {
+  ...columnsOf("conversations", "id"),
+  at: "timestamptz",
+  needs_answer: "boolean",
+  referral: "jsonb",
+} as const;
+
 /**
- * Records a message from the contact: it restarts the service window and makes the conversation unread.
- * Unless the contact is blocked, it also reopens the conversation and requests routing. A message from a
- * blocked contact, or in a conversation that is spam, waits for no answer.
+ * Records messages from contacts of one organization, at most one for each conversation: they restart the
+ * service window and make the conversation unread. Unless the contact is blocked, they also reopen the
+ * conversation and request routing. A message from a blocked contact, or in a conversation that is spam,
+ * waits for no answer.
  */
 export async function recordInbound(
   change: Change,
-  conversation: ConversationRow,
-  { at, isBlocked, referral }: InboundFacts,
+  organization: string,
+  received: readonly InboundFacts[],
 ): Promise<void> {
-  const needsAnswer = !isBlocked && conversation.status !== "spam";
-  const updated = await ofOrganization(change.tx, conversation.organization_id)
-    .updateTable("conversations")
-    .set({
-      last_message_at: latest("last_message_at", at),
-      last_user_message_at: latest("last_user_message_at", at),
-      // The contact has waited since the first of several unanswered messages.
-      waiting_since: needsAnswer ? sql`coalesce(waiting_since, ${at}::timestamptz)` : null,
-      is_unread: true,
-      unread_count: sql`case when is_unread then unread_count + 1 else 1 end`,
-      ...(referral && { referrals: withReferral({ ...referral, at }) }),
-    })
-    .where("id", "=", conversation.id)
-    .returningAll()
-    .executeTakeFirstOrThrow();
-  if (isBlocked) {
+  if (received.length === 0) {
     return;
   }
-  const isTaken = await isTakenByFlowOrBot(change, updated);
-  const current = await applyEvent(change, updated, { type: "inbound", isTaken });
-  // A change of the status has requested routing already.
-  if (current === updated) {
-    await requestRouting(change, updated, "inbound");
+  const rows = received.map(({ conversation: { id, status }, at, isBlocked, referral }) => ({
+    id,
+    at,
+    needs_answer: !isBlocked && status !== "spam",
+    referral: referral && { ...referral, at },
+  }));
+  const ids = rows.map(({ id }) => id);
+  const updated = await rowsOf(allColumnsOf("conversations"))`
+    update conversations set
+      last_message_at = greatest(last_message_at, received.at),
+      last_user_message_at = greatest(last_user_message_at, received.at),
+      -- The contact has waited since the first of several unanswered messages.
+      waiting_since = case when received.needs_answer then coalesce(waiting_since, received.at) end,
+      is_unread = true,
+      unread_count = case when is_unread then unread_count + 1 else 1 end,
+      referrals = case when received.referral is null then referrals else jsonb_build_object(
+        'first', coalesce(referrals -> 'first', received.referral), 'latest', received.referral) end,
+      updated_at = ${change.now.toISOString()}::timestamptz
+    from ${recordset("received", inboundColumns, rows)}
+    where conversations.organization_id = ${organization}
+      and ${matchesKey("conversations.id", "received.id", ids)}
+    returning conversations.*
+  `.execute(change.tx);
+  const byId = new Map(updated.rows.map((row) => [row.id, row]));
+  const unchanged: ConversationRow[] = [];
+  for (const { conversation: before } of received.filter(({ isBlocked }) => !isBlocked)) {
+    const conversation = requireUpdated(byId, before);
+    const isTaken = await isTakenByFlowOrBot(change, conversation);
+    const current = await applyEvent(change, conversation, { type: "inbound", isTaken });
+    // A change of the status has requested routing already.
+    if (current === conversation) {
+      unchanged.push(conversation);
+    }
   }
-}
-
-function withReferral(referral: StoredReferral) {
-  const added = JSON.stringify(referral);
-  return sql<string>`jsonb_build_object(
-    'first', coalesce(referrals -> 'first', ${added}::jsonb), 'latest', ${added}::jsonb)`;
+  await requestRouting(change, unchanged, "inbound");
 }
 
 /** The hooks run only where the next status depends on their answer. */
@@ -241,10 +265,4 @@ export async function recordBulkOutbound(
     returning contact_id, id
   `.execute(tx);
   return new Map(recorded.map(({ contact_id, id }) => [contact_id, id]));
-}
-
-type TimeColumn = "last_message_at" | "last_user_message_at" | "last_agent_message_at";
-
-function latest(column: TimeColumn, at: string) {
-  return sql<string>`greatest(${sql.ref(column)}, ${at}::timestamptz)`;
 }

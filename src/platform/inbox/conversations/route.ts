@@ -23,7 +23,7 @@ import {
   type Trigger,
 } from "../routing/index.ts";
 import { applyDecisions } from "./apply-decisions.ts";
-import { type ConversationRow, tryLockConversations, withConversation } from "./find.ts";
+import { type ConversationRow, tryLockConversations, withConversation } from "./find/index.ts";
 import { heldByBot } from "./hooks.ts";
 
 const RoutePayload = z.object({
@@ -73,20 +73,23 @@ const routeBatch = coalesce(
 );
 
 /**
- * Enqueues the routing of a conversation that needs an agent, unless neither a team nor a
- * policy could find one.
+ * Enqueues the routing of those conversations of an organization that need an agent, except where neither a
+ * team nor a policy could find one.
  */
 export async function requestRouting(
-  change: Change,
-  conversation: ConversationRow,
+  { tx }: Change,
+  conversations: readonly ConversationRow[],
   trigger: Trigger,
 ): Promise<void> {
-  const { organization_id, id: conversation_id } = conversation;
-  const isRoutable = conversation.team_id !== null || (await hasPolicies(change.tx, organization_id));
-  if (needsAgent(conversation) && isRoutable) {
-    const payload = { organization_id, conversation_id, trigger };
-    await change.tx.enqueue([newJob(routeJob, payload)]);
-  }
+  const waiting = conversations.filter(needsAgent);
+  const withoutTeam = waiting.find(({ team_id }) => team_id === null);
+  const isAnyRoutable = withoutTeam !== undefined && (await hasPolicies(tx, withoutTeam.organization_id));
+  const routable = waiting.filter(({ team_id }) => team_id !== null || isAnyRoutable);
+  await tx.enqueue(
+    routable.map(({ organization_id, id: conversation_id }) =>
+      newJob(routeJob, { organization_id, conversation_id, trigger }),
+    ),
+  );
 }
 
 interface RouteItem {

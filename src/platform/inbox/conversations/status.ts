@@ -10,7 +10,7 @@ import { type Change, defineJob, type OrganizationChange } from "../../foundatio
 import { findUser, lockMember, reasonTexts, recordAssignment, recordDecision } from "../routing/index.ts";
 import { countsAsLoad } from "../teams/index.ts";
 import { changeConversation } from "./change.ts";
-import { type ConversationRow, requireConversation, withConversation } from "./find.ts";
+import { type ConversationRow, requireConversation, withConversation } from "./find/index.ts";
 import { requestRouting } from "./route.ts";
 import { allowedStatuses, type ConversationEvent, type ConversationState, transition } from "./states.ts";
 
@@ -104,7 +104,7 @@ export async function applyEvent(
   // After a reply the conversation needs no agent until the contact answers.
   if (event.type !== "reply") {
     const isAnswer = event.type === "inbound" && !isReopened;
-    await requestRouting(change, updated, isAnswer ? "inbound" : "reopen");
+    await requestRouting(change, [updated], isAnswer ? "inbound" : "reopen");
   }
   return updated;
 }

@@ -8,8 +8,12 @@ import { ofOrganization } from "../../../database/query/index.ts";
 import { capacityFreed } from "../../account/users.ts";
 import { isListenedTo, type OrganizationChange } from "../../foundation/kernel/index.ts";
 import { changeTags } from "../contacts/index.ts";
-import { toConversationEvent } from "./change.ts";
-import { type ConversationRow, getConversationDetails, requireConversation } from "./find.ts";
+import {
+  type ConversationRow,
+  getConversationDetails,
+  requireConversation,
+  toConversationEvent,
+} from "./find/index.ts";
 import { recordRead } from "./reads.ts";
 import { setStatus } from "./status.ts";
 

@@ -80,14 +80,14 @@ async function findPerson(change: Change, { organization_id: organization, ...pa
   }
   return opted_out
     ? createPerson(change, organization, contact)
-    : findContact(change.tx, lookupOf(change, organization, contact));
+    : findContact(change.tx, lookupOf(organization, contact));
 }
 
 /** An opt-out of a person who is not known yet is kept: an import may add the person. */
 async function createPerson(change: Change, organization: string, person: StoredSender) {
-  return (await findOrCreateContact(change, lookupOf(change, organization, person))).contact;
+  return (await findOrCreateContact(change, lookupOf(organization, person))).contact;
 }
 
-function lookupOf({ now }: Change, organization: string, person: StoredSender) {
-  return { organization, identities: withSender(person).from, now };
+function lookupOf(organization: string, person: StoredSender) {
+  return { organization, identities: withSender(person).from };
 }

@@ -1,7 +1,7 @@
 /** Gives messages of contacts to the bot, in the transaction that stores the messages. */
 import { sql } from "kysely";
 import type { Queries } from "../../../../database/database.ts";
-import { columnOf, columnsOf, recordset, rowsOf } from "../../../../database/query/index.ts";
+import { columnOf, columnsOf, matchesKey, recordset, rowsOf } from "../../../../database/query/index.ts";
 import type { EventRecorder } from "../../../foundation/kernel/index.ts";
 import { createReceiveJob } from "./receive.ts";
 import { isWithPerson } from "./state.ts";
@@ -71,12 +71,15 @@ export const recordMessages: EventRecorder = async (tx, emissions) => {
   if (received.length === 0) {
     return [];
   }
+  const organizations = received.map(({ organization_id }) => organization_id);
+  const conversations = received.map(({ conversation_id }) => conversation_id);
   const { rows } = await rowsOf(takenColumns)`
     with taken as (
       select received.*, conversations.contact_id, state.state
       from ${recordset("received", receivedColumns, received)}
-      join conversations on conversations.organization_id = received.organization_id
-        and conversations.id = received.conversation_id
+      join conversations
+        on ${matchesKey("conversations.organization_id", "received.organization_id", organizations)}
+        and ${matchesKey("conversations.id", "received.conversation_id", conversations)}
       ${botJoins}
       where ${isForBot}
     ), begun as (

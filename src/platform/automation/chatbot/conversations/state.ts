@@ -119,7 +119,7 @@ export async function isActive(db: Queries, conversation: ConversationKey): Prom
 
 /** Requests an agent, as a flow does that assigns without a target. */
 export async function requestAgent(change: OrganizationChange, conversation: ConversationRow): Promise<void> {
-  await requestRouting(change, conversation, "inbound");
+  await requestRouting(change, [conversation], "inbound");
   // Routing takes open conversations without an agent.
   await openIfPending(change, conversation.id);
 }

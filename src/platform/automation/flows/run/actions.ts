@@ -151,7 +151,8 @@ async function assignTo(
   } else if (team_id !== undefined || assigned_to !== undefined) {
     await assign({ id, team_id, assigned_to }, change);
   } else {
-    await requestRouting(change, await requireConversation(tx, organization, id, { locks: true }), "inbound");
+    const conversation = await requireConversation(tx, organization, id, { locks: true });
+    await requestRouting(change, [conversation], "inbound");
   }
   // Routing takes open conversations without an agent.
   await openIfPending(change, id);

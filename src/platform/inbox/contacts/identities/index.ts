@@ -3,9 +3,10 @@ export { addressAmong, findAddress, hasAddress, requireAddress, selectAddress } 
 export {
   type Identity,
   identitiesOf,
-  isFormerOwner,
+  isChannelId,
   noIdentities,
   shownIdentities,
   storedIdentity,
+  usernameKind,
 } from "./kinds.ts";
 export { type StoredSender, senderFields, senderOf, withSender, withStoredSender } from "./sender.ts";

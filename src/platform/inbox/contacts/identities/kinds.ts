@@ -2,7 +2,6 @@
  * The kinds of identities by which a person is recognized. Which kinds there are is the channels' business,
  * except for two: phone numbers, and usernames, which can pass to another person.
  */
-import { type RawBuilder, sql } from "kysely";
 import type { ChannelAddress, Identities } from "../../../../ports/channel/address.ts";
 import { phoneKey, phoneKind } from "../../../account/phone/index.ts";
 
@@ -11,10 +10,10 @@ export interface Identity {
   readonly value: string;
 }
 
-const usernameKind = "username";
+export const usernameKind = "username";
 
 /** Whether it is an id that a channel gives to persons. Such an id never passes to another person. */
-function isChannelId(kind: string): boolean {
+export function isChannelId(kind: string): boolean {
   return kind !== phoneKind && kind !== usernameKind;
 }
 
@@ -34,25 +33,6 @@ export function identitiesOf({ phone, username, ...ids }: Identities): Identity[
 
 export function storedIdentity({ kind, value }: ChannelAddress): Identity {
   return { kind, value: kind === phoneKind ? phoneKey(value) : value };
-}
-
-/**
- * Whether a row of `contacts`, found by its row of `contact_identities`, is only the former owner of the
- * person's username: it has ids of the same kinds as the person, but none of the person's ids.
- */
-export function isFormerOwner(person: readonly Identity[]): RawBuilder<boolean> {
-  const ids = person.filter(({ kind }) => isChannelId(kind));
-  if (ids.length === 0 || ids.length === person.length) {
-    return sql`false`;
-  }
-  const kinds = ids.map(({ kind }) => kind);
-  const values = ids.map(({ value }) => value);
-  return sql`coalesce((
-    select not bool_or((id.kind, id.value) in (select * from unnest(${kinds}::text[], ${values}::text[])))
-    from contact_identities as id
-    where contact_identities.kind = ${usernameKind} and id.organization_id = contacts.organization_id
-      and id.contact_id = contacts.id and id.kind = any(${kinds}::text[])
-  ), false)`;
 }
 
 /** The columns of `contacts` that show identities, of a contact without any. */

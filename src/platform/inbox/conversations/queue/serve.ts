@@ -21,7 +21,7 @@ import {
 } from "../../routing/index.ts";
 import { countFreeCapacity } from "../../teams/index.ts";
 import { type ApplicableDecision, applyDecisions } from "../apply-decisions.ts";
-import type { ConversationRow } from "../find.ts";
+import type { ConversationRow } from "../find/index.ts";
 
 /** Where the next transaction or the next run continues. */
 interface QueuePosition {

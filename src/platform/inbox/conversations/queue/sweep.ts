@@ -8,7 +8,7 @@ import { activePolicies, decide, policyForQueued, recordAssignment } from "../..
 import { findAbsentAgents } from "../../teams/index.ts";
 import { applyDecisions } from "../apply-decisions.ts";
 import { changeConversation } from "../change.ts";
-import { type ConversationRow, withConversation } from "../find.ts";
+import { type ConversationRow, withConversation } from "../find/index.ts";
 import { createServeQueueJob } from "./serve.ts";
 
 const absentColumns = {

@@ -57,12 +57,20 @@ export async function applyConsentWords(change: Change, inbound: InboundText): P
 /** True for a stop word, false for a start word, undefined for anything else. */
 export function readConsent(text: string, settings: InboxSettings): boolean | undefined {
   const message = bareWords(text);
-  const isOneOf = (words: readonly string[]) =>
-    message !== "" && words.some((word) => bareWords(word) === message);
-  if (isOneOf(settings.stop_words ?? stopWords)) {
+  if (message === "") {
+    return undefined;
+  }
+  if (bareSet(settings.stop_words, bareStopWords).has(message)) {
     return true;
   }
-  return isOneOf(settings.start_words ?? startWords) ? false : undefined;
+  return bareSet(settings.start_words, bareStartWords).has(message) ? false : undefined;
+}
+
+const bareStopWords = new Set(stopWords.map(bareWords));
+const bareStartWords = new Set(startWords.map(bareWords));
+
+function bareSet(words: readonly string[] | undefined, otherwise: ReadonlySet<string>): ReadonlySet<string> {
+  return words ? new Set(words.map(bareWords)) : otherwise;
 }
 
 /** Removes case, accents, punctuation, emoji and invisible characters; separates words by one space. */

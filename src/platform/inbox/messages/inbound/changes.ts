@@ -53,7 +53,7 @@ export async function applyChange(
       tx.sendWithCommit(() => world.jobs.remove(tx, [job_id]));
     }
     const { organization_id: organization, from: identities } = report;
-    const sender = await findContact(tx, { organization, identities, now: world.now() });
+    const sender = await findContact(tx, { organization, identities });
     const message = await lockMessage(tx, report);
     const isReaction = report.change.type === "reaction";
     // Without a sender or a recipient, its contact has been erased.

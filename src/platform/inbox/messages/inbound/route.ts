@@ -6,6 +6,7 @@
  * so each part goes to the inbox of its number, within the organization.
  */
 import { fail } from "../../../../../tools/errors.ts";
+import { shareReading } from "../../../../database/sharing/index.ts";
 import type { ChannelWebhook } from "../../../../ports/channel/channel.ts";
 import {
   callbackPath,
@@ -74,12 +75,19 @@ interface Target extends InboxAccount {
   readonly webhook: ChannelWebhook;
 }
 
+/** The requests of an inbox that arrive together share the reading of its account. */
+const readAccountTogether = shareReading(
+  (world: World, inbox: Pick<Target, "organization_id"> & { readonly inbox_id: string }) =>
+    readAccount(world.database.queries, world, inbox),
+  ({ organization_id, inbox_id }) => `${organization_id} ${inbox_id}`,
+);
+
 /** Undefined too if the channel of the inbox reports to no address. */
 async function findTarget(
   world: World,
   { channel = "", organization_id = "", inbox_id = "" }: Readonly<Record<string, string>>,
 ): Promise<Target | undefined> {
-  const found = await readAccount(world.database.queries, world, { organization_id, inbox_id });
+  const found = await readAccountTogether(world, { organization_id, inbox_id });
   const webhook = found && providerOf(world, found.channel)?.webhook;
   return webhook && found.channel === channel ? { organization_id, ...found, webhook } : undefined;
 }

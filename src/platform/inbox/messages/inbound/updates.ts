@@ -2,6 +2,8 @@
  * Receives what a channel's provider reports of accounts. An app may report all its accounts together, so
  * each part goes to the inbox of its account, within the organization.
  */
+import { shareReading } from "../../../../database/sharing/index.ts";
+import type { NewJob } from "../../../../jobs/job.ts";
 import type { AccountIds } from "../../../../ports/channel/account.ts";
 import type { ChannelUpdates } from "../../../../ports/channel/channel.ts";
 import {
@@ -12,7 +14,7 @@ import {
   requestLimits,
 } from "../../../account/inboxes/index.ts";
 import { requestSync } from "../../../content/templates/index.ts";
-import type { World } from "../../../foundation/kernel/index.ts";
+import { shareTransactions, type World } from "../../../foundation/kernel/index.ts";
 import { newReportJobs } from "./jobs.ts";
 import { receiveReceipts } from "./receipts.ts";
 
@@ -34,6 +36,12 @@ const noUpdates: ChannelUpdates = {
   alerts: [],
 };
 
+/** The reports of an app that arrive together share the reading of its accounts. */
+const listAccountsTogether = shareReading(
+  (world: World, app: Parameters<typeof listAccounts>[1]) => listAccounts(world.database.queries, app),
+  ({ organization_id, channel, app_id }) => `${organization_id} ${channel} ${app_id}`,
+);
+
 /** When it returns, everything is stored: receipts are applied, and each message is a job. Safe to repeat. */
 export async function receiveUpdates(
   world: World,
@@ -41,7 +49,7 @@ export async function receiveUpdates(
   reported: Partial<ChannelUpdates>,
 ): Promise<void> {
   const updates = { ...noUpdates, ...reported };
-  const inboxes = await listAccounts(world.database.queries, { organization_id, channel, app_id });
+  const inboxes = await listAccountsTogether(world, { organization_id, channel, app_id });
   const numbers = new Set(inboxes.map(({ account_id }) => account_id));
   const receipts = updates.receipts.filter(({ account_id }) => numbers.has(account_id));
   await receiveReceipts(
@@ -76,9 +84,19 @@ export async function receiveUpdates(
   const received_at = world.now().toISOString();
   const jobs = newReportJobs({ organization_id, received_at, inboxes }, updates);
   if (jobs.length > 0) {
-    await world.database.transaction((tx) => tx.enqueue(jobs));
+    await addJobs(world, { organization_id, jobs });
   }
 }
+
+interface NewReports {
+  readonly organization_id: string;
+  readonly jobs: readonly NewJob[];
+}
+
+const addJobs = shareTransactions(async (tx, _world, reports: readonly NewReports[]) => {
+  await tx.enqueue(reports.flatMap(({ jobs }) => jobs));
+  return reports.map(() => undefined);
+});
 
 function isOf(
   inbox: Pick<AccountIds, "account_id" | "business_id">,

@@ -196,8 +196,7 @@ export async function createMissing(
   { contact, inbox, conversation }: Recipient,
   { organization, to }: Pick<Address, "organization" | "to">,
 ): Promise<{ readonly conversation: OutboundConversation; readonly addressee: Addressee }> {
-  const { now } = change;
-  const created = { organization, inbox_id: inbox.id, now };
+  const created = { organization, inbox_id: inbox.id };
   if (contact) {
     const { id, name } = contact;
     const known = conversation ?? (await findOrCreateConversation(change, { ...created, contact_id: id }));
@@ -207,7 +206,7 @@ export async function createMissing(
   const identities = { [to.kind]: to.value };
   // Another transaction may create the contact at the same time: the identity tells whose conversation it is.
   const [newContact, added] = await together(
-    createContact(change, { organization, identities, now }, identity),
+    createContact(change, organization, { identities }),
     findOrCreateConversation(change, { ...created, contact_id: idOfOwner(organization, identity) }),
   );
   const { id, name } = newContact ?? (await readContact(change.tx, added));

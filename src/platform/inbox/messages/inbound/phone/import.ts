@@ -12,7 +12,7 @@ import { findOrCreateContact, senderOf } from "../../../contacts/index.ts";
 import { recordPast } from "../../../conversations/index.ts";
 import { replaceWords } from "../../reading/index.ts";
 import { summaryOf } from "../../wording/index.ts";
-import { insertMessage, type MessageToStore } from "../store/index.ts";
+import { insertReceived, type MessageToStore } from "../store/index.ts";
 
 export type PastMessageToStore = MessageToStore & Pick<PastMessage, "status">;
 
@@ -72,16 +72,18 @@ async function storeNew(
       await commitUpload(change, file, false);
     }
   }
-  const { contact } = await findOrCreateContact(change, { organization, identities, now, isSilent: true });
+  const { contact } = await findOrCreateContact(change, { organization, identities, isSilent: true });
   const latest = past
     .map(({ message }) => message.occurred_at)
     .reduce((one, other) => (one > other ? one : other));
   const owner = { organization, inbox_id, contact_id: contact.id };
   const conversation = { id: await recordPast(change, owner, latest) };
-  const target = { organization, inbox, conversation, now };
-  for (const { message, status } of past) {
-    const id = await insertMessage(tx, message, { ...target, pastStatus: status });
-    if (id !== undefined) {
+  for (const { message, status: pastStatus } of past) {
+    // One by one, because a message may quote the one before.
+    const inserted = await insertReceived(tx, { organization, now }, [
+      { message, inbox, conversation, pastStatus },
+    ]);
+    for (const id of inserted.values()) {
       await replaceWords(tx, { organization_id: organization, id });
     }
   }

@@ -24,7 +24,7 @@ export const namePersonsJob = defineJob({
     const isKnown = await world.database.transaction(async (tx) => {
       const change = { tx, world, now: world.now(), actor: system };
       const identities = withSender(person).from;
-      const contact = await findContact(tx, { organization, identities, now: change.now });
+      const contact = await findContact(tx, { organization, identities });
       if (contact?.name === null) {
         await changeContact({ ...change, organization }, contact.id, { name });
       }

@@ -1,22 +1,19 @@
 /**
  * Stores received messages, each once per channel id. Safe to repeat.
  *
- * Messages of one organization that arrive together share a transaction, which saves 40 % of the statements.
+ * Messages of one organization that arrive together share a transaction and its statements.
  */
 
-import { fail } from "../../../../../../tools/errors.ts";
 import { ofOrganization } from "../../../../../database/query/index.ts";
 import { coalesce } from "../../../../../database/sharing/index.ts";
 import { together } from "../../../../../database/transaction.ts";
-import { commitUpload } from "../../../../content/uploads/index.ts";
 import { type Change, system, type Transaction, type World } from "../../../../foundation/kernel/index.ts";
-import { changeContact, findOrCreateContact } from "../../../contacts/index.ts";
-import { findOrCreateConversation } from "../../../conversations/index.ts";
-import { insertMessage } from "./insert.ts";
+import { insertReceived } from "./insert.ts";
 import type { MessageNames, MessageToStore, StoredMessage } from "./message.ts";
+import { type PlacedMessage, placeMessages, readInboxes } from "./place.ts";
 import { applyWords, recordEcho, recordReceived } from "./record.ts";
 
-export { insertMessage } from "./insert.ts";
+export { insertReceived } from "./insert.ts";
 export type { MessageNames, MessageToStore } from "./message.ts";
 
 /** Stores a message with its contact and conversation, unless it is stored already. */
@@ -35,8 +32,8 @@ export const storeMessage = coalesce(
     ),
   keyOf,
   {
-    // In a longer transaction, the locks of the first messages would be held too long.
-    maxBatchSize: 16,
+    // A larger transaction would hold the locks of its first messages too long.
+    maxBatchSize: 64,
     runsEachAlone({ log }, error, [first]) {
       const organization_id = first?.organization_id;
       log.debug({ err: error, organization_id }, "Messages that arrived together are stored one by one");
@@ -51,136 +48,139 @@ function keyOf({ organization_id, message, file }: MessageToStore): string {
 }
 
 /**
- * Stores messages. The statements that concern only a contact are sent together for several contacts. What
- * changes more, such as the load of an agent whose conversation is reopened, is done for one message after
- * the other.
+ * Stores messages of one organization with a few statements for all of them. What a message changes beyond
+ * that, such as the load of an agent whose conversation is reopened, is done for one after the other.
  */
 async function storeAll(
   change: Change,
   messages: readonly MessageToStore[],
 ): Promise<readonly MessageNames[]> {
-  const inserted: InsertedMessage[] = [];
-  for (const group of withoutSharedIdentities(messages)) {
-    inserted.push(...(await together(...group.map((one) => insertInConversation(change, one)))));
+  const { tx } = change;
+  const organization = messages[0]?.organization_id ?? "";
+  const [inboxes, known] = await together(
+    readInboxes(tx, organization, messages),
+    readNames(tx, organization, messages),
+  );
+  // The sender of a message that is stored already must not become a new contact: the contact was erased or
+  // has another number since.
+  const unknown = messages.filter(({ message }) => !known.has(message.channel_message_id));
+  const placed: PlacedMessage[] = [];
+  for (const group of withoutSharedKeys(unknown, identityKeys)) {
+    placed.push(...(await placeMessages(change, group, inboxes)));
   }
-  const newMessages = inserted.flatMap(({ received }) => received ?? []);
-  for (const received of newMessages) {
-    await (received.stored.message.is_echo ? recordEcho : recordReceived)(change, received);
+  const received: StoredMessage[] = [];
+  // A message is inserted after an earlier one of its conversation, which it may quote.
+  for (const group of withoutSharedKeys(placed, messageKeys)) {
+    received.push(...(await insertPlaced(change, organization, group)));
+  }
+  for (const group of withoutSharedKeys(received, messageKeys)) {
+    await recordGroup(change, organization, group);
   }
   // At the end, because a confirmation changes the wallet's balance, which sending locks after a
   // conversation. In another order, the two could deadlock.
-  for (const received of newMessages.filter(({ stored }) => !stored.message.is_echo)) {
-    await applyWords(change, received);
+  for (const one of received.filter(({ stored }) => !stored.message.is_echo)) {
+    await applyWords(change, one);
   }
-  return inserted.map(({ names }) => names);
+  const names = received.map(
+    ({ stored, names: ofOne }) => [stored.message.channel_message_id, ofOne] as const,
+  );
+  return requireNames(tx, messages, new Map([...known, ...names]));
 }
 
-/** Divides messages into groups, in their order. In a group, no two senders have the same identity. */
-function withoutSharedIdentities(messages: readonly MessageToStore[]): readonly MessageToStore[][] {
-  const groups: MessageToStore[][] = [[]];
-  let used = new Set<string>();
-  for (const one of messages) {
-    const identities = Object.entries(one.message.from).flatMap(([kind, value]) =>
-      value === undefined ? [] : `${kind} ${value}`,
-    );
-    if (identities.some((identity) => used.has(identity))) {
-      groups.push([]);
-      used = new Set();
-    }
-    groups.at(-1)?.push(one);
-    for (const identity of identities) {
-      used.add(identity);
-    }
-  }
-  return groups;
+async function insertPlaced(
+  { tx, now }: Change,
+  organization: string,
+  placed: readonly PlacedMessage[],
+): Promise<readonly StoredMessage[]> {
+  const toInsert = placed.map(({ stored: { message }, ...target }) => ({ message, ...target }));
+  const ids = await insertReceived(tx, { organization, now }, toInsert);
+  return placed.flatMap((one) => {
+    const message_id = ids.get(one.stored.message.channel_message_id);
+    const conversation_id = one.conversation.id;
+    return message_id === undefined ? [] : [{ ...one, names: { message_id, conversation_id } }];
+  });
 }
 
-interface InsertedMessage {
-  readonly names: MessageNames;
-  /** Undefined if the message was stored before. */
-  readonly received?: StoredMessage;
+/** Records messages of which no two are of the same conversation. */
+async function recordGroup(
+  change: Change,
+  organization: string,
+  messages: readonly StoredMessage[],
+): Promise<void> {
+  for (const echo of messages.filter(({ stored }) => stored.message.is_echo)) {
+    await recordEcho(change, echo);
+  }
+  await recordReceived(
+    change,
+    organization,
+    messages.filter(({ stored }) => !stored.message.is_echo),
+  );
 }
 
-async function insertInConversation(change: Change, stored: MessageToStore): Promise<InsertedMessage> {
-  const { tx, now } = change;
-  const { organization_id: organization, message, file } = stored;
-  const { inbox, names: known } = await readTarget(tx, stored);
-  if (known) {
-    // Nothing is changed yet: the sender, whose contact was erased or has another number since, must not
-    // become a new contact.
-    return { names: known };
-  }
-  if (file) {
-    // First, because it locks the organization.
-    await commitUpload(change, file, false);
-  }
-  const contact = await findSender(change, organization, message);
-  const owner = { organization, inbox_id: inbox.id, contact_id: contact.id, now };
-  const conversation = await findOrCreateConversation(change, owner);
-  const message_id = await insertMessage(tx, message, { organization, inbox, conversation, now });
-  if (message_id === undefined) {
-    return { names: await requireNames(tx, stored) };
-  }
-  const names = { message_id, conversation_id: conversation.id };
-  return { names, received: { stored, names, inbox, contact, conversation } };
-}
-
-/** The inbox, and the names of the message if it is stored already. */
-async function readTarget(tx: Transaction, { organization_id, inbox_id, message }: MessageToStore) {
-  const row = await ofOrganization(tx, organization_id)
-    .selectFrom("inboxes")
-    .leftJoin("messages", (join) =>
-      join
-        .onRef("messages.organization_id", "=", "inboxes.organization_id")
-        .on("messages.channel_message_id", "=", message.channel_message_id),
-    )
-    .selectAll("inboxes")
-    .select(["messages.id as message_id", "messages.conversation_id"])
-    .where("inboxes.id", "=", inbox_id)
-    .executeTakeFirst();
-  if (!row) {
-    throw fail("inbox_not_found", { param: "inbox_id" });
-  }
-  const { message_id, conversation_id, ...inbox } = row;
-  const isStored = message_id !== null && conversation_id !== null;
-  return { inbox, names: isStored ? { message_id, conversation_id } : undefined };
+/** The names of those messages that are stored, by the channel's id. */
+async function readNames(
+  tx: Transaction,
+  organization: string,
+  messages: readonly MessageToStore[],
+): Promise<ReadonlyMap<string, MessageNames>> {
+  const ids = messages.map(({ message }) => message.channel_message_id);
+  const rows = await ofOrganization(tx, organization)
+    .selectFrom("messages")
+    .select(["channel_message_id", "id as message_id", "conversation_id"])
+    .where(({ eb, fn, val }) => eb("channel_message_id", "=", fn.any(val(ids))))
+    .execute();
+  return new Map(rows.map(({ channel_message_id, ...names }) => [channel_message_id ?? "", names]));
 }
 
 /**
- * The names of a message that another process has stored since `readTarget`. What this transaction has
- * changed of the sender, the other one has changed too.
+ * The names of all messages. Another process may have stored some of them since `readNames`; what this
+ * transaction has changed of their senders, the other one has changed too.
  */
 async function requireNames(
   tx: Transaction,
-  { organization_id, message, file }: MessageToStore,
-): Promise<MessageNames> {
-  if (file) {
+  messages: readonly MessageToStore[],
+  known: ReadonlyMap<string, MessageNames>,
+): Promise<readonly MessageNames[]> {
+  const late = messages.filter(({ message }) => !known.has(message.channel_message_id));
+  if (late.some(({ file }) => file !== null)) {
     throw new Error("The message was stored meanwhile, with another copy of its file.");
   }
-  const { id, conversation_id } = await ofOrganization(tx, organization_id)
-    .selectFrom("messages")
-    .select(["id", "conversation_id"])
-    .where("channel_message_id", "=", message.channel_message_id)
-    .executeTakeFirstOrThrow();
-  return { message_id: id, conversation_id };
+  const [first] = late;
+  const added = first ? await readNames(tx, first.organization_id, late) : new Map<string, MessageNames>();
+  return messages.map(({ message: { channel_message_id: id } }) => {
+    const names = known.get(id) ?? added.get(id);
+    if (!names) {
+      throw new Error(`The message ${id} was neither stored nor found.`);
+    }
+    return names;
+  });
 }
 
-/** Finds the contact by any identity of the sender, or creates it, and adds the new identities. */
-async function findSender(
-  change: Change,
-  organization: string,
-  { from: identities, name }: MessageToStore["message"],
-) {
-  const { world, now } = change;
-  const sender = { organization, identities, name, now };
-  const { contact, conflicting } = await findOrCreateContact(change, sender);
-  if (conflicting.length > 0) {
-    world.log.warn(
-      { organization_id: organization, contact_id: contact.id, kinds: conflicting },
-      "Some identities of the sender belong to another contact and were not moved",
-    );
+const identityKeys = ({ message: { from } }: MessageToStore) =>
+  Object.entries(from).flatMap(([kind, value]) => (value ? [`${kind} ${value}`] : []));
+
+const messageKeys = ({ stored: { message }, conversation }: PlacedMessage) => [
+  conversation.id,
+  message.channel_message_id,
+];
+
+/** Divides items into groups, in their order. In a group, no two items have the same key. */
+function withoutSharedKeys<Item>(
+  items: readonly Item[],
+  keysOf: (item: Item) => readonly string[],
+): readonly (readonly Item[])[] {
+  const groups: Item[][] = [];
+  let used = new Set<string>();
+  for (const item of items) {
+    const keys = keysOf(item);
+    if (groups.length === 0 || keys.some((key) => used.has(key))) {
+      groups.push([]);
+      used = new Set();
+    }
+    groups.at(-1)?.push(item);
+    for (const key of keys) {
+      used.add(key);
+    }
   }
-  return contact.name === null && name !== null
-    ? changeContact({ ...change, organization }, contact.id, { name })
-    : contact;
+  return groups;
 }

@@ -7,6 +7,8 @@ import type { Actor } from "../../../../foundation/kernel/index.ts";
 import type { ContactRow } from "../../../contacts/index.ts";
 import type { ConversationRow } from "../../../conversations/index.ts";
 
+export type InboxRow = Selectable<Tables["inboxes"]>;
+
 export interface MessageToStore {
   readonly organization_id: string;
   readonly inbox_id: string;
@@ -24,7 +26,7 @@ export type MessageNames = Awaited<ReturnType<ChannelCallbacks["onMessage"]>>;
 export interface StoredMessage {
   readonly stored: MessageToStore;
   readonly names: MessageNames;
-  readonly inbox: Selectable<Tables["inboxes"]>;
+  readonly inbox: InboxRow;
   readonly contact: ContactRow;
   readonly conversation: ConversationRow;
 }

@@ -9,17 +9,24 @@ import { applyUpdates, lockMessages } from "../../progress/index.ts";
 import { getWaiters } from "../../waiting/index.ts";
 import { type MessageNames, type MessageToStore, phoneOf, type StoredMessage } from "./message.ts";
 
+/** Expects messages of which no two are of the same conversation. */
 export async function recordReceived(
   change: Change,
-  { stored, names, contact, conversation }: StoredMessage,
+  organization: string,
+  messages: readonly StoredMessage[],
 ): Promise<void> {
   const { tx, world } = change;
-  const { organization_id, message } = stored;
-  const isBlocked = contact.blocked_at !== null;
-  const { referral } = message.details ?? {};
-  await recordInbound(change, conversation, { at: message.occurred_at, isBlocked, referral });
-  tx.afterCommit(() => getWaiters(world).notify(organization_id, conversation.id));
-  emitReceived(tx, world, stored, names);
+  const facts = messages.map(({ stored: { message }, contact, conversation }) => ({
+    conversation,
+    at: message.occurred_at,
+    isBlocked: contact.blocked_at !== null,
+    referral: message.details?.referral,
+  }));
+  await recordInbound(change, organization, facts);
+  for (const { stored, names, conversation } of messages) {
+    tx.afterCommit(() => getWaiters(world).notify(organization, conversation.id));
+    emitReceived(tx, world, stored, names);
+  }
 }
 
 /** An answer by a person: it ends the flows and the bot of the conversation. */

@@ -1,16 +1,24 @@
 /** Reads conversations by id: with the details that the API returns, or locked for a change. */
-import { type Selectable, sql } from "kysely";
-import { fail } from "../../../../tools/errors.ts";
-import type { Queries } from "../../../database/database.ts";
-import { newId } from "../../../database/id.ts";
-import { columnsOf, ofOrganization, recordset, refersTo } from "../../../database/query/index.ts";
-import type { Tables } from "../../../database/schema/index.ts";
-import { together } from "../../../database/transaction.ts";
-import { type Change, system, type Transaction, type World } from "../../foundation/kernel/index.ts";
-import type { ContactRow } from "../contacts/index.ts";
-import { unreadBy } from "./reads.ts";
+import { sql } from "kysely";
+import { fail } from "../../../../../tools/errors.ts";
+import type { Queries } from "../../../../database/database.ts";
+import { ofOrganization, refersTo } from "../../../../database/query/index.ts";
+import { together } from "../../../../database/transaction.ts";
+import { type Change, system, type Transaction, type World } from "../../../foundation/kernel/index.ts";
+import type { ContactRow } from "../../contacts/index.ts";
+import { unreadBy } from "../reads.ts";
+import type { InboxContacts } from "./create.ts";
+import { type ConversationRow, selectConversations } from "./select.ts";
 
-export type ConversationRow = Selectable<Tables["conversations"]>;
+export {
+  findOrCreateConversation,
+  findOrCreateConversations,
+  type InboxContacts,
+  lockOrCreateConversations,
+  toNewConversations,
+} from "./create.ts";
+export { toConversationEvent } from "./event.ts";
+export type { ConversationRow } from "./select.ts";
 
 /**
  * A conversation as the API returns it, with `is_unread_by_me` for a reader, the id of a user.
@@ -255,45 +263,6 @@ export async function lockConversations(
     .execute();
 }
 
-/** Contacts that each have one conversation with the inbox, or get one. */
-export interface InboxContacts {
-  readonly organization: string;
-  readonly inbox_id: string;
-  readonly contact_ids: readonly string[];
-  readonly now: Date;
-}
-
-/** The rows to insert, in one order, so that two such statements do not deadlock. */
-export function toNewConversations({ contact_ids, now }: Pick<InboxContacts, "contact_ids" | "now">) {
-  return [...contact_ids].sort().map((contact_id) => ({ contact_id, id: newId("conv", now) }));
-}
-
-/**
- * The conversations of contacts with an inbox, locked until the commit. A new one is pending until
- * the contact answers.
- */
-export async function lockOrCreateConversations(
-  tx: Transaction,
-  inboxContacts: InboxContacts,
-): Promise<readonly ConversationRow[]> {
-  const { organization, inbox_id, contact_ids, now } = inboxContacts;
-  const at = now.toISOString();
-  const rows = toNewConversations(inboxContacts);
-  await sql`
-    insert into conversations (organization_id, id, inbox_id, contact_id, status, opens_on_answer, created_at, updated_at)
-    select ${organization}, id, ${inbox_id}, contact_id, 'pending', true, ${at}::timestamptz, ${at}::timestamptz
-    from ${recordset("contact", columnsOf("conversations", "contact_id", "id"), rows)}
-    on conflict (organization_id, contact_id, inbox_id) do nothing
-  `.execute(tx);
-  return selectConversations(tx, organization)
-    .selectAll()
-    .where("inbox_id", "=", inbox_id)
-    .where(sql<boolean>`contact_id = any(${contact_ids}::text[])`)
-    .orderBy("id")
-    .forUpdate()
-    .execute();
-}
-
 /** Locks those conversations of contacts with an inbox that exist, until the commit. */
 export async function lockInboxConversations(
   tx: Transaction,
@@ -307,11 +276,4 @@ export async function lockInboxConversations(
     .orderBy("contact_id")
     .forNoKeyUpdate()
     .execute();
-}
-
-/** Conversations whose contact has not been erased. */
-function selectConversations(db: Queries, organization: string) {
-  return ofOrganization(db, organization)
-    .selectFrom("conversations")
-    .where("conversations.erased_at", "is", null);
 }

@@ -1,7 +1,7 @@
 /** Finds the contacts of many phone numbers. */
-import { refersTo, rowsOf } from "../../../database/query/index.ts";
-import { phoneKey } from "../../account/phone/index.ts";
-import type { Transaction } from "../../foundation/kernel/index.ts";
+import { refersTo, rowsOf } from "../../../../database/query/index.ts";
+import { phoneKey } from "../../../account/phone/index.ts";
+import type { Transaction } from "../../../foundation/kernel/index.ts";
 
 /** The ids by number, without the numbers that no contact has. The contacts are locked: an erasure waits. */
 export async function findContactIds(
