@@ -21,6 +21,7 @@ import { wallet } from "../tools/wallet.ts";
 import { prepareBroadcast } from "./support/broadcasts/campaign.ts";
 import { startReplies } from "./support/broadcasts/replies.ts";
 import { quantile } from "./support/load.ts";
+import { describeProcessorTimes, readProcessorTimes } from "./support/messages/processor-time.ts";
 import { createPersistentClient } from "./support/persistent.ts";
 import { type BenchService, pollUntil, residentMb, startService } from "./support/service.ts";
 
@@ -78,6 +79,8 @@ async function measure(): Promise<void> {
   const organization = (await client.call(auth.whoami, {})).data.organization.id;
   const id = await prepareBroadcast(client, { url, organization, contacts: recipients });
   const other = await createTenant();
+  const times = () => readProcessorTimes(services.map(({ child }) => child));
+  const before = await times();
   const startedAt = performance.now();
   await client.call(broadcasts.execute_broadcast, { id }, { idempotencyKey: "execute" });
   const executedAt = performance.now();
@@ -93,11 +96,16 @@ async function measure(): Promise<void> {
   };
   const [seconds] = await Promise.all([measureSending(), killAll(id), options.control && control(id)]);
   await untilSent(id, samples);
+  const after = await times();
   clearInterval(vacuum);
   await Promise.all([own, theirs].map((replies) => replies[Symbol.asyncDispose]()));
   console.log(
     `${recipients} recipients, ${processes} processes, ${kills} kills: execute ${(executedAt - startedAt).toFixed(0)} ms; ${(recipients / seconds).toFixed(0)} messages/s; ${samples.count} samples, ${samples.wrong} with wrong sums; memory at most ${samples.memoryMb.toFixed(0)} MB`,
   );
+  if (kills === 0) {
+    // With the execution and the replies.
+    console.log(describeProcessorTimes(before, after, recipients));
+  }
   console.log(`own replies ${describe(own.times)}; another organization's ${describe(theirs.times)}`);
   await report(id);
   await other.close();

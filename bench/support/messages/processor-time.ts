@@ -1,4 +1,5 @@
 /** The processor time of this machine's processes, read from Linux. */
+import type { ChildProcess } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
 
 /** The kernel's clock ticks, `USER_HZ`: 100 a second on every architecture of Linux. */
@@ -9,6 +10,33 @@ interface ProcessTime {
   readonly ms: number;
   /** Of its children that have ended. */
   readonly childrenMs: number;
+}
+
+/** The processor time of the service and of PostgreSQL in milliseconds; undefined if unknown. */
+export interface ProcessorTimes {
+  readonly service: number | undefined;
+  readonly database: number | undefined;
+}
+
+export async function readProcessorTimes(services: readonly ChildProcess[]): Promise<ProcessorTimes> {
+  const ofServices = await Promise.all(services.map(({ pid }) => processMs(pid)));
+  const service = ofServices.reduce<number | undefined>(
+    (sum, ms) => (sum === undefined || ms === undefined ? undefined : sum + ms),
+    0,
+  );
+  return { service, database: await postgresMs() };
+}
+
+/** What each of `count` messages cost between two readings. */
+export function describeProcessorTimes(
+  { service, database }: ProcessorTimes,
+  after: ProcessorTimes,
+  count: number,
+): string {
+  const describe = (from: number | undefined, to: number | undefined) =>
+    from === undefined || to === undefined ? "unknown" : `${((to - from) / count).toFixed(2)} ms`;
+  const [ofService, ofDatabase] = [describe(service, after.service), describe(database, after.database)];
+  return `processor time a message: ${ofService} of the service, ${ofDatabase} of PostgreSQL`;
 }
 
 /** The processor time of a process in milliseconds; undefined without `/proc`. */

@@ -9,7 +9,7 @@ import { openDatabase } from "../../../src/database/connect.ts";
 import type { Database, Queries } from "../../../src/database/database.ts";
 import { runOnServer, withDatabase } from "../../../test/support/postgres.ts";
 import { inboxes } from "../../../tools/inboxes.ts";
-import { postgresMs, processMs } from "../messages/processor-time.ts";
+import { type ProcessorTimes, readProcessorTimes } from "../messages/processor-time.ts";
 import { createPersistentClient } from "../persistent.ts";
 import { pollUntil, startService } from "../service.ts";
 import { type BenchEmulator, businessNumber, credentials, startEmulatorProcess } from "./emulator.ts";
@@ -37,13 +37,7 @@ export interface Deployment extends AsyncDisposable {
   readonly callbackUrl: string;
   /** Kills a process with -9 and starts it again. */
   restart(index: number): Promise<void>;
-  /** The processor time of the two processes, and of PostgreSQL, in milliseconds; undefined if unknown. */
-  processorMs(): Promise<ProcessorTimes>;
-}
-
-interface ProcessorTimes {
-  readonly service: number | undefined;
-  readonly database: number | undefined;
+  processorTimes(): Promise<ProcessorTimes>;
 }
 
 export async function startDeployment(): Promise<Deployment> {
@@ -78,13 +72,7 @@ export async function startDeployment(): Promise<Deployment> {
         service.child = (await start(service.port)).child;
       }
     },
-    async processorMs() {
-      const [one, other, database] = await Promise.all([
-        ...services.map(({ child }) => processMs(child.pid)),
-        postgresMs(),
-      ]);
-      return { service: one === undefined || other === undefined ? undefined : one + other, database };
-    },
+    processorTimes: () => readProcessorTimes(services.map(({ child }) => child)),
     async [Symbol.asyncDispose]() {
       await Promise.all(clients.map((client) => client.close()));
       await database[Symbol.asyncDispose]();

@@ -5,6 +5,7 @@
 import { createHmac } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { quantile, runOpenLoop } from "../load.ts";
+import { describeProcessorTimes } from "../messages/processor-time.ts";
 import { countReceived, numberOf, startDeployment } from "./deployment.ts";
 import { businessNumber, credentials } from "./emulator.ts";
 
@@ -18,7 +19,7 @@ export async function measureIngress(): Promise<void> {
   await using deployment = await startDeployment();
   const { callbackUrl, queries } = deployment;
   const bodies = createBodies();
-  const before = await deployment.processorMs();
+  const before = await deployment.processorTimes();
   const answers = new Map<number, number>();
   const startedAt = performance.now();
   const result = await runOpenLoop(
@@ -38,7 +39,7 @@ export async function measureIngress(): Promise<void> {
     await sleep(100);
   }
   const storedSeconds = (performance.now() - startedAt) / 1_000;
-  const after = await deployment.processorMs();
+  const after = await deployment.processorTimes();
   const stored = await countReceived(queries);
   const isOk = stored === total && result.errors === 0 && answers.get(200) === bodies.length;
   console.log(
@@ -47,16 +48,8 @@ export async function measureIngress(): Promise<void> {
   console.log(
     `  ${storedAtEnd} messages stored at the last answer, ${stored} of ${total} after ${storedSeconds.toFixed(1)} s${isOk ? "" : " MISSED"}`,
   );
-  console.log(
-    `  processor time a message: ${perMessage(before.service, after.service)} of the service, ${perMessage(before.database, after.database)} of PostgreSQL`,
-  );
+  console.log(`  ${describeProcessorTimes(before, after, total)}`);
   process.exitCode = isOk ? process.exitCode : 1;
-}
-
-function perMessage(before: number | undefined, after: number | undefined): string {
-  return before === undefined || after === undefined
-    ? "unknown"
-    : `${((after - before) / (perSecond * seconds)).toFixed(2)} ms`;
 }
 
 interface SignedBody {

@@ -20,7 +20,9 @@ export function matchesKey(
   values: readonly string[],
 ): RawBuilder<boolean> {
   const column = sql.ref(indexedColumn);
-  return sql<boolean>`(${column} = any(${values}::text[]) and ${column} = ${sql.ref(recordsetColumn)})`;
+  // The planner counts repeated values as further searches, and then prefers to read the whole table.
+  const distinct = [...new Set(values)];
+  return sql<boolean>`(${column} = any(${distinct}::text[]) and ${column} = ${sql.ref(recordsetColumn)})`;
 }
 
 /**

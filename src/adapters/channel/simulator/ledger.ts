@@ -36,7 +36,7 @@ export function createSimulatorStore(parts: LedgerParts): SimulatorStore {
     newId: (now) => newId("sim", now),
     accept: (message, receipts) => accept(parts, { message, receipts }),
     receive: (message) => receive(queries, message),
-    advance: (to, from) => advance(queries, { to, from }),
+    advance: (to, from) => advance(database, { to, from }),
     read: (organization_id, phone_number, createReceipts) =>
       database.transaction(async (tx) => {
         const messages = await markRead(tx, organization_id, phone_number);
@@ -114,7 +114,7 @@ const stepColumns = {
 } as const;
 
 const advance = coalesce(
-  async (queries: Queries, steps: readonly Advance[]): Promise<readonly undefined[]> => {
+  async (database: Database, steps: readonly Advance[]): Promise<readonly undefined[]> => {
     // Of several steps of one message, the one that reaches it from the most statuses is the last.
     const ordered = steps.toSorted((one, other) => one.from.length - other.from.length);
     const last = new Map(
@@ -126,12 +126,13 @@ const advance = coalesce(
     const rows = [...last.values()];
     const organizations = rows.map(({ organization_id }) => organization_id);
     const ids = rows.map(({ id }) => id);
-    await sql`
+    const update = sql`
       update simulator_messages as message set status = step.status
       from ${recordset("step", stepColumns, rows)}
       where ${matchesKey("message.organization_id", "step.organization_id", organizations)}
         and ${matchesKey("message.id", "step.id", ids)} and step."from" ? message.status
-    `.execute(queries);
+    `;
+    await database.transaction((tx) => update.execute(tx), { keepsPlans: true });
     return steps.map(() => undefined);
   },
   undefined,

@@ -3,6 +3,7 @@ import { type KyselyProps, sql } from "kysely";
 import type { Event, EventData, EventName } from "../../../../tools/events.ts";
 import { DatabaseTransaction } from "../../../database/database.ts";
 import { newId } from "../../../database/id.ts";
+import { together } from "../../../database/transaction.ts";
 import type { Jobs, NewJob } from "../../../jobs/job.ts";
 import type { Clock } from "../../../ports/clock.ts";
 
@@ -27,7 +28,10 @@ export type EventRecorder = (tx: Transaction, emissions: readonly Emission[]) =>
 export interface TransactionParts {
   readonly jobs: Pick<Jobs, "enqueue">;
   readonly now: Clock;
-  /** Called with the events of each transaction, before it commits. */
+  /**
+   * Called with the events of each transaction, before it commits. None waits for another: their statements
+   * are sent together, and their jobs are enqueued in this order.
+   */
   readonly recorders: readonly EventRecorder[];
 }
 
@@ -87,11 +91,8 @@ export class Transaction extends DatabaseTransaction {
   }
 
   async #record(): Promise<void> {
-    const jobs: NewJob[] = [];
     const emissions = this.#emissions.splice(0);
-    for (const record of this.#parts.recorders) {
-      jobs.push(...(await record(this, emissions)));
-    }
-    await this.enqueue(jobs);
+    const jobs = await together(...this.#parts.recorders.map((record) => record(this, emissions)));
+    await this.enqueue(jobs.flat());
   }
 }

@@ -15,6 +15,7 @@ import { InboxSettings } from "../../../../../tools/inboxes.ts";
 import {
   allColumnsOf,
   columnsOf,
+  matchesKey,
   ofOrganization,
   type RowOf,
   recordset,
@@ -304,7 +305,7 @@ async function markQueued(
       update broadcast_recipients set status = 'queued', message_id = message.message_id
       from ${recordset("message", columnsOf("broadcast_recipients", "contact_id", "message_id"), rows)}
       where organization_id = ${organization_id} and broadcast_id = ${id}
-        and broadcast_recipients.contact_id = message.contact_id
+        and ${matchesKey("broadcast_recipients.contact_id", "message.contact_id", [...messages.keys()])}
     )
     update broadcasts set queued = queued + ${rows.length} where organization_id = ${organization_id} and id = ${id}
   `.execute(tx);

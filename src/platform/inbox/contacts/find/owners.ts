@@ -47,7 +47,7 @@ export async function findOwners(
   );
   const found = people.map((): Found[] => []);
   if (wanted.length > 0) {
-    const kinds = [...new Set(wanted.map(({ kind }) => kind))];
+    const kinds = wanted.map(({ kind }) => kind);
     const values = wanted.map(({ value }) => value);
     const { rows } = await rowsOf({ ...allColumnsOf("contacts"), person: "integer", kind: "text" })`
       select contacts.*, wanted.person, wanted.kind
