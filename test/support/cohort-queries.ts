@@ -123,7 +123,7 @@ export const oddQueries: readonly unknown[] = [
       .filter((value) => value !== "")
       .map((value) => ({ attribute: "metadata.a", operator, value: String(value) })),
   ),
-  ...["gte", "lt"].flatMap((operator) =>
+  ...["gt", "gte", "lt", "lte"].flatMap((operator) =>
     [...times, ...numbers].map((value) => ({ attribute: "metadata.a", operator, value })),
   ),
 ];

@@ -4,6 +4,7 @@
  */
 import { sql } from "kysely";
 import { type ComparedValue, compareValue, type Forms, listOfValues, oneValue } from "./compare.ts";
+import { daysOf, isDate, isDayWithin, isNear } from "./days.ts";
 import type { Expression, Predicate } from "./predicate.ts";
 import type { PositiveCondition } from "./query.ts";
 
@@ -70,14 +71,16 @@ export function tagsSource(
 
 interface JsonForms {
   readonly value: Expression;
-  /** The same value with normalized texts. */
+  /** The value as text, as `->>` gives it. */
+  readonly plainText: Expression;
+  /** The value with normalized texts. */
   readonly normalized: Expression;
   /** The value as a time; null if it is not stored, or not a time. Reading it from the JSON takes longer. */
   readonly storedTime: Expression;
 }
 
 /** An attribute in JSON: one value of any type, or a list. */
-export function jsonSource(of: Source["of"], { value, normalized, storedTime }: JsonForms) {
+export function jsonSource(of: Source["of"], { value, plainText, normalized, storedTime }: JsonForms) {
   const single: ComparedValue = {
     shape: oneValue,
     text: sql`json_text(${normalized})`,
@@ -98,17 +101,18 @@ export function jsonSource(of: Source["of"], { value, normalized, storedTime }: 
         // A JSON null and an empty list count as missing.
         return sql<boolean>`(${value} not in ('null'::jsonb, '[]'::jsonb))`;
       }
-      const inJson = sql<boolean>`case jsonb_typeof(${value})
-        when 'array' then ${compareValue(list, condition, now)}
-        else ${compareValue(single, condition, now)} end`;
+      const range = daysOf(condition, now);
+      const ofOne = compareValue(single, condition, now);
+      const ofAny = (one: Predicate) => sql<boolean>`case jsonb_typeof(${value})
+        when 'array' then ${compareValue(list, condition, now)} else ${one} end`;
+      if (!range) {
+        return ofAny(ofOne);
+      }
+      const inJson = sql<boolean>`case when ${plainText} like '____-__-__'
+        then ${isDayWithin(range, plainText)} and ${isDate(plainText, value)}
+        else ${ofAny(sql`${isNear(range, plainText)} and ${ofOne}`)} end`;
       // The comparison with a time that is not stored is null.
-      return comparesTimes(condition)
-        ? sql<boolean>`coalesce(${compareValue(stored, condition, now)}, ${inJson})`
-        : inJson;
+      return sql<boolean>`coalesce(${compareValue(stored, condition, now)}, ${inJson})`;
     },
   });
-}
-
-function comparesTimes({ operator, value }: PositiveCondition): boolean {
-  return operator === "within_last" || [value].flat().every((operand) => operand instanceof Date);
 }

@@ -44,12 +44,16 @@ export const contactSources = {
   "metadata.<path>": (context, attribute) => {
     const path = attribute.slice("metadata.".length);
     const names = path.split(".");
+    const last = names.pop() ?? "";
     // Not #>, for which a number in the path is a place in a list.
-    const member = (object: Expression) =>
+    const parent = (object: Expression) =>
       names.reduce<Expression>((value, name) => sql`(${value} -> ${name}::text)`, object);
+    const metadata = parent(sql`contacts.metadata`);
+    const normalizedMetadata = parent(sql`coalesce(${normalized} -> 'metadata', contacts.metadata)`);
     return jsonSource("own", {
-      value: member(sql`contacts.metadata`),
-      normalized: member(sql`coalesce(${normalized} -> 'metadata', contacts.metadata)`),
+      value: sql`(${metadata} -> ${last}::text)`,
+      plainText: sql`(${metadata} ->> ${last}::text)`,
+      normalized: sql`(${normalizedMetadata} -> ${last}::text)`,
       storedTime: storedDate(context.organization, path),
     })(context);
   },

@@ -79,7 +79,7 @@ interface Target extends InboxAccount {
 const readAccountTogether = shareReading(
   (world: World, inbox: Pick<Target, "organization_id"> & { readonly inbox_id: string }) =>
     readAccount(world.database.queries, world, inbox),
-  ({ organization_id, inbox_id }) => `${organization_id} ${inbox_id}`,
+  ({ organization_id, inbox_id }) => [organization_id, inbox_id],
 );
 
 /** Undefined too if the channel of the inbox reports to no address. */

@@ -39,7 +39,7 @@ const noUpdates: ChannelUpdates = {
 /** The reports of an app that arrive together share the reading of its accounts. */
 const listAccountsTogether = shareReading(
   (world: World, app: Parameters<typeof listAccounts>[1]) => listAccounts(world.database.queries, app),
-  ({ organization_id, channel, app_id }) => `${organization_id} ${channel} ${app_id}`,
+  ({ organization_id, channel, app_id }) => [organization_id, channel, app_id],
 );
 
 /** When it returns, everything is stored: receipts are applied, and each message is a job. Safe to repeat. */
