@@ -86,8 +86,10 @@ test("a job that the clock reaches while another one runs is not run twice", asy
   expect(moves.map(({ status }) => status)).toContain("fulfilled");
   await setFaults(app, {});
   const { data } = await app.call(messages.list_messages, { conversation_id });
-  expect(data.filter(({ direction }) => direction === "outbound")).toMatchObject([{ status: "delivered" }]);
-  expect((await phone.listMessages()).filter(({ direction }) => direction === "outbound")).toHaveLength(1);
+  // At nine in the morning the clock passes the time of the daily flow.
+  const isOwn = ({ text }: { text?: { body: string } | null | undefined }) => text?.body === "once";
+  expect(data.filter(isOwn)).toMatchObject([{ status: "delivered" }]);
+  expect((await phone.listMessages()).filter(isOwn)).toHaveLength(1);
 });
 
 test("two requests can't move it at once", async () => {

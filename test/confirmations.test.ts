@@ -102,7 +102,8 @@ test("a broadcast is confirmed with its count and its first recipients", async (
   expect(result).toMatchObject({ structuredContent: { data: { id } } });
   expect(client.questions[0]).toContain("Recipients: 4.");
   expect(client.questions[0]?.match(/^- "Ann" \+1.*: "Hello Ann, we have an offer."$/gm)).toHaveLength(3);
-  const texts = await Promise.all(numbers.map(received));
+  await deliver();
+  const texts = await Promise.all(numbers.map(textsAt));
   expect(texts.map(({ length }) => length)).toEqual([1, 1, 1, 1]);
 });
 
