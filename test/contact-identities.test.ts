@@ -159,8 +159,15 @@ test("a username taken over by another contact does not lead to the first one's 
     from: undefined,
     user_id: "US.9",
     username: "eight",
+    name: "Nina",
   });
   expect(after.conversation_id).not.toBe(before.conversation_id);
+  // The contact shows no username that belongs to another one, and is not found by it.
+  const { contact_id } = await getConversation(after.conversation_id);
+  const { data } = await app.call(contacts.get_contact, { id: contact_id });
+  expect(data).toMatchObject({ name: "Nina", bsuid: "US.9", username: null });
+  expect(await search("nina")).toEqual([contact_id]);
+  expect(await search("eight")).not.toContain(contact_id);
 });
 
 test("every contact has an identity", async () => {
@@ -172,6 +179,10 @@ test("every contact has an identity", async () => {
   `.execute(app.server.database.queries);
   expect(rows).toEqual([]);
 });
+
+async function search(words: string) {
+  return (await app.call(contacts.list_contacts, { search: words })).data.map(({ id }) => id);
+}
 
 async function getConversation(id: string) {
   return (await app.call(conversations.get_conversation, { id })).data;

@@ -62,11 +62,12 @@ export async function createContacts(
         return undefined;
       }
       const { is_listened_to, added, ...contact } = row;
-      if (is_listened_to && !person.isSilent) {
-        emitCreated(change, contact);
-      }
       const conflicting = others.flatMap(({ kind }) => (added.includes(kind) ? [] : kind));
-      const own = conflicting.length === 0 ? contact : await withoutIdentities(change, contact, conflicting);
+      const own =
+        conflicting.length === 0 ? contact : await hideIdentities(change, contact, { person, conflicting });
+      if (is_listened_to && !person.isSilent) {
+        emitCreated(change, own);
+      }
       return [person, { contact: own, conflicting }] as const;
     }),
   );
@@ -166,26 +167,25 @@ function emitCreated(
   tx.emit({ type: "contact.created", organization_id, order: contact_id, data });
 }
 
-/** Removes what a new contact shows of identities that belong to another contact. */
-async function withoutIdentities(
+/** Removes what a new contact shows of the person's identities that belong to another contact. */
+async function hideIdentities(
   { tx }: Change,
-  contact: ContactRow,
-  kinds: readonly string[],
+  { organization_id, id, name }: ContactRow,
+  { person, conflicting }: { readonly person: NewContact; readonly conflicting: readonly string[] },
 ): Promise<ContactRow> {
-  const { name, phone_number, bsuid, username } = contact;
-  const own = new Set(["phone", "bsuid", "username"].filter((kind) => !kinds.includes(kind)));
+  const own = identitiesOf(person.identities).filter(({ kind }) => !conflicting.includes(kind));
   const shown = {
     ...noIdentities,
-    ...shownIdentities({ phone: phone_number, bsuid, username }, own),
+    ...shownIdentities(person.identities, new Set(own.map(({ kind }) => kind))),
   };
-  return ofOrganization(tx, contact.organization_id)
+  return ofOrganization(tx, organization_id)
     .updateTable("contacts")
     .set({
       ...shown,
       country: countryOf(shown.phone_number),
       search_text: searchTextOf(name, shown.phone_number, shown.username),
     })
-    .where("id", "=", contact.id)
+    .where("id", "=", id)
     .returningAll()
     .executeTakeFirstOrThrow();
 }
