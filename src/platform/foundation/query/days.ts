@@ -7,7 +7,10 @@ import { sql } from "kysely";
 import type { Expression, Predicate } from "./predicate.ts";
 import type { PositiveCondition } from "./query.ts";
 
-/** The first and the last day, in milliseconds since the epoch, whose begin meets a condition. */
+/**
+ * The first and the last day, in milliseconds since the epoch, whose begin meets a condition. The times of
+ * conditions are in the years 1 to 9999.
+ */
 export interface DayRange {
   readonly first: number;
   readonly last: number;
@@ -52,7 +55,7 @@ function dayUntil(ms: number): number {
 
 /** Whether a text of the form `____-__-__` is in the range, if it is a date. */
 export function isDayWithin({ first, last }: DayRange, text: Expression): Predicate {
-  return isBetweenDays(text, Math.max(first, firstDay), last);
+  return isBetweenDays(text, first, last);
 }
 
 /** Whether a text of the form `____-__-__` is a date, of a year that is not 0. */
@@ -72,9 +75,7 @@ function isBetweenDays(text: Expression, first: number, last: number): Predicate
   return sql<boolean>`${text} collate "C" between ${textOf(first)} and ${textOf(last)}`;
 }
 
-/** A day as text. A day outside the years 0 to 9999 is before or after all texts of dates. */
+/** A day as text. A day after the year 9999 is after all texts of dates. */
 function textOf(day: number): string {
-  const date = new Date(day);
-  const year = date.getUTCFullYear();
-  return year < 0 ? "0000-00-00" : year > 9999 ? "9999-99-99" : date.toISOString().slice(0, 10);
+  return day > lastDay ? "9999-99-99" : new Date(day).toISOString().slice(0, 10);
 }

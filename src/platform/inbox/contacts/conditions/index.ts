@@ -10,7 +10,6 @@ export {
   normalizeContacts,
   normalizedAfterChange,
   normalizedAtAfterChange,
-  normalizedColumn,
   normalizedTexts,
 } from "./normalized.ts";
 export { contactSources } from "./sources.ts";

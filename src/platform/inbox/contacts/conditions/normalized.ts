@@ -39,12 +39,6 @@ export function normalizedTexts({ name, tags, metadata }: ComparedTexts): Record
   return texts;
 }
 
-/** The value of `normalized` for a whole contact, as JSON. */
-export function normalizedColumn(texts: ComparedTexts): string | null {
-  const normalized = normalizedTexts(texts);
-  return Object.keys(normalized).length === 0 ? null : JSON.stringify(normalized);
-}
-
 /** The columns to set with a change of some texts, computed from the row. */
 export function normalizedAfterChange(changes: ComparedTexts, now: Date) {
   const changed = Object.entries(changes).flatMap(([column, value]) => (value === undefined ? [] : column));

@@ -71,10 +71,9 @@ async function storeAll(
   const received: StoredMessage[] = [];
   // A message is inserted after an earlier one of its conversation, which it may quote.
   for (const group of withoutSharedKeys(placed, messageKeys)) {
-    received.push(...(await insertPlaced(change, organization, group)));
-  }
-  for (const group of withoutSharedKeys(received, messageKeys)) {
-    await recordGroup(change, organization, group);
+    const inserted = await insertPlaced(change, organization, group);
+    await recordGroup(change, organization, inserted);
+    received.push(...inserted);
   }
   // At the end, because a confirmation changes the wallet's balance, which sending locks after a
   // conversation. In another order, the two could deadlock.

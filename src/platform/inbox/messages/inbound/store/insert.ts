@@ -17,7 +17,7 @@ interface MessageToInsert {
   readonly pastStatus?: PastMessage["status"];
 }
 
-/** Returns the ids of the new messages by the channel's id, without those of messages that exist. */
+/** Returns the ids of the new messages by the channel's id. A message that exists is left out. */
 export async function insertReceived(
   tx: Transaction,
   { organization, now }: { readonly organization: string; readonly now: Date },
