@@ -269,10 +269,15 @@ test("is released by a person whose role was lowered meanwhile", async () => {
 
 test("floods the person with plans", async () => {
   const flooder = await createKey({ mode: "approve" });
-  const answers = await Promise.all(
-    Array.from({ length: 110 }, (_, n) => send(`+1415556${4000 + n}`, "Flood", flooder)),
-  );
-  expect(answers.filter(({ status }) => status === 202)).toHaveLength(100);
+  const flood = (first: number, count: number) =>
+    Promise.all(
+      Array.from({ length: count }, (_, n) => send(`+1415556${4000 + first + n}`, "Flood", flooder)),
+    );
+  for (let first = 0; first < 90; first += 10) {
+    await flood(first, 10);
+  }
+  const answers = await flood(90, 20);
+  expect(answers.filter(({ status }) => status === 202)).toHaveLength(10);
   expect(answers.find(({ status }) => status !== 202)).toMatchObject({
     status: 422,
     body: { error: { code: "too_many_plans" } },

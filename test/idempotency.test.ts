@@ -8,22 +8,26 @@ import { expect, test } from "vitest";
 import { createSealedCodec, hashRequest } from "../src/platform/foundation/kernel/call/idempotency/index.ts";
 import { contacts } from "../tools/contacts.ts";
 import { ownerEmail, ownerPassword, useTestApp } from "./support/app.ts";
+import { serverUrl } from "./support/postgres.ts";
 
 const app = useTestApp();
 
 const post = (key: string, json: object, path = "/v1/contacts") =>
   app.fetch(path, { method: "POST", json, headers: { "idempotency-key": key } });
 
-test("the same key 200 times at once has one effect and one response", async () => {
+/** The embedded engine has one connection, for which a request waits up to five seconds. */
+const repeats = serverUrl === undefined ? 50 : 200;
+
+test("the same key many times at once has one effect and one response", async () => {
   const json = { to: "+14155550171", type: "text", text: { body: "once" } };
   const answers = await Promise.all(
-    Array.from({ length: 200 }, () => post("two hundred", json, "/v1/messages")),
+    Array.from({ length: repeats }, () => post("many", json, "/v1/messages")),
   );
   const bodies = await Promise.all(answers.map((answer) => answer.text()));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
   expect(new Set(bodies).size).toBe(1);
   const replayed = answers.filter(({ headers }) => headers.get("idempotency-replayed") === "true");
-  expect(replayed).toHaveLength(199);
+  expect(replayed).toHaveLength(repeats - 1);
   const rows = app.server.database.queries.selectFrom("messages").select("id").where("to", "=", json.to);
   expect(await rows.execute()).toHaveLength(1);
 });

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { findDifferences } from "../src/platform/money/wallet/audit.ts";
 import { startTestApp, type TestApp } from "./support/app.ts";
 import { createShop } from "./support/payments.ts";
+import { serverUrl } from "./support/postgres.ts";
 import { type Razorpay, startRazorpay } from "./support/razorpay.ts";
 
 let razorpay: Razorpay;
@@ -43,10 +44,13 @@ function sendWebhook(payment_id: string, event_id: string) {
   return app.fetch("/webhooks/payments", { key: null, method: "POST", body, headers });
 }
 
-test("a payment that is verified 100 times while its webhook comes 20 times and the jobs run is credited once", async () => {
+/** The embedded engine has one connection, for which a request waits up to five seconds. */
+const repeats = serverUrl === undefined ? 10 : 100;
+
+test("a payment that is verified many times while its webhook comes 20 times and the jobs run is credited once", async () => {
   const shop = await start();
   const checkout = razorpay.pay(shop.order_id, { status: "authorized" });
-  const verifications = Array.from({ length: 100 }, () => shop.verify(checkout));
+  const verifications = Array.from({ length: repeats }, () => shop.verify(checkout));
   const webhooks = Array.from({ length: 20 }, (_, index) =>
     // Half of them repeat one event.
     sendWebhook(checkout.processor_payment_id, index % 2 === 0 ? "evt_same" : `evt_${index}`),

@@ -1,6 +1,6 @@
 /** Changes the tags of many contacts with two statements. */
 import { type RawBuilder, sql } from "kysely";
-import { columnsOf, recordset, rowsOf } from "../../../database/query/index.ts";
+import { columnsOf, matchesKey, recordset, rowsOf } from "../../../database/query/index.ts";
 import { isListenedTo, type OrganizationChange } from "../../foundation/kernel/index.ts";
 import { normalizedAtAfterChange, normalizedTexts } from "./conditions/index.ts";
 import { emitAddedTags, emitUpdated, isUpdateListenedTo } from "./emit.ts";
@@ -102,6 +102,7 @@ async function storeTags(
   if (contacts.length === 0) {
     return;
   }
+  const ids = contacts.map(({ id }) => id);
   const drafts = contacts.map(({ id, name, tags, metadata }) => ({
     id,
     tags,
@@ -111,6 +112,6 @@ async function storeTags(
     update contacts set tags = draft.tags, normalized = nullif(draft.normalized, '{}'::jsonb),
       normalized_at = ${normalizedAtAfterChange(now)}, updated_at = ${now.toISOString()}::timestamptz
     from ${recordset("draft", draftColumns, drafts)}
-    where contacts.organization_id = ${organization} and contacts.id = draft.id
+    where contacts.organization_id = ${organization} and ${matchesKey("contacts.id", "draft.id", ids)}
   `.execute(tx);
 }

@@ -9,7 +9,14 @@ import { sql } from "kysely";
 import { maxMetadata } from "../../../../tools/contract/index.ts";
 import type { DatabaseTransaction } from "../../../database/database.ts";
 import { newId } from "../../../database/id.ts";
-import { columnOf, columnsOf, recordset, refersTo, rowsOf } from "../../../database/query/index.ts";
+import {
+  columnOf,
+  columnsOf,
+  matchesKey,
+  recordset,
+  refersTo,
+  rowsOf,
+} from "../../../database/query/index.ts";
 import { countryOf, phoneKey } from "../../account/phone/index.ts";
 import { normalizedAtAfterChange, normalizedTexts } from "./conditions/index.ts";
 import { searchTextOf } from "./search.ts";
@@ -149,12 +156,13 @@ async function updateContacts(
   if (drafts.length === 0) {
     return;
   }
+  const ids = drafts.map(({ id }) => id);
   await sql`
     update contacts set name = draft.name, search_text = draft.search_text, tags = draft.tags,
       metadata = draft.metadata, normalized = nullif(draft.normalized, '{}'::jsonb),
       normalized_at = ${normalizedAtAfterChange(now)}, updated_at = ${now.toISOString()}::timestamptz
     from ${toRecordset(drafts)}
-    where contacts.organization_id = ${organization} and contacts.id = draft.id
+    where contacts.organization_id = ${organization} and ${matchesKey("contacts.id", "draft.id", ids)}
   `.execute(tx);
 }
 

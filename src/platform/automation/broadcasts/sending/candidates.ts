@@ -4,7 +4,7 @@
  */
 import { type RawBuilder, sql } from "kysely";
 import type { ExclusionReason, VariableMapping } from "../../../../../tools/broadcasts/index.ts";
-import { columnsOf, type InputRow, recordset } from "../../../../database/query/index.ts";
+import { columnsOf, type InputRow, matchesKey, recordset } from "../../../../database/query/index.ts";
 import type { AddressKind } from "../../../../ports/channel/address.ts";
 import { selectAddress } from "../../../inbox/contacts/index.ts";
 import { priceOf, type Rates } from "../../../money/prices/index.ts";
@@ -88,6 +88,7 @@ export function selectFrozen(
   { organization, addresses, ...pricing }: Pick<Selection, "organization" | "addresses"> & Pricing,
   frozen: readonly InputRow<typeof frozenColumns>[],
 ): RawBuilder<RecipientCandidate> {
+  const contacts = frozen.map(({ contact_id }) => contact_id);
   return sql<RecipientCandidate>`
     select contact_id, "to", country, ${priceIn(pricing)} as price, variables, reason
     from (
@@ -99,7 +100,8 @@ export function selectFrozen(
           when ${selectAddress(addresses)} is distinct from target."to" then 'address_changed'
         end as reason
       from ${recordset("target", frozenColumns, frozen)}
-      join contacts on contacts.organization_id = ${organization} and contacts.id = target.contact_id
+      join contacts on contacts.organization_id = ${organization}
+        and ${matchesKey("contacts.id", "target.contact_id", contacts)}
       where contacts.erased_at is null
     ) as candidate`;
 }

@@ -5,7 +5,14 @@
 import { sql } from "kysely";
 import type { ExclusionReason } from "../../../../../tools/broadcasts/index.ts";
 import { newId } from "../../../../database/id.ts";
-import { columnsOf, type RowOf, recordset, rowsOf, typed } from "../../../../database/query/index.ts";
+import {
+  columnsOf,
+  matchesKey,
+  type RowOf,
+  recordset,
+  rowsOf,
+  typed,
+} from "../../../../database/query/index.ts";
 import type { Transaction } from "../../../foundation/kernel/index.ts";
 import { recordTransfers } from "../../../money/wallet/index.ts";
 import type { BroadcastRow } from "../find.ts";
@@ -32,11 +39,12 @@ export async function excludeRecipients(
   if (recipients.length === 0) {
     return;
   }
+  const contacts = recipients.map(({ contact_id }) => contact_id);
   await sql`
     update broadcast_recipients set status = 'excluded', reason = excluded.reason, variables = null
     from ${recordset("excluded", columnsOf("broadcast_recipients", "contact_id", "reason"), recipients)}
     where organization_id = ${organization_id} and broadcast_id = ${id}
-      and broadcast_recipients.contact_id = excluded.contact_id
+      and ${matchesKey("broadcast_recipients.contact_id", "excluded.contact_id", contacts)}
   `.execute(tx);
   await recordExcluded({ tx, now, broadcast }, recipients);
 }

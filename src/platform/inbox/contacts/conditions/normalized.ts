@@ -10,7 +10,7 @@
 import { sql } from "kysely";
 import { fail } from "../../../../../tools/errors.ts";
 import type { Database, Queries } from "../../../../database/database.ts";
-import { columnsOf, ofOrganization, recordset } from "../../../../database/query/index.ts";
+import { columnsOf, matchesKey, ofOrganization, recordset } from "../../../../database/query/index.ts";
 import { countryOf } from "../../../account/phone/index.ts";
 import type { World } from "../../../foundation/kernel/index.ts";
 import { normalizeText } from "../../../foundation/query/index.ts";
@@ -111,6 +111,7 @@ async function normalizeBatch(db: Queries, organization: string, after: string):
   if (rows.length === 0) {
     return undefined;
   }
+  const ids = rows.map(({ id }) => id);
   const values = rows.map(({ id, phone_number, version, ...texts }) => ({
     id,
     version,
@@ -121,7 +122,8 @@ async function normalizeBatch(db: Queries, organization: string, after: string):
     update contacts set country = value.country, normalized = nullif(value.normalized, '{}'::jsonb),
       normalized_at = updated_at
     from ${recordset("value", { ...columnsOf("contacts", "id", "country", "normalized"), version: "timestamptz" }, values)}
-    where contacts.organization_id = ${organization} and contacts.id = value.id
+    where contacts.organization_id = ${organization}
+      and ${matchesKey("contacts.id", "value.id", ids)}
       and contacts.updated_at = value.version and contacts.erased_at is null
   `.execute(db);
   return rows.length < batchSize ? undefined : rows.at(-1)?.id;

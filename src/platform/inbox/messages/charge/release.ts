@@ -12,6 +12,7 @@ import { sql } from "kysely";
 import { lowestId } from "../../../../database/id.ts";
 import {
   columnsOf,
+  matchesKey,
   nullable,
   onlyRow,
   type RowOf,
@@ -69,10 +70,11 @@ async function releaseBatch(tx: Transaction, world: World, old: Old): Promise<bo
   const transfers = released.flatMap(({ movements, ...message }) =>
     toTransfers(message, "expired", movements),
   );
+  const ids = released.map(({ id }) => id);
   await sql`
     update messages set charge = released.charge
     from ${recordset("released", columnsOf("messages", "id", "charge"), released)}
-    where organization_id = ${organization} and messages.id = released.id
+    where organization_id = ${organization} and ${matchesKey("messages.id", "released.id", ids)}
   `.execute(tx);
   await recordTransfers(tx, transfers, world.now());
   const row = { organization_id: organization, through_message_id: last };
