@@ -29,6 +29,12 @@ export interface ThreadSettings {
  */
 const protocolVersion = 0x30000;
 
+/**
+ * The engine writes zeros to all of them when it starts, so each is resident. Pages that do not fit are read
+ * from the cache of the operating system.
+ */
+const sharedBuffers = "32MB";
+
 /** ReadyForQuery: `Z`, the length, and the state of the transaction. */
 const readyBytes = 6;
 const readyStart = Buffer.from("Z\0\0\0\x05", "latin1");
@@ -40,6 +46,7 @@ const { data, archive, hasPageTools } = workerData as ThreadSettings; // started
 unpackNew(data, archive);
 const database = await PGlite.create({
   dataDir: data,
+  startParams: [...PGlite.defaultStartParams, "-c", `shared_buffers=${sharedBuffers}`],
   extensions: hasPageTools ? await loadPageTools() : {},
 });
 parentPort.postMessage("ready");
