@@ -4,9 +4,9 @@
  */
 import { sql } from "kysely";
 import { type ComparedValue, compareValue, type Forms, listOfValues, oneValue } from "./compare.ts";
-import { daysOf, isDate, isDayWithin, isNear } from "./days.ts";
 import type { Expression, Predicate } from "./predicate.ts";
 import type { PositiveCondition } from "./query.ts";
+import { isNear, isTimeWithin, timesOf } from "./time-texts.ts";
 
 export interface SourceContext {
   readonly organization: string;
@@ -101,16 +101,15 @@ export function jsonSource(of: Source["of"], { value, plainText, normalized, sto
         // A JSON null and an empty list count as missing.
         return sql<boolean>`(${value} not in ('null'::jsonb, '[]'::jsonb))`;
       }
-      const range = daysOf(condition, now);
+      const range = timesOf(condition, now);
       const ofOne = compareValue(single, condition, now);
       const ofAny = (one: Predicate) => sql<boolean>`case jsonb_typeof(${value})
         when 'array' then ${compareValue(list, condition, now)} else ${one} end`;
       if (!range) {
         return ofAny(ofOne);
       }
-      const inJson = sql<boolean>`case when ${plainText} like '____-__-__'
-        then ${isDayWithin(range, plainText)} and ${isDate(plainText, value)}
-        else ${ofAny(sql`${isNear(range, plainText)} and ${ofOne}`)} end`;
+      const otherwise = ofAny(sql`${isNear(range, plainText)} and ${ofOne}`);
+      const inJson = isTimeWithin(range, { text: plainText, value, otherwise });
       // The comparison with a time that is not stored is null.
       return sql<boolean>`coalesce(${compareValue(stored, condition, now)}, ${inJson})`;
     },
