@@ -166,10 +166,10 @@ const withBody = built.filter(([, { method }]) => method !== "GET" && method !==
 /** All operations of one kind read and check a body in the same way. */
 const kindOf = ({ credential, effect, encoding }: Operation) => [credential, effect, encoding].join();
 
-/** Whether the wrong bodies are also sent to the operation: to the first one of its kind, or to all. */
+/** Whether the wrong bodies are also sent to the operation: to the first of its kind, with SOAK to five. */
 function receivesWrongBodies(operation: Operation): boolean {
   const ofKind = withBody.filter(([, other]) => kindOf(other) === kindOf(operation));
-  return ofKind.slice(0, iterations(1, ofKind.length)).some(([, other]) => other === operation);
+  return ofKind.slice(0, iterations(1, 5)).some(([, other]) => other === operation);
 }
 
 describe("the answer to the largest inputs is small", () => {

@@ -15,7 +15,7 @@ import { createWorldProbe } from "./support/world.ts";
 
 // The embedded database has one process.
 
-const sequences = iterations(3, 50);
+const sequences = iterations(3, 20);
 const count = 2_500;
 
 async function positionsOf(app: TestApp, plan_id: string) {

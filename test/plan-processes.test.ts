@@ -14,7 +14,7 @@ import { createPlanHelpers } from "./support/plans.ts";
 
 // The embedded database has one process.
 
-const sequences = iterations(12, 200);
+const sequences = iterations(12, 60);
 
 /** What else happens to the contact while its plan runs. */
 const changes = {
