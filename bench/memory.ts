@@ -2,7 +2,8 @@
  * Memory of the embedded service at rest, beside PGlite alone on the same data. About a minute.
  *
  * PGlite alone is measured twice: after it has opened the data, and after it has also read a row of each
- * table, which the service does as well.
+ * table, which the service does as well. It has its default settings, with larger buffers than the service
+ * gives it.
  */
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
