@@ -8,15 +8,14 @@ import { expect, test } from "vitest";
 import { createSealedCodec, hashRequest } from "../src/platform/foundation/kernel/call/idempotency/index.ts";
 import { contacts } from "../tools/contacts.ts";
 import { ownerEmail, ownerPassword, useTestApp } from "./support/app.ts";
-import { serverUrl } from "./support/postgres.ts";
+import { requestsAtOnce } from "./support/requests-at-once.ts";
 
 const app = useTestApp();
 
 const post = (key: string, json: object, path = "/v1/contacts") =>
   app.fetch(path, { method: "POST", json, headers: { "idempotency-key": key } });
 
-/** The embedded engine has one connection, for which a request waits up to five seconds. */
-const repeats = serverUrl === undefined ? 50 : 200;
+const repeats = requestsAtOnce({ embedded: 50, postgres: 200 });
 
 test("the same key many times at once has one effect and one response", async () => {
   const json = { to: "+14155550171", type: "text", text: { body: "once" } };

@@ -7,8 +7,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { findDifferences } from "../src/platform/money/wallet/audit.ts";
 import { startTestApp, type TestApp } from "./support/app.ts";
 import { createShop } from "./support/payments.ts";
-import { serverUrl } from "./support/postgres.ts";
 import { type Razorpay, startRazorpay } from "./support/razorpay.ts";
+import { requestsAtOnce } from "./support/requests-at-once.ts";
 
 let razorpay: Razorpay;
 let app: TestApp;
@@ -44,8 +44,7 @@ function sendWebhook(payment_id: string, event_id: string) {
   return app.fetch("/webhooks/payments", { key: null, method: "POST", body, headers });
 }
 
-/** The embedded engine has one connection, for which a request waits up to five seconds. */
-const repeats = serverUrl === undefined ? 10 : 100;
+const repeats = requestsAtOnce({ embedded: 10, postgres: 100 });
 
 test("a payment that is verified many times while its webhook comes 20 times and the jobs run is credited once", async () => {
   const shop = await start();

@@ -30,8 +30,8 @@ export interface ThreadSettings {
 const protocolVersion = 0x30000;
 
 /**
- * The engine writes zeros to all of them when it starts, so each is resident. Pages that do not fit are read
- * from the cache of the operating system.
+ * The size of the engine's buffers. The engine fills all of them with zeros when it starts, so this memory is
+ * resident. Pages that do not fit are read from the cache of the operating system.
  */
 const sharedBuffers = "32MB";
 

@@ -27,7 +27,7 @@ interface Form {
 }
 
 const dayMs = 86_400_000;
-const timeOfDay = "T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]";
+const timeToSecond = "T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]";
 
 const date: Form = {
   pattern: "____-__-__",
@@ -40,13 +40,13 @@ const forms: readonly Form[] = [
   date,
   {
     pattern: "____-__-__T__:__:__Z",
-    timeOfDay: `${timeOfDay}Z`,
+    timeOfDay: `${timeToSecond}Z`,
     stepMs: 1_000,
     shorten: (text) => `${text.slice(0, 19)}Z`,
   },
   {
     pattern: "____-__-__T__:__:__.___Z",
-    timeOfDay: `${timeOfDay}\\.[0-9]{3}Z`,
+    timeOfDay: `${timeToSecond}\\.[0-9]{3}Z`,
     stepMs: 1,
     shorten: (text) => text,
   },
@@ -79,8 +79,8 @@ export function timesOf({ operator, value }: PositiveCondition, now: Date): Time
 }
 
 /**
- * Whether a text is a time in the range. `value` is the same in JSON. Compares texts of the usual forms; for
- * the others, `otherwise` says it.
+ * Whether a text is a time in the range. `value` is the same in JSON. Texts of the usual forms are compared;
+ * for texts of other forms, the result is `otherwise`.
  */
 export function isTimeWithin(
   range: TimeRange,
