@@ -16,6 +16,8 @@ import { rowsOf } from "./query/index.ts";
 const intervalMs = 5_000;
 /** By how much a table has grown since it was analyzed. */
 const growth = 10;
+/** So few rows need no statistics. */
+const fewRows = 100;
 
 /** Analyzes tables that have grown, every five seconds, until it is disposed. */
 export function startStatistics(queries: Queries, log: Log): AsyncDisposable {
@@ -25,12 +27,18 @@ export function startStatistics(queries: Queries, log: Log): AsyncDisposable {
   });
 }
 
-/** Analyzes the tables that have ten times as many pages as when they were last analyzed or vacuumed. */
+/**
+ * Analyzes the tables that have ten times as many pages as when they were last analyzed or vacuumed, or ten
+ * times as many rows: an ANALYZE that runs while a transaction fills a table counts the pages, but no row.
+ */
 export async function analyzeGrown(queries: Queries, signal?: AbortSignal): Promise<void> {
   const { rows } = await rowsOf({ name: "text" })`
     select relname::text as name from pg_class
     where relnamespace = current_schema()::regnamespace and relkind = 'r'
-      and pg_relation_size(oid) > ${growth} * greatest(relpages, 1) * current_setting('block_size')::bigint
+      and (
+        pg_relation_size(oid) > ${growth} * greatest(relpages, 1) * current_setting('block_size')::bigint
+        or pg_stat_get_live_tuples(oid) > ${growth} * greatest(reltuples, ${fewRows})
+      )
   `.execute(queries);
   for (const { name } of rows) {
     if (signal?.aborted) {
