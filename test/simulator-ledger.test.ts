@@ -98,6 +98,39 @@ describe("the ledger", { tags: "both" }, () => {
     expect(new Set(messages.map(({ status }) => status))).toEqual(new Set(["read"]));
   });
 
+  test("receipts of broadcast messages that were accepted together share a job, until they are due", async () => {
+    const { send, controls } = simulate();
+    const tokens = ["msg_1", "msg_2", "msg_3"];
+    await Promise.all([
+      ...tokens.map((token) => send({ token, is_bulk: true })),
+      send({ token: "msg_4", is_bulk: true, organization_id: "org_2" }),
+    ]);
+    const jobs = await dueJobs();
+    const sent = { name: "simulator.receipts", run_at: "2026-03-01T10:00:00.000Z" };
+    const delivered = { ...sent, run_at: "2026-03-01T10:00:00.150Z" };
+    expect(jobs).toMatchObject([
+      { ...sent, organization_id: "org_1", lane: "~simulator:org_1" },
+      { ...delivered, organization_id: "org_1", lane: "~simulator:org_1" },
+      { ...sent, organization_id: "org_2", lane: "~simulator:org_2" },
+      { ...delivered, organization_id: "org_2", lane: "~simulator:org_2" },
+    ]);
+    const { receiptsJob, receipts } = simulate();
+    const ofFirst = jobs.filter(({ organization_id }) => organization_id === "org_1");
+    // As after a crash, each job runs twice.
+    for (const { payload } of [...ofFirst, ...ofFirst]) {
+      const stored = receiptsJob.payload.safeParse(payload);
+      expect(stored.success).toBe(true);
+      await (stored.success && receiptsJob.run(stored.data));
+    }
+    const reported = receipts.map(({ token, type }) => `${token} ${type}`);
+    const once = ["sent", "delivered"].flatMap((type) => tokens.map((token) => `${token} ${type}`));
+    expect(reported).toEqual([...once, ...once]);
+    const statusesOf = async (organization: string) =>
+      (await controls.listMessages(organization, phone)).messages.map(({ status }) => status);
+    expect(await statusesOf("org_1")).toEqual(["delivered", "delivered", "delivered"]);
+    expect(await statusesOf("org_2")).toEqual(["accepted"]);
+  });
+
   test("faults are stored per organization, and replaced as a whole", async () => {
     await simulate().controls.replaceFaults("org_1", { lost_answers: 1 });
     await simulate().controls.replaceFaults("org_1", { failures: [{ code: 131051 }] });

@@ -7,7 +7,7 @@
  * the ledger. The 24-hour window is not enforced; inject 131047 for that.
  */
 import { setTimeout } from "node:timers/promises";
-import type { JobDefinition, JobType } from "../../../jobs/job.ts";
+import type { JobDefinition, JobPayload, JobType } from "../../../jobs/job.ts";
 import type {
   Channel,
   ChannelCallbacks,
@@ -32,7 +32,13 @@ import { createSimulatorStore, type LedgerParts } from "./ledger.ts";
 import { type CheckMedia, createMediaCheck } from "./media.ts";
 import { previousStatuses, scheduleAcceptReceipts } from "./receipts.ts";
 import { createSimulatorRoutes } from "./routes.ts";
-import { type DueReceipt, type LedgerMessage, receiptJobType } from "./store.ts";
+import {
+  type DueReceipt,
+  type DueReceipts,
+  type LedgerMessage,
+  receiptJobType,
+  receiptsJobType,
+} from "./store.ts";
 import { createSimulatedAuthority } from "./templates/index.ts";
 
 export interface OpenSimulatorOptions extends LedgerParts {
@@ -74,7 +80,7 @@ export function openSimulator(options: OpenSimulatorOptions): OpenSimulator {
     channel: simulator.channel,
     authority,
     routes: [...simulator.routes, ...reviews.routes],
-    jobs: [simulator.receiptJob, ...reviews.jobs],
+    jobs: [simulator.receiptJob, simulator.receiptsJob, ...reviews.jobs],
   };
 }
 
@@ -91,17 +97,34 @@ export interface Simulator {
   readonly channel: Channel;
   readonly controls: SimulatorControls;
   readonly routes: readonly ControlRoute[];
-  /** The job that delivers the due receipts of the store. Safe to repeat. */
-  readonly receiptJob: JobType<DueReceipt> & {
-    readonly slots: number;
-    readonly runsWhileSuspended: true;
-    run(receipt: DueReceipt): Promise<undefined>;
-  };
+  /** The jobs that deliver the due receipts of the store. Safe to repeat. */
+  readonly receiptJob: ReceiptDelivery<DueReceipt>;
+  readonly receiptsJob: ReceiptDelivery<DueReceipts>;
 }
+
+interface ReceiptDelivery<Due extends JobPayload> extends JobType<Due> {
+  readonly slots: number;
+  readonly runsWhileSuspended: true;
+  run(due: Due): Promise<undefined>;
+}
+
+/** All jobs of a lane take the same part of a slot. */
+const deliveryOptions = { slots: 1 / 4, runsWhileSuspended: true } as const;
 
 export function createSimulator(options: SimulatorOptions): Simulator {
   const { store, callbacks, now, findRefusal, checkMedia = async () => null, wait = sleep } = options;
   const controls = createControls({ store, callbacks, now });
+  const deliver = async (due: readonly DueReceipt[]): Promise<undefined> => {
+    await Promise.all(
+      due.map(({ organization_id, channel_message_id: id, type }) =>
+        store.advance({ organization_id, id, status: type }, previousStatuses[type]),
+      ),
+    );
+    const told = due.flatMap(({ isTold, ...receipt }) => (isTold ? [receipt] : []));
+    if (told.length > 0) {
+      await callbacks.onReceipts(told);
+    }
+  };
 
   return {
     channel: {
@@ -118,16 +141,13 @@ export function createSimulator(options: SimulatorOptions): Simulator {
     routes: createSimulatorRoutes(controls),
     receiptJob: {
       ...receiptJobType,
-      slots: 1 / 4,
-      runsWhileSuspended: true,
-      async run({ isTold, ...receipt }) {
-        const { organization_id, channel_message_id: id, type } = receipt;
-        await store.advance({ organization_id, id, status: type }, previousStatuses[type]);
-        if (isTold) {
-          await callbacks.onReceipts([receipt]);
-        }
-        return undefined;
-      },
+      ...deliveryOptions,
+      run: (receipt) => deliver([receipt]),
+    },
+    receiptsJob: {
+      ...receiptsJobType,
+      ...deliveryOptions,
+      run: ({ receipts }) => deliver(receipts),
     },
   };
 }

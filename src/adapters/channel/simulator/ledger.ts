@@ -12,12 +12,14 @@ import {
 import type { Tables } from "../../../database/schema/index.ts";
 import { coalesce } from "../../../database/sharing/index.ts";
 import { together } from "../../../database/transaction.ts";
-import { type Enqueuer, newJob } from "../../../jobs/job.ts";
+import { type Enqueuer, type NewJob, newJob } from "../../../jobs/job.ts";
 import {
+  type DueReceipt,
   type LedgerMessage,
   type LedgerStatus,
   type ReceiptJob,
   receiptJobType,
+  receiptsJobType,
   type SimulatorStore,
 } from "./store.ts";
 
@@ -41,7 +43,7 @@ export function createSimulatorStore(parts: LedgerParts): SimulatorStore {
       database.transaction(async (tx) => {
         const messages = await markRead(tx, organization_id, phone_number);
         if (messages.length > 0) {
-          await enqueueReceipts(parts, tx, createReceipts(messages));
+          await parts.enqueue(tx, createReceipts(messages).map(toJob));
         }
         return messages.length;
       }),
@@ -53,16 +55,10 @@ export function createSimulatorStore(parts: LedgerParts): SimulatorStore {
 }
 
 /** A lane for each organization, so that none waits for the receipts of another. */
-function enqueueReceipts(
-  { enqueue }: LedgerParts,
-  tx: DatabaseTransaction,
-  receipts: readonly ReceiptJob[],
-): Promise<void> {
-  const jobs = receipts.map(({ payload, ...options }) =>
-    newJob(receiptJobType, payload, { ...options, lane: `simulator:${payload.organization_id}` }),
-  );
-  return enqueue(tx, jobs);
-}
+const laneOf = (organization: string) => `simulator:${organization}`;
+
+const toJob = ({ payload, ...options }: ReceiptJob) =>
+  newJob(receiptJobType, payload, { ...options, lane: laneOf(payload.organization_id) });
 
 interface Acceptance {
   readonly message: LedgerMessage;
@@ -70,11 +66,20 @@ interface Acceptance {
 }
 
 const accept = coalesce(
-  async (parts: LedgerParts, accepted: readonly Acceptance[]): Promise<readonly undefined[]> => {
+  async (
+    { database, enqueue }: LedgerParts,
+    accepted: readonly Acceptance[],
+  ): Promise<readonly undefined[]> => {
     const messages = accepted.map(({ message }) => message);
-    const receipts = accepted.flatMap((one) => one.receipts);
-    await parts.database.transaction(
-      (tx) => together(insertAll(tx, "simulator_messages", messages), enqueueReceipts(parts, tx, receipts)),
+    const jobs = accepted.flatMap(({ receipts }) =>
+      receipts.flatMap((receipt) => (receipt.priority === "bulk" ? [] : [toJob(receipt)])),
+    );
+    await database.transaction(
+      (tx) =>
+        together(
+          insertAll(tx, "simulator_messages", messages),
+          enqueue(tx, [...jobs, ...bulkJobs(accepted)]),
+        ),
       { keepsPlans: true },
     );
     return accepted.map(() => undefined);
@@ -82,6 +87,27 @@ const accept = coalesce(
   undefined,
   { mixesOrganizations: true },
 );
+
+/**
+ * The receipts of broadcast messages: a job for those of an organization that are due equally long after the
+ * acceptance of their messages. It runs when the last of them is due.
+ */
+function bulkJobs(accepted: readonly Acceptance[]): readonly NewJob[] {
+  const groups = new Map<string, { organization_id: string; runAt: Date; receipts: DueReceipt[] }>();
+  for (const { message, receipts } of accepted) {
+    const { organization_id, created_at } = message;
+    for (const { payload, runAt } of receipts.filter(({ priority }) => priority === "bulk")) {
+      const key = `${organization_id} ${runAt.getTime() - Date.parse(created_at)}`;
+      const group = groups.get(key) ?? { organization_id, runAt, receipts: [] };
+      groups.set(key, group);
+      group.receipts.push(payload);
+      group.runAt = group.runAt > runAt ? group.runAt : runAt;
+    }
+  }
+  return [...groups.values()].map(({ runAt, ...due }) =>
+    newJob(receiptsJobType, due, { runAt, lane: laneOf(due.organization_id), priority: "bulk" }),
+  );
+}
 
 async function receive(queries: Queries, message: LedgerMessage): Promise<Message> {
   const { organization_id, id } = message;

@@ -48,6 +48,20 @@ const DueReceipt: z.ZodType<DueReceipt> = z.object({
 /** The kind of job that delivers a due receipt. */
 export const receiptJobType: JobType<DueReceipt> = { name: "simulator.receipt", payload: DueReceipt };
 
+/** Receipts of broadcast messages of one organization that were accepted together and are due together. */
+export interface DueReceipts {
+  readonly organization_id: string;
+  readonly receipts: readonly DueReceipt[];
+}
+
+const DueReceipts: z.ZodType<DueReceipts> = z.object({
+  organization_id: z.string(),
+  receipts: z.array(DueReceipt),
+});
+
+/** The kind of job that delivers them. */
+export const receiptsJobType: JobType<DueReceipts> = { name: "simulator.receipts", payload: DueReceipts };
+
 /** A due receipt as a job. */
 export type ReceiptJob = {
   readonly runAt: Date;
