@@ -55,8 +55,9 @@ export const dispatchBroadcastJob = defineJob({
   payload: z.object({ organization_id: z.string(), broadcast_id: z.string() }),
 
   async run({ organization_id, broadcast_id }, world) {
-    const next = await world.database.transaction((tx) =>
-      runBatch(tx, world, { organization_id, broadcast_id }),
+    const next = await world.database.transaction(
+      (tx) => runBatch(tx, world, { organization_id, broadcast_id }),
+      { keepsPlans: true },
     );
     const waitMs = waits[next];
     return waitMs === undefined ? undefined : { runAgainAt: new Date(world.now().getTime() + waitMs) };
