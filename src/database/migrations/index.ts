@@ -62,6 +62,7 @@ import * as inboxPeople from "./0061-inbox-people.ts";
 import * as inboxWebhooks from "./0062-inbox-webhooks.ts";
 import * as receivedDetails from "./0063-received-details.ts";
 import * as copiedOriginals from "./0064-copied-originals.ts";
+import * as roomForUpdates from "./0065-room-for-updates.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
@@ -123,4 +124,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0062-inbox-webhooks": inboxWebhooks,
   "0063-received-details": receivedDetails,
   "0064-copied-originals": copiedOriginals,
+  "0065-room-for-updates": roomForUpdates,
 };

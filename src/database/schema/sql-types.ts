@@ -1071,4 +1071,4 @@ export const sqlTypes: SqlTypes = {
 };
 
 /** Of the migrations and the declarations that this file was made from. */
-export const digest = "8ae551c927960592";
+export const digest = "e43e2a869b8b7ef7";
