@@ -111,6 +111,29 @@ test("a cancelled broadcast excludes who is pending, who can be sent to by a ret
   expect(await get(id)).toMatchObject({ execution_status: "completed", stats: { total: 6, sent: 6 } });
 });
 
+test("a recipient whose row is locked is passed over, and sent to when it is free", {
+  tags: "postgres",
+}, async () => {
+  // More than one batch.
+  const cohort = await fillCohort(260, 427);
+  const { id } = await create({ ...content, cohort_id: cohort.id });
+  await execute(id);
+  await app.server.database.transaction(async (tx) => {
+    await tx
+      .selectFrom("broadcast_recipients")
+      .select("contact_id")
+      .where("broadcast_id", "=", id)
+      .orderBy("contact_id")
+      .limit(1)
+      .forUpdate()
+      .executeTakeFirstOrThrow();
+    await deliver();
+    expect(await get(id)).toMatchObject({ execution_status: "processing", stats: { total: 260, sent: 259 } });
+  });
+  await deliver();
+  expect(await get(id)).toMatchObject({ execution_status: "completed", stats: { total: 260, sent: 260 } });
+});
+
 test("a retry sends to those again whose message failed for a passing reason", async () => {
   const [first = "", second = ""] = numbers;
   await setFaults(app, {

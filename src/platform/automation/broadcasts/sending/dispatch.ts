@@ -50,16 +50,24 @@ const refillMs = 100;
 /** Time until the next look at a limit of 24 hours. */
 const limitedMs = 60_000;
 
+const Dispatch = z.object({
+  organization_id: z.string(),
+  broadcast_id: z.string(),
+  /**
+   * The last contact of the batch before. The index still has the recipients of earlier batches, so a search
+   * from its start takes longer with every batch.
+   */
+  after: z.string().optional(),
+});
+type Dispatch = Readonly<z.infer<typeof Dispatch>>;
+
 export const dispatchBroadcastJob = defineJob({
   name: "broadcast.dispatch",
-  payload: z.object({ organization_id: z.string(), broadcast_id: z.string() }),
+  payload: Dispatch,
 
-  async run({ organization_id, broadcast_id }, world) {
-    const next = await world.database.transaction(
-      (tx) => runBatch(tx, world, { organization_id, broadcast_id }),
-      { keepsPlans: true },
-    );
-    const waitMs = waits[next];
+  async run(payload, world) {
+    const next = await world.database.transaction((tx) => runBatch(tx, world, payload), { keepsPlans: true });
+    const waitMs = typeof next === "object" ? undefined : waits[next];
     return waitMs === undefined ? undefined : { runAgainAt: new Date(world.now().getTime() + waitMs) };
   },
 
@@ -75,14 +83,13 @@ export const dispatchBroadcastJob = defineJob({
 });
 
 /**
- * batch: enqueue the next batch at once. wait: too little of the window is free, or other transactions have
+ * after: enqueue the next batch at once. wait: too little of the window is free, or other transactions have
  * locked the pending recipients. wait long: the limit of 24 hours is reached. end: no recipient is pending,
  * or the broadcast is not processing.
  */
-type Next = "batch" | "wait" | "wait long" | "end";
+type Next = Pick<Dispatch, "after"> | "wait" | "wait long" | "end";
 
-const waits: Readonly<Record<Next, number | undefined>> = {
-  batch: undefined,
+const waits = {
   wait: refillMs,
   "wait long": limitedMs,
   end: undefined,
@@ -101,27 +108,24 @@ type Recipient = RowOf<typeof recipientColumns>;
  * The next batch is a job of its own: one job for all batches would run out of attempts when processes die
  * often.
  */
-async function runBatch(
-  tx: Transaction,
-  world: World,
-  { organization_id, broadcast_id }: { readonly organization_id: string; readonly broadcast_id: string },
-): Promise<Next> {
-  const next = await dispatchBatch(tx, world, organization_id, broadcast_id);
-  if (next === "batch") {
-    await enqueueDispatch(tx, { organization_id, broadcast_id });
+async function runBatch(tx: Transaction, world: World, dispatch: Dispatch): Promise<Next> {
+  const next = await dispatchBatch(tx, world, dispatch);
+  if (typeof next === "object") {
+    await enqueueDispatch(tx, { ...dispatch, ...next });
   }
   return next;
 }
 
 /** The batches of a broadcast run one at a time. */
-export async function enqueueDispatch(
-  tx: Transaction,
-  payload: { readonly organization_id: string; readonly broadcast_id: string },
-): Promise<void> {
+export async function enqueueDispatch(tx: Transaction, payload: Dispatch): Promise<void> {
   await tx.enqueue([newJob(dispatchBroadcastJob, payload, { key: payload.broadcast_id })]);
 }
 
-async function dispatchBatch(tx: Transaction, world: World, organization: string, id: string): Promise<Next> {
+async function dispatchBatch(
+  tx: Transaction,
+  world: World,
+  { organization_id: organization, broadcast_id: id, after }: Dispatch,
+): Promise<Next> {
   const broadcast = await findDispatched(tx, organization, id);
   if (broadcast?.execution_status !== "processing" || broadcast.template === null) {
     return "end";
@@ -144,7 +148,7 @@ async function dispatchBatch(tx: Transaction, world: World, organization: string
     return "end";
   }
   const size = Math.min(batchSize, free, today?.left ?? batchSize);
-  const recipients = await claimPending(tx, broadcast, size);
+  const recipients = await claimPending(tx, broadcast, { size, after });
   if (recipients.length > 0) {
     const reached = await sendBatch(tx, world, {
       broadcast,
@@ -158,7 +162,11 @@ async function dispatchBatch(tx: Transaction, world: World, organization: string
     }
   }
   if (recipients.length === size) {
-    return "batch";
+    return { after: recipients.at(-1)?.contact_id };
+  }
+  if (after !== undefined) {
+    // Recipients before it may be pending: they were locked, or are to be retried.
+    return { after: undefined };
   }
   // Another transaction has locked the recipients that are still pending.
   if (await hasPending(tx, broadcast)) {
@@ -193,7 +201,7 @@ async function hasPending(tx: Transaction, { organization_id, id }: BroadcastRow
 async function claimPending(
   tx: Transaction,
   { organization_id, id }: BroadcastRow,
-  size: number,
+  { size, after = "" }: { readonly size: number; readonly after: string | undefined },
 ): Promise<readonly Recipient[]> {
   const { rows } = await rowsOf(recipientColumns)`
     select recipient.*, contact.blocked_at is not null as is_blocked, contact.erased_at is not null as is_erased,
@@ -201,6 +209,7 @@ async function claimPending(
     from (
       select * from broadcast_recipients
       where organization_id = ${organization_id} and broadcast_id = ${id} and status = 'pending'
+        and contact_id > ${after}
       order by contact_id limit ${size}
       for update skip locked
     ) as recipient
