@@ -14,6 +14,7 @@ import { Failure } from "../../../../../tools/contract/index.ts";
 import { InboxSettings } from "../../../../../tools/inboxes.ts";
 import {
   allColumnsOf,
+  byWholeKey,
   columnsOf,
   matchesKey,
   ofOrganization,
@@ -204,8 +205,7 @@ async function claimPending(
   { size, after = "" }: { readonly size: number; readonly after: string | undefined },
 ): Promise<readonly Recipient[]> {
   const { rows } = await rowsOf(recipientColumns)`
-    select recipient.*, contact.blocked_at is not null as is_blocked, contact.erased_at is not null as is_erased,
-      contact.opted_out
+    select recipient.*, contact.*
     from (
       select * from broadcast_recipients
       where organization_id = ${organization_id} and broadcast_id = ${id} and status = 'pending'
@@ -213,9 +213,13 @@ async function claimPending(
       order by contact_id limit ${size}
       for update skip locked
     ) as recipient
-    join contacts as contact on contact.organization_id = ${organization_id} and contact.id = recipient.contact_id
-    order by contact.id
-    for key share of contact skip locked
+    cross join lateral (
+      select blocked_at is not null as is_blocked, erased_at is not null as is_erased, opted_out from contacts
+      where organization_id = ${organization_id} and id = recipient.contact_id
+      ${byWholeKey}
+      for key share skip locked
+    ) as contact
+    order by contact_id
   `.execute(tx);
   return rows;
 }
