@@ -71,9 +71,8 @@ const accept = coalesce(
     accepted: readonly Acceptance[],
   ): Promise<readonly undefined[]> => {
     const messages = accepted.map(({ message }) => message);
-    const jobs = accepted.flatMap(({ receipts }) =>
-      receipts.flatMap((receipt) => (receipt.priority === "bulk" ? [] : [toJob(receipt)])),
-    );
+    const receipts = accepted.flatMap((one) => one.receipts);
+    const jobs = receipts.filter(({ priority }) => priority !== "bulk").map(toJob);
     await database.transaction(
       (tx) =>
         together(
@@ -89,8 +88,8 @@ const accept = coalesce(
 );
 
 /**
- * The receipts of broadcast messages: a job for those of an organization that are due equally long after the
- * acceptance of their messages. It runs when the last of them is due.
+ * The jobs for the receipts of broadcast messages. A job delivers the receipts of one organization that are
+ * due the same time after acceptance, and runs when the last one is due.
  */
 function bulkJobs(accepted: readonly Acceptance[]): readonly NewJob[] {
   const groups = new Map<string, { organization_id: string; runAt: Date; receipts: DueReceipt[] }>();
