@@ -144,6 +144,33 @@ test("a released call waits again if the third party was away", async () => {
   expect(events.filter(({ data }) => JSON.stringify(data).includes(shown.id))).toHaveLength(2);
 });
 
+test("a call that runs at its time and finds the third party away waits again, and says so once", async () => {
+  const { key } = await createKey({ mode: "approve" });
+  const { body } = await order("later", key);
+  const shown = await read(body.data.plan.id);
+  const { meta } = await app.call(webhooks.list_events, { types: "plan.awaiting" });
+  orders.call = async () => {
+    throw fail("unavailable", { reason: "the processor is down." });
+  };
+  const { token } = await signPerson();
+  const json = { hash: shown.hash, run_at: new Date(app.now().getTime() + 3_600_000).toISOString() };
+  expect((await request(["POST", `/v1/plans/${shown.id}/approve`, json], { key: token })).status).toBe(200);
+  await app.advanceTime(3_600_000);
+  await app.runDueJobs();
+  orders.reset();
+  expect(await read(shown.id)).toMatchObject({
+    status: "awaiting_approval",
+    run_at: null,
+    decided_by: null,
+    error: { code: "unavailable" },
+  });
+  const { data: events } = await app.call(webhooks.list_events, {
+    after: meta.cursor,
+    types: "plan.awaiting",
+  });
+  expect(events.filter(({ data }) => JSON.stringify(data).includes(shown.id))).toHaveLength(1);
+});
+
 test("rules about money hold a payment order back, and rules about persons do not", async () => {
   const careful = await createKey({ approve: { amount_above: 4 } });
   expect(await order("e", careful.key)).toMatchObject({

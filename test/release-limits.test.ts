@@ -68,6 +68,16 @@ test("the price is limited too", async () => {
   expect((await decide("approve", shown, admin)).status).toBe(200);
 });
 
+test("whom a schedule reaches, and at what price, is not known, so a limit of the price holds it too", async () => {
+  await limit({ admin: { amount: 100 } });
+  const { id } = await draft(756, 1);
+  const scheduled_at = new Date(app.now().getTime() + 3_600_000).toISOString();
+  const { body } = await request(["PUT", `/v1/broadcasts/${id}`, { scheduled_at }], { key });
+  const shown = await read(body.data.plan.id);
+  expect(await decide("approve", shown, admin)).toMatchObject(reached("it is not known yet whom it reaches"));
+  expect((await decide("approve", shown, owner)).status).toBe(200);
+});
+
 test("a limit that is set between a release and its time counts", async () => {
   await limit(null);
   const number = "+14157551001";

@@ -27,7 +27,7 @@ import {
 import { seal, unseal } from "../../foundation/sealing/index.ts";
 import { emitPlanEvent } from "./events.ts";
 import { planStatusOf, toStoredStatus } from "./states.ts";
-import { endPlan, getPlan, type PlanRow, requireStep } from "./store.ts";
+import { endPlan, getPlan, notReleased, type PlanRow, requireStep } from "./store.ts";
 
 type Claim = Parameters<World["plannedCalls"]["complete"]>[1];
 
@@ -234,7 +234,6 @@ async function reopenPlan(
   failure: Failure,
 ): Promise<void> {
   const { status } = requireStep(plan, "reopen", world.now());
-  const waits = { approval: "awaiting", decided_by: null, decided_at: null, decision_reason: null } as const;
   await ofOrganization(tx, plan.organization_id)
     .updateTable("plans")
     .set({
@@ -244,7 +243,7 @@ async function reopenPlan(
       running_until: null,
       result: seal(world, JSON.stringify(failure.body())),
       result_status: failure.status,
-      ...(plan.approval === "released" ? waits : {}),
+      ...(plan.approval === "released" ? { approval: "awaiting" as const, ...notReleased } : {}),
     })
     .where("id", "=", plan.id)
     .execute();

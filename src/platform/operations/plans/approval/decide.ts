@@ -151,7 +151,10 @@ export async function requireMayRelease(
   const { recipients, amount } = await knownOf({ tx, world, organization }, plan);
   const cost = amount === null ? null : fromMicros(amount);
   const { recipients: maxRecipients = Infinity, amount: maxAmount = Infinity } = limit;
-  if (recipients === null || recipients > maxRecipients) {
+  if (recipients === null) {
+    throw fail("release_limit_reached", { role, reason: "it is not known yet whom it reaches" });
+  }
+  if (recipients > maxRecipients) {
     throw fail("release_limit_reached", { role, reason: `it reaches more than ${maxRecipients} people` });
   }
   if (limit.amount !== undefined && (cost === null || cost > maxAmount)) {
