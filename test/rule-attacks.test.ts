@@ -5,6 +5,7 @@
 import { expect, test } from "vitest";
 import { apiKeys } from "../tools/api-keys.ts";
 import { contacts } from "../tools/contacts.ts";
+import { flows } from "../tools/flows/index.ts";
 import { rules } from "../tools/rules.ts";
 import { uploads } from "../tools/uploads.ts";
 import { useTestApp } from "./support/app.ts";
@@ -12,6 +13,7 @@ import type { RulesInput } from "./support/approvals.ts";
 import { createBudgetHelpers, messagesADay } from "./support/budgets.ts";
 import { say } from "./support/flows.ts";
 import { createPlanHelpers } from "./support/plans.ts";
+import { openPhone } from "./support/simulator.ts";
 import { trustedProxyEnv } from "./support/users.ts";
 
 const app = useTestApp({ env: trustedProxyEnv });
@@ -55,6 +57,30 @@ test.each([
     expect(await countAtChannel()).toBe(before);
   },
 );
+
+test("a key that may send one template triggers no flow of a person with other texts", async () => {
+  const { data: flow } = await app.call(flows.create_flow, {
+    name: "Of a person",
+    end_action_type: "none",
+    trigger_type: "keyword",
+    trigger_keyword: "of a person",
+    nodes: [say("Another text")],
+    is_enabled: true,
+  });
+  const { conversation_id } = await openPhone(app, "+14155558291").write("Hello");
+  const { key } = await createKey({ allow: { templates: ["order_ready"] } });
+  const before = await countAtChannel();
+  const path = `/v1/automation/flows/${flow.id}/trigger`;
+  const parked = await request(["POST", path, { conversation_id }], { key });
+  expect(parked).toMatchObject({
+    status: 202,
+    body: { data: { plan: { why: ["nobody knows before what it sends"] } } },
+  });
+  expect(await countAtChannel()).toBe(before);
+  const free = await createKey({ allow: { operations: ["trigger_flow"] } });
+  expect((await request(["POST", path, { conversation_id }], free)).status).toBe(200);
+  expect(await countAtChannel()).toBe(before + 1);
+});
 
 test("a cohort of a file creates contacts, which waits for a person", async () => {
   const { key } = await createKey({ approve: { new_contacts: true } });

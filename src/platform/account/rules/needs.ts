@@ -57,12 +57,18 @@ function reasonsOf({ mode, approve, allow }: BoundRules, facts: ActFacts): reado
     [`it costs more than ${maxAmount}`]: isAbove(amount === null ? null : fromMicros(amount), maxAmount),
     "it reaches or creates new contacts": approve.new_contacts === true && newContacts !== 0,
     "nobody knows before whom it reaches": recipients === null && limitsMessages(allow),
+    "nobody knows before what it sends": isUnknownMessage(facts) && limitsMessages(allow),
     "it sends a broadcast": approve.broadcasts === true && facts.broadcasts,
     "it deletes": approve.delete === true && facts.deletes,
     "it changes what acts later": approve.configure === true && facts.configures,
     "it is outside the business hours": approve.outside_hours === true && facts.isOutside,
   };
   return Object.keys(reasons).filter((reason) => reasons[reason]);
+}
+
+/** A flow that is triggered decides what it sends, so its price is not known. */
+function isUnknownMessage({ recipients, amount }: ActFacts): boolean {
+  return recipients !== null && recipients > 0 && amount === null;
 }
 
 /** What is not known may be above. */
