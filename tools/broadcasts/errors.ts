@@ -26,6 +26,12 @@ export const broadcastErrors = {
     "scheduled_at is {reason}.",
     "Send a time in the future, at most 30 days from now. To send at once, leave it out and call execute_broadcast.",
   ),
+  scheduled_at_required: errorEntry(
+    "invalid_request",
+    400,
+    "The broadcast is scheduled, and the rules count a change of it as scheduling: scheduled_at is missing.",
+    "Send scheduled_at too: {scheduled_at}, which is its present time, another time, or null to make it a draft.",
+  ),
   cohort_not_ready: errorEntry(
     "conflict",
     409,

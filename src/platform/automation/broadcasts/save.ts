@@ -2,6 +2,7 @@
 import type { z } from "zod";
 import type { broadcasts as contract } from "../../../../tools/broadcasts/index.ts";
 import { Failure } from "../../../../tools/contract/index.ts";
+import { failField } from "../../../../tools/errors.ts";
 import { bindRules } from "../../account/rules/index.ts";
 import { getAccessibleUploadAt } from "../../content/uploads/index.ts";
 import { freshId, type WriteContext } from "../../foundation/kernel/index.ts";
@@ -54,13 +55,17 @@ export async function updateBroadcast(
   { id, variable_mapping, scheduled_at, ...changes }: Input<"update_broadcast">,
   context: WriteContext,
 ) {
-  const { tx, organization, caller, now } = context;
+  const { tx, organization, caller, actor, now } = context;
   requireSchedulable(scheduled_at, context);
   const before = await lockBroadcast(tx, organization, { id, allowed: startable, action: "changed" });
   await requireCohort(tx, organization, changes.cohort_id ?? before.cohort_id);
   await getAccessibleUploadAt(tx, caller, changes.header_media_url ?? undefined, "header_media_url");
   // The scheduled time of a failed broadcast has passed.
   const former = before.execution_status === "failed" ? null : before.scheduled_at;
+  if (actor.rules && former !== null && scheduled_at === undefined) {
+    // The rules see by the time that the call schedules a broadcast.
+    throw failField("scheduled_at", "scheduled_at_required", { scheduled_at: former });
+  }
   const time = scheduled_at === undefined ? former : scheduled_at;
   const content = { ...broadcastContent(before), ...changes, inbox_id: undefined };
   const { template } = await prepareContent(

@@ -55,7 +55,10 @@ export interface OutwardHandler<Input, Output, Intent = unknown, Result = unknow
   readonly intent: z.ZodType<Intent>;
   /** Checks the input and returns what `call` needs. Committing the intent permits the call. */
   begin(input: Input, context: WriteContext): Promise<Intent>;
-  /** What a plan of the call shows. The run compares the price. Default: the operation's title. */
+  /**
+   * What a plan of the call shows. The run compares the price. Default: the operation's title, and that it
+   * reaches nobody.
+   */
   describe?(input: Input, context: WriteContext): Promise<OutwardDescription>;
   /**
    * Calls the third party. A Failure states that the call had no effect; any other error leaves the outcome
@@ -75,7 +78,7 @@ export interface OutwardHandler<Input, Output, Intent = unknown, Result = unknow
   ): Promise<Output>;
 }
 
-type OutwardDescription = Pick<PlannedEffect, "summary"> & Partial<Pick<PlannedEffect, "price">>;
+type OutwardDescription = Pick<PlannedEffect, "summary"> & Partial<Pick<PlannedEffect, "price" | "targets">>;
 
 export type AnyOutwardHandler = OutwardHandler<unknown, unknown>;
 
@@ -187,8 +190,13 @@ export interface GatedCall {
   readonly hashes: readonly string[];
   /** Runs `effect` in a transaction. */
   write<Result>(effect: (context: WriteContext) => Promise<Result>): Promise<Result>;
-  /** The same for what holds the call back: its response is recorded with `approval_required`. */
-  writeHeld(
+  /**
+   * The same for what holds the call back. Its response is recorded with `approval_required`, and stored
+   * under the idempotency key.
+   */
+  writeHeld(effect: (context: WriteContext) => Promise<GatedResponse>): Promise<GatedResponse>;
+  /** The same for what may hold the call back. Its response is not stored. */
+  writeIfHeld(
     effect: (context: WriteContext) => Promise<GatedResponse | undefined>,
   ): Promise<GatedResponse | undefined>;
   /** Runs a write and rolls it back. @throws Failure of the call. */
@@ -210,7 +218,7 @@ export interface CallGate {
     call: GatedCall,
     failure: Failure,
   ): Promise<((context: WriteContext) => Promise<GatedResponse>) | undefined>;
-  /** The present response of a call that `holdFailed` has held back. */
+  /** The present response of a call that was held back. */
   repeat(call: GatedCall): Promise<GatedResponse | undefined>;
 }
 

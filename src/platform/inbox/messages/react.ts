@@ -82,6 +82,19 @@ export const reactToMessage = outward({
     return { ...target, to: address.to, channel_message_id, emoji };
   },
 
+  /** The contact sees the reaction, but not its removal. */
+  async describe({ conversation_id, emoji }: ReactionInput, { tx, organization }) {
+    const { contact_id } = await requireConversation(tx, organization, conversation_id);
+    const { name, phone_number: to } = await ofOrganization(tx, organization)
+      .selectFrom("contacts")
+      .select(["name", "phone_number"])
+      .where("id", "=", contact_id)
+      .executeTakeFirstOrThrow();
+    const act = emoji === null ? "Remove the reaction to" : "React to";
+    const target = { contact_id, to, name, text: emoji ?? "", reason: null, frozen: null };
+    return { summary: `${act} a message of ${name ?? to}`, targets: emoji === null ? [] : [target] };
+  },
+
   call: (intent, context) => callChannel(intent, context),
   find: (intent, context) => callChannel(intent, context),
 

@@ -56,6 +56,7 @@ export async function runPlan(
   const { tx, organization, now } = context;
   const plan = await getPlan(tx, organization, id, { locks: true });
   if (plan.status === "run" && planStatusOf(plan) !== "preparing") {
+    requireOwnSecret(context, plan, prepared.call);
     return { plan, result: planStatusOf(plan) === "run" ? resultOf(context, plan) : null };
   }
   requireStep(plan, "run", now);
@@ -78,6 +79,17 @@ export async function runPlan(
       throw error;
     }
     return { plan: await recordChange(context, plan, { ...prepared, failure: error }), result: null };
+  }
+}
+
+/**
+ * A secret in the result is shown to nobody else than who made or released the plan.
+ * @throws Failure `plan_state`.
+ */
+function requireOwnSecret({ actor, now }: WriteContext, plan: PlanRow, { operation }: Found): void {
+  const isOwn = plan.created_by.id === actor.id || plan.decided_by?.id === actor.id;
+  if (operation.showsSecret && !isOwn) {
+    throw fail("plan_state", { current_state: shownStatus(plan, now), action: "run" });
   }
 }
 

@@ -49,25 +49,28 @@ export async function executeWrite(
 }
 
 /**
- * Commits the effect that holds back a call that failed. Its response is stored under the idempotency key of
- * the call.
+ * Commits the effect that holds back a call. Its response is stored under the idempotency key of the call, so
+ * that the call does not run when it is repeated and no rule binds it any more.
  */
-export function executeHeld(
+export async function executeHeld(
   call: OperationCall,
   {
     failure,
     effect,
   }: { readonly failure: Failure; readonly effect: (context: WriteContext) => Promise<CallResponse> },
 ): Promise<CallResponse> {
-  return call.context.world.database.transaction((tx) => {
+  const response = await call.context.world.database.transaction((tx) => {
     const respond = async () => {
       const held = await effect(createTenantContext(call, { db: tx, tx }));
-      call.record.holdWith(tx, held, failure);
+      if (!held.isReplay) {
+        call.record.holdWith(tx, held, failure);
+      }
       return held;
     };
     const request = toIdempotentRequest(call, ownerOf(call.caller), [call.input]);
     return request ? runOnce(tx, request, respond) : respond();
   });
+  return throwIfFailed(response);
 }
 
 /**

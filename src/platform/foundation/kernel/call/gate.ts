@@ -4,7 +4,6 @@
  */
 import { Failure } from "../../../../../tools/contract/index.ts";
 import { fail } from "../../../../../tools/errors.ts";
-import type { Actor } from "../actor.ts";
 import type { WriteContext } from "../context.ts";
 import type { CallGate, GatedCall } from "../module.ts";
 import { executeHeld, findPreviousResponse } from "./execute-write.ts";
@@ -16,6 +15,7 @@ import {
   type OperationCall,
   outwardStepsOf,
   prepareHandler,
+  rehearse,
 } from "./operation-call.ts";
 
 /** Runs a call, unless a gate holds it back. */
@@ -51,8 +51,12 @@ async function passGates(
   call: OperationCall,
   sent: unknown,
 ): Promise<CallResponse | undefined> {
-  if (call.context.actor.rules === undefined || (await findPreviousResponse(call, [call.input]))) {
+  if (call.context.actor.rules === undefined) {
     return undefined;
+  }
+  const response = await findPreviousResponse(call, [call.input]);
+  if (response) {
+    return isHeldResponse(call, response) ? repeatHeld(gates, call, { sent, response }) : undefined;
   }
   const gated = toGated(call, sent);
   return firstOf(gates, (gate) => gate.hold(gated));
@@ -94,6 +98,7 @@ async function firstOf<Result>(
 function toGated(call: OperationCall, sent: unknown): GatedCall {
   const { name, operation, caller, context, input, key, route, record } = call;
   const { world } = context;
+  const failure = fail("approval_required", { reason: "a rule holds it back" });
   const write: GatedCall["write"] = (effect) =>
     world.database.transaction((tx) => effect(createTenantContext(call, { db: tx, tx })));
   return {
@@ -107,19 +112,18 @@ function toGated(call: OperationCall, sent: unknown): GatedCall {
     route,
     hashes: hashRequest(world, name, input),
     write,
-    writeHeld: (effect) =>
+    writeHeld: (effect) => executeHeld(call, { failure, effect }),
+    writeIfHeld: (effect) =>
       write(async (writing) => {
         const held = await effect(writing);
         if (held && !held.isReplay) {
-          const reason = "a rule holds it back";
-          record.holdWith(writing.tx, held, fail("approval_required", { reason }));
+          record.holdWith(writing.tx, held, failure);
         }
         return held;
       }),
     async rehearse() {
       const effect = await prepareRehearsal(call);
-      const actor = withoutModes(context.actor);
-      await write((writing) => writing.tx.rehearse((tx) => effect({ ...writing, db: tx, tx, actor })));
+      await write((writing) => rehearse(writing, effect));
     },
   };
 }
@@ -133,13 +137,4 @@ async function prepareRehearsal(call: OperationCall): Promise<(context: WriteCon
   }
   const effect = await prepareHandler(call, input);
   return async (writing) => createResponse(operation, await effect(writing));
-}
-
-/** What the call would do once it is released. */
-function withoutModes({ rules = [], ...actor }: Actor): Actor {
-  return {
-    ...actor,
-    exceedsBudgets: true,
-    rules: rules.map((one) => ({ ...one, mode: "auto" as const, approve: {} })),
-  };
 }

@@ -48,6 +48,7 @@ export {
   describeCall,
   outwardStepsOf,
   prepareHandler,
+  rehearse,
 } from "./operation-call.ts";
 export { completeCall, createResolveJob, runningUntil } from "./outward/index.ts";
 export { parseInput } from "./parse-input.ts";

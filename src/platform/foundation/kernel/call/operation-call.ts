@@ -5,7 +5,7 @@
 
 import type { Operation } from "../../../../../tools/contract/index.ts";
 import type { Form } from "../../../../ports/transport/form.ts";
-import type { Caller } from "../actor.ts";
+import type { Actor, Caller } from "../actor.ts";
 import type { PrepareContext, PublicContext, WriteContext } from "../context.ts";
 import type { AnyOutwardHandler, BatchedCall, Module, PlanSteps } from "../module.ts";
 import type { PlannedEffect } from "../planned.ts";
@@ -122,6 +122,20 @@ export async function prepareHandler(
   return typeof handler === "function"
     ? (context) => handler(input, context)
     : handler.prepare(input, { world, caller });
+}
+
+/**
+ * Runs an effect as a release would run it, and rolls it back: no rule holds it back, and no budget.
+ * @throws Failure of the effect.
+ */
+export async function rehearse(
+  writing: WriteContext,
+  effect: (context: WriteContext) => Promise<unknown>,
+): Promise<void> {
+  const { rules, ...rest } = writing.actor;
+  const released = rules?.map((one) => ({ ...one, mode: "auto" as const, approve: {} }));
+  const actor: Actor = { ...rest, exceedsBudgets: true, ...(released && { rules: released }) };
+  await writing.tx.rehearse((tx) => effect({ ...writing, db: tx, tx, actor }));
 }
 
 /**

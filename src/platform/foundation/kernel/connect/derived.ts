@@ -1,6 +1,7 @@
 /**
  * The plan of a call that declares none: its validated input, and the version of the record that its path
- * names. The run does nothing if the record has another version.
+ * names. The run does nothing if the record has another version. Planning rehearses the call, so that it
+ * rejects what its caller may not do: somebody who may do it may run the plan.
  */
 import { createHash } from "node:crypto";
 import { z } from "zod";
@@ -12,6 +13,7 @@ import {
   outwardStepsOf,
   parseInput,
   prepareHandler,
+  rehearse,
 } from "../call/index.ts";
 import type { PrepareContext, WriteContext } from "../context.ts";
 import type { AnyOutwardHandler } from "../module.ts";
@@ -41,6 +43,7 @@ export async function prepareDerived(
   const version = createVersion(call, all);
   return {
     async plan(writing) {
+      await rehearse(writing, effect);
       const described = (await describeCall(handler, input, writing)) ?? { summary: operation.title };
       return { ...nothing, ...described, frozen: await version.read(writing) };
     },
@@ -51,7 +54,7 @@ export async function prepareDerived(
   };
 }
 
-/** Planning a call to a third party rehearses its first step and rolls it back. Nothing is called. */
+/** Of a call to a third party, the first step is rehearsed. Nothing is called. */
 function prepareOutward(
   call: DerivedCall,
   steps: AnyOutwardHandler,
@@ -65,7 +68,7 @@ function prepareOutward(
   });
   return {
     async plan(writing) {
-      await writing.tx.rehearse((tx) => steps.begin(input, { ...writing, db: tx, tx }));
+      await rehearse(writing, (rehearsed) => steps.begin(input, rehearsed));
       return { ...nothing, ...(await describe(writing)), frozen: await version.read(writing) };
     },
     async run(writing, { frozen, price }) {

@@ -162,7 +162,7 @@ function heldColumns({ route, key, hashes: [hash], caller, context }: GatedCall)
 async function holdBackRun(call: GatedCall, rules: readonly BoundRules[]): Promise<Response> {
   const { caller, context } = call;
   const { id } = RunInput.parse(call.input);
-  return call.writeHeld(async (writing) => {
+  return call.writeIfHeld(async (writing) => {
     const { tx, organization, now } = writing;
     const plan = await getPlan(tx, organization, id, { locks: true });
     context.world.plannedCalls.requireReadable(caller, plan.operation);
