@@ -144,6 +144,30 @@ test("an unchanged or hardly changed source computes few vectors, and a new mode
   await app.call(knowledgeBase.delete_document, { id });
 });
 
+test("a document that is deleted while its text can't be read ends its job", async () => {
+  const world = await readWorld(app);
+  const { documents } = world;
+  const { data } = await app.call(knowledgeBase.add_document, {
+    name: "Gone",
+    source_type: "markdown" as const,
+    content: textOf("gone"),
+  });
+  const read: typeof documents.read = async (...args) => {
+    await app.call(knowledgeBase.delete_document, { id: data.id });
+    return {
+      ...(await documents.read(...args)),
+      outcome: "unreadable",
+      reason: "damaged",
+      detail: "Damaged.",
+    };
+  };
+  Object.assign(world, { documents: { ...documents, read } });
+  await app.runDueJobs();
+  Object.assign(world, { documents });
+  const jobs = app.server.database.queries.selectFrom("jobs").select("id");
+  expect(await jobs.where("name", "=", "knowledge.ingest").execute()).toEqual([]);
+});
+
 test("another organization's passages, which match better, take no place among the results", async () => {
   const { key } = await createOrganizationFor(app, "Other");
   const add = (content: string, options = {}) =>

@@ -42,34 +42,44 @@ export const ingestJob = defineJob({
 
   async run(payload, world): Promise<Outcome> {
     const run = await beginIngestion(payload, world);
-    if (!run) {
-      return undefined;
-    }
-    try {
-      await ingest(run, world);
-    } catch (error) {
-      if (error instanceof SupersededError) {
-        return undefined;
-      }
-      if (world.stopping.aborted) {
-        return { runAgainAt: world.now() };
-      }
-      if (!(error instanceof IngestionError)) {
-        throw error;
-      }
-      await endFailed(run, world, error);
-    }
-    return undefined;
+    return run && unlessSuperseded(() => runIngestion(run, world));
   },
 
   async exhausted(payload, world) {
     const run = await beginIngestion(payload, world);
     if (run) {
       const message = "An internal error occurred. Refresh the document to try again.";
-      await endFailed(run, world, new IngestionError("internal", message));
+      await unlessSuperseded(() => endFailed(run, world, new IngestionError("internal", message)));
     }
   },
 });
+
+/** A run ends without an error if its document was deleted or has a later run. */
+async function unlessSuperseded<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof SupersededError) {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+async function runIngestion(run: IngestionRun, world: World): Promise<Outcome> {
+  try {
+    await ingest(run, world);
+  } catch (error) {
+    if (world.stopping.aborted) {
+      return { runAgainAt: world.now() };
+    }
+    if (!(error instanceof IngestionError)) {
+      throw error;
+    }
+    await endFailed(run, world, error);
+  }
+  return undefined;
+}
 
 /**
  * Adds the job. The jobs of an organization run one at a time, so that the quota is compared with what is
