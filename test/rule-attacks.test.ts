@@ -5,6 +5,7 @@
 import { expect, test } from "vitest";
 import { apiKeys } from "../tools/api-keys.ts";
 import { contacts } from "../tools/contacts.ts";
+import { conversations } from "../tools/conversations.ts";
 import { flows } from "../tools/flows/index.ts";
 import { rules } from "../tools/rules.ts";
 import { uploads } from "../tools/uploads.ts";
@@ -39,7 +40,7 @@ test.each([
 ])(
   "a scheduled flow of a key with $approve does not start for a cohort of more",
   async ({ area, approve }) => {
-    const { cohort } = await draft(area, 3);
+    const { cohort, numbers } = await draft(area, 3);
     const { key } = await createKey({ approve });
     const before = await countAtChannel();
     const flow = {
@@ -55,6 +56,8 @@ test.each([
     expect(saved.status).toBe(201);
     await app.advanceTime(hour + 60_000);
     expect(await countAtChannel()).toBe(before);
+    const { data } = await app.call(conversations.list_conversations, { per_page: 100 });
+    expect(data.filter(({ phone_number: to }) => to !== null && numbers.includes(to))).toEqual([]);
   },
 );
 

@@ -7,7 +7,7 @@
  */
 import { ofOrganization } from "../../../../database/query/index.ts";
 import { getOrDefaultInbox } from "../../../account/inboxes/index.ts";
-import type { Change } from "../../../foundation/kernel/index.ts";
+import type { Change, Transaction } from "../../../foundation/kernel/index.ts";
 import {
   type ConversationRow,
   lockConversations,
@@ -45,8 +45,8 @@ export async function readAudience(
   if (cohort_id === null) {
     return readOpen(context, after, size);
   }
-  const cohort = await requireCohort(tx, organization, cohort_id).catch(() => undefined);
-  if (cohort?.status !== "ready") {
+  const cohort = await findReadyCohort(tx, organization, cohort_id);
+  if (!cohort) {
     return undefined;
   }
   const ids = await listMemberIds(tx, { organization, audience: cohort, now }, { after, limit: size });
@@ -60,6 +60,12 @@ export async function readAudience(
   });
   const targets = conversations.map((conversation) => ({ id: conversation.contact_id, conversation }));
   return { targets: targets.filter(isNotSpam), last: lastOf(ids, size) };
+}
+
+/** Undefined if the cohort does not exist or is not ready. */
+export async function findReadyCohort(tx: Transaction, organization: string, id: string) {
+  const cohort = await requireCohort(tx, organization, id).catch(() => undefined);
+  return cohort?.status === "ready" ? cohort : undefined;
 }
 
 async function readOpen(context: AudienceContext, after: string, size: number): Promise<AudienceBatch> {

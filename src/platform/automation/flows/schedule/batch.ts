@@ -79,13 +79,12 @@ async function startBatch(tx: Transaction, world: World, batch: Batch): Promise<
   const flow = await selectFlows(tx, organization).where("flows.id", "=", firing.flow_id).executeTakeFirst();
   const isLost = flow !== undefined && lostScopes(flow).length > 0;
   await tx.enqueue(isLost ? [createSwitchOffJob(firing)] : []);
-  const audience =
-    flow &&
-    isScheduled(flow) &&
-    !isLost &&
-    (await readAudience({ tx, world, now, flow }, batch.after_id, batchSize));
-  const held = audience && batch.after_id === "" ? await heldReasons({ tx, world, now, flow }) : [];
-  if (!audience || held.length > 0) {
+  const context = flow && isScheduled(flow) && !isLost ? { tx, world, now, flow } : undefined;
+  const held = context && batch.after_id === "" ? await heldReasons(context) : [];
+  // Reading the audience creates the conversations that it lacks.
+  const isHeld = held.length > 0;
+  const audience = context && !isHeld && (await readAudience(context, batch.after_id, batchSize));
+  if (!context || !audience) {
     const reason = held.join(", and ");
     world.log.warn({ ...batch, reason }, "A scheduled flow was stopped before it had started for all");
     await endFiring(tx, firing, { status: "stopped", now });
@@ -93,7 +92,7 @@ async function startBatch(tx: Transaction, world: World, batch: Batch): Promise<
   }
   const change = { tx, world, now, actor: system, organization };
   const outcomes = await startRuns(change, {
-    flow,
+    flow: context.flow,
     trigger_type: "schedule",
     starts: audience.targets.map(({ id, conversation }) => {
       return { conversation, trigger_key: keyOf(firing, id), message_id: null };

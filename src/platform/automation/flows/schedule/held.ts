@@ -2,8 +2,8 @@
 import type { BoundRules } from "../../../../../tools/rules.ts";
 import { ofOrganization } from "../../../../database/query/index.ts";
 import { needsOf, readRulesBoundTo } from "../../../account/rules/index.ts";
-import { listMemberIds, requireCohort } from "../../cohorts/index.ts";
-import type { AudienceContext } from "./audience.ts";
+import { listMemberIds } from "../../cohorts/index.ts";
+import { type AudienceContext, findReadyCohort } from "./audience.ts";
 
 /** The reasons as the rules are now; empty if nobody has to release it. Each message is checked besides. */
 export async function heldReasons(context: AudienceContext): Promise<readonly string[]> {
@@ -37,8 +37,9 @@ async function countAudience({ tx, now, flow }: AudienceContext, limit: number):
     return 0;
   }
   if (cohort_id !== null) {
-    const audience = await requireCohort(tx, organization, cohort_id);
-    return (await listMemberIds(tx, { organization, audience, now }, { after: "", limit })).length;
+    const audience = await findReadyCohort(tx, organization, cohort_id);
+    const first = { after: "", limit };
+    return audience ? (await listMemberIds(tx, { organization, audience, now }, first)).length : 0;
   }
   const open = await ofOrganization(tx, organization)
     .selectFrom("conversations")
