@@ -195,6 +195,26 @@ describe("an inbox of the bot", () => {
     expect(turns.map(({ status }) => status)).toEqual(["covered", "covered", "answered"]);
   });
 
+  test("covers earlier messages also if it does not answer the latest", async () => {
+    const phone = "+14155550117";
+    const { data: contact } = await app.call(contacts.create_contact, { phone_number: phone });
+    const world = await readWorld(app);
+    const languageModel: LanguageModel = {
+      model: "slow-1",
+      async complete() {
+        await app.call(contacts.update_contact, { id: contact.id, blocked: true });
+        return { outcome: "answered", text: "Too late [1].", usage: null };
+      },
+    };
+    Object.assign(world, { languageModel });
+    const { conversation_id } = await openPhone(app, phone).write("One moment");
+    await openPhone(app, phone).write(hours);
+    await app.advanceTime(2_000);
+    Object.assign(world, { languageModel: undefined });
+    const turns = await bot.turnsOf(conversation_id);
+    expect(turns.map(({ status }) => status)).toEqual(["covered", "skipped"]);
+  });
+
   test("leaves a message to the flow that waits for it, and to the flow that it starts", async () => {
     const phone = "+14155550108";
     const ask = {

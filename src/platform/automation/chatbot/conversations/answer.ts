@@ -125,6 +125,7 @@ async function apply(tx: Transaction, world: World, { payload, decision }: Appli
   if (!(await isActive(tx, conversation)) || contact.blocked_at !== null) {
     const reason = contact.blocked_at === null ? "not_the_bots" : "blocked";
     await endTurn(tx, turn, { status: "skipped", reason, now });
+    await coverEarlier(tx, turn, now);
     return;
   }
   const reply = "reply" in decision ? decision.reply : undefined;
