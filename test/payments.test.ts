@@ -1,13 +1,16 @@
 /** Payments through the simulated processor: orders, verification, refunds, and what is never credited. */
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
+import { modules } from "../src/platform/index.ts";
 import { organization } from "../tools/organization.ts";
 import { useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { type Checkout, createShop } from "./support/payments.ts";
+import { createWorldProbe } from "./support/world.ts";
 
 const [minute, day] = [60_000, 24 * 3_600_000];
-const app = useTestApp();
+const { probe, readWorld } = createWorldProbe();
+const app = useTestApp({ enabledModules: { ...modules, probe } });
 
 /** An organization of its own for each test. */
 const start = (currency?: string) => createShop(app, currency);
@@ -235,6 +238,20 @@ describe("a second payment of a paid order", () => {
       select amount_refunded as refunded from simulator_payments where organization_id = ${id} order by id
     `.execute(app.server.database.queries);
     expect(rows.map(({ refunded }) => refunded)).toEqual([0, 50_000]);
+  });
+
+  test("waits while another processor is in use, and is then returned", async () => {
+    const { order_id, pay, verify, list } = await startPaid();
+    const world = await readWorld(app);
+    const { payments } = world;
+    const second = await pay(order_id);
+    await expectFailure(verify(second));
+    Object.assign(world, { payments: { ...payments, name: "another" } });
+    await app.runDueJobs();
+    Object.assign(world, { payments });
+    expect((await list()).payments[0]).toMatchObject({ status: "captured" });
+    await app.advanceTime(10 * minute);
+    expect((await list()).payments[0]).toMatchObject({ status: "refunded", amount_refunded: 500 });
   });
 
   test("is not captured if it is only authorized", async () => {

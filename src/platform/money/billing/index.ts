@@ -46,7 +46,10 @@ const advanceAddonsJob = defineScheduledJob({
       )
       .execute();
     for (const organization of new Set(due.map(({ organization_id }) => organization_id))) {
-      await world.database.transaction((tx) => advanceAddon(tx, world, { organization, now }));
+      // If the add-on of one organization can't be advanced, the others still are.
+      await world.database
+        .transaction((tx) => advanceAddon(tx, world, { organization, now }))
+        .catch((err: unknown) => world.log.error({ err, organization }, "A chatbot add-on was not advanced"));
     }
   },
 });

@@ -5,6 +5,7 @@
  * paid.
  */
 import { defineJob } from "../../foundation/kernel/index.ts";
+import { readOrder } from "./orders.ts";
 import { callProcessor } from "./processor.ts";
 import { returnPaymentType, settlePayment } from "./settle.ts";
 
@@ -16,10 +17,14 @@ export const returnPaymentJob = defineJob({
   maxAttempts: 20,
 
   async run({ organization_id, order_id, processor_payment_id: payment_id }, world) {
+    const order = await readOrder(world.database.queries, { organization_id, id: order_id });
     const key = { organization_id, payment_id };
     const read = () => callProcessor(world, (processor, signal) => processor.findPayment(key, signal));
-    const payment = await read();
-    const amount = payment ? payment.amount - payment.amount_refunded : 0;
+    const payment = order.processor === world.payments.name ? await read() : null;
+    if (!payment) {
+      throw new Error(`${world.payments.name} does not know the payment, which ${order.processor} took.`);
+    }
+    const amount = payment.amount - payment.amount_refunded;
     if (amount > 0) {
       await callProcessor(world, (processor, signal) =>
         processor.refund({ ...key, amount, receipt: `${order_id}-return` }, signal),
