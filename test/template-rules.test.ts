@@ -149,7 +149,7 @@ const rules: readonly [code: string, data: Data, field: string, message: string]
   ].map((address): [code: string, data: Data, field: string, message: string] => [
     "url_unsafe",
     { buttons: [url("Track", address)] },
-    "template_data.buttons.0.url",
+    "template_data.buttons[0].url",
     "Send an https address with a public host name, no user, and no spaces or control characters.",
   ]),
   [

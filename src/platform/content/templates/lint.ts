@@ -181,7 +181,7 @@ const rules: readonly Rule[] = [
       buttons.flatMap(({ type, url = "" }, index) =>
         problem(
           type === "url" && isValidUrl(url) && !isSafeUrl(url),
-          `template_data.buttons.${index}.url`,
+          `template_data.buttons[${index}].url`,
           "Send an https address with a public host name, no user, and no spaces or control characters.",
         ),
       ),

@@ -215,7 +215,7 @@ async function getMember(
     .forUpdate()
     .executeTakeFirst();
   if (!member) {
-    throw fail("team_member_not_found", { param: "user_id" });
+    throw fail("team_member_not_found", { param: "member_id" });
   }
   return member;
 }
