@@ -185,6 +185,37 @@ describe("results", () => {
     expect(next.data[0]?.id).not.toBe(answer.data.at(-1)?.id);
     expect(answer.data.map(({ id }) => id)).not.toContain(next.data[0]?.id);
   });
+
+  test("a cut list with a cursor has none, and reads on without a gap in smaller pages", async () => {
+    const since = app.now().toISOString();
+    const writer = openPhone(app, "+14155550231");
+    for (let number = 0; number < 12; number += 1) {
+      await writer.write(`event ${number} ${"a long story ".repeat(20)}`);
+    }
+    await using client = await connect();
+    const list = async (args: object) => {
+      const { structuredContent } = await client.callTool({ name: "list_events", arguments: { ...args } });
+      return structuredContent as {
+        data: { id: string; data: object }[];
+        meta: { cursor?: string };
+        left_out?: { next: string };
+      };
+    };
+    const cut = await list({ since });
+    expect(cut).toMatchObject({ data: expect.any(Array), meta: {} });
+    expect(cut.meta).not.toHaveProperty("cursor");
+    const [, size] = /repeat the call with per_page=(\d+)/.exec(cut.left_out?.next ?? "") ?? [];
+    // Later events are a little longer.
+    const per_page = Number(size) - 1;
+    const texts: string[] = [];
+    let page = await list({ since, per_page });
+    while (page.data.length > 0) {
+      expect(page.data.length).toBeLessThanOrEqual(per_page);
+      texts.push(...page.data.flatMap(({ data }) => /event \d+/.exec(JSON.stringify(data)) ?? []));
+      page = await list({ after: page.meta.cursor, per_page });
+    }
+    expect(texts).toEqual(Array.from({ length: 12 }, (_, number) => `event ${number}`));
+  });
 });
 
 describe("resources and prompts", () => {

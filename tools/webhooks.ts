@@ -11,6 +11,7 @@ import {
   one,
   operation,
   paged,
+  pageSize,
   paging,
   timestamp,
   untrusted,
@@ -267,7 +268,7 @@ export const webhooks = {
     tier: "extended",
     title: "List events",
     description:
-      "List events as webhooks receive them, oldest first, at most 100. Pass the returned cursor as after in the next call to miss none.",
+      "List events as webhooks receive them, oldest first. Pass the returned cursor as after in the next call to miss none.",
     input: z
       .object({
         after: z.string().max(4096).optional().describe("cursor of the previous response. Default: from now"),
@@ -281,6 +282,7 @@ export const webhooks = {
           .describe(
             "Comma-separated, like message.failed,conversation.closed; each needs the scope that reads it. Events of contacts and conversations are recorded from the first call that names them. Default: the messages' sent, delivered, read, failed and received",
           ),
+        per_page: pageSize(100),
       })
       .superRefine(({ after, since, types }, context) => {
         const unknown = types.split(",").find((type) => !isPublicEvent(type.trim()));

@@ -3,7 +3,8 @@
  * image if it has one, and a note that names the fields that customers wrote.
  *
  * An answer over the limit is truncated: a list after an item, anything else by shortening its long texts.
- * Its member `left_out` says so, and how to get the rest.
+ * Its member `left_out` says so, and how to get the rest. A truncated list has no cursor: it would skip what was
+ * left out.
  */
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { ListedTool } from "../tool-list/index.ts";
@@ -126,10 +127,12 @@ function truncateList(
   answer: object,
   limit: number,
 ) {
-  const { data, ...rest }: { data?: unknown } = answer;
+  const { data, meta, ...others }: { data?: unknown; meta?: object } = answer;
   if (!Array.isArray(data) || data.length < 2) {
     return truncate(answer, limit);
   }
+  const { cursor: _, ...shownMeta }: { cursor?: unknown } = meta ?? {};
+  const rest = { ...(meta && { meta: shownMeta }), ...others };
   const remaining = limit - noteReserve - JSON.stringify(rest).length;
   let length = 0;
   let count = 0;
@@ -148,10 +151,14 @@ function truncateList(
   return { data: data.slice(0, count), ...rest, left_out };
 }
 
-/** How to get the rest: pages of the size that fits. */
+/** How to get the rest: pages of the size that fits, by number or by cursor. */
 function describeNextPage(tool: ListedTool, input: Readonly<Record<string, unknown>>, count: number): string {
-  if (!("per_page" in (tool.definition.inputSchema.properties ?? {}))) {
+  const fields = tool.definition.inputSchema.properties ?? {};
+  if (!("per_page" in fields)) {
     return "The answer was too large: narrow the request.";
+  }
+  if (!("page" in fields)) {
+    return `The answer was too large: repeat the call with per_page=${count}, and read on with its cursor.`;
   }
   const before = (Number(input.page ?? 1) - 1) * Number(input.per_page ?? count);
   const page = Math.floor((before + count) / count) + 1;

@@ -22,7 +22,7 @@ import type { ReadContext, World } from "../../../foundation/kernel/index.ts";
 
 type Page = z.input<typeof contract.list_events.output>;
 
-const maxEventsPerPage = 100;
+const defaultPageSize = 100;
 
 interface EventCursor {
   /** The events that this snapshot sees have been returned. */
@@ -37,6 +37,7 @@ interface Start {
   readonly since?: string | undefined;
   /** Other events are skipped. */
   readonly types: readonly string[];
+  readonly per_page: number;
 }
 
 /** The texts of the cursors of events. */
@@ -49,7 +50,7 @@ export function openEventCursors(world: World): Promise<CursorTexts> {
 /** Reads from the cursor, from the time, or from now on. @throws Failure `invalid_cursor`. */
 export async function readEvents(
   { db, world, organization }: Pick<ReadContext, "db" | "world" | "organization">,
-  { after: text, since, types }: Start,
+  { after: text, since, types, per_page: size }: Start,
 ): Promise<Page> {
   const texts = await openEventCursors(world);
   const cursor = text === undefined || text === "" ? text : texts.read(text);
@@ -57,7 +58,7 @@ export async function readEvents(
   if (after === undefined || after === "") {
     return { data: [], meta: { cursor: texts.write(await readSnapshot(db)) } };
   }
-  const { events, next } = await readPageAfter(db, organization, { after, types });
+  const { events, next } = await readPageAfter(db, organization, { after, types, size });
   return {
     // `recordEvents` wrote the body from an event.
     data: events.map(({ body }): Page["data"][number] => JSON.parse(body)),
@@ -79,26 +80,30 @@ export interface EventsAfter {
   readonly next: string;
 }
 
-/** The events after a cursor, at most 100. @throws Failure `invalid_cursor`. */
+/** The events after a cursor, at most `size`. @throws Failure `invalid_cursor`. */
 export async function readPageAfter(
   db: Queries,
   organization: string,
-  { after, types }: { readonly after: string; readonly types: readonly string[] },
+  {
+    after,
+    types,
+    size = defaultPageSize,
+  }: { readonly after: string; readonly types: readonly string[]; readonly size?: number },
 ): Promise<EventsAfter> {
   const position = readCursor(after);
-  const select = committedSince(db, organization, { ...position, types });
+  const select = committedSince(db, organization, { ...position, types, limit: size + 1 });
   const { rows, snapshot } = await readWithSnapshot(db, select, sql`transaction_id, id`);
   if (endOf(position.seen) > endOf(snapshot)) {
     // The cursor is of another database that has seen more transactions.
     throw failCursor(after, "of another database");
   }
   const until = position.page?.until ?? snapshot;
-  const events = rows.slice(0, maxEventsPerPage).map(({ id, type, body, transaction_id }) => ({
+  const events = rows.slice(0, size).map(({ id, type, body, transaction_id }) => ({
     type,
     body,
     cursor: `${position.seen}/${until}/${transaction_id}.${id}`,
   }));
-  const last = rows.length > maxEventsPerPage ? events.at(-1) : undefined;
+  const last = rows.length > size ? events.at(-1) : undefined;
   return { events, next: last?.cursor ?? until };
 }
 
@@ -148,7 +153,7 @@ function endOf(snapshot: string): bigint {
 function committedSince(
   db: Queries,
   organization: string,
-  { seen, page, types }: EventCursor & Pick<Start, "types">,
+  { seen, page, types, limit }: EventCursor & Pick<Start, "types"> & { readonly limit: number },
 ) {
   const select = (isUnseen: RawBuilder<boolean>) =>
     ofOrganization(db, organization)
@@ -172,7 +177,7 @@ function committedSince(
       )
       .orderBy("transaction_id")
       .orderBy("id")
-      .limit(maxEventsPerPage + 1);
+      .limit(limit);
   const later = select(sql`transaction_id >= pg_snapshot_xmax(${seen}::text::pg_snapshot)`);
   const running = select(
     sql`transaction_id = any(array(select pg_snapshot_xip(${seen}::text::pg_snapshot)))`,
@@ -188,7 +193,7 @@ function committedSince(
     .selectAll()
     .orderBy("transaction_id")
     .orderBy("id")
-    .limit(maxEventsPerPage + 1);
+    .limit(limit);
 }
 
 function readCursor(text: string): EventCursor {
