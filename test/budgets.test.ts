@@ -189,8 +189,8 @@ test("a plan that its key runs beyond the budget waits", async () => {
   const { key, id } = await createBudgetedKey(messagesADay(1));
   const planned = await plan({ tool: "send_message", input: { to: number, body: "Planned" } }, key);
   expect((await send(number, "First", { key })).status).toBe(201);
-  const run = await request(["POST", `/v1/plans/${planned.id}/run`], { key });
-  expect(run).toMatchObject({
+  const runOnce = () => request(["POST", `/v1/plans/${planned.id}/run`], { key, idempotencyKey: "run once" });
+  expect(await runOnce()).toMatchObject({
     status: 202,
     body: { data: { plan: { id: planned.id, status: "awaiting_approval" } } },
   });
@@ -198,6 +198,10 @@ test("a plan that its key runs beyond the budget waits", async () => {
   expect(again.status).toBe(409);
   const { token } = await signPerson();
   expect((await decide("approve", await read(planned.id), token)).status).toBe(200);
+  expect(await runOnce()).toMatchObject({
+    status: 200,
+    body: { data: { plan: { status: "run" }, result: { data: { to: number } } } },
+  });
   expect(await received(number)).toEqual(["First", "Planned"]);
   expect((await useOf(id))?.messages.day.used).toBe(2);
 });

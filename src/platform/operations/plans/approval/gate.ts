@@ -24,6 +24,7 @@ import {
 } from "../../../account/rules/index.ts";
 import type { Module, Transaction, WriteContext } from "../../../foundation/kernel/index.ts";
 import { readCallError, readResult } from "../outward.ts";
+import { serializePlans } from "../serialize.ts";
 import { planStatusOf, shownStatus } from "../states.ts";
 import { getPlan, insertPlan, type PlanRow, requireStep } from "../store.ts";
 import { awaitApproval, type Waiting } from "./decide.ts";
@@ -56,7 +57,10 @@ export const gate: CallGate = {
     };
   },
 
-  repeat: (call) => call.write(({ tx }) => findHeld(tx, call)),
+  repeat: (call) =>
+    call.write((writing) =>
+      call.operation === contract.run_plan ? findRun(writing, call) : findHeld(writing.tx, call),
+    ),
 };
 
 /** The operations by which a key runs a plan. */
@@ -201,16 +205,32 @@ async function findHeld(
   if (!hashes.includes(plan.call_hash ?? "")) {
     throw fail("idempotency_key_reused");
   }
+  const body = readDone(context, plan);
+  return body === null
+    ? { ...toHeldResponse(plan, context.now), isReplay: true }
+    : { status: plan.result_status ?? operation.status, body, isReplay: true };
+}
+
+/** The answer to a run that was held back: the state of its plan, and after the run its answer. */
+async function findRun(writing: WriteContext, { input }: GatedCall): Promise<Response> {
+  const plan = await getPlan(writing.tx, writing.organization, RunInput.parse(input).id);
+  const result = readDone(writing, plan);
+  if (result === null) {
+    return { ...toHeldResponse(plan, writing.now), isReplay: true };
+  }
+  const [shown] = await serializePlans(writing, [plan]);
+  const body = contract.run_plan.output.parse({ data: { plan: shown, result } });
+  return { status: contract.run_plan.status, body, isReplay: true };
+}
+
+/** The answer of the operation; null if the plan has not run. @throws Failure of the operation. */
+function readDone({ world }: Pick<WriteContext, "world">, plan: PlanRow): unknown {
   const status = planStatusOf(plan);
-  const error = status === "failed" && readCallError(context.world, plan);
+  const error = status === "failed" && readCallError(world, plan);
   if (error) {
     throw restoreFailure(error, true);
   }
-  if (status === "run" && plan.result !== null) {
-    const body = readResult(context.world, plan);
-    return { status: plan.result_status ?? operation.status, body, isReplay: true };
-  }
-  return { ...toHeldResponse(plan, context.now), isReplay: true };
+  return status === "run" ? readResult(world, plan) : null;
 }
 
 function toHeldResponse(plan: PlanRow, now: Date) {
