@@ -77,7 +77,7 @@ test("a key that may send one template triggers no flow of a person with other t
   const parked = await request(["POST", path, { conversation_id }], { key });
   expect(parked).toMatchObject({
     status: 202,
-    body: { data: { plan: { why: ["nobody knows before what it sends"] } } },
+    body: { data: { plan: { why: ["what it sends is not known in advance"] } } },
   });
   expect(await countAtChannel()).toBe(before);
   const free = await createKey({ allow: { operations: ["trigger_flow"] } });
@@ -92,8 +92,10 @@ test("a cohort of a file creates contacts, which waits for a person", async () =
     file_name: "a.csv",
   };
   const { data: upload } = await app.call(uploads.upload_file, file);
-  const list = { name: "List", type: "csv", query: {}, upload_id: upload.id };
-  expect((await request(["POST", "/v1/cohorts", list], { key })).status).toBe(202);
+  const list = { name: "List", type: "csv", query: {} };
+  for (const source of [{ upload_id: upload.id }, { csv_url: "https://example.com/a.csv" }]) {
+    expect((await request(["POST", "/v1/cohorts", { ...list, ...source }], { key })).status).toBe(202);
+  }
 });
 
 test("a key with a budget begins no new day by another time zone", async () => {

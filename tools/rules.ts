@@ -76,6 +76,7 @@ export const immediateOperations: readonly string[] = [
   "update_quick_reply",
   "delete_quick_reply",
   "create_template",
+  "create_otp_template",
   "create_cohort",
   "delete_cohort",
   "create_broadcast",

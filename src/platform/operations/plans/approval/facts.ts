@@ -34,7 +34,8 @@ export function unknownOf(
 
 /** A cohort of a file has contacts for all its numbers. */
 function createsContacts(operation: string, input: unknown): boolean {
-  const isList = operation === "create_cohort" && Object(input).upload_id !== undefined;
+  const { upload_id, csv_url } = Object(input);
+  const isList = operation === "create_cohort" && (upload_id !== undefined || csv_url !== undefined);
   return isList || contactCreatingOperations.includes(operation);
 }
 
