@@ -93,7 +93,7 @@ export const chatbot = {
     scope: "inbox:write",
     title: "Configure chatbot",
     description:
-      "Set the organization's chatbot, which answers in conversations that a flow hands to it. For the flow: create_flow, node chatbot.",
+      "Set the organization's chatbot. It answers in inboxes with settings.chatbot, and where a flow has the node chatbot.",
     input: z.object({
       name: z.string().trim().min(1).max(255).optional().describe("Name"),
       graph_definition: jsonObject.describe(

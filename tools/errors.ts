@@ -43,7 +43,7 @@ import { templateErrors } from "./templates/index.ts";
 import { uploadErrors } from "./uploads.ts";
 import { userErrors } from "./users.ts";
 import { walletErrors } from "./wallet.ts";
-import { webhookErrors } from "./webhooks.ts";
+import { webhookErrors } from "./webhook-errors.ts";
 
 export const errors = {
   ...requestErrors,

@@ -202,7 +202,7 @@ export const inboxes = {
     tier: "extended",
     title: "List inboxes",
     description:
-      "List the organization's own phone numbers. The first one sends to contacts that have not written yet.",
+      "List the organization's own phone numbers. The first one sends to contacts without a conversation.",
     input: z.object({}),
     output: all(Inbox),
   }),

@@ -41,7 +41,7 @@ export const planErrors = {
   asker_may_not_release: errorEntry(
     "permission",
     403,
-    "This person asked for the plan, and the organization lets another person release it.",
+    "This person asked for the plan, and approver_is_never_asker requires that another person releases it.",
     "Ask another person who holds the scope of the operation.",
   ),
   confirmation_invalid: errorEntry(

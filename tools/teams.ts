@@ -250,7 +250,7 @@ export const teamErrors = {
     "invalid_request",
     400,
     "unavailable_until must be after unavailable_from.",
-    "Send a later unavailable_until, or null to leave one of them out.",
+    "Send a later unavailable_until, or remove one of them with null (in a tool, an empty text).",
   ),
   team_member_not_found: errorEntry(
     "not_found",

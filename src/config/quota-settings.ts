@@ -52,5 +52,7 @@ export const QuotaEnvironment = z.object({
     .describe("Members that an organization's teams may have together"),
   TIDINGS_QUOTA_WAITING_CALLS: wholeNumber(1, 1_000_000)
     .default(200)
-    .describe("Calls of `wait_for_message` of an organization that may wait at once, in each process"),
+    .describe(
+      "Calls of an organization that may wait at once, in each process: those of `wait_for_message`, `wait_for_broadcast` and `wait_for_plan`, and sends with `wait_seconds`",
+    ),
 });

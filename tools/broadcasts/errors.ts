@@ -30,7 +30,7 @@ export const broadcastErrors = {
     "invalid_request",
     400,
     "The broadcast is scheduled, and the rules count a change of it as scheduling: scheduled_at is missing.",
-    "Send scheduled_at too: {scheduled_at}, which is its present time, another time, or null to make it a draft.",
+    "Send scheduled_at too: {scheduled_at}, which is its present time, another time, or null (in a tool, an empty text) to make it a draft.",
   ),
   cohort_not_ready: errorEntry(
     "conflict",

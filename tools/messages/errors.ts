@@ -19,7 +19,7 @@ export const messageErrors = {
   message_not_reactable: errorEntry(
     "business_rule",
     422,
-    "The channel does not have this message, so there can be no reaction to it.",
+    "The channel does not have this message, so you can't react to it.",
     "React to a message that was received, or sent and not only queued.",
   ),
   reaction_rejected: errorEntry(

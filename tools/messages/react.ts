@@ -1,6 +1,6 @@
 /** The operation that reacts to a message with an emoji. */
 import { z } from "zod";
-import { id, one, operation, timestamp, yes } from "../contract/index.ts";
+import { describedForTools, id, one, operation, timestamp, yes } from "../contract/index.ts";
 
 const Reaction = z.object({
   message_id: z.string(),
@@ -21,11 +21,14 @@ export const reactions = {
     tier: "extended",
     title: "React to message",
     description:
-      "React to a message with an emoji, or remove the reaction with emoji null. The inbox has one reaction to each message: a new one replaces it. Only within the 24-hour window. It is no message: it costs nothing, and the conversation stays as it is.",
+      "React to a message with an emoji, or remove the reaction. The inbox has one reaction to each message: a new one replaces it. Only within the 24-hour window. It is no message: it costs nothing, and the conversation stays as it is.",
     input: z.object({
       conversation_id: id("Conversation", "list_conversations"),
       message_id: id("Message", "list_messages"),
-      emoji: z.string().min(1).max(64).nullable().describe("One emoji; null removes the reaction"),
+      emoji: describedForTools(
+        z.string().min(1).max(64).nullable().describe("One emoji; null removes the reaction"),
+        "One emoji; empty removes the reaction",
+      ),
     }),
     output: one(Reaction),
     waitSeconds: 15,

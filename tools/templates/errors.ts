@@ -36,7 +36,7 @@ export const templateErrors = {
     "business_rule",
     422,
     "A code can't be sent by {sender}, which would store it.",
-    "Send the authentication template with send_message (POST /v1/messages), with a key whose messages need no plan or approval.",
+    "Send the authentication template with send_template_message (POST /v1/messages with type template), with a key whose messages need no plan or approval.",
   ),
   template_name_fixed: errorEntry(
     "conflict",

@@ -3,8 +3,8 @@
  * image if it has one, and a note that names the fields that customers wrote.
  *
  * An answer over the limit is truncated: a list after an item, anything else by shortening its long texts.
- * Its member `left_out` says so, and how to get the rest. A truncated list has no cursor: it would skip what was
- * left out.
+ * Its member `left_out` says so, and how to get the rest. A truncated list has no cursor, which would skip
+ * what was left out.
  */
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { ListedTool } from "../tool-list/index.ts";

@@ -73,7 +73,7 @@ export const requestErrors = {
     "invalid_request",
     400,
     "Idempotency-Key must be 1 to 255 characters.",
-    "Send a shorter key, for example a UUID.",
+    "Send 1 to 255 characters, for example a UUID.",
   ),
   idempotency_key_reused: errorEntry(
     "idempotency",
