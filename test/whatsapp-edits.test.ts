@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { contacts } from "../tools/contacts.ts";
 import { conversations } from "../tools/conversations.ts";
+import { openPhone } from "./support/simulator.ts";
 import { credentials, deliver, messagesChange } from "./support/whatsapp.ts";
 import { isoOf, useWhatsAppCustomer } from "./support/whatsapp-customer.ts";
 
@@ -70,6 +71,27 @@ describe("an edit", () => {
       report("revoke", { original_message_id: own.wamid }, seconds(3)),
       report("reaction", { message_id: own.wamid, emoji: "👎" }, seconds(4)),
     );
+    expect(await shown(own.wamid)).toMatchObject({
+      text: { body: "Hello" },
+      edited_at: null,
+      deleted_at: null,
+      reactions: [],
+    });
+  });
+
+  test("or a deletion or a reaction at the simulated phone changes nothing", async () => {
+    const { app, person, shown, write } = customer();
+    const own = await write("Hello");
+    const statuses: number[] = [];
+    for (const change of [
+      { edit: { message_id: own.wamid, text: "forged" } },
+      { revoke: { message_id: own.wamid } },
+      { reaction: { message_id: own.wamid, emoji: "👎" } },
+    ]) {
+      const json = { from: person().to, ...change };
+      statuses.push((await app.fetch("/simulator/inbound", { method: "POST", json })).status);
+    }
+    expect(statuses).toEqual([400, 400, 400]);
     expect(await shown(own.wamid)).toMatchObject({
       text: { body: "Hello" },
       edited_at: null,
@@ -194,6 +216,18 @@ describe("a choice about marketing", () => {
     await app.call(contacts.update_contact, { id: data.contact_id, opted_out: false });
     await choose("stop", seconds(0), { wa_id: person().to.slice(1) });
     expect((await contactOf(person().to))?.opted_out).toBe(true);
+  });
+
+  test("at the simulated phone changes nothing, as there is a real inbox", async () => {
+    const { app, person, seconds, write } = customer();
+    await write("STOP", { timestamp: seconds(-9) });
+    const phone = openPhone(app, person().to);
+    await phone.write("START");
+    expect((await contactOf(person().to))?.opted_out).toBe(true);
+    await write("START", { timestamp: seconds(-1) });
+    await phone.write("STOP");
+    expect((await contactOf(person().to))?.opted_out).toBe(false);
+    expect((await phone.listMessages()).map(({ direction }) => direction)).toEqual(["inbound", "inbound"]);
   });
 
   test("does not undo what the API set later", async () => {

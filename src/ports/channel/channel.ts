@@ -218,7 +218,7 @@ export interface ChannelUpdates {
   readonly names: readonly SavedName[];
   readonly receipts: readonly (Omit<Receipt, "organization_id"> & { readonly account_id: string })[];
   /** Reactions, edits and deletions. */
-  readonly changes: readonly (Omit<MessageChange, "organization_id"> & {
+  readonly changes: readonly (Omit<MessageChange, "organization_id" | "channel"> & {
     readonly account_id: string;
   })[];
   readonly consents: readonly (ConsentChange & { readonly account_id: string })[];
@@ -246,6 +246,8 @@ export interface ConsentChange {
 /** What a person does with an earlier message of the conversation. */
 export interface MessageChange {
   readonly organization_id: string;
+  /** The name of the channel; messages of other channels are not changed. */
+  readonly channel: string;
   /** The channel's id of that message. */
   readonly channel_message_id: string;
   /** The channel's id of the change; a repeated report has the same one. */

@@ -29,7 +29,7 @@ export interface ContactMessage {
 }
 
 /** What a contact does with an earlier message. */
-export type ContactChange = Omit<MessageChange, "change_id" | "occurred_at"> &
+export type ContactChange = Omit<MessageChange, "channel" | "change_id" | "occurred_at"> &
   Partial<Pick<MessageChange, "change_id">>;
 
 export interface InboundResult {
@@ -158,7 +158,12 @@ async function receiveChange(
 ): Promise<InboundResult> {
   const at = now();
   const id = change_id ?? store.newId(at);
-  const changed = await callbacks.onChange({ ...change, change_id: id, occurred_at: at.toISOString() });
+  const changed = await callbacks.onChange({
+    ...change,
+    channel: "simulator",
+    change_id: id,
+    occurred_at: at.toISOString(),
+  });
   if (!changed) {
     throw new ControlInputError(
       "message_id",

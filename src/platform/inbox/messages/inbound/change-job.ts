@@ -27,6 +27,8 @@ export const changeMessageJob = defineJob({
   payload: z.object({
     ...senderFields,
     organization_id: z.string(),
+    /** Jobs of earlier versions have none. */
+    channel: z.string().optional(),
     received_at: z.string(),
     channel_message_id: z.string(),
     change_id: z.string(),

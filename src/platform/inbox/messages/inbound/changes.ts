@@ -31,11 +31,14 @@ const messageColumns = {
 
 type Message = RowOf<typeof messageColumns>;
 
+/** Without a channel, it is of a job of an earlier version, and the message may be of any channel. */
+type ReportedChange = Omit<MessageChange, "channel"> & Partial<Pick<MessageChange, "channel">>;
+
 interface ChangeOfMessage {
   readonly tx: Transaction;
   readonly world: World;
   readonly message: Message;
-  readonly report: MessageChange;
+  readonly report: ReportedChange;
 }
 
 /**
@@ -45,7 +48,7 @@ interface ChangeOfMessage {
  */
 export async function applyChange(
   world: World,
-  report: MessageChange,
+  report: ReportedChange,
   job_id?: string,
 ): Promise<MessageNames | undefined> {
   return world.database.transaction(async (tx) => {
@@ -72,7 +75,7 @@ export async function applyChange(
 
 async function lockMessage(
   tx: Transaction,
-  { organization_id, channel_message_id }: MessageChange,
+  { organization_id, channel, channel_message_id }: ReportedChange,
 ): Promise<Message | undefined> {
   const { rows } = await rowsOf(messageColumns)`
     select messages.organization_id, messages.id, messages.conversation_id, messages.direction, messages.type,
@@ -81,7 +84,9 @@ async function lockMessage(
     from messages
     join conversations on conversations.organization_id = messages.organization_id
       and conversations.id = messages.conversation_id
+    join inboxes on inboxes.organization_id = conversations.organization_id and inboxes.id = conversations.inbox_id
     where messages.organization_id = ${organization_id} and messages.channel_message_id = ${channel_message_id}
+      and inboxes.channel = coalesce(${channel ?? null}, inboxes.channel)
     for update of messages
   `.execute(tx);
   return rows[0];

@@ -13,7 +13,7 @@ import type { ReportReceiver } from "./reported-message.ts";
 
 /** In the order in which they are added: a message from a former number comes before the move from it. */
 export function newReportJobs(receiver: ReportReceiver, updates: ChannelUpdates): readonly NewJob[] {
-  const { organization_id, inboxes, received_at } = receiver;
+  const { organization_id, channel, inboxes, received_at } = receiver;
   const ids = new Map(inboxes.map(({ account_id, inbox_id }) => [account_id, inbox_id]));
   const isOurs = ({ account_id }: { readonly account_id: string }) => ids.has(account_id);
   const moves = updates.moves.filter(isOurs);
@@ -41,7 +41,7 @@ export function newReportJobs(receiver: ReportReceiver, updates: ChannelUpdates)
       .map(({ account_id: _, ...change }) =>
         newJob(
           changeMessageJob,
-          { organization_id, received_at, ...withStoredSender(change) },
+          { organization_id, channel, received_at, ...withStoredSender(change) },
           changeOptions(organization_id, change),
         ),
       ),

@@ -25,6 +25,7 @@ export type ReportedMessage = z.output<typeof ReportedMessage>;
 /** The organization that gets a report, and its inboxes: reports of other accounts are left out. */
 export interface ReportReceiver {
   readonly organization_id: string;
+  readonly channel: string;
   readonly received_at: string;
   readonly inboxes: readonly { readonly inbox_id: string; readonly account_id: string }[];
 }

@@ -82,7 +82,7 @@ export async function receiveUpdates(
     }
   }
   const received_at = world.now().toISOString();
-  const jobs = newReportJobs({ organization_id, received_at, inboxes }, updates);
+  const jobs = newReportJobs({ organization_id, channel, received_at, inboxes }, updates);
   if (jobs.length > 0) {
     await addJobs(world, { organization_id, jobs });
   }
