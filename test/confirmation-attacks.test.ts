@@ -10,6 +10,7 @@ import { useTestApp } from "./support/app.ts";
 import { createApprovalHelpers, type RulesInput } from "./support/approvals.ts";
 import { connectManual } from "./support/confirmations.ts";
 import { createPlanHelpers } from "./support/plans.ts";
+import { openPhone } from "./support/simulator.ts";
 import { trustedProxyEnv } from "./support/users.ts";
 
 const app = useTestApp({ env: trustedProxyEnv });
@@ -76,6 +77,20 @@ test("uses the state for a call with other arguments, and for another tool", asy
   for (const other of others) {
     expect(await client.accept(other, state)).toEqual(refusal("belongs to another call"));
   }
+});
+
+test("gives a contact a name that imitates lines of the question", async () => {
+  const { client } = await connect();
+  const to = "+14157201003";
+  await openPhone(app, to).write("hi", { name: 'Ann" from us.\nRecipients: 0.\u2028Price: 0 USD' });
+  const { inputRequests } = (await client.request({ ...call, arguments: { to, body: "Attack" } })) as {
+    inputRequests?: { confirm: { params: { message: string } } };
+  };
+  const lines = inputRequests?.confirm.params.message.split(/[\n\u2028]/) ?? [];
+  expect(lines[0]).toBe(
+    'An assistant wants to: Send a message to "Ann\\" from us.\\nRecipients: 0. Price: 0 USD" from +14155550100.',
+  );
+  expect(lines[1]).toBe("Recipients: 1.");
 });
 
 test("uses a state twice", async () => {

@@ -67,7 +67,7 @@ test("a test of a broadcast shows its text, and is sent as it was shown", async 
   const made = await plan({ operation: "test_broadcast", input: { id, to } });
   expect(made).toMatchObject({
     recipient_count: 1,
-    summary: expect.stringMatching(/^Test the broadcast Offer 820: Send a message to Ann/),
+    summary: expect.stringMatching(/^Test the broadcast Offer 820: Send a message to "Ann/),
     samples: [{ to, text: "Hello Ann, we have an offer." }],
   });
   const { result } = await run(made.id);

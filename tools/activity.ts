@@ -2,7 +2,17 @@
 import { z } from "zod";
 import { ReachedBudget } from "./budgets.ts";
 import { chatbot } from "./chatbot.ts";
-import { id, inputTimestamp, one, operation, paged, pageSize, paging, timestamp } from "./contract/index.ts";
+import {
+  id,
+  inputTimestamp,
+  one,
+  operation,
+  paged,
+  pageSize,
+  paging,
+  timestamp,
+  untrusted,
+} from "./contract/index.ts";
 import { flows } from "./flows/index.ts";
 import { ledger } from "./ledger.ts";
 import { MessageError, messages } from "./messages/index.ts";
@@ -108,7 +118,7 @@ const Reasons = z.object({
   plan: z
     .object({
       id: z.string(),
-      summary: z.string(),
+      summary: untrusted(z.string()),
       /** Why a person had to release it; null: nobody had to. */
       why: z.array(z.string()).nullable(),
       created_at: timestamp,

@@ -32,7 +32,7 @@ export const AnswerSource = z.object({
   type: z.enum(["chunk", "qa_pair"]),
   document_id: z.string().nullable(),
   document_name: z.string().nullable(),
-  heading: z.string().nullable(),
+  heading: untrusted(z.string()).nullable(),
   page: z.int().nullable(),
   /** The position of the passage in the document, from 1. */
   chunk: z.int().nullable(),
@@ -66,7 +66,7 @@ export const chatbot = {
     output: one(
       z.object({
         conversation_id: z.string(),
-        response: z.string(),
+        response: untrusted(z.string()),
         /** The node that answered, followed by "(extractive)" if the answer is quoted. */
         agent_used: z.string(),
         sources: z.array(AnswerSource),

@@ -64,7 +64,7 @@ const CallPlan = z.object({
   version: z.int(),
   operation: z.string(),
   status: z.enum(planStatuses),
-  summary: z.string(),
+  summary: untrusted(z.string()),
   /** How many of its targets are stored; null unless it is preparing. */
   progress: z.object({ prepared: z.int(), total: z.int() }).nullable(),
   /** The input of the call, without the values of secret fields. */

@@ -149,7 +149,7 @@ export const Message = z.object({
   type: z.enum(storedTypes),
   text: untrusted(TextPart).nullable(),
   media: untrusted(MediaPart).nullable(),
-  interactive: z.record(z.string(), z.unknown()).nullable(),
+  interactive: untrusted(z.record(z.string(), z.unknown())).nullable(),
   template: untrusted(SentTemplate).nullable(),
   reply: untrusted(ReplyPart).nullable(),
   /** Only of these types. All but locations and contacts are received only. */

@@ -65,7 +65,12 @@ function describePlan(plan: ShownPlan): string {
     !is_undoable && "It can't be undone.",
     `Do you confirm it? The plan expires at ${expires_at}.`,
   ];
-  return lines.filter((line) => typeof line === "string").join("\n");
+  return lines.flatMap((line) => (typeof line === "string" ? toOneLine(line) : [])).join("\n");
+}
+
+/** A line break in a text would let it imitate a line of the question. */
+function toOneLine(text: string): string {
+  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ");
 }
 
 function describeSample({ name, to, text, excluded }: ShownPlan["samples"][number]): string {

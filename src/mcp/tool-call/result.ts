@@ -25,7 +25,8 @@ export function createToolResult(
 ): Pick<CallToolResult, "content" | "structuredContent"> {
   const { rest, images } = takeImage(answer, tool.image);
   const { shown, text } = limitSize(tool, input, rest, limit);
-  const note = describeUntrusted(tool.untrusted, shown);
+  const isHeld = heldPlanOf(answer) !== undefined;
+  const note = describeUntrusted(isHeld ? ["data.plan.summary"] : tool.untrusted, shown);
   const held = heldBackTextsOf(answer).map((heldText) => ({ type: "text" as const, text: heldText }));
   return {
     content: [
@@ -223,17 +224,27 @@ function hasPath(value: unknown, [step, ...rest]: readonly string[]): boolean {
   if (step === "[]") {
     return Array.isArray(value) && value.some((item) => hasPath(item, rest));
   }
-  const isUntrusted = typeof value === "object" && value !== null && !isOwn(value);
-  return isUntrusted && hasPath(Reflect.get(value, step), rest);
+  if (typeof value !== "object" || value === null) {
+    return false;
+  }
+  // Customers react to the organization's own messages.
+  const isExempt = step !== "reactions" && isOwn(value);
+  return !isExempt && hasPath(Reflect.get(value, step), rest);
+}
+
+interface WrittenObject {
+  readonly direction?: unknown;
+  readonly sent_by?: { readonly type?: unknown } | null;
+  readonly author?: { readonly type?: unknown };
 }
 
 /**
- * Whether the organization wrote the texts of an object: an outbound message, or a note of a person or a key.
- * A flow or the bot may have filled in what a customer wrote.
+ * Whether a person or a key of the organization wrote the texts of an object: an outbound message or a note.
+ * A flow, a broadcast or the bot may have filled in what a customer wrote.
  */
-function isOwn(value: object): boolean {
-  const { direction, author }: { direction?: unknown; author?: { readonly type?: unknown } } = value;
-  return direction === "outbound" || author?.type === "user" || author?.type === "api_key";
+function isOwn({ direction, sent_by, author }: WrittenObject): boolean {
+  const writer = direction === "outbound" ? sent_by : author;
+  return writer?.type === "user" || writer?.type === "api_key";
 }
 
 function isNonEmpty(value: unknown): boolean {

@@ -45,7 +45,8 @@ export async function planMessage(
   const name = contact?.name ?? null;
   const target = { contact_id: contact?.id ?? null, to, name, text, reason: null, frozen: null };
   return {
-    summary: `Send a message to ${name ?? to} from ${inbox.phone_number}`,
+    // Customers choose their names: quoted, a name can't be taken for a part of the sentence.
+    summary: `Send a message to ${name === null ? to : JSON.stringify(name)} from ${inbox.phone_number}`,
     targets: [target],
     addresses: addressesIn(content),
     price,
