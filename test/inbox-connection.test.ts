@@ -5,6 +5,7 @@ import { seal } from "../src/platform/foundation/sealing/index.ts";
 import { activity } from "../tools/activity.ts";
 import { conversations } from "../tools/conversations.ts";
 import { inboxes } from "../tools/inboxes.ts";
+import { plans } from "../tools/plans.ts";
 import type { TestApp } from "./support/app.ts";
 import { connectableAccount as account, startConnectableWhatsApp } from "./support/connectable-whatsapp.ts";
 import { expectFailure } from "./support/expect-failure.ts";
@@ -227,6 +228,8 @@ test("a simulated inbox has nothing to connect, and one that does not exist is n
 test("no answer, log or table shows a credential or the PIN", async () => {
   await control(`/phone-numbers/${phone_number_id}`, { status: "DISCONNECTED" });
   const input = { id: inbox.id, pin };
+  const { data: planned } = await app.call(plans.plan_call, { operation: "connect_inbox", input });
+  expect(planned.input).toEqual({ id: inbox.id, pin: "…" });
   const { data } = await app.call(inboxes.connect_inbox, input, { idempotencyKey: "connect-once" });
   expect(data.ok).toBe(true);
   const { queries } = app.server.database;

@@ -235,6 +235,7 @@ test("secrets in the input are neither shown nor stored in the open", async () =
           node_type: "http_request",
           action_config: {
             url: "https://example.com",
+            headers: { "X-Key": "hidden-value" },
             secret_headers: { Authorization: "Bearer hidden-value" },
           },
         },

@@ -3,6 +3,7 @@ import { fromMicros } from "../../../../tools/money.ts";
 import type { Queries } from "../../../database/database.ts";
 import { ofOrganization, rowsOf } from "../../../database/query/index.ts";
 import type { World } from "../../foundation/kernel/index.ts";
+import { isSecretName } from "../../foundation/sealing/index.ts";
 import { readCallError } from "./outward.ts";
 import { shownStatus } from "./states.ts";
 import { type PlanRow, progressOf, readContentOf } from "./store.ts";
@@ -71,12 +72,10 @@ function readSamples(db: Queries, organization: string, ids: readonly string[]):
     .execute();
 }
 
-const secretName = /secret|password|token|authorization|api_?key|credentials/i;
-
 /** Hides the values of fields that hold secrets: other credentials may read the plan. */
 function redact(value: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [name, secretName.test(name) ? "…" : redactMember(member)]),
+    Object.entries(value).map(([name, member]) => [name, isSecretName(name) ? "…" : redactMember(member)]),
   );
 }
 

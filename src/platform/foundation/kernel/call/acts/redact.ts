@@ -5,16 +5,13 @@
  */
 import { z } from "zod";
 import { type Operation, readScope, unwrap } from "../../../../../../tools/contract/index.ts";
+import { isSecretName } from "../../../sealing/index.ts";
 
 /** Stands for a value that was sent and is not recorded. */
 export const hidden = "…";
 
 /** The items of a list that are recorded. */
 const maxItems = 10;
-
-/** Values of such fields are never recorded, whatever their kind. */
-const secretName =
-  /secret|password|token|credential|authorization|header|pin$|otp|(?:api|access|private)_?key$/i;
 
 export function redactInput({ input: schema }: Pick<Operation, "input">, input: unknown): unknown {
   return redact([schema], input);
@@ -58,7 +55,7 @@ function redactObject(
   return Object.fromEntries(
     sent.map((name) => {
       const fields = objects.flatMap(({ shape }) => shape[name] ?? []);
-      return [name, secretName.test(name) ? hidden : redact(fields, value[name])];
+      return [name, isSecretName(name) ? hidden : redact(fields, value[name])];
     }),
   );
 }
