@@ -120,10 +120,15 @@ describePages(() => {
     await page.getByLabel("Where to").selectOption("Billing <i>desk</i>");
     await page.getByLabel("Who of the team gets it").selectOption("Who has the skills");
     await page.getByLabel("Skills that are needed").fill("billing");
+    await page.getByLabel(/^Seconds after which an absent person/).fill("300");
     await page.getByRole("button", { name: "Add the policy" }).click();
     const sentence =
       "If the message contains “invoice”: to whoever of Billing <i>desk</i> has the skills billing.";
     await page.getByText(sentence).waitFor();
+    await page.locator("[data-policy] a", { hasText: "Invoices" }).click();
+    const requeue = page.getByLabel(/^Seconds after which an absent person/);
+    expect(await requeue.inputValue()).toBe("300");
+    await page.getByRole("link", { name: "Routing" }).click();
 
     const tryOut = page.getByRole("region", { name: "Try it" });
     const act = tryOut.getByRole("button", { name: "Show who gets it" });

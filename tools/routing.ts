@@ -86,19 +86,15 @@ const Decision = z.object({
 
 const name = z.string().min(1).max(255).describe("Name");
 const description = z.string().max(1000).describe("Purpose");
-const strategy = z
-  .enum(routingStrategies)
-  .describe("How the agent is chosen; sticky: the contact's last agent");
-const priority = z.int32().describe("Higher priority is matched first");
+const strategy = z.enum(routingStrategies).describe("How to choose the agent; sticky: the contact's last");
+const priority = z.int32().describe("Higher is matched first");
 const conditions = jsonObject.describe(
   'Query like {"attribute":"conversation.tags","operator":"has_any","value":["billing"]}',
 );
 const target_type = z.enum(routingTargets).describe("Type of target_id");
-const target_id = id("Team or user", "list_teams").describe(
-  "Team or user id; without it all active teams by tier",
-);
+const target_id = id("Team or user", "list_teams").describe("Default: all active teams by tier");
 const settings = jsonObject.describe(
-  'weighted {"weights":{"<user id>":2}}, skills_based {"required_skills":["fr"]}, sticky {"ttl_days":30}, all {"escalate_after_seconds":120}',
+  'weighted {"weights":{"<user id>":2}}, skills_based {"required_skills":["fr"]}, sticky {"ttl_days":30}, all {"escalate_after_seconds":120,"requeue_after_seconds":300}',
 );
 const is_active = z.boolean().describe("Whether it is active");
 const policyId = id("Routing policy", "list_routing_policies");

@@ -247,6 +247,8 @@ export const routing = {
     days: "Days for which the last person counts",
     fallback: "If that person is not free",
     escalate: "Seconds after which the next tier is tried",
+    requeue: "Seconds after which an absent person's waiting conversations are assigned again",
+    requeueHint: "Empty: they stay with that person.",
     usual: (value: number) => `Empty: ${number.format(value)}.`,
     weight: (name: string) => `Weight of ${name}`,
     weightHint: "From 1 to 100. Who has 2 gets twice as many as who has 1.",

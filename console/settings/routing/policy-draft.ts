@@ -20,6 +20,7 @@ export interface PolicyDraft {
   readonly days: string;
   readonly fallback: Exclude<Strategy, "sticky">;
   readonly escalate: string;
+  readonly requeue: string;
   /** By the user's id. */
   readonly weights: Readonly<Record<string, string>>;
 }
@@ -43,6 +44,7 @@ export function toPolicyDraft(policy: RoutingPolicy | null): PolicyDraft {
     // The service has checked it.
     fallback: (settings.fallback ?? defaults.fallback) as PolicyDraft["fallback"],
     escalate: text("escalate_after_seconds"),
+    requeue: text("requeue_after_seconds"),
     weights: Object.fromEntries(weights),
   };
 }
@@ -77,6 +79,7 @@ function settingsOf(draft: PolicyDraft): Readonly<Record<string, unknown>> {
     ttl_days: strategy === "sticky" ? count(draft.days) : undefined,
     fallback: strategy === "sticky" ? fallback : undefined,
     escalate_after_seconds: count(draft.escalate),
+    requeue_after_seconds: count(draft.requeue),
     weights:
       uses("weighted") && weights.length > 0
         ? Object.fromEntries(weights.map(([id, weight]) => [id, Number(weight)]))

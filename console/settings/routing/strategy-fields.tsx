@@ -123,6 +123,15 @@ export function StrategyFields({ form, draft, named, onChange }: Props) {
         value={draft.escalate}
         onValue={(escalate) => onChange({ escalate })}
       />
+      <TextField
+        form={form}
+        name="settings.requeue_after_seconds"
+        type="number"
+        label={words.form.requeue}
+        hint={words.form.requeueHint}
+        value={draft.requeue}
+        onValue={(requeue) => onChange({ requeue })}
+      />
     </>
   );
 }

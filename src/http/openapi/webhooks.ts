@@ -17,7 +17,7 @@ function describeWebhook(name: PublicEventName, components: Components): JsonSch
   const { when, data } = eventExamples[name];
   const { scope } = publicEvents[name];
   const recorded = isEventOnDemand(name)
-    ? " Recorded from the moment when a webhook, a flow or list_events names it."
+    ? " Recorded from the moment when a webhook, a flow, list_events or stream_events asks for it."
     : "";
   return {
     operationId: `receive_${name.replace(".", "_")}`,

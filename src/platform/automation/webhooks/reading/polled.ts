@@ -1,6 +1,6 @@
 /**
- * Polling as a subscription: list_events records which events on demand it was called for, and from then on
- * these are recorded. A trigger adds them to `listened_events`.
+ * Reading as a subscription: list_events and the stream of events record which events on demand they were
+ * called for, and from then on these are recorded. A trigger adds them to `listened_events`.
  */
 import { isEventOnDemand } from "../../../../../tools/events.ts";
 import { ofOrganization } from "../../../../database/query/index.ts";
