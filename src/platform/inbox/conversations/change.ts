@@ -138,7 +138,7 @@ async function writeUpdates(
     from ${recordset("state", stateColumns, rows)}
     where ${matchesKey("conversations.organization_id", "state.organization_id", organizations)}
       and ${matchesKey("conversations.id", "state.id", ids)}
-    returning conversations.*, ${isHeard} as is_listened_to
+    returning conversations.*, ${isChangeListenedTo} as is_listened_to
   `.execute(tx);
   const loadChanges = updates.flatMap(({ loadChanges: ofOne }) => ofOne);
   const [updated] = await together(writing, applyLoadChanges(tx, loadChanges));
@@ -155,7 +155,7 @@ interface WrittenChanges {
   readonly listening: ReadonlySet<string>;
 }
 
-const isHeard = isListenedTo(sql`conversations.organization_id`, [
+const isChangeListenedTo = isListenedTo(sql`conversations.organization_id`, [
   "conversation.opened",
   "conversation.assigned",
   "conversation.unassigned",

@@ -45,7 +45,7 @@ export async function lockOrCreateConversations(
     .execute();
 }
 
-interface Thread {
+interface ConversationKey {
   readonly contact_id: string;
   readonly inbox_id: string;
 }
@@ -77,7 +77,7 @@ export async function findOrCreateConversation(
       conflict.columns(["organization_id", "contact_id", "inbox_id"]).doUpdateSet({ updated_at: at }),
     )
     .returningAll()
-    .returning(isCreationHeard.as("is_listened_to"))
+    .returning(isCreationListenedTo.as("is_listened_to"))
     .executeTakeFirstOrThrow();
   return withCreationEvent(change, row, row.id === id);
 }
@@ -86,36 +86,36 @@ export async function findOrCreateConversation(
 export async function findOrCreateConversations(
   change: Change,
   organization: string,
-  threads: readonly Thread[],
-): Promise<(thread: Thread) => ConversationRow | undefined> {
+  keys: readonly ConversationKey[],
+): Promise<(key: ConversationKey) => ConversationRow | undefined> {
   const wanted = new Map(
-    threads.map(({ contact_id, inbox_id }) => [keyOf({ contact_id, inbox_id }), { contact_id, inbox_id }]),
+    keys.map(({ contact_id, inbox_id }) => [textOf({ contact_id, inbox_id }), { contact_id, inbox_id }]),
   );
   const found = new Map(
-    (await lockThreads(change.tx, organization, [...wanted.values()])).map((row) => [keyOf(row), row]),
+    (await lockByKeys(change.tx, organization, [...wanted.values()])).map((row) => [textOf(row), row]),
   );
-  const missing = [...wanted].flatMap(([key, thread]) => (found.has(key) ? [] : thread));
-  for (const row of await createThreads(change, organization, missing)) {
-    found.set(keyOf(row), row);
+  const missing = [...wanted].flatMap(([text, key]) => (found.has(text) ? [] : key));
+  for (const row of await createByKeys(change, organization, missing)) {
+    found.set(textOf(row), row);
   }
-  return (thread) => found.get(keyOf(thread));
+  return (key) => found.get(textOf(key));
 }
 
-const keyOf = ({ contact_id, inbox_id }: Thread) => `${contact_id} ${inbox_id}`;
+const textOf = ({ contact_id, inbox_id }: ConversationKey) => `${contact_id} ${inbox_id}`;
 
-const threadColumns = columnsOf("conversations", "contact_id", "inbox_id");
+const keyColumns = columnsOf("conversations", "contact_id", "inbox_id");
 
-async function lockThreads(
+async function lockByKeys(
   tx: Transaction,
   organization: string,
-  threads: readonly Thread[],
+  keys: readonly ConversationKey[],
 ): Promise<readonly ConversationRow[]> {
-  const contacts = threads.map(({ contact_id }) => contact_id);
+  const contacts = keys.map(({ contact_id }) => contact_id);
   const { rows } = await rowsOf(allColumnsOf("conversations"))`
     select conversations.* from conversations
-    join ${recordset("thread", threadColumns, threads)}
-      on ${matchesKey("conversations.contact_id", "thread.contact_id", contacts)}
-      and conversations.inbox_id = thread.inbox_id
+    join ${recordset("wanted", keyColumns, keys)}
+      on ${matchesKey("conversations.contact_id", "wanted.contact_id", contacts)}
+      and conversations.inbox_id = wanted.inbox_id
     where conversations.organization_id = ${organization}
     order by conversations.id
     for update of conversations
@@ -124,30 +124,30 @@ async function lockThreads(
 }
 
 /** Another transaction may have created some of them meanwhile: these are found and locked. */
-async function createThreads(
+async function createByKeys(
   change: Change,
   organization: string,
-  threads: readonly Thread[],
+  keys: readonly ConversationKey[],
 ): Promise<readonly ConversationRow[]> {
-  if (threads.length === 0) {
+  if (keys.length === 0) {
     return [];
   }
   const { tx, now } = change;
-  const created = threads.map((thread) => ({ ...thread, id: newId("conv", now) }));
+  const created = keys.map((key) => ({ ...key, id: newId("conv", now) }));
   const at = sql`${now.toISOString()}::timestamptz`;
   const { rows } = await rowsOf({ ...allColumnsOf("conversations"), is_listened_to: "boolean" })`
     insert into conversations (organization_id, id, inbox_id, contact_id, status, created_at, updated_at)
     select ${organization}, id, inbox_id, contact_id, 'open', ${at}, ${at}
-    from ${recordset("thread", { ...threadColumns, ...columnsOf("conversations", "id") }, created)}
+    from ${recordset("wanted", { ...keyColumns, ...columnsOf("conversations", "id") }, created)}
     order by contact_id, inbox_id
     on conflict (organization_id, contact_id, inbox_id) do update set updated_at = excluded.updated_at
-    returning *, ${isCreationHeard} as is_listened_to
+    returning *, ${isCreationListenedTo} as is_listened_to
   `.execute(tx);
   const ids = new Set(created.map(({ id }) => id));
   return rows.map((row) => withCreationEvent(change, row, ids.has(row.id)));
 }
 
-const isCreationHeard = isListenedTo(sql`conversations.organization_id`, ["conversation.created"]);
+const isCreationListenedTo = isListenedTo(sql`conversations.organization_id`, ["conversation.created"]);
 
 function withCreationEvent(
   { tx, actor }: Change,

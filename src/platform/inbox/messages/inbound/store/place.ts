@@ -45,13 +45,13 @@ export async function placeMessages(
   const organization = first.organization_id;
   const addressed = messages.map((stored) => ({ stored, inbox: requireInbox(inboxes, stored.inbox_id) }));
   const contacts = await findSenders(change, organization, messages);
-  const threads = addressed.flatMap(({ stored, inbox }, index) => {
+  const found = addressed.flatMap(({ stored, inbox }, index) => {
     const contact = contacts[index];
     return contact ? [{ stored, inbox, contact, contact_id: contact.id, inbox_id: inbox.id }] : [];
   });
-  const conversationOf = await findOrCreateConversations(change, organization, threads);
-  return threads.flatMap(({ stored, inbox, contact, ...thread }) => {
-    const conversation = conversationOf(thread);
+  const conversationOf = await findOrCreateConversations(change, organization, found);
+  return found.flatMap(({ stored, inbox, contact, ...key }) => {
+    const conversation = conversationOf(key);
     return conversation ? [{ stored, inbox, contact, conversation }] : [];
   });
 }
