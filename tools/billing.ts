@@ -9,7 +9,6 @@ import { currency } from "./organization.ts";
 import { planSlugs } from "./pricing.ts";
 
 export const subscriptionStatuses = ["trialing", "active", "cancelled"] as const;
-export type SubscriptionStatus = (typeof subscriptionStatuses)[number];
 
 export const billingCycles = ["monthly", "annual"] as const;
 export type BillingCycle = (typeof billingCycles)[number];

@@ -44,7 +44,6 @@ const Header = z.object({
   text: z.string().min(1).max(1024).refine(isVisible, blankMessage).optional(),
   media_url: fileAddress.optional().describe("Sample: public address or storage_url"),
 });
-export type TemplateHeader = z.infer<typeof Header>;
 
 const Button = z.object({
   type: z.enum(buttonTypes),

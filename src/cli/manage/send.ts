@@ -15,7 +15,7 @@ import { type DataFolder, openDataFolder } from "../data-folder/data-folder.ts";
 import { describeFirstStart } from "../data-folder/first-start.ts";
 import { createLazyLog } from "../lazy-log.ts";
 
-/** The same as in `platform/operator/machine-route.ts`, which would load the service. */
+/** The same as in `platform/operations/operator/machine-route.ts`, which would load the service. */
 const commandsPath = "/data-folder/commands/";
 
 /**

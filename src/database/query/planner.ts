@@ -34,7 +34,7 @@ export const byWholeKey = sql`limit 1`;
 /**
  * Like `recordset`, for a join by several columns. The limit gives the planner the number of rows. The limit
  * is a parameter, but the planner knows its value, because each plan is made for the values
- * (`force_custom_plan` in `pool.ts`).
+ * (`force_custom_plan` in `pool/connection.ts`).
  */
 export function countedRecordset<const Declared extends Columns>(
   alias: string,

@@ -209,7 +209,6 @@ async function getUser(tx: Transaction, organization: string, id: string) {
   return user;
 }
 
-/** For the operator: the user with this address, in any organization. */
 /** Ends the access tokens of all users of all organizations. */
 export async function endAllAccessTokens(tx: Transaction): Promise<void> {
   await tx
@@ -218,6 +217,7 @@ export async function endAllAccessTokens(tx: Transaction): Promise<void> {
     .execute();
 }
 
+/** For the operator: the user with this address, in any organization. */
 export async function findUserByEmail(tx: Transaction, email: string) {
   return tx
     .selectFrom("users")

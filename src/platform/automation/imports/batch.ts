@@ -1,12 +1,18 @@
 /** Writes a batch of an import's rows and the import's progress in one transaction. */
 import { sql } from "kysely";
 import { z } from "zod";
+import { maxMetadata } from "../../../../tools/contract/index.ts";
 import { ofOrganization } from "../../../database/query/index.ts";
 import { getPhoneRegion } from "../../account/inboxes/index.ts";
 import type { PhoneRegion } from "../../account/phone/index.ts";
 import { countLaterContacts, type LaterBudgets } from "../../account/rules/index.ts";
 import type { World } from "../../foundation/kernel/index.ts";
-import { type ContactInput, type UpsertOutcome, upsertContacts } from "../../inbox/contacts/index.ts";
+import {
+  type ContactInput,
+  maxTags,
+  type UpsertOutcome,
+  upsertContacts,
+} from "../../inbox/contacts/index.ts";
 import type { CsvRow } from "./csv.ts";
 import { type ImportColumns, RejectedRowError, readContact } from "./row.ts";
 
@@ -86,9 +92,8 @@ export async function commitBatch(
 const rejectionReasons: Readonly<Record<UpsertOutcome, string | undefined>> = {
   created: undefined,
   updated: undefined,
-  too_many_tags: "With these tags the contact would have more than 200: remove some first.",
-  too_much_metadata:
-    "With these attributes the contact's metadata would exceed 16384 characters: remove some first.",
+  too_many_tags: `With these tags the contact would have more than ${maxTags}: remove some first.`,
+  too_much_metadata: `With these attributes the contact's metadata would exceed ${maxMetadata} characters: remove some first.`,
 };
 
 function listErrors(

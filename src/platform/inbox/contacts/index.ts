@@ -68,7 +68,7 @@ export {
 export { moveIdentities } from "./move.ts";
 export { serializeContact } from "./select.ts";
 export { tagContacts } from "./tag-many.ts";
-export { changeTags } from "./tags.ts";
+export { changeTags, maxTags } from "./tags.ts";
 export { type ContactInput, type UpsertOutcome, upsertContacts } from "./upsert-many.ts";
 
 export const contacts = implement(contract, {

@@ -1,6 +1,5 @@
 /**
- * What contacts write who want no more messages, in the languages of `consent-words.ts`;
- * see `stop-request.ts`.
+ * What contacts write who want no more messages, in the languages of `words.ts`; see `stop-request.ts`.
  *
  * `a/b` is either word, and `…` at most three words that are no negation. Case, accents and apostrophes do
  * not matter. Each character of Chinese, Japanese and Korean is a word. A phrase names the messages or the

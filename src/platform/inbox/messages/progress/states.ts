@@ -17,7 +17,7 @@ export interface MessageProgress {
 
 const ranks = { queued: 0, sending: 0, sent: 1, delivered: 2, read: 3 } as const;
 
-/** What a message goes through on its way, the first first, with the columns of the times. */
+/** The success statuses, in order, with the column of each one's time. */
 export const successes = [
   { status: "sent", column: "sent_at" },
   { status: "delivered", column: "delivered_at" },
