@@ -55,12 +55,12 @@ describePages(() => {
     await page.getByRole("button", { name: "More" }).click();
     await page.getByRole("button", { name: "In one hour" }).click();
     await page
-      .locator(".thread-header")
+      .locator(".conversation-header")
       .getByText(/^Snoozed until .*\d/)
       .waitFor();
     await page.getByRole("button", { name: "More" }).click();
     await page.getByRole("button", { name: "Reopen now" }).click();
-    await page.locator(".thread-header").getByText(/^Open/).waitFor();
+    await page.locator(".conversation-header").getByText(/^Open/).waitFor();
     await page.context().close();
   });
 
@@ -205,7 +205,7 @@ describePages(() => {
     await page.keyboard.press("Escape");
     await page.keyboard.press("z");
     await rowOf(page, id).waitFor({ state: "detached" });
-    await page.locator(".thread-header").getByText(/^Open/).waitFor();
+    await page.locator(".conversation-header").getByText(/^Open/).waitFor();
     await page.context().close();
   });
 

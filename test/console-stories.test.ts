@@ -95,7 +95,7 @@ describePages(() => {
     }
   });
 
-  test("a voice note is played in the thread", async () => {
+  test("a voice note is played in the conversation", async () => {
     const file = { content_base64: createTone().toString("base64"), file_name: "voice.wav" };
     const { data: upload } = await post("/v1/uploads", file);
     const media = { type: "audio", url: upload.storage_url };

@@ -26,9 +26,9 @@ export async function setClosed(id: string, isClosed: boolean, onChange: () => v
   }
   onChange();
   if (isClosed) {
-    showToast(texts.thread.closed, () => void setClosed(id, false, onChange));
+    showToast(texts.conversation.closed, () => void setClosed(id, false, onChange));
   } else {
-    showToast(texts.thread.reopened);
+    showToast(texts.conversation.reopened);
   }
 }
 
@@ -36,7 +36,7 @@ export async function setClosed(id: string, isClosed: boolean, onChange: () => v
 export async function markSpam(id: string, before: string, onChange: () => void): Promise<void> {
   if (await changeConversation(id, { status: "spam" })) {
     onChange();
-    showToast(texts.thread.markedSpam, () => {
+    showToast(texts.conversation.markedSpam, () => {
       const status = before === "closed" ? "closed" : "open";
       void changeConversation(id, { status }).then(onChange);
     });
@@ -74,8 +74,8 @@ export async function snooze(id: string, time: SnoozeTime, onChange: () => void)
     onChange();
     const text =
       until === null
-        ? texts.thread.snoozedUntilReply
-        : texts.thread.snoozedUntil(formatMoment(until.toISOString()));
+        ? texts.conversation.snoozedUntilReply
+        : texts.conversation.snoozedUntil(formatMoment(until.toISOString()));
     showToast(text, () => void setClosed(id, false, onChange));
   }
 }

@@ -9,10 +9,10 @@ import { readDirectory } from "./directory.ts";
 import { formatFilter, readFilter } from "./filter.ts";
 import "./inbox.css";
 import "./list/list.css";
-import "./thread/thread.css";
+import "./conversation/conversation.css";
+import { ConversationPane } from "./conversation/conversation-pane.tsx";
 import { ListPane } from "./list/list-pane.tsx";
 import { type FormerPlace, ShortcutHelp, useShortcuts } from "./shortcuts.tsx";
-import { ThreadPane } from "./thread/thread-pane.tsx";
 import { watchUnread } from "./unread.ts";
 
 export function InboxPage() {
@@ -46,7 +46,7 @@ export function InboxPage() {
     },
   });
   return (
-    <main class={`inbox${id === undefined ? "" : " has-thread"}`}>
+    <main class={`inbox${id === undefined ? "" : " has-conversation"}`}>
       <ListPane
         filter={filter}
         openId={id}
@@ -59,8 +59,8 @@ export function InboxPage() {
         }}
       />
       {id === undefined ? (
-        <div class="thread-pane empty">
-          <p>{texts.thread.choose}</p>
+        <div class="conversation-pane empty">
+          <p>{texts.conversation.choose}</p>
           <button
             type="button"
             onClick={() => {
@@ -71,7 +71,7 @@ export function InboxPage() {
           </button>
         </div>
       ) : (
-        <ThreadPane key={id} id={id} onLeave={() => show(undefined)} />
+        <ConversationPane key={id} id={id} onLeave={() => show(undefined)} />
       )}
       {isHelpOpen.value && (
         <ShortcutHelp

@@ -1,8 +1,8 @@
 /** What a contact, a sender and an actor are called. */
 import { session } from "../session/session.ts";
 import { texts } from "../texts.ts";
+import type { Context, Message } from "./conversation/open-conversation.ts";
 import { directory } from "./directory.ts";
-import type { Context, Message } from "./thread/open-conversation.ts";
 
 export function nameOf({ contact, conversation }: Context): string {
   return contact.name ?? contact.username ?? conversation.phone_number ?? texts.unknownContact;

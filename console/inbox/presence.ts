@@ -76,5 +76,5 @@ export function describeOthers(conversation: string): string {
       .map(({ user_name }) => user_name);
     return names.length > 0 ? text(names) : "";
   };
-  return `${describe(true, texts.thread.writing)} ${describe(false, texts.thread.here)}`.trim();
+  return `${describe(true, texts.conversation.writing)} ${describe(false, texts.conversation.here)}`.trim();
 }

@@ -6,9 +6,9 @@ import { attempt } from "../controls/attempt.ts";
 import { restoreOutbox } from "../inbox/compose/outbox.ts";
 import { readDirectory } from "../inbox/directory.ts";
 import "../inbox/inbox.css";
-import "../inbox/thread/thread.css";
+import "../inbox/conversation/conversation.css";
 import "../activity/activity.css";
-import { ThreadPane } from "../inbox/thread/thread-pane.tsx";
+import { ConversationPane } from "../inbox/conversation/conversation-pane.tsx";
 import { texts } from "../texts.ts";
 import { availability, type Inbox, mayDo } from "./available.ts";
 import { ControlsPane } from "./controls/controls-pane.tsx";
@@ -61,7 +61,7 @@ function Message({ text }: { text: string }) {
   );
 }
 
-const views = ["phone", "thread", "trace", "controls"] as const;
+const views = ["phone", "conversation", "trace", "controls"] as const;
 type View = (typeof views)[number];
 
 /** The address has the inbox and the customer. */
@@ -123,7 +123,7 @@ function Playground({ inbox }: { inbox: Inbox }) {
         <div class="play-phone">
           <Phone key={number} inbox={inbox} customer={customer} onWrite={list.refresh} />
         </div>
-        <div class="play-thread">
+        <div class="play-conversation">
           {conversation_id === null ? (
             <div class="stack play-begin">
               <p>{words.noConversation}</p>
@@ -131,7 +131,7 @@ function Playground({ inbox }: { inbox: Inbox }) {
               {customers.every((each) => each.conversation_id === null) && <SamplePanel inbox={inbox} />}
             </div>
           ) : (
-            <ThreadPane
+            <ConversationPane
               key={conversation_id}
               id={conversation_id}
               hasPanel={false}
@@ -157,7 +157,7 @@ function firstView(): View {
   if (matchMedia("(min-width: 1101px)").matches) {
     return "trace";
   }
-  return matchMedia("(min-width: 681px)").matches ? "thread" : "phone";
+  return matchMedia("(min-width: 681px)").matches ? "conversation" : "phone";
 }
 
 function ViewSwitch({ view }: { view: Signal<View> }) {

@@ -108,7 +108,7 @@ export const inbox = {
     received: "Received",
   },
 
-  thread: {
+  conversation: {
     title: "Conversation",
     log: "Messages",
     choose: "Choose a conversation.",

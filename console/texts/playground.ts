@@ -25,7 +25,7 @@ export const playground = {
   title: "Playground",
   invitation: "Write to your inbox as a customer, on a simulated phone. No account is needed.",
   openIt: "Open the playground",
-  views: { phone: "Phone", thread: "Conversation", trace: "Trace", controls: "Controls" },
+  views: { phone: "Phone", conversation: "Conversation", trace: "Trace", controls: "Controls" },
   viewsLabel: "Show",
   notPermitted: "Your role can't write messages, so it can't use the playground.",
   off: "The simulator is off: this service was started with TIDINGS_SIMULATOR=off. Start it without this setting to use the playground.",

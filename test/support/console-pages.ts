@@ -77,7 +77,7 @@ export const logOf = (page: Page): Locator => page.getByRole("log");
 export const rowOf = (page: Page, conversation: string): Locator =>
   page.locator(`[data-conversation="${conversation}"]`);
 
-/** The texts of the messages that the thread shows, oldest first; not those that wait to be sent. */
+/** The texts of the messages that the conversation shows, oldest first; not those that wait to be sent. */
 export async function readLog(page: Page): Promise<string[]> {
   return logOf(page).locator("[data-message] .text").allTextContents();
 }

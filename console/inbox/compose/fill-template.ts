@@ -1,6 +1,6 @@
 /** A template with the values of its variables, as its recipient sees it. */
 import type { Answer } from "../../service/call.ts";
-import type { TemplateText } from "../thread/message-content.tsx";
+import type { TemplateText } from "../conversation/message-content.tsx";
 
 export type Template = Answer<"get_template">["data"];
 type Filled = Parameters<typeof TemplateText>[0]["template"];

@@ -4,7 +4,7 @@
  * request sends one message.
  *
  * sending: a request runs or waits for the message before it. waiting: there is no connection, and the
- * request is repeated. failed: the service rejected it. sent: the service has it, and the thread shows it
+ * request is repeated. failed: the service rejected it. sent: the service has it, and the page shows it
  * soon.
  */
 import { signal } from "@preact/signals";
@@ -20,7 +20,7 @@ export interface Outgoing {
   readonly key: string;
   readonly conversation_id: string;
   readonly input: Input<"send_message">;
-  /** What the thread shows in place of the message. */
+  /** What the page shows in place of the message. */
   readonly preview: string;
   readonly created_at: string;
   readonly state: "sending" | "waiting" | "failed" | "sent";
@@ -66,7 +66,7 @@ export function discard(key: string): void {
   localStorage.removeItem(storageKey(key));
 }
 
-/** Forgets the messages that the thread shows as the service has them. */
+/** Forgets the messages that the page shows as the service has them. */
 export function forgetShown(ids: ReadonlySet<string>): void {
   if (outbox.value.some(({ message_id }) => ids.has(message_id))) {
     outbox.value = outbox.value.filter(({ message_id }) => !ids.has(message_id));

@@ -1,5 +1,5 @@
 /** The messages that a reply becomes. */
-import type { Message } from "../thread/open-conversation.ts";
+import type { Message } from "../conversation/open-conversation.ts";
 import { type Attachment, attachmentType } from "./attachments.ts";
 import { sendLater } from "./outbox.ts";
 

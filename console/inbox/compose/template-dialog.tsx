@@ -6,7 +6,7 @@ import { isPlaygroundOffered } from "../../playground/available.ts";
 import { type Answer, call, type Input } from "../../service/call.ts";
 import { describeError } from "../../service/describe-error.ts";
 import { texts } from "../../texts.ts";
-import { TemplateText } from "../thread/message-content.tsx";
+import { TemplateText } from "../conversation/message-content.tsx";
 import { fillTemplate, type Template } from "./fill-template.ts";
 import { sendLater } from "./outbox.ts";
 

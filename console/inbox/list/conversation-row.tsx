@@ -31,9 +31,9 @@ export function ConversationRow({ conversation, href, isOpen, isSelected, showsW
         <span class="row-top">
           <strong class="truncate">{name}</strong>
           {is_favorite && (
-            <span class="favorite" title={texts.thread.favorite}>
+            <span class="favorite" title={texts.conversation.favorite}>
               <Icon name="star" size={14} />
-              <span class="visually-hidden">{texts.thread.favorite}</span>
+              <span class="visually-hidden">{texts.conversation.favorite}</span>
             </span>
           )}
           {last_message_at && (

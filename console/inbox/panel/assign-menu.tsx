@@ -6,8 +6,8 @@ import { showToast } from "../../controls/toast.tsx";
 import { call } from "../../service/call.ts";
 import { session } from "../../session/session.ts";
 import { texts } from "../../texts.ts";
+import type { Context } from "../conversation/open-conversation.ts";
 import { directory } from "../directory.ts";
-import type { Context } from "../thread/open-conversation.ts";
 
 interface Props {
   readonly context: Context;

@@ -7,8 +7,8 @@ import { session } from "../../session/session.ts";
 import { texts } from "../../texts.ts";
 import { formatMoment } from "../../time.ts";
 import { changeConversation } from "../acts.ts";
+import type { Context } from "../conversation/open-conversation.ts";
 import { nameOf, nameOfPerson } from "../names.ts";
-import type { Context } from "../thread/open-conversation.ts";
 import { TagEditor } from "./tag-editor.tsx";
 
 interface Props {

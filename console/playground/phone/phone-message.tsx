@@ -7,7 +7,7 @@ import {
   MediaFileView,
   OfferText,
   offerLabels,
-} from "../../inbox/thread/message-content.tsx";
+} from "../../inbox/conversation/message-content.tsx";
 import { texts } from "../../texts.ts";
 import { formatClock, formatComplete } from "../../time.ts";
 import type { PhoneMessage } from "../simulator.ts";

@@ -4,7 +4,7 @@ import type { Act } from "../../activity/act.ts";
 import { sentenceOf, stateOfAct } from "../../activity/describe-act.ts";
 import { describeAgent } from "../../activity/describe-agent.ts";
 import { HistoryView } from "../../activity/message-history.tsx";
-import { describeContent } from "../../inbox/thread/message-content.tsx";
+import { describeContent } from "../../inbox/conversation/message-content.tsx";
 import { preferences, setPreference } from "../../preferences.ts";
 import { texts } from "../../texts.ts";
 import { formatMoment } from "../../time.ts";

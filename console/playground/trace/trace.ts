@@ -4,7 +4,7 @@
  */
 import { batch, type ReadonlySignal, signal } from "@preact/signals";
 import type { History } from "../../activity/message-history.tsx";
-import type { Message } from "../../inbox/thread/open-conversation.ts";
+import type { Message } from "../../inbox/conversation/open-conversation.ts";
 import { type LiveEvent, listen } from "../../live/live.ts";
 import { createRefresher } from "../../live/refresh.ts";
 import { type Answer, call } from "../../service/call.ts";

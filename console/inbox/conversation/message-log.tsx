@@ -32,7 +32,7 @@ export function MessageLog({ conversation, wanted, onQuote }: Props) {
   });
   useEffect(() => {
     if (wanted !== undefined) {
-      void shown.reveal(wanted).then((isFound) => !isFound && showToast(texts.thread.notFound));
+      void shown.reveal(wanted).then((isFound) => !isFound && showToast(texts.conversation.notFound));
     }
   }, [wanted]);
   const entries = mixNotes(messages.slice(shown.start, shown.end), notes, shown);
@@ -41,14 +41,14 @@ export function MessageLog({ conversation, wanted, onQuote }: Props) {
       <div
         class="log"
         role="log"
-        aria-label={texts.thread.log}
+        aria-label={texts.conversation.log}
         ref={shown.scroller}
         onScroll={shown.handleScroll}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by keyboard
         tabIndex={0}
       >
         {shown.hasFirst && !conversation.hasOlder.value && (
-          <p class="small muted begin">{texts.thread.begin}</p>
+          <p class="small muted begin">{texts.conversation.begin}</p>
         )}
         <ol>
           {entries.map((entry, index) => (
@@ -66,7 +66,7 @@ export function MessageLog({ conversation, wanted, onQuote }: Props) {
       </div>
       {!shown.hasLast && (
         <button type="button" class="latest" onClick={shown.showLatest}>
-          {texts.thread.latest}
+          {texts.conversation.latest}
         </button>
       )}
     </div>
@@ -101,8 +101,8 @@ function LogEntry({ entry, before, messages, wanted, onQuote }: LogEntryProps) {
             <button
               type="button"
               class="plain icon"
-              aria-label={texts.thread.quote}
-              title={texts.thread.quote}
+              aria-label={texts.conversation.quote}
+              title={texts.conversation.quote}
               onClick={() => onQuote(entry.message)}
             >
               <Icon name="reply" size={16} />

@@ -44,14 +44,14 @@ export function MessageBubble({ message, quoted, isWanted, actions }: Props) {
       )}
       {reply_to && (
         <blockquote class="small truncate">
-          {quoted === undefined ? texts.thread.quotedUnknown : describeContent(quoted)}
+          {quoted === undefined ? texts.conversation.quotedUnknown : describeContent(quoted)}
         </blockquote>
       )}
       <MessageContent message={message} />
       {reactions.length > 0 && (
         <p class="reactions">
           {reactions.map(({ emoji, from }) => (
-            <span key={from} title={texts.thread.reactionFrom(from)}>
+            <span key={from} title={texts.conversation.reactionFrom(from)}>
               {emoji}
             </span>
           ))}
@@ -80,11 +80,11 @@ function Wait({ wait }: { wait: NonNullable<Message["waiting_for"]> }) {
   if (reason === "turn" && next_attempt_at === null && Date.now() - Date.parse(since) < shownAfterMs) {
     return null;
   }
-  const cause = last_error && reason !== "confirmation" ? texts.thread.waitCause(last_error.title) : "";
-  const next = next_attempt_at === null ? "" : texts.thread.nextAttempt(formatClock(next_attempt_at));
+  const cause = last_error && reason !== "confirmation" ? texts.conversation.waitCause(last_error.title) : "";
+  const next = next_attempt_at === null ? "" : texts.conversation.nextAttempt(formatClock(next_attempt_at));
   return (
-    <p class="small muted" title={texts.thread.waitsSince(formatComplete(since))}>
-      {[texts.thread.waits[reason], cause, next].filter(Boolean).join(" ")}
+    <p class="small muted" title={texts.conversation.waitsSince(formatComplete(since))}>
+      {[texts.conversation.waits[reason], cause, next].filter(Boolean).join(" ")}
     </p>
   );
 }
@@ -98,7 +98,7 @@ const sentAgain = signal<ReadonlySet<string>>(new Set());
 function SendAgain({ message: { id, conversation_id, text } }: { message: Message }) {
   const body = text?.body ?? "";
   if (sentAgain.value.has(id)) {
-    return <p class="small muted">{texts.thread.isSentAgain}</p>;
+    return <p class="small muted">{texts.conversation.isSentAgain}</p>;
   }
   const send = () => {
     sentAgain.value = new Set([...sentAgain.value, id]);
@@ -107,7 +107,7 @@ function SendAgain({ message: { id, conversation_id, text } }: { message: Messag
   return body === "" ? null : (
     <p>
       <button type="button" onClick={send}>
-        {texts.thread.sendAgain}
+        {texts.conversation.sendAgain}
       </button>
     </p>
   );
@@ -117,8 +117,8 @@ function Progress({ message }: { message: Message }) {
   const { created_at, edited_at, direction, status, simulated } = message;
   return (
     <span class="row progress">
-      {edited_at && <span>{texts.thread.edited}</span>}
-      {simulated && direction === "outbound" && <span>{texts.thread.simulated}</span>}
+      {edited_at && <span>{texts.conversation.edited}</span>}
+      {simulated && direction === "outbound" && <span>{texts.conversation.simulated}</span>}
       <time datetime={created_at} title={formatComplete(created_at)}>
         {formatClock(created_at)}
       </time>

@@ -16,16 +16,16 @@ interface Props {
   readonly onTogglePanel: () => void;
 }
 
-export function ThreadHeader({ context, onLeave, onChange, isPanelOpen, onTogglePanel }: Props) {
+export function ConversationHeader({ context, onLeave, onChange, isPanelOpen, onTogglePanel }: Props) {
   const { conversation } = context;
   const { id, status } = conversation;
   const isClosed = status === "closed" || status === "spam";
   return (
-    <header class="thread-header">
-      <button type="button" class="plain icon leave" aria-label={texts.thread.back} onClick={onLeave}>
+    <header class="conversation-header">
+      <button type="button" class="plain icon leave" aria-label={texts.conversation.back} onClick={onLeave}>
         <Icon name="back" />
       </button>
-      <h2 class="thread-name" title={nameOf(context)}>
+      <h2 class="conversation-name" title={nameOf(context)}>
         {nameOf(context)}
       </h2>
       <div class="row">
@@ -34,11 +34,11 @@ export function ThreadHeader({ context, onLeave, onChange, isPanelOpen, onToggle
           type="button"
           data-key="e"
           onClick={() => void setClosed(id, !isClosed, onChange)}
-          title={isClosed ? texts.thread.reopen : texts.close}
-          aria-label={isClosed ? texts.thread.reopen : texts.close}
+          title={isClosed ? texts.conversation.reopen : texts.close}
+          aria-label={isClosed ? texts.conversation.reopen : texts.close}
         >
           <Icon name={isClosed ? "reopen" : "archive"} size={18} />
-          <span class="wide-only">{isClosed ? texts.thread.reopen : texts.close}</span>
+          <span class="wide-only">{isClosed ? texts.conversation.reopen : texts.close}</span>
         </button>
         <MoreMenu context={context} onChange={onChange} />
         <button
@@ -52,7 +52,7 @@ export function ThreadHeader({ context, onLeave, onChange, isPanelOpen, onToggle
           <Icon name="info" />
         </button>
       </div>
-      <p class="small muted thread-state">{describeState(context)}</p>
+      <p class="small muted conversation-state">{describeState(context)}</p>
     </header>
   );
 }
@@ -69,29 +69,29 @@ function MoreMenu({ context, onChange }: Pick<Props, "context" | "onChange">) {
     <Menu label={texts.more} class="icon" button={<Icon name="more" />}>
       {status === "snoozed" && (
         <button type="button" onClick={() => void setClosed(id, false, onChange)}>
-          {texts.thread.wake}
+          {texts.conversation.wake}
         </button>
       )}
       {statuses.includes("snoozed") && (
         <>
-          <h3>{texts.thread.snooze}</h3>
+          <h3>{texts.conversation.snooze}</h3>
           {snoozeNames.map((time) => (
             <button type="button" key={time} onClick={() => void snooze(id, time, onChange)}>
-              {texts.thread.snoozeTimes[time]}
+              {texts.conversation.snoozeTimes[time]}
             </button>
           ))}
         </>
       )}
-      <h3>{texts.thread.mark}</h3>
+      <h3>{texts.conversation.mark}</h3>
       <button type="button" onClick={() => void change({ is_favorite: !is_favorite })}>
-        {is_favorite ? texts.thread.noFavorite : texts.thread.favorite}
+        {is_favorite ? texts.conversation.noFavorite : texts.conversation.favorite}
       </button>
       <button type="button" disabled={is_unread} onClick={() => void change({ is_unread: true })}>
-        {texts.thread.markUnread}
+        {texts.conversation.markUnread}
       </button>
       {statuses.includes("spam") && (
         <button type="button" onClick={() => void markSpam(id, status, onChange)}>
-          {texts.thread.spam}
+          {texts.conversation.spam}
         </button>
       )}
     </Menu>
@@ -106,10 +106,12 @@ function describeState({ conversation }: Context): string {
   const { snoozed_until } = conversation;
   const left = is_within_24h_window && window_expires_at ? formatTimeLeft(window_expires_at) : null;
   return [
-    snoozed_until === null ? texts.statuses[status] : texts.thread.snoozedUntil(formatMoment(snoozed_until)),
+    snoozed_until === null
+      ? texts.statuses[status]
+      : texts.conversation.snoozedUntil(formatMoment(snoozed_until)),
     phone_number,
     assigned_to_name ?? texts.panel.unassigned,
-    left === null ? texts.thread.windowClosed : texts.list.windowOpen(left),
+    left === null ? texts.conversation.windowClosed : texts.list.windowOpen(left),
   ]
     .filter(Boolean)
     .join(" · ");

@@ -6,7 +6,7 @@ import type { Message } from "./open-conversation.ts";
 export function MessageContent({ message }: { message: Message }) {
   const { deleted_at, text, media, template, interactive, reply, summary, referral, type } = message;
   if (deleted_at) {
-    return <p class="text muted">{texts.thread.deleted}</p>;
+    return <p class="text muted">{texts.conversation.deleted}</p>;
   }
   return (
     <>
@@ -14,10 +14,12 @@ export function MessageContent({ message }: { message: Message }) {
       {text && <p class="text">{text.body}</p>}
       {reply && <p class="text">{reply.title}</p>}
       {summary && <p class="text">{summary}</p>}
-      {referral && <p class="muted">{texts.thread.cameBy(referral.headline ?? referral.source_id ?? "")}</p>}
+      {referral && (
+        <p class="muted">{texts.conversation.cameBy(referral.headline ?? referral.source_id ?? "")}</p>
+      )}
       {template && <TemplateText template={template} />}
       {interactive && <Choices interactive={interactive} />}
-      {type === "unsupported" && <p class="text muted">{texts.thread.unsupported}</p>}
+      {type === "unsupported" && <p class="text muted">{texts.conversation.unsupported}</p>}
     </>
   );
 }
@@ -42,7 +44,7 @@ export function MediaFileView({
 }) {
   // Files of other origins are not loaded: the page makes no request elsewhere.
   const path = pathOfOwnFile(url);
-  const name = file_name ?? texts.messageTypes[type] ?? texts.thread.file;
+  const name = file_name ?? texts.messageTypes[type] ?? texts.conversation.file;
   if (path && (type === "image" || type === "sticker")) {
     return (
       <a href={path} target="_blank" rel="noreferrer">
@@ -175,7 +177,7 @@ interface Offers {
 /** The labels of what the contact can tap besides buttons and rows, as the channel shows them. */
 export function offerLabels(interactive: Offers): readonly string[] {
   const { link, form, order_details: order } = interactive;
-  const { offers } = texts.thread;
+  const { offers } = texts.conversation;
   const labels = [
     link && `${link.title}: ${link.url}`,
     form?.button,

@@ -1,7 +1,4 @@
-/**
- * The conversation that the thread shows: its context, and its messages from the newest one back without a
- * gap.
- */
+/** The open conversation: its context, and its messages from the newest one back without a gap. */
 import { batch, type Signal, signal } from "@preact/signals";
 import { type LiveEvent, listen } from "../../live/live.ts";
 import { createRefresher } from "../../live/refresh.ts";

@@ -12,9 +12,9 @@ import { forgetShown } from "../compose/outbox.ts";
 import { ContactPanel } from "../panel/contact-panel.tsx";
 import { describeOthers, usePresence } from "../presence.ts";
 import { unreadMentions } from "../unread.ts";
+import { ConversationHeader } from "./conversation-header.tsx";
 import { MessageLog } from "./message-log.tsx";
 import { type Message, type OpenConversation, openConversation } from "./open-conversation.ts";
-import { ThreadHeader } from "./thread-header.tsx";
 
 interface Props {
   readonly id: string;
@@ -23,7 +23,7 @@ interface Props {
   readonly hasPanel?: boolean;
 }
 
-export function ThreadPane({ id, onLeave, hasPanel = isWide() }: Props) {
+export function ConversationPane({ id, onLeave, hasPanel = isWide() }: Props) {
   const conversation = useMemo(() => openConversation(id), [id]);
   const isPanelOpen = useSignal(hasPanel);
   const quoted = useSignal<Message | null>(null);
@@ -42,18 +42,18 @@ export function ThreadPane({ id, onLeave, hasPanel = isWide() }: Props) {
 
   if (context === null) {
     return (
-      <section class="thread-pane empty" aria-label={texts.thread.title}>
+      <section class="conversation-pane empty" aria-label={texts.conversation.title}>
         {error === null ? texts.loading : <p class="error">{describeError(error)}</p>}
         <button type="button" onClick={onLeave}>
-          {texts.thread.back}
+          {texts.conversation.back}
         </button>
       </section>
     );
   }
   return (
     <>
-      <section class="thread-pane" aria-label={texts.thread.title}>
-        <ThreadHeader
+      <section class="conversation-pane" aria-label={texts.conversation.title}>
+        <ConversationHeader
           context={context}
           onLeave={onLeave}
           onChange={conversation.refresh}

@@ -8,11 +8,11 @@ export function NoteBubble({ note: { author, created_at, text, mentions } }: { n
   return (
     <li class="bubble note">
       <p class="small muted">
-        {texts.thread.note} · {describeSender(author)} ·{" "}
+        {texts.conversation.note} · {describeSender(author)} ·{" "}
         <time datetime={created_at} title={formatComplete(created_at)}>
           {formatClock(created_at)}
         </time>
-        {mentions.length > 0 && ` · ${texts.thread.noteFor(mentions.map(nameOfPerson))}`}
+        {mentions.length > 0 && ` · ${texts.conversation.noteFor(mentions.map(nameOfPerson))}`}
       </p>
       <p class="text">{text}</p>
     </li>
