@@ -58,7 +58,7 @@ export const people = {
     open: "Deactivate …",
     title: (name: string) => `Deactivate ${name}?`,
     about:
-      "The person can't sign in any more and gets no new conversations. All sessions end, and so do the keys that the person has created. Conversations stay assigned. You can activate the person again; the ended keys stay ended.",
+      "The person can't sign in any more and gets no new conversations. All sessions end, and so do the keys that the person has created. Webhooks that the person has created go on. Conversations stay assigned. You can activate the person again; the ended keys stay ended.",
     act: "Deactivate",
     done: (name: string) => `${name} is deactivated.`,
   },
