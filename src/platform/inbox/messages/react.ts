@@ -92,7 +92,10 @@ export const reactToMessage = outward({
       .executeTakeFirstOrThrow();
     const act = emoji === null ? "Remove the reaction to" : "React to";
     const target = { contact_id, to, name, text: emoji ?? "", reason: null, frozen: null };
-    return { summary: `${act} a message of ${name ?? to}`, targets: emoji === null ? [] : [target] };
+    return {
+      summary: `${act} a message of ${name === null ? to : JSON.stringify(name)}`,
+      targets: emoji === null ? [] : [target],
+    };
   },
 
   call: (intent, context) => callChannel(intent, context),
