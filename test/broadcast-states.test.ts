@@ -6,7 +6,7 @@ import { cohorts } from "../tools/cohorts/index.ts";
 import { inboxes } from "../tools/inboxes.ts";
 import { templates } from "../tools/templates/index.ts";
 import { useTestApp } from "./support/app.ts";
-import { createBroadcastHelpers, phoneNumbers } from "./support/broadcasts.ts";
+import { cancelDuring, createBroadcastHelpers, phoneNumbers } from "./support/broadcasts.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { openPhone, setFaults } from "./support/simulator.ts";
 
@@ -232,6 +232,20 @@ test("a template that a broadcast is sending can't be withdrawn, and one that is
   await call("resume", id);
   await deliver();
   expect((await get(id)).execution_status).toBe("completed");
+});
+
+test("a broadcast that is cancelled while a batch finds its template paused stays cancelled", {
+  tags: "postgres",
+}, async () => {
+  const { queries } = app.server.database;
+  const setStatus = (review_status: "approved" | "paused") =>
+    queries.updateTable("templates").set({ review_status }).where("id", "=", content.template_id).execute();
+  const { id } = await create(content);
+  await execute(id);
+  await setStatus("paused");
+  await cancelDuring(app, id, deliver);
+  await setStatus("approved");
+  expect(await get(id)).toMatchObject({ execution_status: "cancelled", paused_reason: null });
 });
 
 test("a cohort can't be deleted while a broadcast that has not begun needs it", async () => {

@@ -3,7 +3,7 @@ import { afterEach, expect, test } from "vitest";
 import { apiKeys } from "../tools/api-keys.ts";
 import { broadcasts } from "../tools/broadcasts/index.ts";
 import { startTestApp, useTestApp } from "./support/app.ts";
-import { createBroadcastHelpers } from "./support/broadcasts.ts";
+import { cancelDuring, createBroadcastHelpers } from "./support/broadcasts.ts";
 import { createBudgetHelpers, messagesADay } from "./support/budgets.ts";
 import { createChatbotHelpers } from "./support/chatbot.ts";
 import { createFlowHelpers, say, textsOf } from "./support/flows.ts";
@@ -114,6 +114,16 @@ test("a broadcast pauses at the limit, and continues when the budget renews", as
     delivered: 5,
   });
   expect((await useOf(keyId))?.messages).toMatchObject({ day: { used: 2 }, month: { used: 5 } });
+});
+
+test("a broadcast that is cancelled while a batch reaches the limit stays cancelled", {
+  tags: "postgres",
+}, async () => {
+  const { id } = await draft(826, 2);
+  const { key } = await createBudgetedKey(messagesADay(1));
+  await execute(id, key);
+  await cancelDuring(app, id, deliver);
+  expect(await stateOf(id)).toMatchObject({ execution_status: "cancelled", paused_reason: null });
 });
 
 test("a person who resumes a broadcast lets it go beyond the budget, and it is counted", async () => {

@@ -3,11 +3,13 @@
  * what became of it all.
  */
 import { sql } from "kysely";
+import type { DatabaseTransaction } from "../../src/database/database.ts";
 import { broadcasts } from "../../tools/broadcasts/index.ts";
 import { cohorts } from "../../tools/cohorts/index.ts";
 import { contacts } from "../../tools/contacts.ts";
 import type { InputOf } from "../../tools/contract/index.ts";
 import type { TestApp } from "./app.ts";
+import { commitWhenWaiting } from "./locks.ts";
 import { createTemplateHelpers } from "./templates.ts";
 
 export function createBroadcastHelpers(app: TestApp) {
@@ -61,6 +63,13 @@ export function createBroadcastHelpers(app: TestApp) {
       }
     },
   };
+}
+
+/** Cancels a broadcast in a transaction that commits when `call` waits for it. */
+export function cancelDuring(app: TestApp, id: string, call: () => Promise<unknown>): Promise<void> {
+  const cancel = (tx: DatabaseTransaction) =>
+    tx.updateTable("broadcasts").set({ execution_status: "cancelled" }).where("id", "=", id).execute();
+  return commitWhenWaiting(app, cancel, [call]);
 }
 
 /** Numbers that no other test uses; `area` is of three digits. */

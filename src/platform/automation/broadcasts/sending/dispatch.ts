@@ -8,7 +8,7 @@
 
 import { sql } from "kysely";
 import { z } from "zod";
-import type { ExclusionReason } from "../../../../../tools/broadcasts/index.ts";
+import type { ExclusionReason, PausedReason } from "../../../../../tools/broadcasts/index.ts";
 import { ReachedBudget } from "../../../../../tools/budgets.ts";
 import { Failure } from "../../../../../tools/contract/index.ts";
 import { InboxSettings } from "../../../../../tools/inboxes.ts";
@@ -73,13 +73,10 @@ export const dispatchBroadcastJob = defineJob({
   },
 
   async exhausted({ organization_id, broadcast_id }, world) {
-    await world.database.transaction(async (tx) => {
-      const broadcast = await getBroadcast(tx, organization_id, broadcast_id, { forUpdate: true });
-      if (broadcast.execution_status === "processing") {
-        const paused = { execution_status: "paused", paused_reason: "internal_error" } as const;
-        await changeBroadcast(tx, broadcast, { ...paused, now: world.now() });
-      }
-    });
+    const broadcast = { organization_id, id: broadcast_id };
+    await world.database.transaction((tx) =>
+      pauseIfProcessing(tx, broadcast, { paused_reason: "internal_error", now: world.now() }),
+    );
   },
 });
 
@@ -144,8 +141,7 @@ async function dispatchBatch(
   }
   // The template may have been paused, disabled or removed since the execution.
   if (!(await isTemplateSendable(tx, organization, broadcast.template_id))) {
-    const paused = { execution_status: "paused", paused_reason: "template_not_sendable" } as const;
-    await changeBroadcast(tx, broadcast, { ...paused, now: world.now() });
+    await pauseIfProcessing(tx, broadcast, { paused_reason: "template_not_sendable", now: world.now() });
     return "end";
   }
   const size = Math.min(batchSize, free, today?.left ?? batchSize);
@@ -158,7 +154,9 @@ async function dispatchBatch(
       template: { organization_id: organization, id: broadcast.template_id, ...template },
     });
     if (reached) {
-      await pauseAtBudget(tx, broadcast, { reached, now: world.now() });
+      const paused_budget = JSON.stringify(ReachedBudget.parse(reached));
+      const paused = { paused_reason: "budget_reached", paused_budget, now: world.now() } as const;
+      await pauseIfProcessing(tx, broadcast, paused);
       return "end";
     }
   }
@@ -224,14 +222,22 @@ async function claimPending(
   return rows;
 }
 
-async function pauseAtBudget(
+interface Pause {
+  readonly paused_reason: PausedReason;
+  readonly paused_budget?: string;
+  readonly now: Date;
+}
+
+/** The caller has not locked the broadcast, which may have been paused or cancelled meanwhile. */
+async function pauseIfProcessing(
   tx: Transaction,
-  broadcast: BroadcastRow,
-  { reached, now }: { readonly reached: ReachedLimit; readonly now: Date },
+  { organization_id, id }: Pick<BroadcastRow, "organization_id" | "id">,
+  pause: Pause,
 ): Promise<void> {
-  const paused_budget = JSON.stringify(ReachedBudget.parse(reached));
-  const paused = { execution_status: "paused", paused_reason: "budget_reached", paused_budget } as const;
-  await changeBroadcast(tx, broadcast, { ...paused, now });
+  const broadcast = await getBroadcast(tx, organization_id, id, { forUpdate: true });
+  if (broadcast.execution_status === "processing") {
+    await changeBroadcast(tx, broadcast, { execution_status: "paused", ...pause });
+  }
 }
 
 interface Batch {
