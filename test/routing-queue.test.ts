@@ -1,13 +1,16 @@
 /** The routing queue: who waits, who is assigned next, escalation to further tiers, and requeueing. */
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
+import type { DatabaseTransaction } from "../src/database/database.ts";
 import { connectModules, type World } from "../src/platform/foundation/kernel/index.ts";
 import { activePolicies, matchPolicies, readFacts } from "../src/platform/inbox/routing/index.ts";
 import { modules } from "../src/platform/index.ts";
+import { conversations } from "../tools/conversations.ts";
 import { routing } from "../tools/routing.ts";
 import { teams } from "../tools/teams.ts";
 import { users } from "../tools/users.ts";
 import { silentLog } from "./support/app.ts";
+import { commitWhenWaiting } from "./support/locks.ts";
 import { useRoutingApp } from "./support/routing.ts";
 import { openPhone } from "./support/simulator.ts";
 import { createTeamWithMembers, findWrongChatCounts, insertAgent } from "./support/teams.ts";
@@ -153,6 +156,31 @@ test("a conversation that can't be requeued does not block others", async () => 
   });
   await app.advanceTime(120_000);
   expect((await get(other)).assigned_to).toBeNull();
+});
+
+test("a conversation that is transferred to a present agent during the sweep is not requeued", {
+  tags: "postgres",
+}, async () => {
+  const team = await createTeamWithMembers(app, {}, { Ada: {}, Bob: { is_available: false } });
+  await createPolicy(team, { strategy: "round_robin", settings: { requeue_after_seconds: 300 } });
+  const id = await write();
+  const { Ada: from_agent = "", Bob: to_agent = "" } = team.users;
+  const set = (name: string, is_available: boolean) => {
+    const member_id = team.members[name] ?? "";
+    return app.call(teams.update_team_member, { id: team.id, member_id, is_available });
+  };
+  await set("Ada", false);
+  await set("Bob", true);
+  await app.advanceTime(299_000);
+  const lockMembers = (tx: DatabaseTransaction) =>
+    tx.selectFrom("team_members").selectAll().where("team_id", "=", team.id).forUpdate().execute();
+  await commitWhenWaiting(app, lockMembers, [
+    () => app.call(conversations.transfer_conversation, { id, from_agent, to_agent }),
+    () => app.advanceTime(60_000),
+  ]);
+  expect((await get(id)).assigned_to).toBe(to_agent);
+  expect((await decisionsOf(id)).map(({ trigger }) => trigger)).toEqual(["inbound"]);
+  expect(await findWrongChatCounts(app)).toEqual([]);
 });
 
 describe("a user who is switched off", () => {

@@ -27,10 +27,10 @@ export const sweepQueueJob = defineScheduledJob({
     const now = world.now();
     const absent = await findAbsentAgents(world.database.queries, now);
     const { rows } = await rowsOf({
-      ...columnsOf("conversations", "organization_id"),
+      ...columnsOf("conversations", "organization_id", "team_id", "assigned_to"),
       conversation_id: columnOf("conversations", "id"),
     })`
-      select conversations.organization_id, conversations.id as conversation_id
+      select conversations.organization_id, conversations.team_id, assigned_to, conversations.id as conversation_id
       from ${recordset("absent", absentColumns, absent)}
       join conversations on conversations.organization_id = absent.organization_id
         and conversations.assigned_to = absent.user_id and conversations.team_id = absent.team_id
@@ -42,10 +42,12 @@ export const sweepQueueJob = defineScheduledJob({
           - make_interval(secs => (routing_policies.settings ->> 'requeue_after_seconds')::int)
       limit ${maxPerSweep}
     `.execute(world.database.queries);
-    for (const payload of rows) {
+    for (const found of rows) {
       // A failure is logged so that it does not stop the sweep; the next sweep tries the conversation again.
-      await withConversation(world, payload, requeue).catch((error: unknown) =>
-        world.log.error({ err: error, ...payload }, "Requeueing the conversation of an absent agent failed"),
+      await withConversation(world, found, (change, conversation) =>
+        requeue(change, conversation, found),
+      ).catch((error: unknown) =>
+        world.log.error({ err: error, ...found }, "Requeueing the conversation of an absent agent failed"),
       );
     }
     await serveAllQueues(world);
@@ -53,9 +55,17 @@ export const sweepQueueJob = defineScheduledJob({
 });
 
 /** Takes a conversation from an absent agent and routes it again by the same policy. */
-async function requeue(change: Change, conversation: ConversationRow): Promise<void> {
+async function requeue(
+  change: Change,
+  conversation: ConversationRow,
+  found: Pick<ConversationRow, "team_id" | "assigned_to">,
+): Promise<void> {
   const { tx, world, now } = change;
-  if (conversation.assigned_to === null || conversation.waiting_since === null) {
+  // It was found without a lock, and may have been answered, closed or reassigned meanwhile.
+  const isWaiting = conversation.status === "open" && conversation.waiting_since !== null;
+  const isReassigned =
+    conversation.team_id !== found.team_id || conversation.assigned_to !== found.assigned_to;
+  if (!isWaiting || isReassigned) {
     return;
   }
   const policies = await activePolicies(tx, conversation.organization_id);
