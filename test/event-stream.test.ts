@@ -1,5 +1,9 @@
 /** `GET /v1/events/stream`: events as they happen. */
+import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
+import { readSnapshot } from "../src/database/query/index.ts";
+import { getEventStreams } from "../src/platform/automation/webhooks/reading/streams.ts";
+import { modules } from "../src/platform/index.ts";
 import { apiKeys } from "../tools/api-keys.ts";
 import { auth } from "../tools/auth.ts";
 import { contacts } from "../tools/contacts.ts";
@@ -9,8 +13,10 @@ import { webhooks } from "../tools/webhooks.ts";
 import { ownerEmail, ownerPassword, startTestApp, useTestApp } from "./support/app.ts";
 import { openStream, requestStream } from "./support/event-stream.ts";
 import { createOrganizationFor } from "./support/operator.ts";
+import { createWorldProbe } from "./support/world.ts";
 
-const app = useTestApp();
+const { probe, readWorld, readCaller } = createWorldProbe();
+const app = useTestApp({ enabledModules: { ...modules, probe } });
 const day = 24 * 3_600_000;
 
 let count = 0;
@@ -97,6 +103,45 @@ describe("a stream", () => {
     await app.call(users.update_user, { id: user.id, role: "agent" }, { key });
     expect(await stream.next()).toBeUndefined();
   });
+
+  test("keeps its events on demand recorded while it is open", async () => {
+    await using stream = await openStream(app, { query: { types } });
+    for (let days = 0; days < 12; days += 6) {
+      await app.advanceTime(6 * day);
+      const contact_id = await addContact();
+      expect(await stream.next()).toMatchObject({ data: { data: { contact_id } } });
+    }
+  });
+
+  test("gets nothing more while its queue is full, though others go on from the same cursor", async () => {
+    const world = await readWorld(app);
+    const caller = await readCaller(app);
+    const cursor = await readSnapshot(world.database.queries);
+    const start = { caller, types: new Set([types]), cursor, showsPresence: false };
+    const open = () => getEventStreams(world).open({ ...start, writeCursor: (text) => text });
+    const [taking, waiting] = [open(), open()];
+    const taken = taking[Symbol.asyncIterator]();
+    const waited = waiting[Symbol.asyncIterator]();
+    const count = async (stream: AsyncIterator<Uint8Array>) =>
+      String((await stream.next()).value).split("event: ").length - 1;
+    // More than the queue holds.
+    await fillEvents(60);
+    expect(await count(taken)).toBe(60);
+    await fillEvents(1);
+    expect(await count(taken)).toBe(1);
+    expect([await count(waited), await count(waited)]).toEqual([60, 1]);
+    taking.close();
+    waiting.close();
+  });
+
+  /** Records events of 10 kB. */
+  async function fillEvents(count: number): Promise<void> {
+    await sql`
+      insert into events (organization_id, id, type, body, order_key, created_at)
+      select organizations.id, 'evt_' || gen_random_uuid(), ${types}, to_json(repeat('x', 10000))::text, '', ${app.now().toISOString()}
+      from generate_series(1, ${count}::int), (select id from organizations order by id limit 1) as organizations
+    `.execute(app.server.database.queries);
+  }
 
   test("says that older events are missing", async () => {
     const stream = await openStream(app, { query: { types } });

@@ -10,6 +10,7 @@ import { readSnapshot } from "../../../../database/query/index.ts";
 import { findEndedCallers } from "../../../account/auth/index.ts";
 import { runForCaller, type World } from "../../../foundation/kernel/index.ts";
 import { boundCursor, type EventsAfter, readPageAfter } from "./list-events.ts";
+import { recordPolled } from "./polled.ts";
 import { readPresences } from "./presence.ts";
 import { EventStream, type StreamStart } from "./stream.ts";
 
@@ -18,6 +19,8 @@ const pollEveryMs = 400;
 const heartbeatEveryMs = 15_000;
 /** How soon a stream ends after its credential has. */
 const checkEveryMs = 2_000;
+/** How often the types of the open streams are recorded again, so that their events remain recorded. */
+const recordEveryMs = 3_600_000;
 
 /** A browser needs one for all its pages. */
 const maxStreamsPerCredential = 10;
@@ -30,6 +33,8 @@ interface Group {
   isBusy: boolean;
   checkedAt: number;
   beatenAt: number;
+  /** In the time of the world. */
+  recordedAt: number;
   readonly timer: NodeJS.Timeout;
 }
 
@@ -57,6 +62,7 @@ function createEventStreams(world: World): EventStreams {
       isBusy: false,
       checkedAt: performance.now(),
       beatenAt: performance.now(),
+      recordedAt: world.now().getTime(),
       timer: setInterval(() => void advance(world, group), pollEveryMs),
     };
     groups.set(organization, group);
@@ -109,6 +115,7 @@ async function advance(world: World, group: Group): Promise<void> {
         await endRevoked(world, group);
         group.checkedAt = now;
       }
+      await recordTypes(world, group);
       await readAll(world, group);
       await showPresence(world, group);
     });
@@ -139,6 +146,14 @@ async function endRevoked({ database, now }: World, { streams }: Group): Promise
   }
 }
 
+async function recordTypes(world: World, group: Group): Promise<void> {
+  const now = world.now();
+  if (now.getTime() - group.recordedAt >= recordEveryMs) {
+    await recordPolled(world, group.organization, { types: typesOf([...group.streams]), now });
+    group.recordedAt = now.getTime();
+  }
+}
+
 async function showPresence({ database, now }: World, { organization, streams }: Group): Promise<void> {
   const readers = [...streams].filter(({ showsPresence }) => showsPresence);
   if (readers.length === 0) {
@@ -157,15 +172,20 @@ const maxPages = 20;
 async function readAll({ database }: World, { organization, streams }: Group): Promise<void> {
   const until = await readSnapshot(database.queries);
   for (let page = 0; page < maxPages; page += 1) {
-    const [first] = [...streams].filter((stream) => stream.cursor !== until && !stream.isFull);
+    const behind = [...streams].filter(({ cursor, isFull }) => cursor !== until && !isFull);
+    const [first] = behind;
     if (!first) {
       return;
     }
-    const readers = [...streams].filter(({ cursor }) => cursor === first.cursor);
-    const types = [...new Set(readers.flatMap((reader) => [...reader.types]))];
+    const readers = behind.filter(({ cursor }) => cursor === first.cursor);
+    const types = typesOf(readers);
     const after = boundCursor(first.cursor, until);
     deliver(readers, await readPageAfter(database.queries, organization, { after, types }));
   }
+}
+
+function typesOf(streams: readonly EventStream[]): readonly string[] {
+  return [...new Set(streams.flatMap(({ types }) => [...types]))];
 }
 
 function deliver(readers: readonly EventStream[], { events, next }: EventsAfter): void {
