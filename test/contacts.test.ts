@@ -246,6 +246,9 @@ describe("tags of a new contact", () => {
 
 test("a change of tags says which tags are added or removed", async () => {
   const { data } = await app.call(contacts.create_contact, { phone_number: "+14155550135" });
-  const failure = await expectFailure(app.call(contacts.tag_contact, { id: data.id }));
-  expect(failure).toMatchObject({ status: 400, error: { param: "add" } });
+  const tag = (change: object) => expectFailure(app.call(contacts.tag_contact, { id: data.id, ...change }));
+  expect(await tag({})).toMatchObject({ status: 400, error: { param: "add" } });
+  const both = await tag({ add: ["new", "VIP"], remove: ["vip"] });
+  expect(both).toMatchObject({ status: 400, error: { param: "remove" } });
+  expect(both.message).toContain("not in both");
 });

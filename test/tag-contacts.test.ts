@@ -59,6 +59,7 @@ describe("it is rejected", () => {
     ["without an audience", { add: ["x"] }, "cohort_id"],
     ["with two audiences", { cohort_id: "coh_x", query: {}, add: ["x"] }, "query"],
     ["without tags", { query: {} }, "add"],
+    ["with a tag in add and remove", { query: {}, add: ["VIP"], remove: ["vip "] }, "remove"],
     ["with a wrong query", { query: { attribute: "shoe" }, add: ["x"] }, "query.attribute"],
   ])("%s", async (_, input, param) => {
     expect(await expectFailure(app.call(cohorts.tag_contacts, input))).toMatchObject({

@@ -46,8 +46,23 @@ const name = z.string().trim().max(255).describe("Display name");
 const attributes = metadata.describe('Custom attributes, like {"tier":"gold"}');
 const contactId = id("Contact", "list_contacts");
 export const sentTags = tags.unwrap().optional();
-export const noTags = "Send tags in add, in remove, or in both.";
 const newTags = sentTags.describe("Needs contacts:manage");
+
+interface TagChange {
+  readonly add?: readonly string[] | undefined;
+  readonly remove?: readonly string[] | undefined;
+}
+
+export function checkTagChange({ add, remove }: TagChange, context: z.core.$RefinementCtx): void {
+  if (add === undefined && remove === undefined) {
+    context.addIssue({ code: "custom", path: ["add"], message: "Send tags in add, in remove, or in both." });
+  }
+  if (add?.some((name) => remove?.includes(name))) {
+    const message = "Send a tag in add or in remove, and not in both.";
+    context.addIssue({ code: "custom", path: ["remove"], message });
+  }
+}
+
 const profile = { name: name.optional(), metadata: attributes.optional(), tags: newTags };
 
 export const contacts = {
@@ -156,11 +171,7 @@ export const contacts = {
         add: sentTags.describe("For example vip"),
         remove: sentTags.describe("Tags"),
       })
-      .superRefine(({ add, remove }, context) => {
-        if (add === undefined && remove === undefined) {
-          context.addIssue({ code: "custom", path: ["add"], message: noTags });
-        }
-      }),
+      .superRefine(checkTagChange),
     output: one(Contact),
     hints: {
       destructive: yes("Nothing records which tags were removed."),

@@ -1,6 +1,6 @@
 /** Cohorts: saved filters that select the contacts of a broadcast. */
 import { z } from "zod";
-import { Contact, noTags, sentTags } from "../contacts.ts";
+import { Contact, checkTagChange, sentTags } from "../contacts.ts";
 import {
   DeletionResult,
   describedForTools,
@@ -189,7 +189,7 @@ export const cohorts = {
         add: sentTags.describe("For example vip"),
         remove: sentTags.describe("Tags"),
       })
-      .superRefine(({ cohort_id, query, add, remove }, context) => {
+      .superRefine(({ cohort_id, query }, context) => {
         if ((cohort_id === undefined) === (query === undefined)) {
           context.addIssue({
             code: "custom",
@@ -197,10 +197,8 @@ export const cohorts = {
             message: "Send cohort_id or query, and not both.",
           });
         }
-        if (add === undefined && remove === undefined) {
-          context.addIssue({ code: "custom", path: ["add"], message: noTags });
-        }
-      }),
+      })
+      .superRefine(checkTagChange),
     output: one(
       z.object({
         /** Contacts that had other tags before. */
