@@ -91,6 +91,7 @@ describe("the failure of an unreadable file says what to do", () => {
     const report = await importText(`phone,name\n${good(1_000)}${row}+14155550113,After\n`);
     expect(report).toMatchObject({ status: "failed", total: 1_000, failure: expect.stringMatching(failure) });
     expect(report.failure).toContain(failure.source.includes("empty") ? "from line 1" : "from line 1002 on");
+    expect(report.failure).toMatch(/ Then import the file again\.$/);
   });
 });
 

@@ -26,7 +26,7 @@ export const buildCohortJob = defineJob({
         // Aborted by the shutdown, not by an error of the file.
         return { runAgainAt: world.now() };
       }
-      const failure = explainFileError(error);
+      const failure = explainFileError(error, "Then create the cohort again.");
       if (failure === undefined) {
         throw error;
       }
@@ -38,6 +38,7 @@ export const buildCohortJob = defineJob({
     await finish(world, payload, "An internal error occurred; create the cohort again.");
   },
 });
+
 async function build(payload: CohortBuild, world: World): Promise<Outcome> {
   const cohort = await findBuilding(payload, world);
   if (!cohort) {

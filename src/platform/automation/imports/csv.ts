@@ -26,7 +26,7 @@ export interface CsvRow {
   readonly cells: readonly string[];
 }
 
-/** The file can't be read, or can't be read further. The message is for the user. */
+/** The file can't be read, or can't be read further. The message is for the user; see `explainFileError`. */
 export class UnreadableFileError extends Error {
   override readonly name = "UnreadableFileError";
 }
@@ -178,7 +178,7 @@ function isCsvError(error: unknown): error is CsvError {
 
 function explain(code: string, line: number): string {
   const reason = reasons[code] ?? "it is not CSV";
-  return `The file can't be read from line ${line} on: ${reason}. The rows before were imported; correct the file, and import it again.`;
+  return `The file can't be read from line ${line} on: ${reason}. The rows before were read. Correct the file from there on.`;
 }
 
 const unclosedQuote = "a quotation mark is not closed, or the row is longer than 128 kB";

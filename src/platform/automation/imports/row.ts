@@ -46,7 +46,7 @@ const maxTagsText = 2 * tagLimits.count * tagLimits.length;
 export function readHeader(cells: readonly string[]): ImportColumns {
   if (cells.length > maxColumns) {
     throw new UnreadableFileError(
-      `The first line has more than ${maxColumns} columns: delete those that are not needed, and import the file again.`,
+      `The first line has more than ${maxColumns} columns: delete those that are not needed.`,
     );
   }
   const columns = cells.map((cell): Column => {
@@ -59,7 +59,7 @@ export function readHeader(cells: readonly string[]): ImportColumns {
   });
   if (!columns.includes("phone_number")) {
     throw new UnreadableFileError(
-      `There is no column named phone_number or phone among the ${cells.length} columns of the first line: rename the column with the phone numbers, and import the file again.`,
+      `There is no column named phone_number or phone among the ${cells.length} columns of the first line: rename the column with the phone numbers.`,
     );
   }
   const titles = columns.map((column) => (typeof column === "object" ? `.${column.attribute}` : column));
@@ -67,7 +67,7 @@ export function readHeader(cells: readonly string[]): ImportColumns {
   if (second >= 0) {
     const first = titles.indexOf(titles[second]) + 1;
     throw new UnreadableFileError(
-      `The columns ${first} and ${second + 1} of the first line have the same meaning: rename or delete one of them, and import the file again.`,
+      `The columns ${first} and ${second + 1} of the first line have the same meaning: rename or delete one of them.`,
     );
   }
   return columns;
@@ -124,7 +124,7 @@ function readNumber(text: string, region: PhoneRegion): string {
   const reading = readPhone(text, region);
   if (reading.reason !== undefined) {
     const explain = (reason: string) =>
-      `The phone number is not valid. ${reason} Write it with the country code, like +14155550123, or set default_country (PUT /v1/organization), and import the file again.`;
+      `The phone number is not valid. ${reason} Write it with the country code, like +14155550123, or set default_country (PUT /v1/organization).`;
     throw new RejectedRowError(explain(reading.reason), explain(reading.rule));
   }
   return reading.number;

@@ -39,7 +39,7 @@ export async function commitRows(file: AsyncIterable<Uint8Array>, reader: RowRea
       columns ??= reader.readHeader(row.cells);
       if (position >= maxImportRows) {
         throw new UnreadableFileError(
-          `The file has more than ${maxImportRows} rows. The first ${maxImportRows} were imported; import the others as a separate file.`,
+          `The file has more than ${maxImportRows} rows. The first ${maxImportRows} were read. Move the others to a separate file.`,
         );
       }
       position += 1;
@@ -58,7 +58,7 @@ export async function commitRows(file: AsyncIterable<Uint8Array>, reader: RowRea
   }
   if (!columns) {
     throw new UnreadableFileError(
-      "The file is empty: it needs a line with the column names, and one line for each contact.",
+      "The file is empty: it needs a line with the column names, and one line for each contact. Add them.",
     );
   }
   await batches.commit(columns, position);
@@ -89,10 +89,13 @@ function createBatches({ world, commit }: RowReader) {
   };
 }
 
-/** The message for the user if the file or its URL caused the error; undefined for an internal error. */
-export function explainFileError(error: unknown): string | undefined {
+/**
+ * The message for the user if the file or its URL caused the error; undefined for an internal error. `next`
+ * says what to do once the file is corrected.
+ */
+export function explainFileError(error: unknown, next: string): string | undefined {
   if (error instanceof UnreadableFileError) {
-    return error.message;
+    return `${error.message} ${next}`;
   }
   if (error instanceof Failure && error.status < 500) {
     const { message, fix } = error.body().error;

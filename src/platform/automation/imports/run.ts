@@ -38,7 +38,7 @@ export const runImportJob = defineJob({
         // Aborted by the shutdown, not by an error of the file.
         return { runAgainAt: world.now() };
       }
-      const failure = explainFileError(error);
+      const failure = explainFileError(error, "Then import the file again.");
       if (failure === undefined) {
         throw error;
       }
