@@ -5,6 +5,7 @@ import { phoneKey } from "../src/platform/account/phone/index.ts";
 import { contacts } from "../tools/contacts.ts";
 import { conversations } from "../tools/conversations.ts";
 import { messages } from "../tools/messages/index.ts";
+import { webhooks } from "../tools/webhooks.ts";
 import { useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { openPhone } from "./support/simulator.ts";
@@ -121,6 +122,21 @@ describe("a contact without a visible number", () => {
     const byNumber = await openPhone(app, "+14155550205").write("me again");
     expect(byNumber.conversation_id).toBe(conversation_id);
     expect((await app.call(contacts.list_contacts, { search: "0205" })).meta.total).toBe(1);
+  });
+
+  test("is reported as changed when the number becomes known", async () => {
+    const types = "contact.updated";
+    const identity = { user_id: "US.11", name: "Bo" };
+    const { conversation_id } = await openPhone(app, "US.11").write("hi", { ...identity, from: undefined });
+    const { contact_id } = await getConversation(conversation_id);
+    const { cursor: after } = (await app.call(webhooks.list_events, { types })).meta;
+    await openPhone(app, "+14155550207").write("it's me", identity);
+    await openPhone(app, "+14155550207").write("me again", { ...identity, username: "bo.l" });
+    const { data: events } = await app.call(webhooks.list_events, { types, after });
+    const actor = { type: "system" };
+    expect(events).toMatchObject([
+      { data: { contact_id, fields: ["phone_number"], opted_out: false, actor } },
+    ]);
   });
 
   test("is one contact when several messages arrive at once", { tags: "both" }, async () => {

@@ -11,6 +11,7 @@ import { together } from "../../../../database/transaction.ts";
 import { countryOf } from "../../../account/phone/index.ts";
 import type { Change, Transaction } from "../../../foundation/kernel/index.ts";
 import { normalizedAtAfterChange } from "../conditions/index.ts";
+import { emitUpdated, isUpdateListenedTo } from "../emit.ts";
 import { type Identity, identitiesOf, shownIdentities } from "../identities/index.ts";
 import { searchTextOf } from "../search.ts";
 import { createContacts, type NewContact } from "./create.ts";
@@ -70,9 +71,9 @@ export async function findOrCreateContacts(
 }
 
 /** The persons who are contacts, with the identities that are new. */
-async function findKnown({ tx, now }: Change, organization: string, people: readonly NewContact[]) {
+async function findKnown(change: Change, organization: string, people: readonly NewContact[]) {
   const wanted = people.map(({ identities }) => identitiesOf(identities));
-  const ownersOf = await findOwners(tx, organization, wanted);
+  const ownersOf = await findOwners(change.tx, organization, wanted);
   const known = await together(
     ...people.map(async (person, index) => {
       const owners = ownersOf(index);
@@ -85,7 +86,8 @@ async function findKnown({ tx, now }: Change, organization: string, people: read
       const added = identities.filter(({ kind }) => !kinds.has(kind));
       const conflicting = owners.filter((owner) => owner.contact.id !== contact.id).map(({ kind }) => kind);
       const found = { contact, created: false, conflicting };
-      return [person, await addIdentities(tx, found, { added, identities: person.identities, now })] as const;
+      const { identities: given } = person;
+      return [person, await addIdentities(change, found, { added, identities: given })] as const;
     }),
   );
   return known.flatMap((one) => (one ? [one] : []));
@@ -112,14 +114,13 @@ function chooseOwner(owners: readonly Owner[], identities: readonly Identity[]):
 interface AddedIdentities {
   readonly added: readonly Identity[];
   readonly identities: NewContact["identities"];
-  readonly now: Date;
 }
 
 /** Adds identities that had no owner when they were read. */
 async function addIdentities(
-  tx: Transaction,
+  { tx, now, actor }: Change,
   result: FoundContact,
-  { added, identities, now }: AddedIdentities,
+  { added, identities }: AddedIdentities,
 ): Promise<FoundContact> {
   if (added.length === 0) {
     return result;
@@ -137,7 +138,7 @@ async function addIdentities(
   const { phone_number, ...columns } = shownIdentities(identities, kinds);
   // The contact keeps the number that was stored first.
   const number = result.contact.phone_number === null ? phone_number : undefined;
-  const contact = await ofOrganization(tx, organization_id)
+  const { is_listened_to, ...contact } = await ofOrganization(tx, organization_id)
     .updateTable("contacts")
     .set({
       ...columns,
@@ -150,7 +151,11 @@ async function addIdentities(
     })
     .where("id", "=", id)
     .returningAll()
+    .returning(isUpdateListenedTo.as("is_listened_to"))
     .executeTakeFirstOrThrow();
+  if (is_listened_to && number) {
+    emitUpdated({ tx, actor }, contact, ["phone_number"]);
+  }
   const rejected = added.filter(({ kind }) => !kinds.has(kind));
   const conflicts = await findConflicts(tx, contact, rejected);
   return { ...result, contact, conflicting: [...result.conflicting, ...conflicts] };
