@@ -76,6 +76,17 @@ test("a person with a new number and id keeps the conversation", async () => {
   expect((await contactOf()).id).not.toBe(before.id);
 });
 
+test("a person with a new number is found by it and by the name, and not by the former number", async () => {
+  const [from, to] = ["14155550152", "14155550153"];
+  const before = inboundText("before", { from });
+  const contact = { wa_id: from, profile: { name: "Zoë Moves" } };
+  await deliver(app, inbox, messagesChange({ messages: [before], contacts: [contact] }));
+  await deliver(app, inbox, messagesChange({ messages: [moved(from, to)] }));
+  const find = async (search: string) =>
+    (await app.call(contacts.list_contacts, { search })).data.map(({ phone_number }) => phone_number);
+  expect(await Promise.all(["zoe moves", to, from].map(find))).toEqual([[`+${to}`], [`+${to}`], []]);
+});
+
 test("the conversation is kept in each order of the reports before, of and after the change", async () => {
   const numbers = (last: number) => [`1415555${last}`, `1415555${last + 1}`] as const;
   const texts = async () => {

@@ -19,11 +19,12 @@ export async function moveIdentities(
   organization: string,
   { from, to }: Pick<IdentityMove, "from" | "to">,
 ): Promise<string | undefined> {
-  const contact_id = await findOwner(tx, organization, identitiesOf(from));
+  const contact = await findOwner(tx, organization, identitiesOf(from));
   const rest = identitiesOf(to);
-  if (contact_id === undefined || rest.length === 0) {
-    return contact_id;
+  if (contact === undefined || rest.length === 0) {
+    return contact?.id;
   }
+  const { id: contact_id, name, phone_number, username } = contact;
   const kinds: ReadonlySet<string> = new Set(rest.map(({ kind }) => kind));
   // The channel's own form of the number goes with the number.
   const lost = kinds.has("phone") ? [...kinds, "wa_id"] : [...kinds];
@@ -45,6 +46,7 @@ export async function moveIdentities(
     .where("kind", "in", lost)
     .execute();
   const created_at = now.toISOString();
+  const shown = shownIdentities(to, kinds);
   await tx
     .insertInto("contact_identities")
     .values(rest.map((identity) => ({ organization_id: organization, contact_id, created_at, ...identity })))
@@ -53,9 +55,9 @@ export async function moveIdentities(
   const moved = await ofOrganization(tx, organization)
     .updateTable("contacts")
     .set({
-      ...shownIdentities(to, kinds),
+      ...shown,
       ...(to.phone ? { country: countryOf(to.phone) } : {}),
-      search_text: sql<string>`search_text || ' ' || ${searchTextOf(to.phone)}`,
+      search_text: searchTextOf(name, shown.phone_number ?? phone_number, shown.username ?? username),
       normalized_at: normalizedAtAfterChange(now),
       updated_at: created_at,
     })
@@ -74,13 +76,13 @@ async function findOwner(tx: Change["tx"], organization: string, identities: rea
   for (const identity of identities) {
     const owner = await ofOrganization(tx, organization)
       .selectFrom("contacts")
-      .select("id")
+      .select(["id", "name", "phone_number", "username"])
       .where("id", "=", idOfOwner(organization, identity))
       .where("erased_at", "is", null)
       .forUpdate()
       .executeTakeFirst();
     if (owner) {
-      return owner.id;
+      return owner;
     }
   }
   return undefined;
