@@ -52,6 +52,18 @@ test.each([
   expect(replies).toEqual([expect.stringContaining("Reply START")]);
 });
 
+test("a stop word leaves the texts that conditions compare normalized", async () => {
+  const number = newNumber();
+  await writeAll(number, "hi");
+  const { id } = await writeAll(number, "stop");
+  const { normalized_at, updated_at } = await app.server.database.queries
+    .selectFrom("contacts")
+    .select(["normalized_at", "updated_at"])
+    .where("id", "=", id)
+    .executeTakeFirstOrThrow();
+  expect(normalized_at).toBe(updated_at);
+});
+
 test("a stop word that arrives several times at once is confirmed once", async () => {
   const number = newNumber();
   await writeAll(number, "hi");

@@ -6,6 +6,7 @@ import type { Selectable } from "kysely";
 import { ofOrganization } from "../../../database/query/index.ts";
 import type { Tables } from "../../../database/schema/index.ts";
 import type { Change } from "../../foundation/kernel/index.ts";
+import { normalizedAtAfterChange } from "./conditions/index.ts";
 import { emitUpdated, isUpdateListenedTo } from "./emit.ts";
 
 type Contact = Selectable<Tables["contacts"]>;
@@ -43,7 +44,12 @@ export async function changeConsent(
   }
   const changed = await ofOrganization(tx, organization_id)
     .updateTable("contacts")
-    .set({ opted_out, consent_at: at, updated_at: now.toISOString() })
+    .set({
+      opted_out,
+      consent_at: at,
+      normalized_at: normalizedAtAfterChange(now),
+      updated_at: now.toISOString(),
+    })
     .where("id", "=", id)
     .returning(["organization_id", "id", "opted_out", "blocked_at"])
     .returning(isUpdateListenedTo.as("is_listened_to"))
