@@ -1,4 +1,5 @@
 /** Counts the members of a new cohort in a job, so that creating the cohort does not wait. */
+import { sql } from "kysely";
 import { z } from "zod";
 import { ofOrganization } from "../../../database/query/index.ts";
 import { defineJob } from "../../foundation/kernel/index.ts";
@@ -12,7 +13,7 @@ export const countCohortJob = defineJob({
     const { queries } = world.database;
     const cohort = await ofOrganization(queries, organization_id)
       .selectFrom("cohorts")
-      .select(["type", "query"])
+      .select(["type", "query", sql<string>`query::text`.as("version")])
       .where("id", "=", cohort_id)
       .executeTakeFirst();
     if (!cohort) {
@@ -23,6 +24,8 @@ export const countCohortJob = defineJob({
       .updateTable("cohorts")
       .set({ contact_count })
       .where("id", "=", cohort_id)
+      // An update has counted its query itself.
+      .where(sql<boolean>`query::text = ${cohort.version}`)
       .execute();
     return undefined;
   },
