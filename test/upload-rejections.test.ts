@@ -1,6 +1,6 @@
 /** Rejected and interrupted uploads: the error of each, and that nothing stays stored. */
 import { once } from "node:events";
-import { mkdtemp, open, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, open, readdir, rm, rmdir, writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -238,6 +238,28 @@ describe("an invalid form", () => {
     expect([await listFiles(), await listRows()]).toEqual(before);
     expect((await send(multipartForm({ bytes: png }))).status).toBe(201);
   });
+});
+
+test("an unfinished file that can't be deleted does not keep the others, and is deleted later", async () => {
+  const files = await listFiles();
+  const { data: first } = await send(multipartForm({ bytes: png }));
+  const [path = ""] = (await listFiles()).filter((file) => !files.includes(file));
+  const { data: second } = await send(multipartForm({ bytes: png }));
+  const ids = [first.id, second.id];
+  await app.server.database.queries
+    .updateTable("uploads")
+    .set({ status: "arriving" })
+    .where("id", "in", ids)
+    .execute();
+  const listLeft = async () => (await listRows()).map(({ id }) => id).filter((id) => ids.includes(id));
+  // The disk storage can't delete a folder.
+  await rm(path);
+  await mkdir(path);
+  await app.advanceTime(3 * 3_600_000);
+  expect(await listLeft()).toEqual([first.id]);
+  await rmdir(path);
+  await app.advanceTime(3_600_000);
+  expect(await listLeft()).toEqual([]);
 });
 
 test("a file that the disk fails to write is not stored", async () => {

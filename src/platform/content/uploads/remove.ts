@@ -8,6 +8,7 @@ import {
   defineJob,
   defineScheduledJob,
   type Transaction,
+  type World,
   type WriteContext,
 } from "../../foundation/kernel/index.ts";
 import { getAccessibleUpload } from "./access.ts";
@@ -15,6 +16,8 @@ import { discardFile } from "./receive.ts";
 
 /** Receiving a file never takes longer. */
 const maxReceiveMs = 3_600_000;
+/** Unfinished uploads that are read at once. */
+const batchSize = 1_000;
 
 /** @throws Failure `upload_not_found`, `insufficient_scope`. */
 export async function deleteUpload(context: WriteContext, id: string): Promise<void> {
@@ -81,15 +84,32 @@ export const deleteUnfinishedUploadsJob = defineScheduledJob({
 
   async run(world) {
     const before = new Date(world.now().getTime() - maxReceiveMs).toISOString();
-    const unfinished = await world.database.queries
-      .selectFrom("uploads")
-      .select(["organization_id", "id", "key"])
-      .where("status", "=", "arriving")
-      .where("created_at", "<", before)
-      .limit(1000)
-      .execute();
-    for (const file of unfinished) {
-      await discardFile(world, file);
+    let hasMore = true;
+    while (hasMore) {
+      hasMore = await deleteUnfinished(world, before);
     }
   },
 });
+
+/**
+ * Deletes a batch of files, and returns whether there may be more. A file that can't be deleted is left to
+ * the next run; if no file of the batch can be deleted, so are all others.
+ */
+async function deleteUnfinished(world: World, before: string): Promise<boolean> {
+  const unfinished = await world.database.queries
+    .selectFrom("uploads")
+    .select(["organization_id", "id", "key"])
+    .where("status", "=", "arriving")
+    .where("created_at", "<", before)
+    .orderBy("created_at")
+    .limit(batchSize)
+    .execute();
+  let failed = 0;
+  for (const file of unfinished) {
+    await discardFile(world, file).catch((error: unknown) => {
+      failed += 1;
+      world.log.error({ err: error, ...file }, "Deleting an unfinished upload failed");
+    });
+  }
+  return unfinished.length === batchSize && failed < batchSize;
+}
