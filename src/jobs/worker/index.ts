@@ -146,9 +146,9 @@ export class Worker {
       this.#failedPolls = 0;
       return result;
     } catch (error) {
-      // Only one of the two workers logs the error.
-      if (this.#failedPolls === 0 && this.#priority === "normal") {
-        this.#log.error({ err: error }, "The worker can't read its jobs and will retry");
+      if (this.#failedPolls === 0) {
+        const facts = { err: error, priority: this.#priority };
+        this.#log.error(facts, "The worker can't read its jobs and will retry");
       }
       this.#failedPolls += 1;
       const waitMs = Math.min(50 * 2 ** this.#failedPolls, maxOutageWaitMs);
