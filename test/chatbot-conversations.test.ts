@@ -34,6 +34,20 @@ const firstAttempt: Attempt = {
   backOff() {},
 };
 
+/** Makes the model's answers come after something else, until the returned function is called. */
+async function answerSlowly(meanwhile: () => Promise<unknown>) {
+  const world = await readWorld(app);
+  const languageModel: LanguageModel = {
+    model: "slow-1",
+    async complete() {
+      await meanwhile();
+      return { outcome: "answered", text: "Too late [1].", usage: null };
+    },
+  };
+  Object.assign(world, { languageModel });
+  return () => void Object.assign(world, { languageModel: undefined });
+}
+
 const hours = "What are your opening hours?";
 const answer = "Monday to Friday, 9 to 17.";
 const unknown = "Do you sell giraffes?";
@@ -95,17 +109,11 @@ describe("an inbox of the bot", () => {
     expect((await bot.contextOf(id)).chatbot).toMatchObject({ state: "ended", reason: "person_replied" });
 
     const other = "+14155550104";
-    const world = await readWorld(app);
-    const languageModel: LanguageModel = {
-      model: "slow-1",
-      async complete() {
-        await app.call(messages.send_message, { to: other, type: "text", text: { body: "A person." } });
-        return { outcome: "answered", text: "Too late [1].", usage: null };
-      },
-    };
-    Object.assign(world, { languageModel });
+    const restore = await answerSlowly(() =>
+      app.call(messages.send_message, { to: other, type: "text", text: { body: "A person." } }),
+    );
     const conversation_id = await bot.write(other, hours);
-    Object.assign(world, { languageModel: undefined });
+    restore();
     expect(await bot.sentTo(other)).toEqual(["A person."]);
     expect(await bot.turnsOf(conversation_id)).toMatchObject([{ status: "skipped", answer: null }]);
   });
@@ -125,17 +133,11 @@ describe("an inbox of the bot", () => {
   test("does not send an answer to a contact who was blocked meanwhile", async () => {
     const phone = "+14155550113";
     const { data: contact } = await app.call(contacts.create_contact, { phone_number: phone });
-    const world = await readWorld(app);
-    const languageModel: LanguageModel = {
-      model: "slow-1",
-      async complete() {
-        await app.call(contacts.update_contact, { id: contact.id, blocked: true });
-        return { outcome: "answered", text: "Too late [1].", usage: null };
-      },
-    };
-    Object.assign(world, { languageModel });
+    const restore = await answerSlowly(() =>
+      app.call(contacts.update_contact, { id: contact.id, blocked: true }),
+    );
     const id = await bot.write(phone, hours);
-    Object.assign(world, { languageModel: undefined });
+    restore();
     expect(await bot.sentTo(phone)).toEqual([]);
     expect(await bot.turnsOf(id)).toMatchObject([{ status: "skipped", reason: "blocked" }]);
   });
@@ -198,19 +200,13 @@ describe("an inbox of the bot", () => {
   test("covers earlier messages also if it does not answer the latest", async () => {
     const phone = "+14155550117";
     const { data: contact } = await app.call(contacts.create_contact, { phone_number: phone });
-    const world = await readWorld(app);
-    const languageModel: LanguageModel = {
-      model: "slow-1",
-      async complete() {
-        await app.call(contacts.update_contact, { id: contact.id, blocked: true });
-        return { outcome: "answered", text: "Too late [1].", usage: null };
-      },
-    };
-    Object.assign(world, { languageModel });
+    const restore = await answerSlowly(() =>
+      app.call(contacts.update_contact, { id: contact.id, blocked: true }),
+    );
     const { conversation_id } = await openPhone(app, phone).write("One moment");
     await openPhone(app, phone).write(hours);
     await app.advanceTime(2_000);
-    Object.assign(world, { languageModel: undefined });
+    restore();
     const turns = await bot.turnsOf(conversation_id);
     expect(turns.map(({ status }) => status)).toEqual(["covered", "skipped"]);
   });
