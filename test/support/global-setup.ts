@@ -57,7 +57,8 @@ async function build(): Promise<void> {
     return;
   }
   await promisify(execFile)(process.execPath, ["--import", "tsx", "scripts/build.ts"], {
-    env: { ...process.env, BUILD_DIR: dirname(programPath) },
+    // Vitest sets another NODE_ENV, with which Vite builds the pages for development: they are larger.
+    env: { ...process.env, NODE_ENV: "production", BUILD_DIR: dirname(programPath) },
   });
 }
 
