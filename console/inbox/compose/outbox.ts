@@ -39,6 +39,9 @@ const longestPauseMs = 15_000;
 /** The end of the last request of each conversation: its messages are sent in the order of writing. */
 const queues = new Map<string, Promise<void>>();
 
+/** Names of messages that a full or blocked storage did not take: they are sent while the page stays open. */
+const notStored = new Set<string>();
+
 export function sendLater(conversation_id: string, input: Input<"send_message">, preview: string): void {
   const outgoing: Outgoing = {
     key: crypto.randomUUID(),
@@ -63,7 +66,7 @@ export function sendAgain({ key, conversation_id, input, preview }: Outgoing): v
 
 export function discard(key: string): void {
   outbox.value = outbox.value.filter((outgoing) => outgoing.key !== key);
-  localStorage.removeItem(storageKey(key));
+  forget(key);
 }
 
 /** Forgets the messages that the page shows as the service has them. */
@@ -75,12 +78,14 @@ export function forgetShown(ids: ReadonlySet<string>): void {
 
 /** Continues what a reload or a crash of the browser interrupted. */
 export function restoreOutbox(): void {
-  const stored = Object.keys(localStorage)
+  const restored = (tryStorage((storage) => Object.keys(storage)) ?? [])
     .filter((name) => name.startsWith(storageKey("")))
     .flatMap(readStored)
-    .sort((a, b) => a.created_at.localeCompare(b.created_at));
-  outbox.value = stored.map(expire);
-  for (const outgoing of outbox.value) {
+    .sort((a, b) => a.created_at.localeCompare(b.created_at))
+    .map(expire);
+  // Messages that only this page has are in their queue already.
+  outbox.value = [...outbox.value.filter(({ key }) => notStored.has(storageKey(key))), ...restored];
+  for (const outgoing of restored) {
     if (outgoing.state !== "failed") {
       enqueue(outgoing);
     }
@@ -96,8 +101,13 @@ function readStored(name: string): Outgoing[] {
 }
 
 function expire(outgoing: Outgoing): Outgoing {
-  const age = Date.now() - Date.parse(outgoing.created_at);
-  return age < repeatableMs ? outgoing : { ...outgoing, state: "failed", problem: texts.outbox.tooOld };
+  return isTooOld(outgoing) ? { ...outgoing, ...expired } : outgoing;
+}
+
+const expired = { state: "failed", problem: texts.outbox.tooOld } as const;
+
+function isTooOld({ created_at }: Outgoing): boolean {
+  return Date.now() - Date.parse(created_at) >= repeatableMs;
 }
 
 function enqueue(outgoing: Outgoing): void {
@@ -105,7 +115,9 @@ function enqueue(outgoing: Outgoing): void {
   const before = queues.get(conversation_id) ?? Promise.resolve();
   queues.set(
     conversation_id,
-    before.then(() => withLock(key, () => deliver(outgoing))),
+    before
+      .then(() => withLock(key, () => deliver(outgoing)))
+      .catch((error) => change(key, { state: "failed", problem: describeError(error) })),
   );
 }
 
@@ -115,19 +127,31 @@ async function withLock(key: string, send: () => Promise<void>): Promise<void> {
     return send();
   }
   await navigator.locks.request(`tidings-send-${key}`, async () => {
-    if (localStorage.getItem(storageKey(key)) !== null) {
-      await send();
-    } else {
+    if (isConfirmed(key)) {
       discard(key);
+    } else {
+      await send();
     }
   });
 }
 
-async function deliver({ key, conversation_id, input }: Outgoing): Promise<void> {
+/** Whether another tab has sent the message: what is confirmed leaves the storage. */
+function isConfirmed(key: string): boolean {
+  const name = storageKey(key);
+  return !notStored.has(name) && tryStorage((storage) => storage.getItem(name)) === null;
+}
+
+async function deliver(outgoing: Outgoing): Promise<void> {
+  const { key, conversation_id, input } = outgoing;
   for (let pauseMs = firstPauseMs; outbox.value.some((one) => one.key === key); ) {
+    // The computer may have slept during the pause.
+    if (isTooOld(outgoing)) {
+      change(key, expired);
+      return;
+    }
     try {
       const { data } = await call("send_message", input, { idempotencyKey: key });
-      localStorage.removeItem(storageKey(key));
+      forget(key);
       change(key, { state: "sent", message_id: data.id });
       // The first event of the message comes when the channel has it, which may take long.
       shareChange(conversation_id);
@@ -158,10 +182,25 @@ function change(key: string, changes: Partial<Outgoing>): void {
 }
 
 function store(outgoing: Outgoing): void {
+  const name = storageKey(outgoing.key);
+  tryStorage((storage) => storage.setItem(name, JSON.stringify(outgoing)));
+  if ((tryStorage((storage) => storage.getItem(name)) ?? null) === null) {
+    notStored.add(name);
+  } else {
+    notStored.delete(name);
+  }
+}
+
+function forget(key: string): void {
+  tryStorage((storage) => storage.removeItem(storageKey(key)));
+}
+
+/** @returns undefined if the storage is full or blocked */
+function tryStorage<Result>(access: (storage: Storage) => Result): Result | undefined {
   try {
-    localStorage.setItem(storageKey(outgoing.key), JSON.stringify(outgoing));
+    return access(localStorage);
   } catch {
-    // A full storage: the message is sent as long as the page stays open.
+    return undefined;
   }
 }
 
