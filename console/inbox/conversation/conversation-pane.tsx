@@ -1,6 +1,6 @@
 /** The open conversation: its header, its messages, the reply box, and the panel about its contact. */
 import { useSignal } from "@preact/signals";
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
 import { describeError } from "../../service/describe-error.ts";
 import { session } from "../../session/session.ts";
@@ -103,27 +103,38 @@ function useWindowEnd({ context, refresh }: OpenConversation): void {
   }, [hasEnded]);
 }
 
-/** Marks the conversation as read while the person can see it. */
+/**
+ * Marks the conversation as read when the person sees it, and again after a new message or mention. What is
+ * marked as unread meanwhile stays unread.
+ */
 function useMarkRead({ id, context, refresh }: OpenConversation): void {
   const { is_unread = false, is_unread_by_me = false } = context.value?.conversation ?? {};
+  const isUnread = is_unread || is_unread_by_me;
+  // Null until the messages were read.
+  const received =
+    context.value && (context.value.messages.findLast(({ direction }) => direction === "inbound")?.id ?? "");
   const me = session.value?.user.id ?? "";
   const mention = context.value?.notes.findLast(({ mentions }) => mentions.includes(me))?.id;
   // Notes do not say whether they were read: one reading too many changes nothing.
   const isMentioned = mention !== undefined && unreadMentions.value > 0;
-  const isUnread = is_unread || is_unread_by_me || isMentioned;
+  const seen = useRef<{ received: string | null; mention?: string }>({ received: null });
   useEffect(() => {
-    if (!isUnread) {
+    const isNew = isUnread && received !== seen.current.received;
+    if (!isNew && !(isMentioned && mention !== seen.current.mention)) {
+      seen.current.received = isUnread ? seen.current.received : received;
       return;
     }
     const mark = async () => {
       if (document.visibilityState === "visible") {
-        document.removeEventListener("visibilitychange", mark);
-        await changeConversation(id, { is_unread: false });
+        seen.current = { received, ...(isMentioned && { mention }) };
+        if (await changeConversation(id, { is_unread: false })) {
+          document.removeEventListener("visibilitychange", mark);
+        }
         refresh();
       }
     };
     document.addEventListener("visibilitychange", mark);
     void mark();
     return () => document.removeEventListener("visibilitychange", mark);
-  }, [isUnread, id, mention]);
+  }, [isUnread, received, isMentioned, mention]);
 }
