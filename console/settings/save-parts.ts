@@ -27,16 +27,19 @@ export function useSaveParts<All extends object, Part extends object>({
 }: Options<All, Part>): SaveParts<Part> {
   const seen = useSignal(shown);
   return async (part) => {
+    // The other forms still show what they did.
+    const see = (next: All) => {
+      const members = Object.keys(part).map((name) => [name, Reflect.get(next, name)]);
+      seen.value = { ...seen.value, ...Object.fromEntries(members) };
+      onRead(next);
+    };
     const present = await read();
     const isSame = Object.keys(part).every((name) => hasSame(name, seen.value, present));
-    seen.value = present;
-    onRead(present);
+    see(present);
     if (!isSame) {
       throw new ServiceError(409, "changed_meanwhile", texts.settings.changedMeanwhile);
     }
-    const saved = await write(part);
-    seen.value = saved;
-    onRead(saved);
+    see(await write(part));
     showToast(texts.form.saved);
   };
 }
