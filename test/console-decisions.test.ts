@@ -34,6 +34,11 @@ async function ask(to: string, body: string): Promise<string> {
   return data.plan.id;
 }
 
+/** As the field of a time has it, in the time zone of this machine, which the browser has too. */
+function localTime(time: Date): string {
+  return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
 describePages(() => {
   const { openSignedIn } = useConsolePages(readAddress);
 
@@ -116,6 +121,21 @@ describePages(() => {
     await dialog.getByRole("insertion").getByText("It has changed:").waitFor();
     await page.getByRole("button", { name: "Approve", exact: true }).click();
     await page.getByText("Approved, and done.").waitFor();
+    await page.context().close();
+  });
+
+  test("a plan is approved for a time after a time that is over was rejected", async () => {
+    const id = await ask("+14155559509", "See you tomorrow.");
+    const page = await openSignedIn(`approvals/${id}`);
+    await page.getByRole("button", { name: "Approve …" }).click();
+    const time = page.getByRole("dialog").getByLabel("Run at (empty: now)");
+    const approve = page.getByRole("button", { name: "Approve", exact: true });
+    await time.fill("2020-01-01T10:00");
+    await approve.click();
+    await page.getByRole("dialog").getByRole("alert").waitFor();
+    await time.fill(localTime(new Date(Date.now() + 3_600_000)));
+    await approve.click();
+    await page.getByText("Approved: it runs at its time.").waitFor();
     await page.context().close();
   });
 

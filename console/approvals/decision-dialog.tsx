@@ -1,11 +1,11 @@
 /** Asks once more before a plan is approved or declined, and shows what has changed since it was read. */
 import { useSignal } from "@preact/signals";
-import { useMemo } from "preact/hooks";
 import { Dialog } from "../controls/dialog.tsx";
 import { showToast } from "../controls/toast.tsx";
 import { call } from "../service/call.ts";
 import { describeError } from "../service/describe-error.ts";
 import { ServiceError } from "../service/errors.ts";
+import { useOnce } from "../service/use-once.ts";
 import { texts } from "../texts.ts";
 import { findChanges } from "./changes.ts";
 import type { Plan } from "./plan-list.ts";
@@ -27,18 +27,14 @@ export function DecisionDialog({ step, plan, price, onChange, onClose }: Props) 
   const isBusy = useSignal(false);
   const reason = useSignal("");
   const runAt = useSignal("");
-  // A repeated request of one decision has one effect.
-  const idempotencyKey = useMemo(() => crypto.randomUUID(), [shown.value.hash]);
+  const once = useOnce([step, shown.value.hash, reason.value, runAt.value]);
 
   const send = async () => {
     isBusy.value = true;
     problem.value = "";
     try {
-      const next = await decide(step, shown.value, {
-        idempotencyKey,
-        reason: reason.value.trim(),
-        runAt: runAt.value,
-      });
+      const decision = { reason: reason.value.trim(), runAt: runAt.value };
+      const next = await once((options) => decide(step, shown.value, { ...decision, ...options }));
       onChange(next);
       showToast(texts.approvals.done[next.status] ?? texts.approvals.statuses[next.status]);
       onClose();
