@@ -4,6 +4,7 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { attempt } from "../../controls/attempt.ts";
 import { Icon } from "../../controls/icon.tsx";
 import { call } from "../../service/call.ts";
+import { useOnce } from "../../service/use-once.ts";
 import { texts } from "../../texts.ts";
 import { describeContent } from "../conversation/message-content.tsx";
 import type { Context, Message } from "../conversation/open-conversation.ts";
@@ -114,10 +115,19 @@ type FormProps = Pick<Props, "onWrite"> & { readonly conversation: string };
 
 function NoteForm({ conversation, onChange, onWrite }: FormProps & Pick<Props, "onChange">) {
   const text = useDraft("note", conversation);
+  const isBusy = useSignal(false);
+  const once = useOnce([conversation, text.value, findMentioned(text.value).join()]);
   const submit = async () => {
+    if (isBusy.value || text.value.trim() === "") {
+      return;
+    }
+    isBusy.value = true;
     const note = { conversation_id: conversation, text: text.value, mentions: findMentioned(text.value) };
-    if (text.value.trim() !== "" && (await attempt(() => call("add_note", note)))) {
-      text.value = "";
+    const isAdded = await attempt(() => once((options) => call("add_note", note, options)));
+    isBusy.value = false;
+    if (isAdded) {
+      // What was typed meanwhile stays.
+      text.value = text.value === note.text ? "" : text.value;
       onChange();
     }
   };
@@ -132,7 +142,7 @@ function NoteForm({ conversation, onChange, onWrite }: FormProps & Pick<Props, "
       />
       <div class="row spread">
         <span class="small">{texts.compose.noteHint}</span>
-        <button type="submit" class="primary" disabled={text.value.trim() === ""}>
+        <button type="submit" class="primary" disabled={isBusy.value || text.value.trim() === ""}>
           <Icon name="note" size={18} />
           {texts.compose.addNote}
         </button>
