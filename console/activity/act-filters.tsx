@@ -4,6 +4,7 @@ import { operations } from "virtual:operations";
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { attempt } from "../controls/attempt.ts";
+import { useTyped } from "../controls/use-typed.ts";
 import { type Answer, call } from "../service/call.ts";
 import { describeAct } from "../texts/acts.ts";
 import { texts } from "../texts.ts";
@@ -72,20 +73,16 @@ interface TextProps {
   readonly onChange: (text: string) => void;
 }
 
-/** What is being typed stays while acts arrive and the page is drawn again. */
 function FilterText({ label, value, list, onChange }: TextProps) {
-  const draft = useSignal(value);
-  useEffect(() => {
-    draft.value = value;
-  }, [value]);
+  const { typed, store } = useTyped(value, onChange);
   return (
     <label>
       {label}
       <input
-        value={draft.value}
+        value={typed.value}
         list={list}
-        onInput={({ currentTarget }) => (draft.value = currentTarget.value)}
-        onChange={({ currentTarget }) => onChange(currentTarget.value.trim())}
+        onInput={({ currentTarget }) => (typed.value = currentTarget.value)}
+        onChange={({ currentTarget }) => store(currentTarget.value.trim())}
       />
     </label>
   );

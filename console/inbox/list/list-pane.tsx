@@ -3,6 +3,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
 import { Icon } from "../../controls/icon.tsx";
+import { useTyped } from "../../controls/use-typed.ts";
 import { isPlaygroundOffered } from "../../playground/available.ts";
 import { describeError } from "../../service/describe-error.ts";
 import { texts } from "../../texts.ts";
@@ -165,10 +166,12 @@ function EmptyList({ isFiltered }: { isFiltered: boolean }) {
 const typingPauseMs = 250;
 
 function SearchBox({ search, onSearch }: { search: string; onSearch: (search: string) => void }) {
+  const { typed, store } = useTyped(search, onSearch);
   const timer = useSignal<number | undefined>(undefined);
   const searchSoon = (text: string) => {
+    typed.value = text;
     clearTimeout(timer.value);
-    timer.value = setTimeout(() => onSearch(text.trim()), typingPauseMs);
+    timer.value = setTimeout(() => store(text.trim()), typingPauseMs);
   };
   return (
     <search class="search-box">
@@ -178,7 +181,7 @@ function SearchBox({ search, onSearch }: { search: string; onSearch: (search: st
         id="search"
         aria-label={texts.search.label}
         placeholder={texts.search.label}
-        value={search}
+        value={typed.value}
         onInput={({ currentTarget }) => searchSoon(currentTarget.value)}
       />
     </search>

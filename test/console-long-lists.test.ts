@@ -1,0 +1,42 @@
+/** Lists of the console that are longer than a page, or change while they are read. */
+import type { Route } from "playwright-core";
+import { expect, test } from "vitest";
+import { useTestApp } from "./support/app.ts";
+import { describePages } from "./support/browser.ts";
+import { consoleFolder, rowOf, useConsolePages } from "./support/console-pages.ts";
+import { waitUntil } from "./support/served-process.ts";
+import { openPhone } from "./support/simulator.ts";
+
+const _queryOf = (route: Route) => new URL(route.request().url()).searchParams;
+
+describePages(() => {
+  const app = useTestApp({ consoleFolder });
+  const { openSignedIn } = useConsolePages(() => app.address);
+
+  const write = async (number: string, text: string) => {
+    await app.advanceTime(1_000);
+    return (await openPhone(app, number).write(text)).conversation_id;
+  };
+
+  test("what is typed into the search stays as it is while the list changes", async () => {
+    const id = await write("+14155559550", "The first order");
+    const page = await openSignedIn("");
+    await rowOf(page, id).waitFor();
+    const field = page.getByRole("searchbox");
+    await field.pressSequentially("order");
+    await page.waitForURL(/search=order$/);
+    await page.getByRole("link", { name: "The first order" }).waitFor();
+    await field.press("Space");
+    await Promise.all([
+      page.waitForResponse((answer) => answer.url().includes("/v1/conversations?status=open")),
+      write("+14155559551", "A new question"),
+    ]);
+    await page.waitForFunction("document.title.startsWith('(')");
+    await field.pressSequentially("47");
+    await page.waitForURL(/search=order\+47$/);
+    expect(await field.inputValue()).toBe("order 47");
+    await page.goBack();
+    await waitUntil(async () => (await field.inputValue()) !== "order 47");
+    await page.context().close();
+  });
+});
