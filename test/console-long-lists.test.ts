@@ -7,7 +7,7 @@ import { consoleFolder, rowOf, useConsolePages } from "./support/console-pages.t
 import { waitUntil } from "./support/served-process.ts";
 import { openPhone } from "./support/simulator.ts";
 
-const _queryOf = (route: Route) => new URL(route.request().url()).searchParams;
+const queryOf = (route: Route) => new URL(route.request().url()).searchParams;
 
 describePages(() => {
   const app = useTestApp({ consoleFolder });
@@ -17,6 +17,36 @@ describePages(() => {
     await app.advanceTime(1_000);
     return (await openPhone(app, number).write(text)).conversation_id;
   };
+
+  test("the list shows more conversations also if it is being read again", async () => {
+    for (let number = 0; number < 35; number += 1) {
+      await openPhone(app, `+141555595${number + 10}`).write("Hello");
+    }
+    const page = await openSignedIn("");
+    const rows = page.locator("[data-conversation]");
+    await rows.nth(29).waitFor();
+    const held: Route[] = [];
+    const asked: string[] = [];
+    await page.route("**/v1/conversations?*", async (route) => {
+      const [number, size] = [queryOf(route).get("page"), queryOf(route).get("per_page")];
+      if (size === "30" && number === "1") {
+        held.push(route);
+      } else {
+        asked.push(`${number} of ${size}`);
+        await route.continue();
+      }
+    });
+    await write("+14155559510", "Again");
+    await waitUntil(async () => held.length > 0);
+    await page.getByRole("button", { name: "Show more" }).click();
+    await rows.nth(34).waitFor();
+    await Promise.all(held.map((route) => route.continue()));
+    const id = await write("+14155559511", "And again");
+    await rowOf(page, id).getByText("And again").waitFor();
+    expect(await rows.count()).toBe(35);
+    expect(asked).not.toContain("2 of 100");
+    await page.context().close();
+  });
 
   test("what is typed into the search stays as it is while the list changes", async () => {
     const id = await write("+14155559550", "The first order");

@@ -24,17 +24,22 @@ export function createConversationList(filter: Filter) {
   let wanted = firstPage;
 
   const read = async () => {
+    // `readMore` may want more meanwhile: it reads them itself.
+    const most = wanted;
+    const per_page = Math.min(most, longestPage);
     try {
       const pages: ListedConversation[] = [];
       let found = 0;
-      for (let page = 1; pages.length < wanted; page += 1) {
-        const per_page = Math.min(wanted, longestPage);
+      for (let page = 1; pages.length < most; page += 1) {
         const { data, meta } = await call("list_conversations", { ...inputOf(filter), page, per_page });
         pages.push(...data);
         found = meta.total;
         if (data.length < per_page) {
           break;
         }
+      }
+      if (most < wanted) {
+        return true;
       }
       batch(() => {
         items.value = withoutDoubles(pages);
