@@ -95,4 +95,69 @@ describePages(() => {
     await waitUntilRead(id);
     await page.context().close();
   });
+
+  test("undoing returns several conversations to their former statuses and agents", async () => {
+    const [me] = (await app.call(users.list_users, {})).data;
+    const sam = await app.call(users.create_user, {
+      email: "sam@example.com",
+      name: "Sam Adeyemi",
+      role: "agent",
+      password: "a long enough password",
+    });
+    const [open, snoozed, closed] = [
+      await write("+14155559433", "One"),
+      await write("+14155559434", "Two"),
+      await write("+14155559435", "Three"),
+    ];
+    const ids = [open, snoozed, closed];
+    const snoozed_until = new Date(app.now().getTime() + 86_400_000).toISOString();
+    await app.call(conversations.update_conversation, { id: snoozed, status: "snoozed", snoozed_until });
+    await app.call(conversations.update_conversation, { id: closed, status: "closed" });
+    await app.call(conversations.assign_conversation, { id: snoozed, assigned_to: sam.data.id });
+    await app.call(conversations.assign_conversation, { id: closed, assigned_to: me?.id ?? "" });
+    const read = async () => {
+      const all = await Promise.all(ids.map(readConversation));
+      return all.map(({ status, snoozed_until, assigned_to }) => ({ status, snoozed_until, assigned_to }));
+    };
+    const before = await read();
+
+    const page = await openSignedIn("?view=all");
+    const select = async () => {
+      for (const id of ids) {
+        const row = page.locator("li", { has: rowOf(page, id) });
+        await row.getByRole("checkbox").check();
+      }
+    };
+    await select();
+    const bar = page.getByRole("group", { name: "3 conversations selected" });
+    await bar.getByRole("button", { name: "Close" }).click();
+    await page.getByText("2 conversations closed.").waitFor();
+    expect((await read()).map(({ status }) => status)).toEqual(["closed", "closed", "closed"]);
+    const undo = page.getByRole("button", { name: "Undo" });
+    await undo.click();
+    await waitUntil(async () => JSON.stringify(await read()) === JSON.stringify(before));
+
+    await select();
+    await bar.getByRole("button", { name: "Assign" }).click();
+    await bar.getByRole("button", { name: "Owner" }).click();
+    await page.getByText("2 conversations assigned to Owner.").waitFor();
+    expect((await read()).map(({ assigned_to }) => assigned_to)).toEqual([me?.id, me?.id, me?.id]);
+    await undo.click();
+    await waitUntil(async () => JSON.stringify(await read()) === JSON.stringify(before));
+    await page.context().close();
+  });
+
+  test("undoing the closing of a snoozed conversation snoozes it until the same time", async () => {
+    const id = await write("+14155559436", "Call me tomorrow.");
+    const snoozed_until = new Date(app.now().getTime() + 86_400_000).toISOString();
+    await app.call(conversations.update_conversation, { id, status: "snoozed", snoozed_until });
+    const page = await openSignedIn(`inbox/${id}`);
+    await logOf(page).getByText("Call me tomorrow.").waitFor();
+    await page.keyboard.press("e");
+    await page.getByText("Conversation closed.").waitFor();
+    await page.keyboard.press("z");
+    await waitUntil(async () => (await readConversation(id)).status !== "closed");
+    expect(await readConversation(id)).toMatchObject({ status: "snoozed", snoozed_until });
+    await page.context().close();
+  });
 });

@@ -2,7 +2,7 @@
 import { attempt } from "../controls/attempt.ts";
 import { showToast } from "../controls/toast.tsx";
 import { shareChange } from "../live/live.ts";
-import { call, type Input } from "../service/call.ts";
+import { type Answer, call, type Input } from "../service/call.ts";
 import { texts } from "../texts.ts";
 import { formatMoment } from "../time.ts";
 
@@ -19,14 +19,36 @@ export function changeConversation(id: string, changes: Changes): Promise<boolea
   return attempt(() => updateConversation(id, changes));
 }
 
+/** A conversation as it is before an act. */
+type Former = Pick<Answer<"get_conversation">["data"], "id" | "status" | "snoozed_until">;
+
+/** Returns a conversation to its former status. @throws ServiceError, ConnectionError */
+export function restoreStatus({ id, status, snoozed_until }: Former): Promise<void> {
+  return updateConversation(id, { status, ...(snoozed_until === null ? {} : { snoozed_until }) });
+}
+
+/**
+ * Gives a conversation from one agent to another one; null is nobody.
+ *
+ * @throws ServiceError, ConnectionError
+ */
+export function moveToAgent(id: string, from: string | null, to: string | null): Promise<unknown> {
+  if (to === null) {
+    return call("unassign_conversation", { id });
+  }
+  return from === null || from === to
+    ? call("assign_conversation", { id, assigned_to: to })
+    : call("transfer_conversation", { id, from_agent: from, to_agent: to });
+}
+
 /** Closes or reopens a conversation; closing can be taken back from the toast. */
-export async function setClosed(id: string, isClosed: boolean, onChange: () => void): Promise<void> {
-  if (!(await changeConversation(id, { status: isClosed ? "closed" : "open" }))) {
+export async function setClosed(former: Former, isClosed: boolean, onChange: () => void): Promise<void> {
+  if (!(await changeConversation(former.id, { status: isClosed ? "closed" : "open" }))) {
     return;
   }
   onChange();
   if (isClosed) {
-    showToast(texts.conversation.closed, () => void setClosed(id, false, onChange));
+    showToast(texts.conversation.closed, () => void attempt(() => restoreStatus(former)).then(onChange));
   } else {
     showToast(texts.conversation.reopened);
   }
@@ -64,18 +86,18 @@ function nextMorning(days: number): Date {
   return date;
 }
 
-export async function snooze(id: string, time: SnoozeTime, onChange: () => void): Promise<void> {
+export async function snooze(former: Former, time: SnoozeTime, onChange: () => void): Promise<void> {
   const until = snoozeTimes[time]();
   const changes = {
     status: "snoozed",
     ...(until === null ? {} : { snoozed_until: until.toISOString() }),
   } as const;
-  if (await changeConversation(id, changes)) {
+  if (await changeConversation(former.id, changes)) {
     onChange();
     const text =
       until === null
         ? texts.conversation.snoozedUntilReply
         : texts.conversation.snoozedUntil(formatMoment(until.toISOString()));
-    showToast(text, () => void setClosed(id, false, onChange));
+    showToast(text, () => void attempt(() => restoreStatus(former)).then(onChange));
   }
 }

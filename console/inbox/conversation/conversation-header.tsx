@@ -18,7 +18,7 @@ interface Props {
 
 export function ConversationHeader({ context, onLeave, onChange, isPanelOpen, onTogglePanel }: Props) {
   const { conversation } = context;
-  const { id, status } = conversation;
+  const { status } = conversation;
   const isClosed = status === "closed" || status === "spam";
   return (
     <header class="conversation-header">
@@ -33,7 +33,7 @@ export function ConversationHeader({ context, onLeave, onChange, isPanelOpen, on
         <button
           type="button"
           data-key="e"
-          onClick={() => void setClosed(id, !isClosed, onChange)}
+          onClick={() => void setClosed(conversation, !isClosed, onChange)}
           title={isClosed ? texts.conversation.reopen : texts.close}
           aria-label={isClosed ? texts.conversation.reopen : texts.close}
         >
@@ -68,7 +68,7 @@ function MoreMenu({ context, onChange }: Pick<Props, "context" | "onChange">) {
   return (
     <Menu label={texts.more} class="icon" button={<Icon name="more" />}>
       {status === "snoozed" && (
-        <button type="button" onClick={() => void setClosed(id, false, onChange)}>
+        <button type="button" onClick={() => void setClosed(context.conversation, false, onChange)}>
           {texts.conversation.wake}
         </button>
       )}
@@ -76,7 +76,11 @@ function MoreMenu({ context, onChange }: Pick<Props, "context" | "onChange">) {
         <>
           <h3>{texts.conversation.snooze}</h3>
           {snoozeNames.map((time) => (
-            <button type="button" key={time} onClick={() => void snooze(id, time, onChange)}>
+            <button
+              type="button"
+              key={time}
+              onClick={() => void snooze(context.conversation, time, onChange)}
+            >
               {texts.conversation.snoozeTimes[time]}
             </button>
           ))}

@@ -5,7 +5,7 @@ import { showToast } from "../../controls/toast.tsx";
 import { call } from "../../service/call.ts";
 import { describeError } from "../../service/describe-error.ts";
 import { texts } from "../../texts.ts";
-import { updateConversation } from "../acts.ts";
+import { moveToAgent, restoreStatus, updateConversation } from "../acts.ts";
 import { directory } from "../directory.ts";
 import { TagField } from "../tag-field.tsx";
 
@@ -17,13 +17,14 @@ interface Props {
 
 export function BulkBar({ ids, onChange, onClear }: Props) {
   const progress = useSignal<number | null>(null);
-  const run: Run = async (act, describe, undo) => {
-    const { changed, problem } = await changeAll(ids, act, (count) => {
+  const run: Run = async (act, describe) => {
+    const { changes, problem } = await changeAll(ids, act, (count) => {
       progress.value = count;
     });
     progress.value = null;
-    const takeBack = undo && (() => void Promise.allSettled(changed.map(undo)).then(onChange));
-    showToast(`${describe(changed.length)} ${problem}`.trim(), changed.length > 0 ? takeBack : undefined);
+    const undos = changes.flatMap(({ undo }) => undo ?? []);
+    const undoAll = () => void Promise.allSettled(undos.map((undo) => undo())).then(onChange);
+    showToast(`${describe(changes.length)} ${problem}`.trim(), undos.length > 0 ? undoAll : undefined);
     onChange();
   };
   if (progress.value !== null) {
@@ -37,10 +38,7 @@ export function BulkBar({ ids, onChange, onClear }: Props) {
   return (
     <fieldset class="bulk-bar" aria-label={texts.bulk.count(ids.length)}>
       <span>{texts.bulk.count(ids.length)}</span>
-      <button
-        type="button"
-        onClick={() => void run(setStatus("closed"), texts.bulk.closed, setStatus("open")).then(onClear)}
-      >
+      <button type="button" onClick={() => void run(close, texts.bulk.closed).then(onClear)}>
         {texts.close}
       </button>
       <AssignAll run={run} />
@@ -52,25 +50,58 @@ export function BulkBar({ ids, onChange, onClear }: Props) {
   );
 }
 
-type Act = (id: string) => Promise<unknown>;
-type Run = (act: Act, describe: (count: number) => string, undo?: Act) => Promise<void>;
+interface Change {
+  /** Takes it back, if that is possible. */
+  readonly undo?: () => Promise<unknown>;
+}
 
-const setStatus = (status: "open" | "closed") => (id: string) => updateConversation(id, { status });
+/** Changes one conversation. It returns null if nothing is to be changed. */
+type Act = (id: string) => Promise<Change | null>;
+type Run = (act: Act, describe: (count: number) => string) => Promise<void>;
+
+const close: Act = async (id) => {
+  const { data: former } = await call("get_conversation", { id });
+  if (former.status === "closed") {
+    return null;
+  }
+  await updateConversation(id, { status: "closed" });
+  return { undo: () => restoreStatus(former) };
+};
+
+const assignTo =
+  (agent: string): Act =>
+  async (id) => {
+    const { assigned_to } = (await call("get_conversation", { id })).data;
+    if (assigned_to === agent) {
+      return null;
+    }
+    await moveToAgent(id, assigned_to, agent);
+    return { undo: () => moveToAgent(id, agent, assigned_to) };
+  };
+
+const addTag =
+  (tag: string): Act =>
+  async (id) => {
+    await updateConversation(id, { add_tags: [tag] });
+    return {};
+  };
 
 /** Continues after an error, and returns the last one in words. */
 async function changeAll(ids: readonly string[], act: Act, onProgress: (count: number) => void) {
-  const changed: string[] = [];
+  const changes: Change[] = [];
   let problem = "";
-  for (const id of ids) {
-    onProgress(changed.length);
+  for (const [index, id] of ids.entries()) {
+    onProgress(index);
     try {
-      await act(id);
-      changed.push(id);
+      const change = await act(id);
+      if (change !== null) {
+        changes.push(change);
+      }
     } catch (error) {
       problem = describeError(error);
     }
   }
-  return { changed, problem };
+  return { changes, problem };
 }
 
 function AssignAll({ run }: { run: Run }) {
@@ -80,12 +111,7 @@ function AssignAll({ run }: { run: Run }) {
         <button
           type="button"
           key={person.id}
-          onClick={() =>
-            void run(
-              (id) => call("assign_conversation", { id, assigned_to: person.id }),
-              (count) => texts.bulk.assigned(count, person.name),
-            )
-          }
+          onClick={() => void run(assignTo(person.id), (count) => texts.bulk.assigned(count, person.name))}
         >
           {person.name}
         </button>
@@ -95,10 +121,6 @@ function AssignAll({ run }: { run: Run }) {
 }
 
 function TagAll({ run }: { run: Run }) {
-  const tagAll = (tag: string) =>
-    run(
-      (id) => updateConversation(id, { add_tags: [tag] }),
-      (count) => texts.bulk.tagged(count, tag),
-    );
+  const tagAll = (tag: string) => run(addTag(tag), (count) => texts.bulk.tagged(count, tag));
   return <TagField label={texts.panel.addTag} onTag={(tag) => void tagAll(tag)} />;
 }

@@ -6,6 +6,7 @@ import { showToast } from "../../controls/toast.tsx";
 import { call } from "../../service/call.ts";
 import { session } from "../../session/session.ts";
 import { texts } from "../../texts.ts";
+import { moveToAgent } from "../acts.ts";
 import type { Context } from "../conversation/open-conversation.ts";
 import { directory } from "../directory.ts";
 
@@ -28,9 +29,9 @@ export function AssignMenu({ context, onChange }: Props) {
   };
   const assign = (userId: string, name: string) =>
     run(
-      () => moveTo(id, assigned_to, userId),
+      () => moveToAgent(id, assigned_to, userId),
       texts.panel.assigned(name),
-      userId === assigned_to ? undefined : () => moveTo(id, userId, assigned_to),
+      userId === assigned_to ? undefined : () => moveToAgent(id, userId, assigned_to),
     );
   // A conversation can't leave its first team again.
   const undoTeam =
@@ -80,9 +81,9 @@ export function AssignMenu({ context, onChange }: Props) {
         disabled={assigned_to === null}
         onClick={() =>
           void run(
-            () => moveTo(id, assigned_to, null),
+            () => moveToAgent(id, assigned_to, null),
             texts.panel.nowUnassigned,
-            () => moveTo(id, null, assigned_to),
+            () => moveToAgent(id, null, assigned_to),
           )
         }
       >
@@ -90,14 +91,4 @@ export function AssignMenu({ context, onChange }: Props) {
       </button>
     </Menu>
   );
-}
-
-/** Gives the conversation from one agent to another one; null is nobody. */
-function moveTo(id: string, from: string | null, to: string | null): Promise<unknown> {
-  if (to === null) {
-    return call("unassign_conversation", { id });
-  }
-  return from === null || from === to
-    ? call("assign_conversation", { id, assigned_to: to })
-    : call("transfer_conversation", { id, from_agent: from, to_agent: to });
 }
