@@ -1,6 +1,7 @@
 /** Lists of the console that are longer than a page, or change while they are read. */
 import type { Route } from "playwright-core";
 import { expect, test } from "vitest";
+import { teams } from "../tools/teams.ts";
 import { useTestApp } from "./support/app.ts";
 import { describePages } from "./support/browser.ts";
 import { consoleFolder, rowOf, useConsolePages } from "./support/console-pages.ts";
@@ -67,6 +68,36 @@ describePages(() => {
     expect(await field.inputValue()).toBe("order 47");
     await page.goBack();
     await waitUntil(async () => (await field.inputValue()) !== "order 47");
+    await page.context().close();
+  });
+
+  test("the inbox knows all teams and people", async () => {
+    for (let number = 1; number <= 101; number += 1) {
+      await app.call(teams.create_team, { name: `Team ${number}`, is_active: true });
+    }
+    const page = await openSignedIn("activity");
+    const people = Array.from({ length: 101 }, (_, index) => ({
+      id: `usr_${index + 1}`,
+      name: `Person ${index + 1}`,
+      email: `person${index + 1}@example.com`,
+      role: "agent",
+      is_active: true,
+    }));
+    await page.route("**/v1/users?*", async (route) => {
+      const number = Number(queryOf(route).get("page") ?? 1);
+      const data = people.slice((number - 1) * 100, number * 100);
+      await route.fulfill({ json: { data, meta: { total: people.length, page: number, per_page: 100 } } });
+    });
+    await page.reload();
+    await page.locator("option", { hasText: "Person 101" }).waitFor({ state: "attached" });
+    const id = await write("+14155559552", "Is anybody there?");
+    await page.goto(`${app.address}/console/inbox/${id}`);
+    await page.getByRole("button", { name: "Assign" }).click();
+    await page.getByRole("button", { name: "Person 101" }).waitFor();
+    await page
+      .getByRole("button", { name: /^Team (1|101)$/ })
+      .nth(1)
+      .waitFor();
     await page.context().close();
   });
 });

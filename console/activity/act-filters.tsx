@@ -6,6 +6,7 @@ import { useEffect } from "preact/hooks";
 import { attempt } from "../controls/attempt.ts";
 import { useTyped } from "../controls/use-typed.ts";
 import { type Answer, call } from "../service/call.ts";
+import { listEverybody } from "../service/list-all.ts";
 import { describeAct } from "../texts/acts.ts";
 import { texts } from "../texts.ts";
 import { type ActFilter, outcomes } from "./filter.ts";
@@ -17,8 +18,6 @@ interface Props {
   readonly filter: ActFilter;
   readonly onChange: (changes: Partial<ActFilter>) => void;
 }
-
-const most = 100;
 
 export function ActFilters({ filter, onChange }: Props) {
   const { filters } = texts.activity;
@@ -98,12 +97,9 @@ function AgentSelect({ value, onChange }: AgentProps) {
   const people = useSignal<readonly Person[]>([]);
   useEffect(() => {
     void attempt(async () => {
-      const [ofKeys, ofPeople] = await Promise.all([
-        call("list_api_keys", {}),
-        call("list_users", { per_page: most }),
-      ]);
+      const [ofKeys, ofPeople] = await Promise.all([call("list_api_keys", {}), listEverybody()]);
       keys.value = ofKeys.data;
-      people.value = ofPeople.data;
+      people.value = ofPeople;
     });
   }, []);
   const { filters } = texts.activity;

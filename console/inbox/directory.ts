@@ -1,6 +1,7 @@
 /** What several parts of the inbox choose from: people, teams and inboxes. Read once and kept. */
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { type Answer, call } from "../service/call.ts";
+import { listAllTeams, listEverybody } from "../service/list-all.ts";
 
 type Person = Answer<"list_users">["data"][number];
 type Team = Answer<"list_teams">["data"][number];
@@ -15,17 +16,15 @@ interface Directory {
 const stored = signal<Directory>({ people: [], teams: [], inboxes: [] });
 export const directory: ReadonlySignal<Directory> = stored;
 
-const most = 100;
-
 export async function readDirectory(): Promise<void> {
   const [people, teams, inboxes] = await Promise.all([
-    call("list_users", { per_page: most }),
-    call("list_teams", { per_page: most }),
+    listEverybody(),
+    listAllTeams(),
     call("list_inboxes", {}),
   ]);
   stored.value = {
-    people: people.data.filter(({ is_active }) => is_active),
-    teams: teams.data.filter(({ is_active }) => is_active),
+    people: people.filter(({ is_active }) => is_active),
+    teams: teams.filter(({ is_active }) => is_active),
     inboxes: inboxes.data,
   };
 }

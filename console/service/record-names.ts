@@ -2,6 +2,7 @@
 import { type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { session } from "../session/session.ts";
 import { call } from "./call.ts";
+import { listEverybody } from "./list-all.ts";
 
 type Words = readonly (string | null | undefined)[];
 
@@ -26,7 +27,7 @@ const readers: Readonly<Record<string, (id: string) => Promise<Words>>> = {
   qr: async (id) => [(await call("get_quick_reply", { id })).data.short_code],
   team: async (id) => [(await call("get_team", { id })).data.name],
   tpl: async (id) => [(await call("get_template", { id })).data.name],
-  usr: async (id) => [(await call("list_users", { per_page: 100 })).data.find((one) => one.id === id)?.name],
+  usr: async (id) => [(await listEverybody()).find((one) => one.id === id)?.name],
 };
 
 /** The kind of a record: what its id begins with. */

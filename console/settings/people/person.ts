@@ -26,18 +26,6 @@ export async function findPerson(id: string): Promise<Person> {
   }
 }
 
-/** All people, for a choice among them. */
-export async function listEverybody(): Promise<readonly Person[]> {
-  const all: Person[] = [];
-  for (let page = 1; ; page += 1) {
-    const { data, meta } = await call("list_users", { page, per_page: pageSize });
-    all.push(...data);
-    if (data.length === 0 || all.length >= meta.total) {
-      return all;
-    }
-  }
-}
-
 /** Whether the signed-in person may change somebody of this role, or give it. */
 export function mayGive(role: Role): boolean {
   return role !== "owner" || session.value?.user.role === "owner";

@@ -1,7 +1,8 @@
 /** Policies as the settings read them, with what their descriptions name. */
 import { type Answer, call } from "../../service/call.ts";
-import { listEverybody, type Person } from "../people/person.ts";
-import { listAllTeams, type Team } from "../teams/team-fields.tsx";
+import { listAllTeams, listEverybody } from "../../service/list-all.ts";
+import type { Person } from "../people/person.ts";
+import type { Team } from "../teams/team-fields.tsx";
 
 export type RoutingPolicy = Answer<"list_routing_policies">["data"][number];
 type NamedInbox = Answer<"list_inboxes">["data"][number];

@@ -6,10 +6,10 @@ import { Field, Form, FormEnd, type FormState, TextField, useForm } from "../../
 import { readList } from "../../controls/read-list.ts";
 import { showToast } from "../../controls/toast.tsx";
 import { call } from "../../service/call.ts";
+import { listEverybody } from "../../service/list-all.ts";
 import { useReading } from "../../service/reading.ts";
 import { texts } from "../../texts.ts";
 import { fromLocal, toLocal } from "../../time.ts";
-import { listEverybody } from "../people/person.ts";
 import type { Member } from "./member.ts";
 
 const words = texts.teams.member;

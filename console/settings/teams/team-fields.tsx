@@ -1,6 +1,6 @@
 /** A team as a form has it. */
 import { type FormState, TextField } from "../../controls/form.tsx";
-import { type Answer, call } from "../../service/call.ts";
+import type { Answer } from "../../service/call.ts";
 import { texts } from "../../texts.ts";
 
 export type Team = Answer<"list_teams">["data"][number];
@@ -18,18 +18,6 @@ export const emptyTeam: EditedTeam = { name: "", description: "", tier: 1, is_ac
 
 export function toEdited({ name, description, tier, is_active }: Omit<Team, "members">): EditedTeam {
   return { name, description: description ?? "", tier, is_active };
-}
-
-/** The lowest tier first. */
-export async function listAllTeams(): Promise<readonly Team[]> {
-  const all: Team[] = [];
-  for (let page = 1; ; page += 1) {
-    const { data, meta } = await call("list_teams", { page, per_page: 100 });
-    all.push(...data);
-    if (data.length === 0 || all.length >= meta.total) {
-      return all;
-    }
-  }
 }
 
 interface Props {

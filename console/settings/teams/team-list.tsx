@@ -4,11 +4,12 @@ import { useLocation } from "preact-iso/router";
 import { Dialog } from "../../controls/dialog.tsx";
 import { Form, FormEnd, useForm } from "../../controls/form.tsx";
 import { call } from "../../service/call.ts";
+import { listAllTeams } from "../../service/list-all.ts";
 import { useReading } from "../../service/reading.ts";
 import { useOnce } from "../../service/use-once.ts";
 import { holdsScope } from "../../session/session.ts";
 import { texts } from "../../texts.ts";
-import { emptyTeam, listAllTeams, type Team, TeamFields } from "./team-fields.tsx";
+import { emptyTeam, type Team, TeamFields } from "./team-fields.tsx";
 
 const words = texts.teams;
 
