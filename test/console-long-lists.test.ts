@@ -100,4 +100,70 @@ describePages(() => {
       .waitFor();
     await page.context().close();
   });
+
+  test("the page of activity keeps a limited number of acts, and reads on after the last one", async () => {
+    let newest = 50;
+    const act = (number: number) => ({
+      id: `act_${number}`,
+      created_at: "2026-01-01T00:00:00.000Z",
+      by: { type: "api_key", id: "key_1", name: `Key ${number}.` },
+      session_id: null,
+      operation: "whoami",
+      tool: null,
+      arguments: {},
+      outcome: "done",
+      status: 200,
+      error_code: null,
+      budget: null,
+      duration_ms: 1,
+      ids: [],
+    });
+    const held: Route[] = [];
+    let holdsOlder = false;
+    const answer = async (route: Route) => {
+      const after = queryOf(route).get("after");
+      const first = after === null ? newest : Number(after.slice("act_".length)) - 1;
+      const data = Array.from({ length: 50 }, (_, index) => act(first - index));
+      await route.fulfill({ json: { data, meta: { cursor: data.at(-1)?.id } } });
+    };
+    const page = await openSignedIn("");
+    await page.route("**/v1/activity?*", async (route) => {
+      if (holdsOlder && queryOf(route).has("after")) {
+        held.push(route);
+      } else {
+        await answer(route);
+      }
+    });
+    await page.goto(`${app.address}/console/activity`);
+    const rows = page.locator("[data-act]");
+    const readNames = async () =>
+      (await page.locator(".act-by").allTextContents()).map((text) => Number(/Key (\d+)/.exec(text)?.[1]));
+    const namesFrom = (first: number, count: number) =>
+      Array.from({ length: count }, (_, index) => first - index);
+    const arrive = async (count: number) => {
+      newest += count;
+      await write("+14155559553", "Hello");
+      await page.getByText(`Key ${newest}.`).waitFor();
+    };
+    await rows.nth(49).waitFor();
+    for (let times = 0; times < 6; times += 1) {
+      await arrive(40);
+    }
+    expect(await readNames()).toEqual(namesFrom(290, 200));
+    await page.getByRole("button", { name: "Show more" }).click();
+    await rows.nth(249).waitFor();
+    await arrive(10);
+    expect(await readNames()).toEqual(namesFrom(300, 250));
+
+    // While older ones are read, so many have happened that the list begins anew.
+    holdsOlder = true;
+    await page.getByRole("button", { name: "Show more" }).click();
+    await waitUntil(async () => held.length > 0);
+    await arrive(500);
+    expect(await readNames()).toEqual(namesFrom(800, 50));
+    await Promise.all(held.map(answer));
+    await arrive(1);
+    expect(await readNames()).toEqual(namesFrom(801, 51));
+    await page.context().close();
+  });
 });

@@ -21,14 +21,17 @@ export interface ActList {
 }
 
 const pageSize = 50;
+/** Acts that are followed; more are kept only for a reader who asks for older ones. */
+const mostFollowed = 200;
 /** Not every act has an event. */
 const pollMs = 5_000;
 
 export function createActList(filter: ActFilter): ActList {
   const acts = signal<readonly Act[] | undefined>(undefined);
   const problem = signal("");
-  /** Of the oldest page that was read. */
+  /** Where older acts begin; null if there are none. */
   const cursor = signal<string | null>(null);
+  let mostKept = mostFollowed;
   const input = { ...inputOf(filter), per_page: pageSize };
   const plans = createActPlans();
 
@@ -39,7 +42,10 @@ export function createActList(filter: ActFilter): ActList {
       const ids = new Set(data.map(({ id }) => id));
       const overlaps = known.some(({ id }) => ids.has(id));
       if (overlaps) {
-        acts.value = [...data, ...known.filter(({ id }) => !ids.has(id))];
+        const all = [...data, ...known.filter(({ id }) => !ids.has(id))];
+        acts.value = all.slice(0, mostKept);
+        // The service's cursor is the id of the last act before it.
+        cursor.value = all.length > mostKept ? (acts.value.at(-1)?.id ?? null) : cursor.value;
       } else {
         acts.value = data;
         cursor.value = meta.cursor;
@@ -62,14 +68,19 @@ export function createActList(filter: ActFilter): ActList {
     hasMore: computed(() => cursor.value !== null),
     problem,
     async showMore() {
-      if (cursor.value === null) {
+      const after = cursor.value;
+      if (after === null) {
         return;
       }
       try {
-        const { data, meta } = await call("list_activity", { ...input, after: cursor.value });
+        const { data, meta } = await call("list_activity", { ...input, after });
+        if (cursor.value !== after) {
+          return;
+        }
         const ids = new Set(acts.value?.map(({ id }) => id));
         acts.value = [...(acts.value ?? []), ...data.filter(({ id }) => !ids.has(id))];
         cursor.value = meta.cursor;
+        mostKept = Math.max(mostKept, acts.value.length);
         await plans.read(data);
       } catch (error) {
         problem.value = describeError(error);
