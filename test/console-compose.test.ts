@@ -1,5 +1,5 @@
 /** What is written and chosen in the reply box of the console while the service answers. */
-import type { Route } from "playwright-core";
+import type { Request, Route } from "playwright-core";
 import { expect, test } from "vitest";
 import { notes } from "../tools/notes.ts";
 import { useTestApp } from "./support/app.ts";
@@ -60,7 +60,7 @@ describePages(() => {
   });
 
   /** A template as the list has it. */
-  const _listed = (name: string, is_sendable: boolean) => ({
+  const listed = (name: string, is_sendable: boolean) => ({
     id: `tpl_${name}`,
     name,
     channel: "whatsapp",
@@ -74,5 +74,47 @@ describePages(() => {
     created_at: "2026-01-01T00:00:00.000Z",
     updated_at: "2026-01-01T00:00:00.000Z",
   });
-  const _queryOf = (route: Route) => new URL(route.request().url()).searchParams;
+  const queryOf = (route: Route) => new URL(route.request().url()).searchParams;
+
+  test("an approved template is offered though many newer ones are not", async () => {
+    const { page } = await openConversation("+14155559442");
+    const all = [
+      ...Array.from({ length: 120 }, (_, index) => listed(`draft_${index}`, false)),
+      listed("opening_hours", true),
+    ];
+    await page.route("**/v1/templates?*", async (route) => {
+      const query = queryOf(route);
+      const [page, per_page] = [Number(query.get("page") ?? 1), Number(query.get("per_page"))];
+      const data = all.slice((page - 1) * per_page, page * per_page);
+      await route.fulfill({ json: { data, meta: { total: all.length, page, per_page } } });
+    });
+    await page.getByRole("button", { name: "Template" }).click();
+    await page.getByRole("dialog").getByText("opening_hours").waitFor();
+    await page.context().close();
+  });
+
+  test("another search for templates ends the one before, and its error", async () => {
+    const { page } = await openConversation("+14155559443");
+    await page.route("**/v1/templates?*", async (route) => {
+      const search = queryOf(route).get("search") ?? "all";
+      if (search === "fail") {
+        await route.abort();
+      } else if (search !== "held") {
+        const data = [listed(`found_${search}`, true)];
+        await route.fulfill({ json: { data, meta: { total: 1, page: 1, per_page: 100 } } });
+      }
+    });
+    await page.getByRole("button", { name: "Template" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText("found_all").waitFor();
+    const search = dialog.getByRole("searchbox");
+    await search.fill("fail");
+    await dialog.getByRole("alert").getByText("The service can't be reached.").waitFor();
+    const isHeld = (request: Request) => request.url().includes("search=held");
+    await Promise.all([page.waitForRequest(isHeld), search.fill("held")]);
+    await Promise.all([page.waitForEvent("requestfailed", isHeld), search.fill("last")]);
+    await dialog.getByText("found_last").waitFor();
+    expect(await dialog.getByRole("alert").textContent()).toBe("");
+    await page.context().close();
+  });
 });

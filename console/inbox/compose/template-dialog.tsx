@@ -44,19 +44,20 @@ export function TemplateForm({ contactName, onSend }: FormProps) {
   const problem = useSignal("");
   const searchField = useRef<HTMLInputElement>(null);
 
-  const guard = async (act: () => Promise<void>) => {
-    try {
-      await act();
-    } catch (error) {
-      problem.value = describeError(error);
-    }
-  };
   useEffect(() => {
-    void guard(async () => {
-      const sought = search.value === "" ? {} : { search: search.value };
-      const { data } = await call("list_templates", { per_page: 50, ...sought });
-      found.value = data.filter(({ is_sendable }) => is_sendable);
-    });
+    const controller = new AbortController();
+    findSendable(search.value, controller.signal).then(
+      (result) => {
+        found.value = result;
+        problem.value = "";
+      },
+      (error: unknown) => {
+        if (!controller.signal.aborted) {
+          problem.value = describeError(error);
+        }
+      },
+    );
+    return () => controller.abort();
   }, [search.value]);
 
   if (template.value !== null) {
@@ -73,10 +74,14 @@ export function TemplateForm({ contactName, onSend }: FormProps) {
       />
     );
   }
-  const choose = ({ id }: Listed) =>
-    guard(async () => {
+  const choose = async ({ id }: Listed) => {
+    try {
       template.value = (await call("get_template", { id })).data;
-    });
+      problem.value = "";
+    } catch (error) {
+      problem.value = describeError(error);
+    }
+  };
   return (
     <>
       <label>
@@ -107,6 +112,23 @@ export function TemplateForm({ contactName, onSend }: FormProps) {
       </ul>
     </>
   );
+}
+
+const pageSize = 100;
+/** More are found by a search. */
+const mostFound = 50;
+
+/** A draft may be sendable too, as its approved version: no status selects these templates. */
+async function findSendable(search: string, signal: AbortSignal): Promise<readonly Listed[]> {
+  const sought = search === "" ? {} : { search };
+  const found: Listed[] = [];
+  for (let page = 1; ; page += 1) {
+    const { data, meta } = await call("list_templates", { ...sought, page, per_page: pageSize }, { signal });
+    found.push(...data.filter(({ is_sendable }) => is_sendable));
+    if (found.length >= mostFound || page * pageSize >= meta.total) {
+      return found.slice(0, mostFound);
+    }
+  }
 }
 
 /** The playground has a sample with a template, and a customer who can write first. */
