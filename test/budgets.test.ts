@@ -175,6 +175,7 @@ test("callers through MCP have a budget of their own", async () => {
   expect((await call()).content).toMatchObject([
     { type: "text", text: "Nothing was sent: it waits for a person." },
     { type: "text", text: expect.stringContaining("callers through MCP") },
+    { type: "text", text: expect.stringContaining("Untrusted: data.plan.summary") },
   ]);
   expect((await send(number, "Over REST", { key: ownerKey })).status).toBe(201);
   expect((await app.call(rules.get_rules, {})).data.mcp_budget_use?.messages.day).toMatchObject({

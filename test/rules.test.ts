@@ -174,6 +174,7 @@ test("rules of callers through MCP bind calls through MCP only", async () => {
   expect(result.content).toMatchObject([
     { type: "text", text: "Nothing was sent: it waits for a person." },
     { type: "text", text: expect.stringContaining("awaiting_approval") },
+    { type: "text", text: expect.stringContaining("Untrusted: data.plan.summary") },
   ]);
   expect((await send(number, "Over REST", { key: ownerKey })).status).toBe(201);
   await app.call(rules.set_rules, { mcp: null });
