@@ -35,6 +35,7 @@ import type { Enqueuer } from "./jobs/job.ts";
 import type { RunningJobs } from "./jobs/jobs.ts";
 import { createMcpHttpHandler } from "./mcp/http.ts";
 import { createToolFilters, gatewayNames, tools } from "./mcp/tool-list/index.ts";
+import { throwDatabaseFailure } from "./platform/foundation/kernel/index.ts";
 import {
   type Callbacks,
   createPlatform,
@@ -343,6 +344,6 @@ function openServer(
     operatorKey: config.operatorKey,
     metricsEndpoint: token !== undefined && scrape ? { token, scrape } : undefined,
     checkReady: platform.checkDatabase,
-    isHeld: hold.isHeld,
+    isHeld: () => hold.isHeld().catch(throwDatabaseFailure),
   });
 }

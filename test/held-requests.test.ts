@@ -92,6 +92,21 @@ describe("a service", () => {
   );
 });
 
+test("a service that is held after a restore answers 503 while the database is away", async () => {
+  await using other = await createTestDatabase();
+  await using between = await startDatabaseProxy(other.env.DATABASE_URL ?? "");
+  const behindProxy = { env: { ...other.env, DATABASE_URL: between.url }, async [Symbol.asyncDispose]() {} };
+  await runOnServer(
+    other.env.DATABASE_URL ?? "",
+    "insert into settings (name, value) values ('held_since_backup', '2026-06-01T00:00:00.000Z')",
+  );
+  await using app = await startTestApp({ database: behindProxy });
+  await between.refuse();
+  const answer = await app.fetch("/v1/contacts");
+  expect(answer.status).toBe(503);
+  expect(await answer.json()).toMatchObject({ error: { code: "unavailable" } });
+});
+
 describe("the places", () => {
   let opened: Database;
   let hold: RequestHold;
