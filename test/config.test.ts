@@ -323,6 +323,15 @@ test("a database password with invalid percent-encoding is still a secret", () =
   expect(appSecrets(traced)).toContain("s3cr3t-word");
 });
 
+test.each([
+  ["several hosts", "postgres://app:s3cr3t%21@db1:5432,db2:5432/app", ["s3cr3t%21", "s3cr3t!"]],
+  ["a socket", "postgres://app:s3cr3t-word@/app?host=/var/run/postgresql", ["s3cr3t-word"]],
+  ["the password in the query", "postgres://db/app?user=app&password=s3cr3t%21", ["s3cr3t%21", "s3cr3t!"]],
+])("the password of a database address with %s is a secret", (_, url, passwords) => {
+  const { config } = readConfig({ DATABASE_URL: url });
+  expect(new Set(appSecrets(config))).toEqual(new Set(passwords));
+});
+
 test("no error message repeats a value, and only settings of any text have none", () => {
   const accepted: string[] = [];
   for (const { name } of settings) {

@@ -313,10 +313,14 @@ export function appSecrets(config: Config): string[] {
   return values.flatMap((value) => value || []);
 }
 
-/** The password in a URL, as percent-encoded and as decoded text. */
+/**
+ * The passwords in the address of a database or a collector, as written and as decoded text. Not by URL,
+ * which rejects several hosts, and a user without a host.
+ */
 function passwordsIn(address = ""): string[] {
-  const password = URL.canParse(address) ? new URL(address).password : "";
-  return [password, decode(password)];
+  const [, ofUser = ""] = /^[^:]+:\/\/[^:/?@]*:([^/?]*)@/.exec(address) ?? [];
+  const [, ofQuery = ""] = /[?&]password=([^&#]*)/.exec(address) ?? [];
+  return [ofUser, ofQuery].flatMap((password) => [password, decode(password)]);
 }
 
 function decode(text: string): string {
