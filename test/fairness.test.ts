@@ -5,7 +5,14 @@
 import { expect, test, vi } from "vitest";
 import { z } from "zod";
 import { ReadTimeoutError } from "../src/database/query/index.ts";
-import { FairQueue, NoFreePlaceError, runFor } from "../src/database/sharing/fair-queue.ts";
+import {
+  anonymousOwner,
+  batchesOwner,
+  FairQueue,
+  NoFreePlaceError,
+  recordOwner,
+  runFor,
+} from "../src/database/sharing/fair-queue.ts";
 import { createAuthenticator } from "../src/http/admission/index.ts";
 import { hashPassword } from "../src/platform/account/identity/index.ts";
 import { implement } from "../src/platform/foundation/kernel/module.ts";
@@ -84,6 +91,16 @@ test("an organization that is active alone may hold all places", async () => {
   const { queue, served, ask } = createQueue(10);
   await Promise.all(Array.from({ length: 10 }, () => ask("a")));
   expect({ served: served.length, waiting: queue.waiting }).toEqual({ served: 10, waiting: 0 });
+});
+
+test("an organization may hold all places while only requests of the service beside it are active", async () => {
+  const { queue, served, ask, release } = createQueue(10);
+  for (const owner of [batchesOwner, anonymousOwner, recordOwner]) {
+    await ask(owner);
+    release();
+  }
+  await Promise.all(Array.from({ length: 10 }, () => ask("a")));
+  expect({ served: served.length, waiting: queue.waiting }).toEqual({ served: 13, waiting: 0 });
 });
 
 test("while two organizations are active, each may hold three of ten places", async () => {

@@ -13,6 +13,15 @@ const owners = new AsyncLocalStorage<string>();
 /** The owner of queries of several organizations together. */
 export const batchesOwner = "batches";
 
+/** The owner of queries of requests without a caller. */
+export const anonymousOwner = "anonymous";
+
+/** The owner of queries that write the record of calls. */
+export const recordOwner = "record";
+
+/** Owners that are no organization: their activity limits no organization that is active alone. */
+const sharedOwners: ReadonlySet<string> = new Set([batchesOwner, anonymousOwner, recordOwner]);
+
 /** The owner of queries outside `runFor`, which belong to the service itself and are not limited. */
 const service = "service";
 
@@ -56,7 +65,7 @@ export class FairQueue {
   readonly #waiting = new Map<string, Waiter[]>();
   /** How many places each organization holds. */
   readonly #held = new Map<string, number>();
-  /** When each organization last requested a place, in this order. */
+  /** When each organization last requested a place, in this order. Has no shared owners. */
   readonly #asked = new Map<string, number>();
   readonly #options: Required<QueueOptions>;
 
@@ -82,7 +91,7 @@ export class FairQueue {
   }
 
   #noteActive(owner: string): void {
-    if (owner !== service) {
+    if (owner !== service && !sharedOwners.has(owner)) {
       this.#asked.delete(owner);
       this.#asked.set(owner, this.#options.now());
     }
@@ -93,21 +102,21 @@ export class FairQueue {
       return false;
     }
     const held = this.#held.get(owner) ?? 0;
-    return owner === service || held < Math.max(1, this.#options.size * share) || this.#isActiveAlone();
+    return owner === service || held < Math.max(1, this.#options.size * share) || this.#isActiveAlone(owner);
   }
 
-  /** Whether recently at most one organization has requested a place or is waiting for one. */
-  #isActiveAlone(): boolean {
+  /** Whether recently no other organization has requested a place or is waiting for one. */
+  #isActiveAlone(owner: string): boolean {
     const since = this.#options.now() - activeMs;
-    for (const [owner, askedAt] of this.#asked) {
+    for (const [organization, askedAt] of this.#asked) {
       if (askedAt > since) {
         break;
       }
-      if (!this.#waiting.has(owner)) {
-        this.#asked.delete(owner);
+      if (!this.#waiting.has(organization)) {
+        this.#asked.delete(organization);
       }
     }
-    return this.#asked.size <= 1;
+    return this.#asked.size === (this.#asked.has(owner) ? 1 : 0);
   }
 
   #take(owner: string): void {

@@ -9,7 +9,7 @@
 import type { Effect, Operation } from "../../../../../tools/contract/index.ts";
 import { fail } from "../../../../../tools/errors.ts";
 import type { RequestHold } from "../../../../database/outage/index.ts";
-import { runFor } from "../../../../database/sharing/index.ts";
+import { anonymousOwner, runFor } from "../../../../database/sharing/index.ts";
 import type { Form } from "../../../../ports/transport/form.ts";
 import { actorOf, system } from "../actor.ts";
 import type { World } from "../context.ts";
@@ -129,7 +129,7 @@ export function createCall(
     const record = startRecord(world, bound, request);
     const organization = request.caller?.organization_id ?? null;
     const work = () => run(bound, request, record);
-    const held = { owner: organization ?? anonymous, size: () => sizeOf(request.input) };
+    const held = { owner: organization ?? anonymousOwner, size: () => sizeOf(request.input) };
     try {
       const response = await runForCaller(organization, () =>
         isRepeatable(bound.operation, request) ? hold.run(held, work) : work(),
@@ -203,9 +203,6 @@ async function runWrite(call: OperationCall): Promise<CallResponse> {
   return followUp(call, await executeWrite(call, [call.input], handle));
 }
 
-/** Names the queue of requests without a caller. */
-const anonymous = "anonymous";
-
 /**
  * Runs the work of a request. `organization` selects the queue in which its queries wait for database
  * connections; null is the queue of requests without a caller.
@@ -215,5 +212,5 @@ export function runForCaller<Result>(
   organization: string | null,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  return runFor(organization ?? anonymous, work).catch(throwDatabaseFailure);
+  return runFor(organization ?? anonymousOwner, work).catch(throwDatabaseFailure);
 }

@@ -6,7 +6,7 @@
  * minute, and written when the minute is over.
  */
 import type { Database } from "../../../../../database/database.ts";
-import { runFor } from "../../../../../database/sharing/index.ts";
+import { recordOwner, runFor } from "../../../../../database/sharing/index.ts";
 import type { Clock } from "../../../../../ports/clock.ts";
 import type { Log } from "../../../../../ports/telemetry/log.ts";
 import { type ActLog, type ActStore, agentOf, type CountedReads, type RecordedAct } from "./act.ts";
@@ -27,9 +27,6 @@ export interface OwnActLog extends ActLog {
   /** Writes what is left. */
   stop(): Promise<void>;
 }
-
-/** The queue in which the statements wait for a connection. */
-const owner = "record";
 
 /** Rows of one statement. */
 const maxRows = 500;
@@ -57,7 +54,7 @@ export function createActLog({ store, database, now, log }: ActLogOptions): OwnA
 
   /** Only one statement at a time: what arrives meanwhile shares the next one. */
   const startWriting = (): Promise<void> => {
-    writing ??= runFor(owner, writeActs).finally(() => {
+    writing ??= runFor(recordOwner, writeActs).finally(() => {
       writing = undefined;
     });
     return writing;
@@ -70,7 +67,7 @@ export function createActLog({ store, database, now, log }: ActLogOptions): OwnA
     }
     if (due.length > 0) {
       const counts = due.map(([, read]) => read);
-      await runFor(owner, async () => store?.addReads(database.queries, counts)).catch(report);
+      await runFor(recordOwner, async () => store?.addReads(database.queries, counts)).catch(report);
     }
   };
 
