@@ -71,6 +71,7 @@ describe("a database", () => {
       await expectUnavailable(response);
     }
     expect((await app.fetch("/readyz")).status).toBe(503);
+    expect((await app.fetch("/drainz")).status).toBe(200);
     expect((await app.fetch("/healthz")).status).toBe(200);
     expect(logged).toEqual([
       {
@@ -138,6 +139,26 @@ describe("a database", () => {
     await expect(openDatabase({ url, dataDir: "", log: silentLog, waitMs: 20_000 })).rejects.toThrow(
       "The database does not exist",
     );
+  });
+
+  test.skipIf(isPooled).each([
+    ["first statement", "pg_backend_pid", 3_000],
+    ["first statement on a connection of the pool", "plan_cache_mode", 10_000],
+  ])("that freezes at the %s is given up at the time limit", async (_, text, limitMs) => {
+    await using other = await startDatabaseProxy(database.env.DATABASE_URL ?? "");
+    const silent = other.silenceAt(text);
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const opened = openDatabase({ url: other.url, dataDir: "", log: silentLog });
+    opened.catch(() => undefined); // awaited below
+    await silent;
+    await vi.advanceTimersByTimeAsync(limitMs);
+    vi.useRealTimers();
+    const error = await opened.then(
+      () => undefined,
+      (reason: Error) => reason,
+    );
+    expect(error?.message).toMatch(/can't be used/);
+    expect(isOutage(error?.cause)).toBe(true);
   });
 
   test("that refuses at the start is waited for", async () => {

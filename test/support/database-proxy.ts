@@ -8,6 +8,8 @@ export interface DatabaseProxy extends AsyncDisposable {
   refuse(): Promise<void>;
   /** Accepts connections and bytes, and passes nothing on. */
   silence(): void;
+  /** Becomes silent when a connection sends this text; resolves then. */
+  silenceAt(text: string): Promise<void>;
   /** Passes everything on this much later. */
   slow(ms: number): void;
   /** Ends the next connection that sends this text once the server has answered its COMMIT. */
@@ -22,6 +24,7 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
   let isSilent = false;
   let delayMs = 0;
   let lost: string | undefined;
+  let silencer: { readonly text: string; notify(): void } | undefined;
   const server = createServer((client) => {
     const upstream = connect(Number(target.port || 5432), target.hostname);
     let losesCommit = false;
@@ -29,6 +32,10 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
       if (lost !== undefined && bytes.includes(lost)) {
         losesCommit = true;
         lost = undefined;
+      }
+      if (silencer && bytes.includes(silencer.text)) {
+        isSilent = true;
+        silencer.notify();
       }
     });
     upstream.on("data", (bytes) => {
@@ -71,6 +78,11 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
     silence() {
       isSilent = true;
     },
+    silenceAt(text) {
+      return new Promise((notify) => {
+        silencer = { text, notify };
+      });
+    },
     slow(ms) {
       delayMs = ms;
     },
@@ -79,6 +91,7 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
     },
     async restore() {
       isSilent = false;
+      silencer = undefined;
       delayMs = 0;
       endAll();
       if (!server.listening) {

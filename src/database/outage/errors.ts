@@ -91,7 +91,7 @@ const interruptionStates = /^(?:08|57P0[123]|25006|25P03)/;
 
 /** Messages of `pg` without a code, for a connection that was lost or could not be made. */
 const lostConnection =
-  /^(?:Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed)/;
+  /^(?:Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|Client has encountered a connection error|Client was closed)/;
 
 /** Whether the same statement may succeed later. */
 export function isOutage(error: unknown): boolean {

@@ -11,7 +11,7 @@ import type { PostgresPool } from "kysely";
 import pg from "pg";
 import type { Log } from "../../ports/telemetry/log.ts";
 import type { PoolUsage } from "../../ports/telemetry/telemetry.ts";
-import { NoConnectionError } from "../outage/index.ts";
+import { NoAnswerError, NoConnectionError } from "../outage/index.ts";
 import { FairQueue } from "../sharing/index.ts";
 import { type Connection, damageOf, type PoolState, prepareSession, wrap } from "./connection.ts";
 import { createClientClass, type Servers } from "./servers.ts";
@@ -57,8 +57,10 @@ export function createPool(
     types,
     async onConnect(client) {
       await settings.onConnect?.(client);
-      await servers?.check(client);
-      await prepareSession(client, sessions);
+      await limitFirstStatements(client, settings.connectionTimeoutMillis, async () => {
+        await servers?.check(client);
+        await prepareSession(client, sessions);
+      });
     },
   });
   const queue = new FairQueue({
@@ -119,6 +121,24 @@ export function createPool(
     // process from exiting.
     end: () => Promise.race([pool.end(), sleep(closeTimeoutMs, undefined, { ref: false })]),
   };
+}
+
+/** The limit of the pool for connecting ends with the authentication. */
+async function limitFirstStatements(
+  client: pg.ClientBase,
+  timeoutMs: number | undefined,
+  send: () => Promise<void>,
+): Promise<void> {
+  // The clients of a pool are of this class: the types of pg declare only its base.
+  const { connection } = client as pg.Client;
+  const end = () =>
+    connection.stream.destroy(new NoAnswerError("The server did not answer a new connection."));
+  const timer = timeoutMs === undefined ? undefined : setTimeout(end, timeoutMs);
+  try {
+    await send();
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /**

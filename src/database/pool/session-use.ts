@@ -7,7 +7,8 @@ import type { Log } from "../../ports/telemetry/log.ts";
 import { sqlState } from "../outage/index.ts";
 import type { Servers } from "./servers.ts";
 
-const connectionTimeoutMillis = 3_000;
+/** Of a connection, and of each of its statements. */
+const timeoutMs = 3_000;
 
 /**
  * Errors of a named statement that show that sessions are shared, and that the pooler does not know of
@@ -65,7 +66,11 @@ async function detect(url: string): Promise<SessionUse> {
 }
 
 async function connect(connectionString: string) {
-  const client = new pg.Client({ connectionString, connectionTimeoutMillis });
+  const client = new pg.Client({
+    connectionString,
+    connectionTimeoutMillis: timeoutMs,
+    query_timeout: timeoutMs,
+  });
   // Without a listener, a connection that breaks would end the process.
   client.on("error", () => undefined);
   await client.connect();
