@@ -1,5 +1,6 @@
 /** Metrics: who may scrape them, that they count correctly, and that no client can add series. */
 import { randomUUID } from "node:crypto";
+import { connect } from "node:net";
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { metricCatalogue } from "../src/adapters/telemetry/metric-catalogue.ts";
@@ -8,7 +9,7 @@ import { retryDelaysMs } from "../src/platform/automation/webhooks/schedule.ts";
 import { contacts } from "../tools/contacts.ts";
 import { messages } from "../tools/messages/index.ts";
 import { webhooks } from "../tools/webhooks.ts";
-import { startTestApp, type TestApp } from "./support/app.ts";
+import { ownerKey, silentLog, startTestApp, type TestApp } from "./support/app.ts";
 import { callTool } from "./support/mcp-tool.ts";
 import { openPhone } from "./support/simulator.ts";
 import { startWebhookReceiver } from "./support/webhook-receiver.ts";
@@ -79,6 +80,29 @@ test("requests, tool calls, jobs and messages are counted", async () => {
   expect(count("database_connections", 'what="waiting"')).toBe(0);
   expect(metrics.get("nodejs_eventloop_lag_seconds")).toBeGreaterThanOrEqual(0);
   expect(metrics.get("process_resident_memory_bytes")).toBeGreaterThan(1e6);
+});
+
+test("a request whose client closes the connection first is counted and logged", async () => {
+  const lines: object[] = [];
+  const log = {
+    ...silentLog,
+    debug: (facts: object, message: string) => void lines.push({ ...facts, message }),
+  };
+  await using app = await startTestApp({ env: { TIDINGS_METRICS_TOKEN: token }, log });
+  const socket = connect(Number(new URL(app.address).port), "127.0.0.1");
+  const wait = "/v1/messages/wait?timeout_seconds=55";
+  socket.write(`GET ${wait} HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${ownerKey}\r\n\r\n`, () =>
+    socket.destroy(),
+  );
+  const counted = 'tidings_http_requests_total{operation="wait_for_message",method="GET",status="4xx"}';
+  await expect.poll(async () => (await scrape(app)).get(counted)).toBe(1);
+  expect(lines).toContainEqual(
+    expect.objectContaining({
+      message: "the client closed the connection",
+      route: "/v1/messages/wait",
+      status: 499,
+    }),
+  );
 });
 
 test("statements and round trips of the database are counted, those of transactions included", async () => {

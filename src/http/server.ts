@@ -185,7 +185,7 @@ async function createApp(
     const suggestions = nearRoutes(withoutOperator(operations), { method, path });
     throw fail("route_not_found", { method, path, ...(suggestions.length > 0 && { suggestions }) });
   });
-  instrumentRequests(app, options.telemetry);
+  instrumentRequests(app, { ...options.telemetry, log });
   app.addHook("onRequest", async (request, reply) => {
     reply.header("x-request-id", request.id);
     if (request.headers.host === undefined && request.raw.httpVersion === "1.1") {
@@ -195,16 +195,6 @@ async function createApp(
   holdRequests(app, options);
   // An expectation may be ignored (RFC 9110, 10.1.1); Node would answer 417 without a body.
   app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
-  app.addHook("onResponse", async (request, reply) => {
-    const { method, id: request_id } = request;
-    const facts = {
-      method,
-      route: request.routeOptions.url,
-      status: reply.statusCode,
-      ms: Math.round(reply.elapsedTime),
-    };
-    log.debug({ ...facts, request_id }, "answered");
-  });
   addPages(app, options.pages);
   const platform = { ...options.platform, authenticate: createAuthenticator(options.platform) };
   const admission = createAdmission({ ...options, platform });

@@ -1,8 +1,12 @@
-/** Telemetry of the REST transport: a span and a metric for each request, and `GET /metrics`. */
+/**
+ * Telemetry of the REST transport: a span, a metric and a line of the log for each request, and
+ * `GET /metrics`.
+ */
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { fail, failCredential } from "../../tools/errors.ts";
+import type { Log } from "../ports/telemetry/log.ts";
 import type { Metrics, Span, Tracer } from "../ports/telemetry/telemetry.ts";
 
 declare module "fastify" {
@@ -13,14 +17,29 @@ declare module "fastify" {
 }
 
 /** Monitoring polls these paths every few seconds; traces of such requests are of no use. */
-const untracedPaths = new Set(["/healthz", "/readyz", "/metrics"]);
+const untracedPaths = new Set(["/healthz", "/drainz", "/readyz", "/metrics"]);
+
+/** The status of requests whose client closed the connection before the answer began, as nginx logs it. */
+const clientClosed = 499;
 
 export function instrumentRequests(
   app: FastifyInstance,
-  { metrics, tracer }: { readonly metrics: Metrics; readonly tracer: Tracer },
+  { metrics, tracer, log }: { readonly metrics: Metrics; readonly tracer: Tracer; readonly log: Log },
 ): void {
   const spans = new WeakMap<FastifyRequest, Span>();
-  app.addHook("onRequest", (request, _reply, done) => {
+  const record = (request: FastifyRequest, reply: FastifyReply) => {
+    const { method, id: request_id } = request;
+    const { elapsedTime: ms } = reply;
+    const isAnswered = reply.raw.writableFinished;
+    const status = reply.raw.headersSent ? reply.statusCode : clientClosed;
+    spans.get(request)?.end(describeSpanEnd(status));
+    metrics.request({ operation: operationOf(request), method, status, seconds: ms / 1000 });
+    const facts = { method, route: request.routeOptions.url, status, ms: Math.round(ms), request_id };
+    log.debug(facts, isAnswered ? "answered" : "the client closed the connection");
+  };
+  app.addHook("onRequest", (request, reply, done) => {
+    // Not in onResponse, which does not run if the client closes the connection first.
+    reply.raw.once("close", () => record(request, reply));
     if (!untracedPaths.has(request.routeOptions.url ?? "")) {
       const { method, headers, routeOptions } = request;
       const { url: route = "unknown" } = routeOptions;
@@ -35,16 +54,6 @@ export function instrumentRequests(
   app.addHook("preHandler", (request, _reply, done) => {
     const span = spans.get(request);
     return span ? span.within(done) : done();
-  });
-  app.addHook("onResponse", (request, reply, done) => {
-    spans.get(request)?.end(describeSpanEnd(reply.statusCode));
-    metrics.request({
-      operation: operationOf(request),
-      method: request.method,
-      status: reply.statusCode,
-      seconds: reply.elapsedTime / 1000,
-    });
-    done();
   });
 }
 
