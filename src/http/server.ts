@@ -2,7 +2,7 @@
  * The REST transport: a Fastify server with the catalogue's routes, other public routes, health checks,
  * /metrics and /mcp.
  */
-import type { IncomingMessage, ServerResponse } from "node:http";
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import Fastify, { type FastifyInstance } from "fastify";
@@ -241,15 +241,22 @@ const maxPublicBodyBytes = 8_192;
 /** How long the arrival of a request may take: 32 MB at 1 Mbit/s. */
 const requestTimeoutMs = 300_000;
 
-/** Answers requests that are malformed or too large for the HTTP parser, with the error envelope. */
-export function handleClientError(error: Error, socket: Socket): void {
+/** Answers what the HTTP parser rejects, and requests that arrive too slowly, with the error envelope. */
+export function handleClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   if (socket.writable) {
     const id = toRequestId(undefined);
-    const body = JSON.stringify(fail("malformed_request", {}, error).body(id));
-    const head = `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nX-Request-Id: ${id}\r\nConnection: close`;
+    const failure = fail(byParserCode[error.code ?? ""] ?? "malformed_request", {}, error);
+    const { status } = failure;
+    const body = JSON.stringify(failure.body(id));
+    const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\nX-Request-Id: ${id}\r\nConnection: close`;
     socket.end(`${head}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
   }
 }
+
+const byParserCode: Readonly<Record<string, "request_too_slow" | "headers_too_large">> = {
+  ERR_HTTP_REQUEST_TIMEOUT: "request_too_slow",
+  HPE_HEADER_OVERFLOW: "headers_too_large",
+};
 
 /** Health checks must always be answered. */
 function addHealth(app: FastifyInstance, { checkReady }: ServerOptions): void {

@@ -15,6 +15,18 @@ export const requestErrors = {
     "The request could not be read as HTTP.",
     "Check the address, the headers and their size.",
   ),
+  request_too_slow: errorEntry(
+    "invalid_request",
+    408,
+    "The request did not arrive in time.",
+    "Send it again over a faster connection, or send less in one request.",
+  ),
+  headers_too_large: errorEntry(
+    "invalid_request",
+    431,
+    "The address and the headers are too large together.",
+    "Send a shorter address, or fewer and shorter headers.",
+  ),
   malformed_body: errorEntry(
     "invalid_request",
     400,
