@@ -105,6 +105,7 @@ test("a service that is held after a restore answers 503 while the database is a
   const answer = await app.fetch("/v1/contacts");
   expect(answer.status).toBe(503);
   expect(await answer.json()).toMatchObject({ error: { code: "unavailable" } });
+  expect((await app.fetch("/drainz")).status).toBe(200);
 });
 
 describe("the places", () => {

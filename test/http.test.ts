@@ -1,8 +1,12 @@
 /** The REST transport: one envelope for every failure, request ids, health. */
+import { once } from "node:events";
+import { createServer } from "node:http";
 import { connect } from "node:net";
 import { expect, test } from "vitest";
+import { handleClientError } from "../src/http/server.ts";
 import { errors } from "../tools/errors.ts";
 import { ownerKey, useTestApp } from "./support/app.ts";
+import { sendRaw } from "./support/raw-request.ts";
 
 const app = useTestApp();
 
@@ -190,9 +194,33 @@ test("a response contains only the fields that the contract names", async () => 
   ]);
 });
 
-test("health and readiness need no credential", async () => {
-  expect(await (await app.fetch("/healthz", { key: null })).json()).toEqual({ status: "ok" });
-  expect(await (await app.fetch("/readyz", { key: null })).json()).toEqual({ status: "ready" });
+test.each([
+  ["/healthz", "ok"],
+  ["/drainz", "ok"],
+  ["/readyz", "ready"],
+])("%s needs no credential, and answers HEAD too", async (path, status) => {
+  expect(await (await app.fetch(path, { key: null })).json()).toEqual({ status });
+  const head = await app.fetch(path, { method: "HEAD", key: null });
+  expect([head.status, await head.text()]).toEqual([200, ""]);
+});
+
+test("headers that are too large are answered 431 in the envelope", async () => {
+  const { status, body } = await sendRaw(
+    app.address,
+    `GET /v1/contacts HTTP/1.1\r\nHost: localhost\r\nX-Large: ${"x".repeat(20_000)}\r\n\r\n`,
+  );
+  expect([status, JSON.parse(body)]).toMatchObject([431, { error: { code: "headers_too_large" } }]);
+});
+
+test("a request that does not arrive in time is answered 408 in the envelope", async () => {
+  const options = { requestTimeout: 1, headersTimeout: 1, connectionsCheckingInterval: 1 };
+  const server = createServer(options).on("clientError", handleClientError).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  const port = typeof address === "object" ? address?.port : undefined;
+  const { status, body } = await sendRaw(`http://127.0.0.1:${port}`, "GET / HTTP/1.1\r\n");
+  server.close();
+  expect([status, JSON.parse(body)]).toMatchObject([408, { error: { code: "request_too_slow" } }]);
 });
 
 test("the simulator's controls require the scopes of the data they read and change", async () => {

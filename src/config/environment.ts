@@ -143,7 +143,7 @@ export const Environment = z.object({
   TIDINGS_DRAIN_DELAY: wholeNumber(0, 300)
     .default(0)
     .describe(
-      "Seconds between a signal to stop and the closing of the port: `/readyz` answers 503 in them, and requests are answered",
+      "Seconds between a signal to stop and the closing of the port: `/drainz` and `/readyz` answer 503 in them, and requests are answered",
     ),
   TIDINGS_RATE_LIMIT: wholeNumber(1, 1_000_000)
     .default(50)

@@ -105,7 +105,7 @@ export interface HttpServer {
    * @returns the address, `http://host:port`; the loopback address if the server listens on every interface.
    */
   listen(at: { readonly host: string; readonly port: number }): Promise<string>;
-  /** Answers /readyz with 503 from now on, and waits until load balancers have noticed it. */
+  /** Answers /drainz and /readyz with 503 from now on, and waits until load balancers have noticed it. */
   drain(delayMs: number): Promise<void>;
   /** Waits for running requests; closes the remaining connections after `graceMs`. */
   close(graceMs: number): Promise<void>;
@@ -113,13 +113,7 @@ export interface HttpServer {
 
 export async function createServer(options: ServerOptions): Promise<HttpServer> {
   let isDraining = false;
-  const checkReady = async () => {
-    if (isDraining) {
-      throw fail("unavailable", { reason: "it is stopping." });
-    }
-    await options.checkReady();
-  };
-  const { app, inProcess } = await createApp({ ...options, checkReady });
+  const { app, inProcess } = await createApp(options, () => isDraining);
   return {
     async drain(delayMs) {
       isDraining = true;
@@ -156,6 +150,7 @@ function isEveryInterface(address: string): boolean {
 
 async function createApp(
   options: ServerOptions,
+  isDraining: () => boolean,
 ): Promise<{ readonly app: FastifyInstance; readonly inProcess: InProcessService }> {
   const { log, operations } = options;
   const reportError = createReportError(log);
@@ -212,7 +207,7 @@ async function createApp(
       reply.header("connection", "close");
     }
   });
-  addHealth(app, options);
+  addHealth(app, options, isDraining);
   const loginLimit = createLoginLimit(options.now);
   const serve = createServeOperation(platform, loginLimit);
   const inProcess = createInProcessService({ ...options, serve, readJson, reportError });
@@ -259,11 +254,22 @@ const byParserCode: Readonly<Record<string, "request_too_slow" | "headers_too_la
 };
 
 /** Health checks must always be answered. */
-function addHealth(app: FastifyInstance, { checkReady }: ServerOptions): void {
-  const config = { isRateLimited: false };
-  app.get("/healthz", { config }, () => ({ status: "ok" }));
+function addHealth(app: FastifyInstance, { checkReady }: ServerOptions, isDraining: () => boolean): void {
+  const route = { config: { isRateLimited: false }, exposeHeadRoute: true };
+  const requireRunning = () => {
+    if (isDraining()) {
+      throw fail("unavailable", { reason: "it is stopping." });
+    }
+  };
+  app.get("/healthz", route, () => ({ status: "ok" }));
+  // For load balancers, which would take all processes out of use while the database is away.
+  app.get("/drainz", route, () => {
+    requireRunning();
+    return { status: "ok" };
+  });
   let checking: Promise<void> | undefined;
-  app.get("/readyz", { config }, async () => {
+  app.get("/readyz", route, async () => {
+    requireRunning();
     // One check for all waiting requests: they need no credential and are not counted, so separate checks
     // would cost a query each.
     checking ??= checkReady().finally(() => {

@@ -3,7 +3,7 @@ import type { FastifyInstance } from "fastify";
 import { fail } from "../../../tools/errors.ts";
 
 /** Health checks, metrics, documentation, and what the commands on the machine of the service need. */
-const answered = /^\/(?:healthz|metrics|docs|data-folder)(?:[/?]|$)/;
+const answered = /^\/(?:healthz|drainz|metrics|docs|data-folder)(?:[/?]|$)/;
 
 /**
  * Channels and payment processors send their webhooks again later, so the restored service receives those
