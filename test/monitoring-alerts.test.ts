@@ -78,6 +78,8 @@ const cases: Readonly<Record<string, AlertCase>> = {
     fires: {
       [`tidings_http_requests_total{${a},operation="send_message",status="2xx"}`]: "0+90x100",
       [`tidings_http_requests_total{${a},operation="send_message",status="5xx"}`]: "0+10x100",
+      // Health checks hide no errors.
+      [`tidings_http_requests_total{${a},operation="/readyz",status="2xx"}`]: "0+900x100",
     },
     silent: {
       [`tidings_http_requests_total{${a},operation="send_message",status="2xx"}`]: "0+90x100",

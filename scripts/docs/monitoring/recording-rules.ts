@@ -18,6 +18,9 @@ const unmeasured = Object.entries(operationsOf())
 
 const measured = `operation!~"${[...unmeasured, "/.*"].join("|")}"`;
 
+/** Requests of clients: many answered health checks would hide errors. */
+const ofClients = 'operation!~"/healthz|/drainz|/readyz|/metrics"';
+
 export const recordingRules: readonly RecordingRule[] = [
   {
     record: "tidings:http_requests:rate5m",
@@ -25,7 +28,7 @@ export const recordingRules: readonly RecordingRule[] = [
   },
   {
     record: "tidings:http_errors:ratio5m",
-    expr: '(sum(rate(tidings_http_requests_total{status="5xx"}[5m])) or vector(0)) / sum(rate(tidings_http_requests_total[5m]))',
+    expr: `(sum(rate(tidings_http_requests_total{${ofClients},status="5xx"}[5m])) or vector(0)) / sum(rate(tidings_http_requests_total{${ofClients}}[5m]))`,
   },
   {
     record: "tidings:http_request_duration_seconds:p95_5m",
