@@ -3,11 +3,12 @@
  * complete.
  */
 import { createReadStream } from "node:fs";
-import { access, mkdir, rename, rm } from "node:fs/promises";
+import { access, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { ByteRange, Storage } from "../../ports/files/storage.ts";
 import { requireStorageKey } from "./key.ts";
 import { createSpool } from "./spool.ts";
+import { createSyncedFolder, syncFolder } from "./sync-folder.ts";
 
 export function createDiskStorage(folder: string): Storage {
   const storedFolder = join(folder, "kept");
@@ -18,8 +19,9 @@ export function createDiskStorage(folder: string): Storage {
     async write(key, body) {
       const path = pathOf(key);
       await spool.withFile(body, async (arrived) => {
-        await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+        await createSyncedFolder(dirname(path));
         await rename(arrived.path, path);
+        await syncFolder(dirname(path));
       });
     },
 

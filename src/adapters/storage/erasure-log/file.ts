@@ -5,6 +5,7 @@
 import { access, constants, type FileHandle, open, readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { ErasureLog } from "../../../ports/files/erasure-log.ts";
+import { syncFolder } from "../sync-folder.ts";
 import { beginLine, erasureLine } from "./lines.ts";
 
 interface ErasureFile extends ErasureLog {
@@ -77,16 +78,6 @@ async function isCutOff(file: FileHandle, size: number): Promise<boolean> {
   }
   const { buffer } = await file.read(Buffer.alloc(1), 0, 1, size - 1);
   return buffer[0] !== lineEnd;
-}
-
-/** A new file is found after a power failure once its folder is on the disk. */
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, "r");
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
 }
 
 function undefinedIfMissing(error: NodeJS.ErrnoException): undefined {
