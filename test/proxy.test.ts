@@ -2,9 +2,10 @@
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
-import { createProxy } from "../src/cli/serve/proxy/index.ts";
+import { closeProxy, createProxy } from "../src/cli/serve/proxy/index.ts";
 import { contacts } from "../tools/contacts.ts";
 import { ownerKey, useTestApp } from "./support/app.ts";
+import { meanwhile } from "./support/meanwhile.ts";
 import { sendRaw } from "./support/raw-http.ts";
 import { startReceiver } from "./support/receiver.ts";
 import { startUpstream } from "./support/scripted-service.ts";
@@ -185,3 +186,38 @@ describe("X-Forwarded-For", () => {
     expect(statuses).toEqual([401, 401, 401, 401, 401, 429]);
   });
 });
+
+describe("a proxy that closes", () => {
+  test("forwards the answer of a running request first, and accepts no other", async () => {
+    const answers: (() => void)[] = [];
+    await using owner = await startUpstream(async () => {
+      await new Promise<void>((resolve) => answers.push(resolve));
+      return { body: { data: "done" } };
+    });
+    const port = await startProxy({ to: owner.url });
+    const running = fetch(`http://127.0.0.1:${port}/v1/contacts`);
+    const answer = await meanwhile(running, async () => {
+      await expect.poll(() => answers).toHaveLength(1);
+      const closing = closeProxy(lastServer(), 60_000);
+      closing.catch(() => undefined); // awaited below
+      await expect(fetch(`http://127.0.0.1:${port}/v1/contacts`)).rejects.toThrow("fetch failed");
+      answers[0]?.();
+      await closing;
+    });
+    expect(await answer.json()).toEqual({ data: "done" });
+  });
+
+  test("ends a request that takes longer than the grace", async () => {
+    await using owner = await startUpstream(["hang"]);
+    const port = await startProxy({ to: owner.url });
+    const running = fetch(`http://127.0.0.1:${port}/v1/contacts`);
+    running.catch(() => undefined); // awaited below
+    await expect.poll(() => owner.requests).toHaveLength(1);
+    await closeProxy(lastServer(), 1);
+    await expect(running).rejects.toThrow("fetch failed");
+  });
+});
+
+function lastServer(): Server {
+  return servers.at(-1) ?? expect.fail("there is no proxy");
+}

@@ -15,7 +15,7 @@ import { isTidings, provesItself } from "../data-folder/verify-server.ts";
 import { createServerEntry } from "../mcp/server-entry.ts";
 import { version } from "../version.ts";
 import { createOwnerLink, mayPrintLink } from "./owner-link.ts";
-import { createProxy } from "./proxy/index.ts";
+import { closeProxy, createProxy } from "./proxy/index.ts";
 
 export async function runServe(options: CommandOptions): Promise<void> {
   const { config, warnings } = readConfig(undefined, settingsOf(options));
@@ -36,13 +36,16 @@ export async function runServe(options: CommandOptions): Promise<void> {
     isFirstStart = true;
     console.log(describeFirstStart(created));
   };
-  const [instance, address] = await explainListenError(listen, folder, async () => {
+  const [instance, { address, close }] = await explainListenError(listen, folder, async () => {
     await requireFreeAddress(listen);
     const opened = await openInstance({ config, folder, log, listen, onLost, onFirstStart });
-    const instanceAddress = await opened.address();
-    return [opened, opened.role === "owner" ? instanceAddress : await serveProxy(opened, config)] as const;
+    const own: Listener = { address: await opened.address(), close: async () => undefined };
+    return [opened, opened.role === "owner" ? own : await serveProxy(opened, config)] as const;
   });
-  const stop = stopOnSignal(instance, log);
+  const stop = stopOnSignal(async () => {
+    await close();
+    await instance[Symbol.asyncDispose]();
+  }, log);
   if (options["stop-with-parent"] === true) {
     stopAfter(process.ppid, stop);
   }
@@ -66,18 +69,30 @@ async function requireFreeAddress({ host, port }: { host: string; port: number }
   await once(probe, "close");
 }
 
+interface Listener {
+  readonly address: string;
+  /** Waits for the requests that it forwards. The instance waits for its own. */
+  close(): Promise<void>;
+}
+
+/** The same time as the service gives its own requests. */
+const closeGraceMs = 10_000;
+
 /** Another process owns the folder: this process listens on its own port and forwards requests. */
 async function serveProxy(
   instance: Instance,
   { host, port, bodyLimit, trustedProxies }: Config,
-): Promise<string> {
+): Promise<Listener> {
   const server = createProxy({ address: () => instance.address(), bodyLimit, trustedProxies });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen({ host, port }, resolve);
   });
   const bound = server.address();
-  return toAddress(host, typeof bound === "object" && bound !== null ? bound.port : port);
+  return {
+    address: toAddress(host, typeof bound === "object" && bound !== null ? bound.port : port),
+    close: () => closeProxy(server, closeGraceMs),
+  };
 }
 
 interface ListenAddress {
@@ -123,7 +138,7 @@ async function describeTakenPort({ host, port }: ListenAddress, folder: DataFold
  * The first signal shuts down gracefully, and the second exits at once. Returns the function that both
  * signals call.
  */
-function stopOnSignal(instance: Instance, log: Log): () => void {
+function stopOnSignal(end: () => Promise<void>, log: Log): () => void {
   let isStopping = false;
   const stop = () => {
     if (isStopping) {
@@ -132,7 +147,7 @@ function stopOnSignal(instance: Instance, log: Log): () => void {
     isStopping = true;
     const begin = performance.now();
     log.info({}, "stopping: waiting for the requests and jobs that run");
-    instance[Symbol.asyncDispose]().then(
+    end().then(
       () => {
         const ms = Math.round(performance.now() - begin);
         log.info({ ms }, `stopped after ${(ms / 1_000).toFixed(1)} s`);

@@ -6,6 +6,7 @@
  * because it may hold a file, and is therefore tried once. The owner checks everything else, such as the Host
  * header and the credential. What a client says about its own address is not forwarded.
  */
+import { once } from "node:events";
 import {
   createServer,
   type IncomingMessage,
@@ -29,6 +30,20 @@ export interface ProxyOptions {
   readonly bodyLimit: number;
   /** Proxies whose X-Forwarded-For is forwarded: IP addresses and networks. */
   readonly trustedProxies?: readonly string[];
+}
+
+/** How often idle connections are closed while the proxy closes: Node closes them only once. */
+const closeIdleEveryMs = 50;
+
+/** Waits for running requests; closes the remaining connections after `graceMs`. */
+export async function closeProxy(server: Server, graceMs: number): Promise<void> {
+  const closed = once(server, "close");
+  server.close();
+  const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+  const idleTimer = setInterval(() => server.closeIdleConnections(), closeIdleEveryMs);
+  await closed;
+  clearInterval(idleTimer);
+  clearTimeout(timer);
 }
 
 /** The request that is sent to the owner. */
