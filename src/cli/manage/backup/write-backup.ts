@@ -98,12 +98,12 @@ async function writeTable(
     for (const line of batch) {
       check.addLine(table, line);
       lines.push(line);
-      bytes += line.length;
+      bytes += Buffer.byteLength(line);
+      if (bytes >= partBytes) {
+        await write();
+      }
     }
     count += batch.length;
-    if (bytes >= partBytes) {
-      await write();
-    }
   }
   if (lines.length > 0) {
     await write();
