@@ -66,6 +66,8 @@ test.each([
       ["messages", "ROW EXCLUSIVE"],
     ],
   ],
+  ["alter table messages set (fillfactor = 70)", [["messages", "SHARE UPDATE EXCLUSIVE"]]],
+  ["drop index if exists contacts_phone_number", [["contacts_phone_number", "ACCESS EXCLUSIVE"]]],
   ["drop table messages", [["messages", "ACCESS EXCLUSIVE"]]],
   ["create table a (b text references messages (id))", [["messages", "SHARE ROW EXCLUSIVE"]]],
   [

@@ -10,6 +10,7 @@ import {
 
 /** A lock, and what waits for it meanwhile. */
 export interface StatementLock {
+  /** Of DROP INDEX, whose text does not name the table, the index. */
   readonly table: string;
   readonly mode: string;
   readonly blocks: "reads and writes" | "writes" | "nothing";
@@ -28,9 +29,12 @@ const table = String.raw`(?:only )?(?:public\.)?"?(\w+)"?`;
 /** The first rule that matches gives the lock of the statement's own table. */
 const rules: readonly (readonly [RegExp, keyof typeof modes])[] = [
   [new RegExp(`^alter table (?:if exists )?${table} validate constraint`), "concurrent"],
+  [new RegExp(`^alter table (?:if exists )?${table} (?:re)?set \\(`), "concurrent"],
   [new RegExp(`^alter table (?:if exists )?${table} add (?:constraint \\w+ )?foreign key`), "reference"],
   [new RegExp(`^alter table (?:if exists )?${table}`), "exclusive"],
   [new RegExp(`^drop table (?:if exists )?${table}`), "exclusive"],
+  [new RegExp(`^drop index concurrently (?:if exists )?${table}`), "concurrent"],
+  [new RegExp(`^drop index (?:if exists )?${table}`), "exclusive"],
   [new RegExp(`^create (?:unique )?index concurrently .*? on ${table}`), "concurrent"],
   [new RegExp(`^create (?:unique )?index .*?\\bon ${table}`), "share"],
   [new RegExp(`^create (?:or replace )?(?:constraint )?trigger .*?\\bon ${table}`), "reference"],

@@ -75,11 +75,18 @@ async function check(
   );
 }
 
-/** The lock of a table that is there, with the table's size. */
+/** The lock of a table that is there, with the table's name and size. */
 async function withSize(queries: Queries, lock: StatementLock): Promise<readonly SizedLock[]> {
-  const { rows } = await rowsOf({ rows: "integer", megabytes: "double precision" })`
-    select greatest(reltuples, 0)::integer as rows, pg_total_relation_size(oid) / 1e6::double precision as megabytes
-    from pg_class where oid = to_regclass(${lock.table})
+  const { rows } = await rowsOf({ table: "text", rows: "integer", megabytes: "double precision" })`
+    select
+      relname::text as table,
+      greatest(reltuples, 0)::integer as rows,
+      pg_total_relation_size(oid) / 1e6::double precision as megabytes
+    from pg_class
+    where oid = coalesce(
+      (select indrelid from pg_index where indexrelid = to_regclass(${lock.table})),
+      to_regclass(${lock.table})
+    )
   `.execute(queries);
   return rows.map((size) => ({ ...lock, ...size }));
 }
