@@ -191,11 +191,11 @@ export const Environment = z.object({
   ),
   TIDINGS_ALLOWED_ORIGINS: commaList(
     readOrigin,
-    "origins such as https://app.example.com, separated by commas",
+    "origins such as https://app.example.com, each without a wildcard, separated by commas",
   ).describe("Origins of web pages that may call /mcp, in addition to the loopback origins"),
   TIDINGS_CORS_ORIGINS: commaList(
     readOrigin,
-    "origins such as https://app.example.com, separated by commas",
+    "origins such as https://app.example.com, each without a wildcard, separated by commas",
   ).describe("Origins of web pages that may call the API, with a key or an access token; never with cookies"),
   TIDINGS_TRUSTED_PROXIES: commaList(
     readNetwork,

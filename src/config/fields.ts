@@ -65,9 +65,9 @@ export function readHost(text: string): string | undefined {
   return /^(?:[a-z\d](?:[a-z\d.-]*[a-z\d])?|\[[a-f\d:.]+\])$/i.test(text) ? text.toLowerCase() : undefined;
 }
 
-/** An origin as a browser writes it: lower case, without the scheme's own port. */
+/** An origin as a browser writes it: lower case, without the scheme's own port. Wildcards match nothing. */
 export function readOrigin(text: string): string | undefined {
-  const isOrigin = /^https?:\/\/[^\s/?#@]+$/i.test(text) && URL.canParse(text);
+  const isOrigin = /^https?:\/\/[^\s/?#@*]+$/i.test(text) && URL.canParse(text);
   return isOrigin ? new URL(text).origin : undefined;
 }
 
