@@ -20,7 +20,7 @@ export const backupCommands: Commands = {
     },
     notes: [
       "The file may be in a bucket, as s3://bucket/key. The backup is the state of one moment. The file must not exist. The exit code is 1 if the content of the database is wrong; then the backup is written nevertheless.",
-      "On an embedded database that a service has open, requests wait while its files are copied.",
+      "On an embedded database that a service has open, requests wait while its files are copied: after 5 seconds they are answered with 503 and Retry-After.",
     ],
     run: async (options, [file = ""]) => (await import("./backup.ts")).runBackup(options, file),
   },
@@ -38,7 +38,7 @@ export const backupCommands: Commands = {
     arguments: ["file"],
     options: { ...keys, ...common },
     notes: [
-      "The engine may be another one than that of the backup. After an error nothing is restored.",
+      "The engine may be another one than that of the backup. After an error nothing is in the database. Files that were written before it stay in the storage, and the next restore overwrites them.",
       "The restored service is held: it runs no job and answers no request until tidings release.",
     ],
     run: async (options, [file = ""]) => (await import("./backup.ts")).runRestore(options, file),

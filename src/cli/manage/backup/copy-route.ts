@@ -2,7 +2,8 @@
  * The route by which `tidings backup` gets a copy of the embedded database, made between two statements.
  *
  * A transaction holds the only connection while the files are copied, so no statement runs meanwhile. The
- * checkpoint before it keeps the start on the copy short. Requests wait as long as the copy takes.
+ * checkpoint before it keeps the start on the copy short. Requests wait for the connection for 5 seconds at
+ * most, and are then answered with 503.
  */
 import { createHash, randomUUID, timingSafeEqual } from "node:crypto";
 import { cp, mkdir, rm } from "node:fs/promises";

@@ -3,7 +3,8 @@
  *
  * The tables are created as they were in the backup, filled in one transaction, which also holds the
  * installation, and then migrated. An embedded database is built in a folder of its own and moved into place
- * at the end. So after an error or a crash there is no half restored service.
+ * at the end. So after an error or a crash there is no half restored service. Files that were written stay:
+ * in a bucket they may be those of the service that made the backup.
  */
 import { existsSync } from "node:fs";
 import { readdir, rename, rm, rmdir } from "node:fs/promises";
@@ -41,7 +42,7 @@ export interface RestoreReport {
   readonly report: ContentReport;
 }
 
-/** @throws CommandError if the backup is damaged, or the place is not empty; then nothing is restored. */
+/** @throws CommandError if the backup is damaged, or the place is not empty; the database stays empty. */
 export async function restoreBackup(options: RestoreOptions): Promise<RestoreReport> {
   const { config, manifest } = options;
   const unknown = manifest.migrations.find((name) => !Object.hasOwn(migrations, name));
