@@ -5,6 +5,7 @@ import { createClient } from "../src/client/index.ts";
 import { contacts } from "../tools/contacts.ts";
 import { ownerKey } from "./support/app.ts";
 import { type Caddy, startCaddy } from "./support/caddy.ts";
+import { startDatabaseProxy } from "./support/database-proxy.ts";
 import { openStream } from "./support/event-stream.ts";
 import { hasProgram } from "./support/installed-program.ts";
 import { openProcesses, type Processes, type ServedProcess } from "./support/served-process.ts";
@@ -46,7 +47,7 @@ describe.skipIf(!hasProgram("caddy"))(
           (await fetch(`${caddy.address}/v1/contacts`, { headers: { "x-api-key": ownerKey } })).status,
         ).toBe(200);
       }
-      const counts = await Promise.all(served.map(countRequests));
+      const counts = await Promise.all(served.map((process) => countRequests(process)));
       expect(counts.every((count) => count > 0)).toBe(true);
       const hidden = await fetch(`${caddy.address}/metrics`, {
         headers: { authorization: `Bearer ${metricsToken}` },
@@ -81,6 +82,21 @@ describe.skipIf(!hasProgram("caddy"))(
       expect(answer).toMatchObject({ structuredContent: { meta: { is_timed_out: false } } });
       expect(calls).toHaveLength(1);
       await client.close();
+    });
+
+    test("while the database is away, the answers of the service arrive", async () => {
+      await using proxy = await startDatabaseProxy(processes.env.DATABASE_URL ?? "");
+      const behindProxy = { DATABASE_URL: proxy.url, TIDINGS_DATABASE_WAIT: "0" };
+      const service = await processes.serve({ ...settings, ...behindProxy });
+      await using own = await startCaddy([service.address]);
+      await proxy.refuse();
+      await expect.poll(async () => (await fetch(`${service.address}/readyz`)).status).toBe(503);
+      // Caddy has checked the process since then.
+      const before = await countRequests(service, "/drainz");
+      await expect.poll(() => countRequests(service, "/drainz")).toBeGreaterThan(before + 1);
+      const answer = await fetch(`${own.address}/v1/contacts`, { headers: { "x-api-key": ownerKey } });
+      expect([answer.status, await answer.json()]).toMatchObject([503, { error: { code: "unavailable" } }]);
+      await service.process.end("SIGKILL");
     });
 
     test("a process that is stopped and started again ends no request", async () => {
@@ -118,13 +134,16 @@ describe.skipIf(!hasProgram("caddy"))(
   },
 );
 
-/** How many requests for contacts the process has answered. */
-async function countRequests({ address }: Pick<ServedProcess, "address">): Promise<number> {
+/** How many requests the process has answered, by default for contacts. */
+async function countRequests(
+  { address }: Pick<ServedProcess, "address">,
+  operation = "\\w+_contacts?",
+): Promise<number> {
   const response = await fetch(`${address}/metrics`, {
     headers: { authorization: `Bearer ${metricsToken}` },
   });
   const counts = (await response.text()).matchAll(
-    /^tidings_http_requests_total\{operation="\w+_contacts?",[^}]*\} (\d+)$/gm,
+    new RegExp(`^tidings_http_requests_total\\{operation="${operation}",[^}]*\\} (\\d+)$`, "gm"),
   );
   return Array.from(counts, ([, count]) => Number(count)).reduce((sum, count) => sum + count, 0);
 }
