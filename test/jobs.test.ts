@@ -169,13 +169,13 @@ test.skipIf(isPooled)(
     const rowsRead: number[] = [];
     const database: Database = {
       ...fixture.database,
-      transaction: (transact) =>
+      transaction: (transact, options) =>
         fixture.database.transaction(async (tx) => {
           const before = await countScannedRows(tx);
           const result = await transact(tx);
           rowsRead.push((await countScannedRows(tx)) - before);
           return result;
-        }),
+        }, options),
     };
     const definitions = [recordRuns("a.b").definition, recordRuns("c.d").definition];
     const jobs = fixture.create(definitions, { database });
