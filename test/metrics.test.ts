@@ -63,6 +63,7 @@ test("requests, tool calls, jobs and messages are counted", async () => {
   const count = (name: string, labels: string) => metrics.get(`tidings_${name}{${labels}}`);
   expect(count("http_requests_total", 'operation="list_contacts",method="GET",status="2xx"')).toBe(3);
   expect(count("http_request_duration_seconds_count", 'operation="list_contacts"')).toBe(3);
+  expect(count("http_request_duration_seconds_sum", 'operation="list_contacts"')).toBeGreaterThan(0);
   // One request over REST, one by the tool.
   expect(count("http_requests_total", 'operation="get_contact",method="GET",status="4xx"')).toBe(2);
   expect(count("http_requests_total", 'operation="send_message",method="POST",status="2xx"')).toBe(2);
@@ -98,7 +99,7 @@ test("a request whose client closes the connection first is counted and logged",
   await expect.poll(async () => (await scrape(app)).get(counted)).toBe(1);
   expect(lines).toContainEqual(
     expect.objectContaining({
-      message: "the client closed the connection",
+      message: "the connection was closed before the answer",
       route: "/v1/messages/wait",
       status: 499,
     }),

@@ -19,27 +19,28 @@ declare module "fastify" {
 /** Monitoring polls these paths every few seconds; traces of such requests are of no use. */
 const untracedPaths = new Set(["/healthz", "/drainz", "/readyz", "/metrics"]);
 
-/** The status of requests whose client closed the connection before the answer began, as nginx logs it. */
-const clientClosed = 499;
+/** The status of requests whose connection was closed before the answer began, as nginx logs it. */
+const connectionClosed = 499;
 
 export function instrumentRequests(
   app: FastifyInstance,
   { metrics, tracer, log }: { readonly metrics: Metrics; readonly tracer: Tracer; readonly log: Log },
 ): void {
   const spans = new WeakMap<FastifyRequest, Span>();
-  const record = (request: FastifyRequest, reply: FastifyReply) => {
+  const record = (request: FastifyRequest, reply: FastifyReply, ms: number) => {
     const { method, id: request_id } = request;
-    const { elapsedTime: ms } = reply;
     const isAnswered = reply.raw.writableFinished;
-    const status = reply.raw.headersSent ? reply.statusCode : clientClosed;
+    const status = reply.raw.headersSent ? reply.statusCode : connectionClosed;
     spans.get(request)?.end(describeSpanEnd(status));
     metrics.request({ operation: operationOf(request), method, status, seconds: ms / 1000 });
     const facts = { method, route: request.routeOptions.url, status, ms: Math.round(ms), request_id };
-    log.debug(facts, isAnswered ? "answered" : "the client closed the connection");
+    log.debug(facts, isAnswered ? "answered" : "the connection was closed before the answer");
   };
   app.addHook("onRequest", (request, reply, done) => {
-    // Not in onResponse, which does not run if the client closes the connection first.
-    reply.raw.once("close", () => record(request, reply));
+    const begin = performance.now();
+    // Not in onResponse, which does not run if the client closes the connection first. Without that hook,
+    // Fastify measures no time.
+    reply.raw.once("close", () => record(request, reply, performance.now() - begin));
     if (!untracedPaths.has(request.routeOptions.url ?? "")) {
       const { method, headers, routeOptions } = request;
       const { url: route = "unknown" } = routeOptions;

@@ -38,7 +38,7 @@ export const metricCatalogue = {
   },
   http_requests_total: {
     kind: "counter",
-    help: "Requests answered, or ended by their client first, which counts as 4xx",
+    help: "Requests answered, or whose connection was closed before the answer, which counts as 4xx",
     labels: { operation, method: "HTTP method, or other", status: "class of the status, such as 2xx" },
   },
   http_request_duration_seconds: {
