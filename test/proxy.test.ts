@@ -12,6 +12,8 @@ import { startUpstream } from "./support/scripted-service.ts";
 
 const app = useTestApp({ env: { TIDINGS_TRUSTED_PROXIES: "127.0.0.1" } });
 const servers: Server[] = [];
+/** Of the last proxy. */
+let stopping = new AbortController();
 
 afterEach(() => {
   for (const server of servers.splice(0)) {
@@ -23,7 +25,13 @@ afterEach(() => {
 /** @returns the proxy's port. */
 async function startProxy(options: { to?: string; trustedProxies?: string[] } = {}): Promise<number> {
   const { to, trustedProxies = [] } = options;
-  const server = createProxy({ address: async () => to ?? app.address, bodyLimit: 1_000, trustedProxies });
+  stopping = new AbortController();
+  const server = createProxy({
+    address: async () => to ?? app.address,
+    bodyLimit: 1_000,
+    trustedProxies,
+    stopping: stopping.signal,
+  });
   servers.push(server);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return (server.address() as AddressInfo).port; // it listens on a TCP port
@@ -205,6 +213,18 @@ describe("a proxy that closes", () => {
       await closing;
     });
     expect(await answer.json()).toEqual({ data: "done" });
+  });
+
+  test("ends streams of events at once", async () => {
+    const port = await startProxy();
+    const headers = { "X-API-Key": ownerKey };
+    const stream = await fetch(`http://127.0.0.1:${port}/v1/events/stream`, { headers });
+    expect(stream.headers.get("content-type")).toMatch(/^text\/event-stream/);
+    const ended = stream.text();
+    ended.catch(() => undefined); // awaited below
+    stopping.abort();
+    await closeProxy(lastServer(), 60_000);
+    await expect(ended).rejects.toThrow("terminated");
   });
 
   test("ends a request that takes longer than the grace", async () => {

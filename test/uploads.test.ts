@@ -192,7 +192,11 @@ test("a deleted upload's row, links and file are deleted", async () => {
 });
 
 test("a process that forwards requests forwards files of any size", async () => {
-  const server = createProxy({ address: async () => app.address, bodyLimit: 1_000 });
+  const server = createProxy({
+    address: async () => app.address,
+    bodyLimit: 1_000,
+    stopping: new AbortController().signal,
+  });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo; // it listens on a TCP port
   const answer = await fetch(`http://127.0.0.1:${port}/v1/uploads`, {

@@ -83,7 +83,14 @@ async function serveProxy(
   instance: Instance,
   { host, port, bodyLimit, trustedProxies }: Config,
 ): Promise<Listener> {
-  const server = createProxy({ address: () => instance.address(), bodyLimit, trustedProxies });
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const server = createProxy({
+    address: () => instance.address(),
+    bodyLimit,
+    trustedProxies,
+    stopping: signal,
+  });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen({ host, port }, resolve);
@@ -91,7 +98,10 @@ async function serveProxy(
   const bound = server.address();
   return {
     address: toAddress(host, typeof bound === "object" && bound !== null ? bound.port : port),
-    close: () => closeProxy(server, closeGraceMs),
+    async close() {
+      stopping.abort();
+      await closeProxy(server, closeGraceMs);
+    },
   };
 }
 

@@ -6,7 +6,7 @@
  * because it may hold a file, and is therefore tried once. The owner checks everything else, such as the Host
  * header and the credential. What a client says about its own address is not forwarded.
  */
-import { once } from "node:events";
+import { addAbortListener, once } from "node:events";
 import {
   createServer,
   type IncomingMessage,
@@ -30,6 +30,8 @@ export interface ProxyOptions {
   readonly bodyLimit: number;
   /** Proxies whose X-Forwarded-For is forwarded: IP addresses and networks. */
   readonly trustedProxies?: readonly string[];
+  /** Aborted when the process stops: ends the streams of events, whose clients continue them elsewhere. */
+  readonly stopping: AbortSignal;
 }
 
 /** How often idle connections are closed while the proxy closes: Node closes them only once. */
@@ -57,7 +59,7 @@ interface ForwardedRequest {
 
 const maxAttempts = 3;
 
-export function createProxy({ address, bodyLimit, trustedProxies = [] }: ProxyOptions): Server {
+export function createProxy({ address, bodyLimit, trustedProxies = [], stopping }: ProxyOptions): Server {
   const addForwarded = createForwardedHeaders(trustedProxies);
   return createServer({ requireHostHeader: false }, (incoming, response) => {
     forward(incoming, response).catch((error: unknown) => {
@@ -78,7 +80,7 @@ export function createProxy({ address, bodyLimit, trustedProxies = [] }: ProxyOp
     const request = { method, path, headers: { ...passedOn, ...framingOf(body, passedOn) }, body };
     for (let number = 1; ; number += 1) {
       try {
-        return await forwardOnce(await address(), request, response);
+        return await forwardOnce(await address(), request, { response, stopping });
       } catch (error) {
         if (number === maxAttempts || response.headersSent || !isRepeatable(request, error)) {
           throw fail("unavailable", { reason: "its owner ended; try again.", retry_after: 1 }, error);
@@ -114,7 +116,7 @@ function framingOf(body: ForwardedRequest["body"], headers: OutgoingHttpHeaders)
 function forwardOnce(
   origin: string,
   { method, path, headers, body }: ForwardedRequest,
-  response: ServerResponse,
+  { response, stopping }: { readonly response: ServerResponse; readonly stopping: AbortSignal },
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     const outgoing = send(origin, { method, path, headers });
@@ -122,6 +124,10 @@ function forwardOnce(
     outgoing.once("response", (answer) => {
       response.writeHead(answer.statusCode ?? 502, dropHopByHop(answer.headers));
       answer.pipe(response);
+      if (answer.headers["content-type"]?.startsWith("text/event-stream")) {
+        const listener = addAbortListener(stopping, () => response.destroy());
+        response.once("close", () => listener[Symbol.dispose]());
+      }
       answer.once("end", resolve);
       answer.once("error", reject);
     });
