@@ -2,7 +2,9 @@
 import { describe, expect, test } from "vitest";
 import { contacts } from "../tools/contacts.ts";
 import { conversations } from "../tools/conversations.ts";
-import { openPhone } from "./support/simulator.ts";
+import { inboxes } from "../tools/inboxes.ts";
+import { messages } from "../tools/messages/index.ts";
+import { openPhone, setFaults } from "./support/simulator.ts";
 import { credentials, deliver, messagesChange } from "./support/whatsapp.ts";
 import { isoOf, useWhatsAppCustomer } from "./support/whatsapp-customer.ts";
 
@@ -228,6 +230,24 @@ describe("a choice about marketing", () => {
     await phone.write("STOP");
     expect((await contactOf(person().to))?.opted_out).toBe(false);
     expect((await phone.listMessages()).map(({ direction }) => direction)).toEqual(["inbound", "inbound"]);
+  });
+
+  test("as a failure of the simulated channel changes nothing either", async () => {
+    const { app, person, write } = customer();
+    const to = person().to;
+    await write("Hello");
+    const { data: all } = await app.call(inboxes.list_inboxes, {});
+    const inbox_id = all.find(({ channel }) => channel === "simulator")?.id;
+    await setFaults(app, { failures: [{ code: 131050, to }] });
+    const text = { type: "text", text: { body: "Hi" } } as const;
+    const { data } = await app.call(messages.send_message, { to, inbox_id, ...text });
+    await app.runDueJobs();
+    await app.advanceTime(2_000);
+    await setFaults(app, {});
+    const { conversation_id, id: message_id } = data;
+    const { data: sent } = await app.call(messages.get_message, { conversation_id, message_id });
+    expect(sent.error?.code).toBe("marketing_opt_out");
+    expect((await contactOf(to))?.opted_out).toBe(false);
   });
 
   test("does not undo what the API set later", async () => {

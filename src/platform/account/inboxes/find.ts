@@ -5,6 +5,8 @@ import type { DatabaseTransaction, Queries } from "../../../database/database.ts
 import { newId } from "../../../database/id.ts";
 import { ofOrganization } from "../../../database/query/index.ts";
 import type { InboxNumberLimits } from "../../../database/schema/index.ts";
+import type { Change } from "../../foundation/kernel/index.ts";
+import { capabilitiesOf, channelsThat } from "./channel.ts";
 
 /** The lane of an inbox's deliveries. */
 export function laneOf(inbox_id: string): string {
@@ -97,4 +99,25 @@ export async function getOrDefaultInbox(db: Queries, organization: string, id: s
     throw id === undefined ? fail("no_inbox") : fail("inbox_not_found", { param: "inbox_id" });
   }
   return inbox;
+}
+
+/**
+ * Whether an inbox is simulated, and its organization also has a real one. What happens there changes nothing
+ * that the channels share: a key can write in the name of any contact.
+ */
+export async function isSimulatedBesideReal(
+  { tx, world }: Pick<Change, "tx" | "world">,
+  { organization_id, channel }: { readonly organization_id: string; readonly channel: string },
+): Promise<boolean> {
+  if (!capabilitiesOf(world, { channel }).isSimulated) {
+    return false;
+  }
+  const real = channelsThat(world, ({ isSimulated }) => !isSimulated);
+  const found = await ofOrganization(tx, organization_id)
+    .selectFrom("inboxes")
+    .select("id")
+    .where(({ eb, fn, val }) => eb("channel", "=", fn.any(val(real))))
+    .limit(1)
+    .executeTakeFirst();
+  return found !== undefined;
 }

@@ -41,7 +41,13 @@ export {
   type WindowRule,
   windowRuleOf,
 } from "./channel.ts";
-export { getInbox, getOrDefaultInbox, insertInbox, laneOf } from "./find.ts";
+export {
+  getInbox,
+  getOrDefaultInbox,
+  insertInbox,
+  isSimulatedBesideReal,
+  laneOf,
+} from "./find.ts";
 export { pausedUntil, recordHealth, recordSendFailure, recordUnreachable, warnOfHealth } from "./health.ts";
 export { requestLimits } from "./limits.ts";
 export { getPhoneRegion, normalizePhone } from "./phone-region.ts";

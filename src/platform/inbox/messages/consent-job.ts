@@ -3,8 +3,9 @@
  * in the channel's app, or the channel refused a message because of that. Nothing is sent to the contact.
  */
 import { z } from "zod";
-import { ofOrganization } from "../../../database/query/index.ts";
+import { ofOrganization, refersTo } from "../../../database/query/index.ts";
 import { type NewJob, newJob } from "../../../jobs/job.ts";
+import { isSimulatedBesideReal } from "../../account/inboxes/index.ts";
 import { type Change, defineJob, system } from "../../foundation/kernel/index.ts";
 import {
   changeConsent,
@@ -73,10 +74,11 @@ async function findPerson(change: Change, { organization_id: organization, ...pa
   if ("conversation_id" in contact) {
     const row = await ofOrganization(change.tx, organization)
       .selectFrom("conversations")
-      .select("contact_id as id")
-      .where("id", "=", contact.conversation_id)
+      .innerJoin("inboxes", (join) => join.on(refersTo("conversations.inbox_id", "inboxes")))
+      .select(["conversations.contact_id as id", "conversations.organization_id", "inboxes.channel"])
+      .where("conversations.id", "=", contact.conversation_id)
       .executeTakeFirst();
-    return row && { organization_id: organization, id: row.id };
+    return row && !(await isSimulatedBesideReal(change, row)) ? row : undefined;
   }
   return opted_out
     ? createPerson(change, organization, contact)

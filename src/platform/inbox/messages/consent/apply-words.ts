@@ -5,14 +5,12 @@
  * contact stay possible. A change is confirmed, once, in the same conversation; not to a blocked
  * contact, nor in spam.
  *
- * In a simulated inbox a key can write such a word in the name of any contact. There the words have no effect
- * if the organization also has an inbox on a real channel.
+ * In a simulated inbox the words have no effect if the organization also has an inbox on a real channel.
  */
 import type { Selectable } from "kysely";
 import { InboxSettings } from "../../../../../tools/inboxes.ts";
-import { ofOrganization } from "../../../../database/query/index.ts";
 import type { Tables } from "../../../../database/schema/index.ts";
-import { capabilitiesOf, channelsThat } from "../../../account/inboxes/index.ts";
+import { isSimulatedBesideReal } from "../../../account/inboxes/index.ts";
 import type { Change } from "../../../foundation/kernel/index.ts";
 import { removeAccents } from "../../../foundation/query/index.ts";
 import { paymentOf } from "../../../money/wallet/index.ts";
@@ -38,7 +36,7 @@ export async function applyConsentWords(change: Change, inbound: InboundText): P
   const { inbox, contact, conversation, to, at } = inbound;
   const settings = InboxSettings.parse(inbox.settings);
   const opted_out = readConsent(inbound.text, settings);
-  if (opted_out === undefined || (await ignoresWords(change, inbox))) {
+  if (opted_out === undefined || (await isSimulatedBesideReal(change, inbox))) {
     return;
   }
   // Locks the contact: the same word may arrive twice at once, and is confirmed once.
@@ -60,21 +58,6 @@ export async function applyConsentWords(change: Change, inbound: InboundText): P
   const id = newMessageId(now);
   const message = { id, inbox, conversation, to, ...text, charge, isAnswer: false, actor, now };
   await enqueueMessages(change, [message]);
-}
-
-/** Whether an inbox is simulated, and its organization also has a real one. */
-async function ignoresWords({ tx, world }: Change, inbox: InboundText["inbox"]): Promise<boolean> {
-  if (!capabilitiesOf(world, inbox).isSimulated) {
-    return false;
-  }
-  const real = channelsThat(world, ({ isSimulated }) => !isSimulated);
-  const found = await ofOrganization(tx, inbox.organization_id)
-    .selectFrom("inboxes")
-    .select("id")
-    .where(({ eb, fn, val }) => eb("channel", "=", fn.any(val(real))))
-    .limit(1)
-    .executeTakeFirst();
-  return found !== undefined;
 }
 
 /** True for a stop word, false for a start word, undefined for anything else. */
