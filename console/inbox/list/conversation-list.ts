@@ -24,7 +24,7 @@ export function createConversationList(filter: Filter) {
   let wanted = firstPage;
 
   const read = async () => {
-    // `readMore` may want more meanwhile: it reads them itself.
+    // `readMore` may want more meanwhile. It reads them itself, and if that fails, the refresher does.
     const most = wanted;
     const per_page = Math.min(most, longestPage);
     try {
@@ -39,7 +39,7 @@ export function createConversationList(filter: Filter) {
         }
       }
       if (most < wanted) {
-        return true;
+        return false;
       }
       batch(() => {
         items.value = withoutDoubles(pages);

@@ -83,13 +83,15 @@ export const reactToMessage = outward({
   },
 
   /** The contact sees the reaction, but not its removal. */
-  async describe({ conversation_id, emoji }: ReactionInput, { tx, organization }) {
+  async describe({ conversation_id, emoji }: ReactionInput, { tx, world, organization, now, actor }) {
     const { contact_id } = await requireConversation(tx, organization, conversation_id);
-    const { name, phone_number: to } = await ofOrganization(tx, organization)
+    const { name } = await ofOrganization(tx, organization)
       .selectFrom("contacts")
-      .select(["name", "phone_number"])
+      .select("name")
       .where("id", "=", contact_id)
       .executeTakeFirstOrThrow();
+    const sending = { tx, db: tx, world, organization, now, actor };
+    const { value: to } = (await readAddress(sending, { to: conversation_id })).to;
     const act = emoji === null ? "Remove the reaction to" : "React to";
     const target = { contact_id, to, name, text: emoji ?? "", reason: null, frozen: null };
     return {

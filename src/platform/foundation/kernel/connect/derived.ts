@@ -1,7 +1,7 @@
 /**
  * The plan of a call that declares none: its validated input, and the version of the record that its path
- * names. The run does nothing if the record has another version. Planning rehearses the call, so that it
- * rejects what its caller may not do: somebody who may do it may run the plan.
+ * names. The run does nothing if the record has another version. Planning rehearses the call:
+ * otherwise a caller could plan what it may not do, and somebody with more rights would run it.
  */
 import { createHash } from "node:crypto";
 import { z } from "zod";

@@ -133,7 +133,7 @@ async function holdBackCall(call: GatedCall, rules: readonly BoundRules[]): Prom
   return call.writeHeld(async (writing) => {
     const { tx, organization, now } = writing;
     await lockOrganization(tx, organization);
-    // Another request with the key may have made the plan meanwhile.
+    // An earlier version stored no response under the key, and a stored response ends before its plan.
     const held = await findHeld(tx, call);
     if (held) {
       return held;
