@@ -11,16 +11,13 @@ import { useTestApp } from "./support/app.ts";
 import { describePages } from "./support/browser.ts";
 import { consoleFolder, logOf, readLog, reply, rowOf, useConsolePages } from "./support/console-pages.ts";
 import { waitUntil } from "./support/served-process.ts";
-import { openPhone, setFaults } from "./support/simulator.ts";
+import { openPhone, setFaults, writeLater } from "./support/simulator.ts";
 
 describePages(() => {
   const app = useTestApp({ consoleFolder });
   const { openSignedIn } = useConsolePages(() => app.address);
 
-  const write = async (number: string, text: string) => {
-    await app.advanceTime(1_000);
-    return (await openPhone(app, number).write(text)).conversation_id;
-  };
+  const write = (number: string, text: string) => writeLater(app, number, text);
 
   test("after a conversation is closed, J opens the one below it", async () => {
     const below = await write("+14155559401", "The first question");

@@ -6,7 +6,7 @@ import { useTestApp } from "./support/app.ts";
 import { describePages } from "./support/browser.ts";
 import { consoleFolder, rowOf, useConsolePages } from "./support/console-pages.ts";
 import { waitUntil } from "./support/served-process.ts";
-import { openPhone } from "./support/simulator.ts";
+import { openPhone, writeLater } from "./support/simulator.ts";
 
 const queryOf = (route: Route) => new URL(route.request().url()).searchParams;
 
@@ -14,10 +14,7 @@ describePages(() => {
   const app = useTestApp({ consoleFolder });
   const { openSignedIn } = useConsolePages(() => app.address);
 
-  const write = async (number: string, text: string) => {
-    await app.advanceTime(1_000);
-    return (await openPhone(app, number).write(text)).conversation_id;
-  };
+  const write = (number: string, text: string) => writeLater(app, number, text);
 
   test("the list shows more conversations also if it is being read again", async () => {
     for (let number = 0; number < 35; number += 1) {

@@ -8,16 +8,13 @@ import { useTestApp } from "./support/app.ts";
 import { describePages } from "./support/browser.ts";
 import { consoleFolder, logOf, rowOf, useConsolePages } from "./support/console-pages.ts";
 import { waitUntil } from "./support/served-process.ts";
-import { openPhone } from "./support/simulator.ts";
+import { writeLater } from "./support/simulator.ts";
 
 describePages(() => {
   const app = useTestApp({ consoleFolder });
   const { openSignedIn } = useConsolePages(() => app.address);
 
-  const write = async (number: string, text: string) => {
-    await app.advanceTime(1_000);
-    return (await openPhone(app, number).write(text)).conversation_id;
-  };
+  const write = (number: string, text: string) => writeLater(app, number, text);
   const readConversation = async (id: string) =>
     (await app.call(conversations.get_conversation, { id })).data;
   const waitUntilRead = (id: string) => waitUntil(async () => !(await readConversation(id)).is_unread);

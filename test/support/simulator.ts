@@ -44,6 +44,16 @@ export function openPhone(app: TestApp, number: string, key?: string): Simulated
   };
 }
 
+/**
+ * Writes a second after what was written before, so that the order of lists is known.
+ *
+ * @returns the conversation's id
+ */
+export async function writeLater(app: TestApp, number: string, text: string): Promise<string> {
+  await app.advanceTime(1_000);
+  return (await openPhone(app, number).write(text)).conversation_id;
+}
+
 /** Replaces the channel's faults; `{}` removes them. */
 export async function setFaults(app: TestApp, faults: object): Promise<void> {
   const answer = await app.fetch("/simulator/faults", { method: "PUT", json: faults });
