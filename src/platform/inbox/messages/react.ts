@@ -13,7 +13,7 @@ import { channelOf, readAccount } from "../../account/inboxes/index.ts";
 import { countPricelessMessage } from "../../account/rules/index.ts";
 import { type OutwardContext, outward, type Transaction } from "../../foundation/kernel/index.ts";
 import { requireConversation } from "../conversations/index.ts";
-import { readAddress, requireAllowedMessage, requireWindow } from "./outbound/index.ts";
+import { nameInSummary, readAddress, requireAllowedMessage, requireWindow } from "./outbound/index.ts";
 
 const timeoutMs = 10_000;
 
@@ -95,7 +95,7 @@ export const reactToMessage = outward({
     const act = emoji === null ? "Remove the reaction to" : "React to";
     const target = { contact_id, to, name, text: emoji ?? "", reason: null, frozen: null };
     return {
-      summary: `${act} a message of ${name === null ? to : JSON.stringify(name)}`,
+      summary: `${act} a message of ${nameInSummary({ name, to })}`,
       targets: emoji === null ? [] : [target],
     };
   },

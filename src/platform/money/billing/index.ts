@@ -46,7 +46,7 @@ const advanceAddonsJob = defineScheduledJob({
       )
       .execute();
     for (const organization of new Set(due.map(({ organization_id }) => organization_id))) {
-      // If the add-on of one organization can't be advanced, the others still are.
+      // The failure of one organization does not stop the other organizations.
       await world.database
         .transaction((tx) => advanceAddon(tx, world, { organization, now }))
         .catch((err: unknown) => world.log.error({ err, organization }, "A chatbot add-on was not advanced"));

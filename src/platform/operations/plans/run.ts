@@ -83,7 +83,7 @@ export async function runPlan(
 }
 
 /**
- * A secret in the result is shown to nobody else than who made or released the plan.
+ * A secret in the result is shown only to the actors that made or released the plan.
  * @throws Failure `plan_state`.
  */
 function requireOwnSecret({ actor, now }: WriteContext, plan: PlanRow, { operation }: Found): void {

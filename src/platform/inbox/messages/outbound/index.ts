@@ -5,7 +5,7 @@ export { requireWindow } from "./check.ts";
 export { composeMessage } from "./compose.ts";
 export { enqueueMessages, newMessageId } from "./enqueue.ts";
 export { type BulkMessages, enqueueBulkMessages } from "./enqueue-bulk.ts";
-export { planMessage, sendPlanned } from "./plan.ts";
+export { nameInSummary, planMessage, sendPlanned } from "./plan.ts";
 export { contactIdOf } from "./recipient.ts";
 export { replaceBroadcastMessages } from "./replace.ts";
 export { requireAllowedMessage } from "./rules.ts";

@@ -45,8 +45,7 @@ export async function planMessage(
   const name = contact?.name ?? null;
   const target = { contact_id: contact?.id ?? null, to, name, text, reason: null, frozen: null };
   return {
-    // Customers choose their names: quoted, a name can't be taken for a part of the sentence.
-    summary: `Send a message to ${name === null ? to : JSON.stringify(name)} from ${inbox.phone_number}`,
+    summary: `Send a message to ${nameInSummary({ name, to })} from ${inbox.phone_number}`,
     targets: [target],
     addresses: addressesIn(content),
     price,
@@ -54,6 +53,11 @@ export async function planMessage(
     subjects: [to, ...(conversation ? [conversation.id] : [])],
     frozen,
   };
+}
+
+/** Customers choose their names: quoted, a name can't be taken for a part of the sentence. */
+export function nameInSummary({ name, to }: { readonly name: string | null; readonly to: string }): string {
+  return name === null ? to : JSON.stringify(name);
 }
 
 /** Sends the message that was planned. @throws Failure `plan_changed`, `plan_lapsed`. */
