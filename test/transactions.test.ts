@@ -20,7 +20,7 @@ let database: Database;
 beforeAll(async () => {
   fresh = await createTestDatabase();
   const { DATABASE_URL: url, TIDINGS_DATA_DIR: dataDir = "" } = fresh.env;
-  database = await openDatabase({ url, dataDir, log: silentLog, poolSize: 1 });
+  database = await openDatabase({ url, dataDir, log: silentLog, poolSize: 1, isMaintained: false });
 });
 
 beforeEach(async () => {

@@ -34,6 +34,11 @@ export interface DatabaseOptions {
   readonly startsEmpty?: boolean;
   /** Whether the embedded engine loads pageinspect and amcheck, which read pages. Default: no. */
   readonly hasPageTools?: boolean;
+  /**
+   * Whether the embedded engine is vacuumed and analyzed every minute. Default: yes. A test that counts
+   * statements does without.
+   */
+  readonly isMaintained?: boolean;
   /** The most connections to PostgreSQL; default 10. The embedded engine has one. */
   readonly poolSize?: number;
   /** How long to wait for a PostgreSQL server that refuses the connection; default 0. */
@@ -62,6 +67,7 @@ async function openEmbedded({
   ownership,
   startsEmpty = false,
   hasPageTools = false,
+  isMaintained = true,
   log,
   onFailure,
 }: DatabaseOptions): Promise<Database> {
@@ -82,14 +88,14 @@ async function openEmbedded({
   });
   const connection = await connect(pool);
   const { queries } = connection;
-  const maintenance = startMaintenance(queries, log, pool.damaged);
+  const maintenance = isMaintained ? startMaintenance(queries, log, pool.damaged) : undefined;
   log.warn(
     { dataDir },
     "Embedded database: not safe against power loss. Set DATABASE_URL to use PostgreSQL.",
   );
 
   return assemble("embedded", connection, pool, async () => {
-    await maintenance[Symbol.asyncDispose]();
+    await maintenance?.[Symbol.asyncDispose]();
     await queries.destroy();
     await engine[Symbol.asyncDispose]();
   });

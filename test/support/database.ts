@@ -107,7 +107,7 @@ async function takeEmptied(): Promise<KeptDatabase | undefined> {
 async function open(): Promise<KeptDatabase> {
   const { env } = await createTestDatabase();
   const { DATABASE_URL: url, TIDINGS_DATA_DIR: dataDir = "" } = env;
-  const database = await openDatabase({ url, dataDir, log });
+  const database = await openDatabase({ url, dataDir, log, isMaintained: false });
   return { database, env, shape: await readShape(queryOf(database)) };
 }
 
