@@ -63,7 +63,7 @@ function apply({ account, now, units, moved }: Run, one: Step): Run {
   }
   if (one.type === "cancel") {
     const { state } = account;
-    const cancelled = state.status === "cancelled" ? state : cancelAddon(state, now);
+    const cancelled = state.status === "cancelled" ? state : cancelAddon(state);
     return { account: { ...account, state: cancelled }, now, units, moved };
   }
   return isUsable(account.state, now)
@@ -120,9 +120,10 @@ function isLegalStep(before: Run, one: Step, after: Run): boolean {
     from.status === "trialing" || to.status !== "trialing",
     // The period in which the trial ends costs no fee.
     one.type !== "unit" || from.status !== "trialing" || (to.firstFeePeriod ?? Infinity) > to.period,
-    // A suspension ends only if the wallet can pay everything, and a cancelled one is over.
+    // A suspension ends only if the wallet can pay everything, also when the add-on is cancelled.
     from.status !== "suspended" || to.status !== "grace",
-    from.status !== "suspended" || one.type !== "cancel" || to.endsAt?.getTime() === after.now.getTime(),
+    from.status !== "suspended" || one.type !== "cancel" || !isUsable(to, after.now),
+    one.type !== "cancel" || from.status === "cancelled" || +periodEnd(from) === +(to.endsAt ?? 0),
     // Suspended for as long as the wallet is not credited; no period of it costs a fee.
     from.status !== "suspended" ||
       one.type !== "wait" ||

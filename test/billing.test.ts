@@ -148,6 +148,22 @@ describe("the chatbot add-on, with TIDINGS_WALLET=block", () => {
     expect((await readWallet()).available).toBe(0);
   });
 
+  test("gives no free answers if it is cancelled while it is suspended", async () => {
+    const { subscribe, cancel, answers, leaveTrialUnits, read, add, readWallet } = await createTenant();
+    await subscribe(1);
+    await leaveTrialUnits(1);
+    await answers(3);
+    await app.advanceTime(8 * dayMs);
+    const { status, next_billing_date } = await read();
+    expect(status).toBe("suspended");
+    await cancel();
+    expect(await read()).toMatchObject({ status: "cancelled", ends_at: next_billing_date });
+    await expect(answers(1)).rejects.toMatchObject({ code: "insufficient_funds" });
+    await add(5);
+    expect(await answers(2)).toBe(2);
+    expect((await readWallet()).available).toBe(1);
+  });
+
   test("without a fee needs a wallet that is not below zero, unless it has the trial", async () => {
     const { subscribe, cancel, answers, leaveTrialUnits, add, readWallet } = await createTenant();
     await subscribe(1);

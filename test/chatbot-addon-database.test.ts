@@ -76,7 +76,7 @@ async function act(tenant: Tenant, account: AddonAccount, choice: number): Promi
   }
   if (choice === 16 && account.state.status !== "cancelled") {
     await tenant.cancel();
-    return { ...account, state: cancelAddon(account.state, now) };
+    return { ...account, state: cancelAddon(account.state) };
   }
   return account;
 }

@@ -114,13 +114,9 @@ export function useUnit(account: AddonAccount, now: Date): AddonAccount {
   return { ...account, state: { ...state, trialUnits, ...(isOver ? ended : {}) } };
 }
 
-/** Cancels the add-on. A suspended add-on ends at once, because it was not working. */
-export function cancelAddon(state: AddonState, now: Date): AddonState {
-  return {
-    ...state,
-    status: "cancelled",
-    endsAt: state.status === "suspended" ? now : periodEnd(state),
-  };
+/** Cancels the add-on. A suspended add-on gives no answers until its period ends or the wallet can pay. */
+export function cancelAddon(state: AddonState): AddonState {
+  return { ...state, status: "cancelled", endsAt: periodEnd(state) };
 }
 
 /** Charges the fee of the current period if it is due and has not been charged. */

@@ -62,7 +62,7 @@ export async function cancel({ tx, world, organization, now }: Place): Promise<A
       if (account.state.status === "cancelled") {
         throw fail("addon_not_found");
       }
-      return { ...account, state: cancelAddon(account.state, now) };
+      return { ...account, state: cancelAddon(account.state) };
     },
   });
   if (!cancelled) {
