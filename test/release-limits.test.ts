@@ -2,6 +2,7 @@
 import { beforeAll, expect, test } from "vitest";
 import { useTestApp } from "./support/app.ts";
 import { createApprovalHelpers } from "./support/approvals.ts";
+import { say } from "./support/flows.ts";
 import { createPlanHelpers } from "./support/plans.ts";
 import { trustedProxyEnv } from "./support/users.ts";
 
@@ -76,6 +77,32 @@ test("whom a schedule reaches, and at what price, is not known, so a limit of th
   const shown = await read(body.data.plan.id);
   expect(await decide("approve", shown, admin)).toMatchObject(reached("it is not known yet whom it reaches"));
   expect((await decide("approve", shown, owner)).status).toBe(200);
+});
+
+test("whom a flow with a schedule reaches is not known, so a role with a limit neither saves nor enables it", async () => {
+  await limit({ admin: { recipients: 100 } });
+  const { cohort } = await draft(757, 1);
+  const flow = {
+    name: "Later",
+    end_action_type: "none",
+    trigger_type: "schedule",
+    trigger_schedule_at: new Date(app.now().getTime() + 3_600_000).toISOString(),
+    settings: { cohort_id: cohort.id },
+    nodes: [say("An offer")],
+  };
+  const unknown = reached("it is not known yet whom it reaches");
+  const park = async (...call: readonly [method: string, path: string, json: object]) =>
+    read((await request(call, { key })).body.data.plan.id);
+  const saved = await park("POST", "/v1/automation/flows", flow);
+  expect(await decide("approve", saved, admin)).toMatchObject(unknown);
+  const { body } = await decide("approve", saved, owner);
+  const path = `/v1/automation/flows/${(body.data.result as { data: { id: string } }).data.id}`;
+  const changed = await park("PUT", path, { nodes: [say("Another offer")] });
+  expect(await decide("approve", changed, admin)).toMatchObject(unknown);
+  const toggled = await park("PATCH", `${path}/toggle`, {});
+  expect(await decide("approve", toggled, admin)).toMatchObject(unknown);
+  const disabled = await park("PUT", path, { is_enabled: false });
+  expect((await decide("approve", disabled, admin)).status).toBe(200);
 });
 
 test("a limit that is set between a release and its time counts", async () => {

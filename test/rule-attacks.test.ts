@@ -34,32 +34,44 @@ async function createSettingKey(rulesOfKey: RulesInput) {
   return { key: secret_key };
 }
 
+/** Fires a flow of a key for a cohort of three contacts. Returns how many of them it starts for. */
+async function fireForCohort(area: number, rulesOfKey: RulesInput): Promise<number> {
+  const { cohort, numbers } = await draft(area, 3);
+  const { key } = await createKey(rulesOfKey);
+  const flow = {
+    name: "For all",
+    end_action_type: "none",
+    trigger_type: "schedule",
+    trigger_schedule_at: new Date(app.now().getTime() + hour).toISOString(),
+    settings: { cohort_id: cohort.id },
+    nodes: [say("An offer")],
+    is_enabled: true,
+  };
+  const saved = await request(["POST", "/v1/automation/flows", flow], { key });
+  expect(saved.status).toBe(201);
+  await app.advanceTime(hour + 60_000);
+  const { data } = await app.call(conversations.list_conversations, { per_page: 100 });
+  return data.filter(({ phone_number: to }) => to !== null && numbers.includes(to)).length;
+}
+
 test.each([
   { area: 820, approve: { recipients_above: 2 } },
   { area: 825, approve: { broadcasts: true } },
+  { area: 826, approve: { amount_above: 100 } },
 ])(
   "a scheduled flow of a key with $approve does not start for a cohort of more",
   async ({ area, approve }) => {
-    const { cohort, numbers } = await draft(area, 3);
-    const { key } = await createKey({ approve });
     const before = await countAtChannel();
-    const flow = {
-      name: "For all",
-      end_action_type: "none",
-      trigger_type: "schedule",
-      trigger_schedule_at: new Date(app.now().getTime() + hour).toISOString(),
-      settings: { cohort_id: cohort.id },
-      nodes: [say("An offer")],
-      is_enabled: true,
-    };
-    const saved = await request(["POST", "/v1/automation/flows", flow], { key });
-    expect(saved.status).toBe(201);
-    await app.advanceTime(hour + 60_000);
+    expect(await fireForCohort(area, { approve })).toBe(0);
     expect(await countAtChannel()).toBe(before);
-    const { data } = await app.call(conversations.list_conversations, { per_page: 100 });
-    expect(data.filter(({ phone_number: to }) => to !== null && numbers.includes(to))).toEqual([]);
   },
 );
+
+test("a scheduled flow of a key that may write to one country starts, and each message is checked", async () => {
+  expect(await fireForCohort(827, { approve: { recipients_above: 3 }, allow: { countries: ["US"] } })).toBe(
+    3,
+  );
+});
 
 test("a key that may send one template triggers no flow of a person with other texts", async () => {
   const { data: flow } = await app.call(flows.create_flow, {

@@ -34,6 +34,7 @@ import { fireJob, requireNoFlow, startBatchJob } from "./schedule/index.ts";
 import { recordTriggers, sweepWindowsJob, triggerContactJob, triggerJob } from "./triggers/index.ts";
 
 export { cancelRestoredRuns } from "./after-restore.ts";
+export { isSchedulingFlow } from "./schedule/index.ts";
 
 /** Deletes ended runs with their steps. */
 const deleteOldRunsJob = defineRetentionJob({

@@ -5,20 +5,24 @@ import { needsOf, readRulesBoundTo } from "../../../account/rules/index.ts";
 import { listMemberIds } from "../../cohorts/index.ts";
 import { type AudienceContext, findReadyCohort } from "./audience.ts";
 
-/** The reasons as the rules are now; empty if nobody has to release it. Each message is checked besides. */
+/**
+ * The reasons as the rules are now; empty if nobody has to release it. What the rules allow is checked for
+ * each message.
+ */
 export async function heldReasons(context: AudienceContext): Promise<readonly string[]> {
   const { tx, flow } = context;
   const { rules } = await readRulesBoundTo(tx, flow.organization_id, flow.id);
   if (rules.length === 0) {
     return [];
   }
-  const { person } = needsOf(rules, {
+  const releases = rules.map((one) => ({ ...one, allow: {} }));
+  const { person } = needsOf(releases, {
     deletes: false,
     configures: false,
     broadcasts: true,
     isOutside: false,
     recipients: await countAudience(context, limitOf(rules) + 1),
-    amount: 0,
+    amount: null,
     newContacts: 0,
   });
   return person;

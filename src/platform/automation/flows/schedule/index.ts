@@ -10,3 +10,4 @@ export {
 } from "./columns.ts";
 export { fireJob } from "./fire.ts";
 export { nextRunAfter, reschedule } from "./reschedule.ts";
+export { isSchedulingFlow } from "./scheduling.ts";

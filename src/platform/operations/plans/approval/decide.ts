@@ -5,6 +5,7 @@ import { schedulingOperations } from "../../../../../tools/rules.ts";
 import { ofOrganization } from "../../../../database/query/index.ts";
 import { requireRecentSignIn } from "../../../account/auth/index.ts";
 import { isBroadcasting, readSettings } from "../../../account/rules/index.ts";
+import { isSchedulingFlow } from "../../../automation/flows/index.ts";
 import { recordOf, type WriteContext } from "../../../foundation/kernel/index.ts";
 import { emitPlanEvent } from "../events.ts";
 import { shownStatus } from "../states.ts";
@@ -162,10 +163,14 @@ export async function requireMayRelease(
   }
 }
 
-/** Whom a broadcast reaches that is scheduled, and at what price, is known when it begins. */
+/** Whom a broadcast or a flow that is scheduled reaches, and at what price, is known when it begins. */
 async function knownOf(context: Pick<WriteContext, "tx" | "world" | "organization">, plan: PlanRow) {
-  const { input } = readContentOf(context.world, plan);
-  const isScheduled = isBroadcasting(plan.operation, input) && schedulingOperations.includes(plan.operation);
+  const { tx, world, organization } = context;
+  const { operation } = plan;
+  const { input } = readContentOf(world, plan);
+  const isScheduled =
+    (isBroadcasting(operation, input) && schedulingOperations.includes(operation)) ||
+    (await isSchedulingFlow(tx, organization, { operation, input }));
   return isScheduled ? { recipients: null, amount: null } : factsOfPlan(context, plan);
 }
 
