@@ -2,6 +2,7 @@
  * The ledger as an organization reads it: entries with their causes, what was spent, and
  * the price on a message.
  */
+import { sql } from "kysely";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { modules } from "../src/platform/index.ts";
 import { recordUnit } from "../src/platform/money/billing/index.ts";
@@ -34,11 +35,11 @@ const readMessage = async ({ id: message_id, conversation_id }: { id: string; co
   (await app.call(messages.get_message, { conversation_id, message_id })).data;
 
 /** Counts an answer of the chatbot, as the code that gives it does. */
-async function useUnit(answer_id: string, conversation_id: string): Promise<void> {
+async function useUnit(answer_id: string, conversation_id: string, isMessage = false): Promise<void> {
   const world = await readWorld(app);
   const place = { organization: await organization(), now: app.now() };
   await world.database.transaction((tx) =>
-    recordUnit(tx, world, { ...place, answer_id, conversation_id, isMessage: false }),
+    recordUnit(tx, world, { ...place, answer_id, conversation_id, isMessage }),
   );
 }
 
@@ -117,6 +118,10 @@ describe("an entry names", () => {
     await useUnit("turn_named", "conv_named");
     const [usage] = await list({ type: "usage" });
     expect(usage).toMatchObject({ unit_id: "turn_named", conversation_id: "conv_named", addon_id: null });
+    const { id: message_id, conversation_id } = await send();
+    await useUnit(message_id, conversation_id, true);
+    const [answer] = await list({ type: "usage" });
+    expect(answer).toMatchObject({ unit_id: message_id, message_id, conversation_id });
     await app.advanceTime(31 * dayMs);
     const [fee] = await list({ type: "fee" });
     expect(fee).toMatchObject({ amount: 3, addon_id, unit_id: null, conversation_id: null });
@@ -174,6 +179,28 @@ describe("the spend", () => {
       { ...none, country: "DE", count: 1, amount: price },
     ]);
     expect((await spendOf({ from: second, to: second, simulated: true })).total).toBe(0.025);
+  });
+
+  test("counts an answer that is a message twice: as a message and as a unit", async () => {
+    const day = "2027-08-20";
+    await app.advanceTime(Date.parse(`${day}T12:00:00Z`) - app.now().getTime());
+    const { id, conversation_id } = await send("+14155550180");
+    await app.advanceTime(1_000);
+    // As for a channel that is not simulated.
+    await app.server.database.queries
+      .updateTable("messages")
+      .set({ charge: sql`charge::jsonb || '{"simulated": false}'` })
+      .where("id", "=", id)
+      .execute();
+    await startAddon({ cost_per_unit: 0.5, monthly_fee: 0 });
+    await useUnit(id, conversation_id, true);
+    await app.call(billing.cancel_chatbot_addon, {});
+    const { spend } = await spendOf({ from: day, to: day, by: "day" });
+    expect(spend).toMatchObject([{ day, count: 2, amount: 0.504 }]);
+  });
+
+  test("of a period before 1970 is nothing", async () => {
+    expect(await spendOf({ from: "1969-01-01", to: "1969-01-02" })).toMatchObject({ total: 0, spend: [] });
   });
 
   test("is of the last 30 days unless a period is sent, of at most 92 days", async () => {

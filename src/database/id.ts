@@ -10,11 +10,11 @@ export function newId(prefix: string, now: Date): string {
   return `${prefix}_${encode(generator.generateOrResetWithTs(now.getTime()).bytes)}`;
 }
 
-/** An id that sorts before every id of this time or later. */
+/** An id that sorts before every id of this time or later. No id is older than 1970. */
 export function lowestId(prefix: string, time: Date): string {
   const bytes = Buffer.alloc(idBytes);
   // A UUIDv7 begins with the milliseconds.
-  bytes.writeUIntBE(time.getTime(), 0, 6);
+  bytes.writeUIntBE(Math.max(0, time.getTime()), 0, 6);
   return `${prefix}_${encode(bytes)}`;
 }
 

@@ -63,6 +63,7 @@ import * as inboxWebhooks from "./0062-inbox-webhooks.ts";
 import * as receivedDetails from "./0063-received-details.ts";
 import * as copiedOriginals from "./0064-copied-originals.ts";
 import * as roomForUpdates from "./0065-room-for-updates.ts";
+import * as usageEntries from "./0066-usage-entries.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
@@ -125,4 +126,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0063-received-details": receivedDetails,
   "0064-copied-originals": copiedOriginals,
   "0065-room-for-updates": roomForUpdates,
+  "0066-usage-entries": usageEntries,
 };

@@ -1071,4 +1071,4 @@ export const sqlTypes: SqlTypes = {
 };
 
 /** Of the migrations and the declarations that this file was made from. */
-export const digest = "e43e2a869b8b7ef7";
+export const digest = "6a6430e264dd1c5a";

@@ -6,14 +6,7 @@ import type { Queries } from "../../../database/database.ts";
 import { ofOrganization, readPage } from "../../../database/query/index.ts";
 
 /** The types of entries without a message, which an index finds. */
-const withoutMessage: readonly LedgerEntryType[] = [
-  "usage",
-  "fee",
-  "top_up",
-  "refund",
-  "adjustment",
-  "split",
-];
+const withoutMessage: readonly LedgerEntryType[] = ["fee", "top_up", "refund", "adjustment", "split"];
 
 interface EntryFilter {
   readonly type?: LedgerEntryType | undefined;

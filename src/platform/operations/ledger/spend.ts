@@ -78,7 +78,7 @@ function selectCharges(organization: string, { from, to }: Period): RawBuilder<u
       case when entry.type in ('usage', 'fee') then entry.type
         when message.broadcast_id is not null then 'broadcast' else 'message' end as kind,
       message.charge ->> 'category' as category, message.charge ->> 'country' as country,
-      coalesce(entry.message_id, entry.id) as cause,
+      coalesce(case when entry.type in ('charge', 'correction') then entry.message_id end, entry.id) as cause,
       case entry.to_account when 'spent' then entry.amount else -entry.amount end as amount,
       coalesce((message.charge ->> 'simulated')::boolean, entry.simulated) as is_simulated
     from ledger_entries as entry
