@@ -75,6 +75,19 @@ test("a released plan runs at its time, once, and answers its key", { tags: ["bo
   });
 });
 
+test("the idempotency key of a call that waits lasts 24 hours, whatever became of its plan", async () => {
+  const number = "+14157301009";
+  const shown = await park(number, "ends");
+  const { token } = await signPerson();
+  expect((await decide("decline", shown, token)).status).toBe(200);
+  await app.advanceTime(24 * hour);
+  expect((await park(number, "ends")).id).toBe(shown.id);
+  await app.advanceTime(1);
+  const other = await send(number, "Another text", { key, idempotencyKey: "ends" });
+  expect(other).toMatchObject({ status: 202, body: { data: { plan: { status: "awaiting_approval" } } } });
+  expect(other.body.data.plan.id).not.toBe(shown.id);
+});
+
 test("the time is after now and before the plan expires", async () => {
   const shown = await park("+14157301002", "invalid");
   for (const run_at of [inHours(-1), inHours(24), inHours(48)]) {

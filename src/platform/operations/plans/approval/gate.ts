@@ -199,7 +199,7 @@ async function findHeld(
     .where("call_key", "=", key)
     .orderBy("id", "desc")
     .executeTakeFirst();
-  if (!plan) {
+  if (!plan || hasKeyEnded(plan, context.now)) {
     return undefined;
   }
   if (!hashes.includes(plan.call_hash ?? "")) {
@@ -209,6 +209,11 @@ async function findHeld(
   return body === null
     ? { ...toHeldResponse(plan, context.now), isReplay: true }
     : { status: plan.result_status ?? operation.status, body, isReplay: true };
+}
+
+/** A key lasts as long as its plan may be run, and while the plan runs. */
+function hasKeyEnded(plan: PlanRow, now: Date): boolean {
+  return Date.parse(plan.expires_at) < now.getTime() && planStatusOf(plan) !== "running";
 }
 
 /** The answer to a run that was held back: the state of its plan, and after the run its answer. */
