@@ -9,7 +9,7 @@ import { createApprovalHelpers } from "./support/approvals.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 
 const app = useTestApp();
-const { createKey, decide, send, signPerson } = createApprovalHelpers(app);
+const { createKey, decide, request, send, signPerson } = createApprovalHelpers(app);
 
 async function list(filter: InputOf<typeof activity.list_activity>) {
   return (await app.call(activity.list_activity, filter, { key: ownerKey })).data;
@@ -71,6 +71,29 @@ test.each(["approve", "decline"] as const)(
     ]);
   },
 );
+
+test("the run of a plan that was released for a time is recorded as the release, with what it sent", async () => {
+  const { plan } = await holdMessage();
+  const { id, token } = await signPerson();
+  const run_at = new Date(app.now().getTime() + 3_600_000).toISOString();
+  const released = await request(["POST", `/v1/plans/${plan.id}/approve`, { hash: plan.hash, run_at }], {
+    key: token,
+  });
+  expect(released.status).toBe(200);
+  await app.advanceTime(3_600_000);
+  await app.runDueJobs();
+  const acts = await list({ by: id, operation: "approve_plan" });
+  expect(acts).toMatchObject([
+    { outcome: "done", ids: expect.arrayContaining([plan.id]), arguments: { id: plan.id } },
+    { outcome: "done", ids: expect.arrayContaining([plan.id]) },
+  ]);
+  const message_id = acts[0]?.ids.find((one) => one.startsWith("msg_")) ?? "";
+  const { data } = await app.call(activity.explain_message, { id: message_id }, { key: ownerKey });
+  expect(data).toMatchObject({
+    call: { id: acts[0]?.id, operation: "approve_plan", by: { id } },
+    reasons: { plan: { id: plan.id } },
+  });
+});
 
 test("a run that found a change is recorded as refused alone, and the next one as done", async () => {
   const number = "+14155554199";

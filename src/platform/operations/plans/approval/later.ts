@@ -5,6 +5,7 @@
 import { z } from "zod";
 import { Failure } from "../../../../../tools/contract/index.ts";
 import { fail } from "../../../../../tools/errors.ts";
+import { plans as contract } from "../../../../../tools/plans.ts";
 import { ofOrganization } from "../../../../database/query/index.ts";
 import { newJob } from "../../../../jobs/job.ts";
 import { findPerson } from "../../../account/auth/index.ts";
@@ -117,12 +118,25 @@ async function runDue(world: World, plan: PlanRow): Promise<void> {
     act: toAsker,
   };
   const context = contextOf(world, caller);
-  const { result } = await world.database.transaction((tx) =>
-    runPlan({ ...context, db: tx, tx }, id, prepared, release),
-  );
+  const record = beginRecord(context, { id, hash });
+  const { result } = await world.database.transaction(async (tx) => {
+    const outcome = await runPlan({ ...context, db: tx, tx }, id, prepared, release);
+    if (outcome.result !== null) {
+      record.writeWith(tx, { status: contract.approve_plan.status, body: outcome.result });
+    }
+    return outcome;
+  });
   if (result === null) {
-    await followPlan({ ...context, db: world.database.queries }, id);
+    record.defer();
+    const followed = await followPlan({ ...context, db: world.database.queries }, id);
+    record.end({ status: contract.approve_plan.status, body: followed.result, isReplay: false });
   }
+}
+
+/** The act of who released the plan: the record names what the run has sent, as for a release at once. */
+function beginRecord({ world, caller, now }: ReturnType<typeof contextOf>, input: object) {
+  const operation = contract.approve_plan;
+  return world.acts.begin({ name: "approve_plan", operation, tool: undefined, input, now }, caller);
 }
 
 /** The context of a call that the person makes at this time. */
