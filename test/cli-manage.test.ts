@@ -131,6 +131,11 @@ describe("beside a running service", () => {
     );
     expect(await runJson("orgs", "resume", organization.id)).toEqual(organization);
     expect((await whoami()).data.organization.id).toBe(organization.id);
+    const acts = await client.call(operator.list_operator_activity, { per_page: 2 }, { key: operatorKey });
+    expect(acts.data.map(({ operation, by, ids }) => [operation, by.id, ids])).toEqual([
+      ["resume-organization", "machine", [organization.id]],
+      ["suspend-organization", "machine", [organization.id]],
+    ]);
     for (const command of [["show"], ["resume"], ["suspend", "--reason", "x"]]) {
       expect(await run("orgs", ...command, "org_none")).toMatchObject({
         status: 1,

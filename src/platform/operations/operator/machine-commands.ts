@@ -74,18 +74,20 @@ export const machineCommands: ReadonlyMap<string, Command> = new Map([
   ],
   [
     "suspend-organization",
-    command(contract.suspend_organization.input, ({ id, reason }, { database, now }) =>
-      database.transaction(async (tx) => {
-        await suspendOrganization(tx, id, { reason, now: now() });
+    command(contract.suspend_organization.input, ({ id, reason }, world) =>
+      world.database.transaction(async (tx) => {
+        await suspendOrganization(tx, id, { reason, now: world.now() });
+        recordCommand(tx, world, { organization_id: id, name: "suspend-organization", ids: [] });
         return await requireOrganization(tx, id);
       }),
     ),
   ],
   [
     "resume-organization",
-    command(contract.resume_organization.input, ({ id }, { database }) =>
-      database.transaction(async (tx) => {
+    command(contract.resume_organization.input, ({ id }, world) =>
+      world.database.transaction(async (tx) => {
         await resumeOrganization(tx, id);
+        recordCommand(tx, world, { organization_id: id, name: "resume-organization", ids: [] });
         return await requireOrganization(tx, id);
       }),
     ),
