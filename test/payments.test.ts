@@ -275,6 +275,12 @@ test("the controls of the simulated processor refuse what it can't do", async ()
     await post(shop.key, `${path}/refund`, {}),
   ];
   expect(rejected.map(({ status }) => status)).toEqual([400, 400, 400, 400, 400]);
+  const failed = await shop.pay((await shop.order()).order_id, { outcome: "failed" });
+  const { processor_order_id, processor_payment_id: payment_id } = failed;
+  const elsewhere = await post(shop.key, `${path}/pay`, { payment_id });
+  const own = `/simulator/payments/${processor_order_id}/pay`;
+  const again = await post(shop.key, own, { payment_id, outcome: "failed" });
+  expect([elsewhere.status, again.status]).toEqual([400, 400]);
   await shop.pay(order_id);
   expect((await post(shop.key, `${path}/refund`, { amount_minor: 50_001 })).status).toBe(400);
   expect((await app.fetch(`${path}/pay`, { key: null, method: "POST", json: {} })).status).toBe(401);

@@ -61,10 +61,8 @@ export async function pay(
     if (payment_id === undefined) {
       const created_at = parts.now().toISOString();
       await insertPayment(tx, { organization_id, id, order_id, status: outcome, created_at });
-    } else if (
-      !(await updatePayment(tx, { organization_id, id }, { status: outcome, from: before[outcome] }))
-    ) {
-      throw new ControlInputError("payment_id", `There is no payment that could be ${outcome} now.`);
+    } else {
+      await changePayment(tx, { organization_id, order_id, id, outcome });
     }
     return (await readPayments(tx, { organization_id, payment_id: id }))[0];
   });
@@ -78,12 +76,32 @@ export async function pay(
   };
 }
 
+interface PaymentOutcome {
+  readonly organization_id: string;
+  readonly order_id: string;
+  readonly id: string;
+  readonly outcome: (typeof outcomes)[number];
+}
+
 /** The statuses from which each outcome can follow: a failed payment may be authorized late. */
 const before = {
   failed: [],
   authorized: ["failed"],
   captured: ["failed", "authorized"],
 } as const;
+
+/** @throws ControlInputError if the order has no such payment, or the outcome can't follow. */
+async function changePayment(
+  tx: DatabaseTransaction,
+  { organization_id, order_id, id, outcome }: PaymentOutcome,
+): Promise<void> {
+  const from: readonly (typeof outcomes)[number][] = before[outcome];
+  const payments = await readPayments(tx, { organization_id, order_id });
+  const isChangeable = payments.some((one) => one.id === id && from.some((status) => status === one.status));
+  if (!isChangeable || !(await updatePayment(tx, { organization_id, id }, { status: outcome, from }))) {
+    throw new ControlInputError("payment_id", `The order has no payment that could be ${outcome} now.`);
+  }
+}
 
 /** Refunds a payment like the owner of the processor's account. @throws ControlInputError */
 export async function refundOrder(
