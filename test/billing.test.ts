@@ -101,8 +101,14 @@ describe("a subscription", () => {
     expect(cancelled).toMatchObject({ status: "cancelled", days_until_expiry: 0 });
     await app.advanceTime(31 * dayMs);
     expect(await read(shop.key)).toEqual(cancelled);
-    const resumed = await update({ status: "active", cancel_at_period_end: false });
-    expect(resumed).toMatchObject({ status: "active", current_period_start: app.now().toISOString() });
+    const resumed = await update({ status: "active" });
+    expect(resumed).toMatchObject({
+      status: "active",
+      current_period_start: app.now().toISOString(),
+      cancel_at_period_end: false,
+    });
+    await app.advanceTime(31 * dayMs);
+    expect(await read(shop.key)).toMatchObject({ status: "active" });
   });
 });
 

@@ -31,8 +31,9 @@ export async function changeSubscription(
   { change, now }: { readonly change: SubscriptionChange; readonly now: Date },
 ) {
   const before = rollOn(await find(tx, organization, "locked"), now);
-  const changed = { ...before, ...change };
-  const isResumed = before.status === "cancelled" && changed.status !== "cancelled";
+  const isResumed = before.status === "cancelled" && (change.status ?? "cancelled") !== "cancelled";
+  // Otherwise it would be cancelled again at the end of its first period.
+  const changed = { ...before, ...(isResumed && { cancel_at_period_end: false }), ...change };
   const startsPeriod = isResumed || changed.billing_cycle !== before.billing_cycle;
   const after = startsPeriod ? withPeriod({ ...changed, anchor_at: now.toISOString() }, 0) : changed;
   await store(tx, after);
