@@ -20,6 +20,10 @@ const layers: Readonly<Record<string, { allowed: string[]; rejected: string[] }>
     allowed: ["./bytes.ts"],
     rejected: ["node:fs", "undici", "../adapters/http-client/index.ts", "../platform/index.ts", "../app.ts"],
   },
+  "src/texts/planted.ts": {
+    allowed: ["./cut.ts"],
+    rejected: ["node:fs", "undici", "../database/database.ts", "../platform/index.ts", "../app.ts"],
+  },
   "src/time/planted.ts": {
     allowed: ["./deadline.ts", "../ports/clock.ts"],
     rejected: ["node:fs", "../database/database.ts", "../jobs/job.ts", "../platform/index.ts", "../app.ts"],

@@ -40,6 +40,15 @@ describe("a received message", () => {
     });
   });
 
+  test("has the answers of a form without characters that can't be stored", async () => {
+    const response_json = JSON.stringify({ "na\0me": "A\0da\ud800" });
+    const interactive = { type: "nfm_reply", nfm_reply: { name: "flow", response_json } };
+    expect(await customer().write("", { type: "interactive", interactive })).toMatchObject({
+      type: "form",
+      form: { name: "flow", answers: { name: "Ada\ufffd" } },
+    });
+  });
+
   test("with answers that can't be read is unsupported, and keeps them", async () => {
     const interactive = { type: "nfm_reply", nfm_reply: { name: "flow", response_json: "{" } };
     expect(await customer().write("", { type: "interactive", interactive })).toMatchObject({

@@ -227,6 +227,12 @@ test("a saved name is given to a contact that has none, also later, and to nobod
   expect((await readContact())?.name).toBe("Ada of the canoes");
 });
 
+test("a long saved name is cut, and no character of it is halved", async () => {
+  await openWindow(app, inbox, String(person));
+  await deliver(app, inbox, saved(`${"n".repeat(254)}😀`));
+  expect((await readContact())?.name).toBe("n".repeat(254));
+});
+
 test("a removed entry of the address book changes nothing", async () => {
   await openWindow(app, inbox, String(person));
   await deliver(app, inbox, saved("Ada", { action: "remove" }));

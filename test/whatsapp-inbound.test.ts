@@ -180,6 +180,16 @@ test("a person who hides the number is known by the channel's id, with the usern
   expect(contact).toMatchObject({ name: "Ann", bsuid: user_id, username: "ann.lee" });
 });
 
+test("a long name or username is cut, and no character of it is halved", async () => {
+  const user_id = "US.24817305912873645001";
+  const profile = { name: `${"n".repeat(254)}😀`, username: `${"u".repeat(63)}😀` };
+  const message = inboundText("Hi", { from: undefined, from_user_id: user_id });
+  await deliver(app, inbox, messagesChange({ contacts: [{ profile, user_id }], messages: [message] }));
+  const { data } = await app.call(conversations.get_conversation, { id: (await newest()).conversation_id });
+  const { data: contact } = await app.call(contacts.get_contact, { id: data.contact_id });
+  expect(contact).toMatchObject({ name: "n".repeat(254), username: "u".repeat(63) });
+});
+
 test("what another number of the app receives goes to its inbox, whichever address it was sent to", async () => {
   const phone_number_id = "777000777";
   graph.routes["GET phone_numbers"] = () => ({

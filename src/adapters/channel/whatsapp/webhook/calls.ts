@@ -41,7 +41,7 @@ export function readCalls(value: Readonly<Record<string, unknown>>): Pick<Channe
         account_id,
         channel_message_id: call.id,
         ...sender,
-        name: contactOf(call, contacts)?.profile?.name?.slice(0, 255) || null,
+        name: contactOf(call, contacts)?.profile?.name || null,
         occurred_at: call.timestamp,
         content: { type: "call" as const, call: { status: "missed" as const } },
         file: null,

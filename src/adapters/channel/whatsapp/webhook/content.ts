@@ -4,6 +4,7 @@ import type { AccountMessage } from "../../../../ports/channel/channel.ts";
 import type { MediaType } from "../../../../ports/channel/message-content.ts";
 import { readAll } from "../read-all.ts";
 import { seconds, type WebhookMessage } from "./envelope.ts";
+import { parseStorable } from "./storable.ts";
 
 type Content = Pick<AccountMessage, "content" | "file">;
 
@@ -34,7 +35,7 @@ const Choice = z.object({ id: z.string(), title: z.string(), description: option
 const FormAnswers = z
   .object({ name: optionalText, response_json: z.string() })
   .transform(({ name, response_json }, context) => {
-    const answers = z.record(z.string(), z.unknown()).safeParse(parseJson(response_json));
+    const answers = z.record(z.string(), z.unknown()).safeParse(parseStorable(response_json));
     if (!answers.success) {
       context.addIssue("The answers are no JSON object.");
       return z.NEVER;
@@ -182,12 +183,4 @@ export function contentOf(message: WebhookMessage): Content {
   const [error] = Unsupported.safeParse(message).data?.errors ?? [];
   const reason = error ? { reason: error.error_data.details } : {};
   return withoutFile({ type: "unsupported", unsupported: { type: message.type, ...reason } });
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

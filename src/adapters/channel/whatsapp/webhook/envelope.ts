@@ -5,6 +5,7 @@
  * that can't be read is left out, and the rest counts.
  */
 import { z } from "zod";
+import { cutText } from "../../../../texts/cut.ts";
 import { readAll } from "../read-all.ts";
 
 /** Ids and numbers are short; a longer text is none. */
@@ -38,10 +39,16 @@ export const seconds = z
 
 export const Metadata = z.object({ phone_number_id: id });
 
+/** A longer text is cut. */
+const textUpTo = (maxLength: number) => z.string().transform((text) => cutText(text, maxLength));
+
 export const WebhookContact = z.object({
   wa_id: id.nullish(),
   user_id: id.nullish(),
-  profile: z.object({ name: z.string().nullish(), username: z.string().nullish() }).nullish().catch(null),
+  profile: z
+    .object({ name: textUpTo(255).nullish(), username: textUpTo(64).nullish() })
+    .nullish()
+    .catch(null),
 });
 export type WebhookContact = z.output<typeof WebhookContact>;
 

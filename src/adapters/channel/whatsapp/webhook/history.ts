@@ -8,6 +8,7 @@
 import { z } from "zod";
 import type { ChannelUpdates } from "../../../../ports/channel/channel.ts";
 import type { PastMessage } from "../../../../ports/channel/received.ts";
+import { cutText } from "../../../../texts/cut.ts";
 import { readAll } from "../read-all.ts";
 import { contentOf } from "./content.ts";
 import { detailsOf } from "./details.ts";
@@ -123,7 +124,7 @@ export function readSavedNames(value: Readonly<Record<string, unknown>>): Pick<C
   return {
     names: saved.flatMap(({ action, contact }) => {
       const { full_name, first_name, phone_number: wa_id = null, user_id: bsuid = null } = contact;
-      const name = (full_name || first_name || "").trim().slice(0, 255);
+      const name = cutText((full_name || first_name || "").trim(), 255);
       const isNamed = action !== "remove" && name !== "" && (wa_id !== null || bsuid !== null);
       const account_id = metadata.data?.phone_number_id ?? "";
       return isNamed ? [{ account_id, name, ...toSender({ wa_id, bsuid }) }] : [];

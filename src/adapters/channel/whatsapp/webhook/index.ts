@@ -12,6 +12,7 @@ import { type AccountChange, changesOf, Envelope } from "./envelope.ts";
 import { readPastMessages, readSavedNames } from "./history.ts";
 import { readIdUpdates, readMessages, readPreferences } from "./messages.ts";
 import { isSameText, isSigned } from "./signature.ts";
+import { parseStorable } from "./storable.ts";
 
 /** What Meta puts into a request at most. */
 const maxUpdates = 1_000;
@@ -23,7 +24,7 @@ export function readRequest(
   if (!isSigned(app_secret, body, headers["x-hub-signature-256"] ?? "")) {
     return "forged";
   }
-  const parsed = Envelope.safeParse(parseStorable(body));
+  const parsed = Envelope.safeParse(parseStorable(Buffer.from(body).toString("utf8")));
   if (!parsed.success) {
     return "unreadable";
   }
@@ -91,28 +92,4 @@ const readers: Readonly<Record<string, ChangeReader>> = {
 /** A field that is not known changes nothing here. */
 function readChange(change: AccountChange): Partial<ChannelUpdates> {
   return Object.hasOwn(readers, change.field) ? (readers[change.field]?.(change) ?? {}) : {};
-}
-
-/** The JSON of a body, with texts that PostgreSQL can store; undefined if it is none. */
-function parseStorable(body: Uint8Array): unknown {
-  try {
-    return toStorable(JSON.parse(Buffer.from(body).toString("utf8")));
-  } catch {
-    return undefined;
-  }
-}
-
-function toStorable(value: unknown): unknown {
-  if (typeof value === "string") {
-    return value.replaceAll("\0", "").toWellFormed();
-  }
-  if (Array.isArray(value)) {
-    return value.map(toStorable);
-  }
-  if (typeof value === "object" && value !== null) {
-    return Object.fromEntries(
-      Object.entries(value).map(([key, member]) => [toStorable(key), toStorable(member)]),
-    );
-  }
-  return value;
 }

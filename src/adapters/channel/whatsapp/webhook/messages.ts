@@ -58,7 +58,7 @@ function toMessage(
     account_id,
     channel_message_id: message.id,
     ...sender,
-    name: contact?.profile?.name?.slice(0, 255) || null,
+    name: contact?.profile?.name || null,
     occurred_at: message.timestamp,
     reply_to: message.context?.id ?? null,
     ...read,
@@ -84,7 +84,7 @@ export function reporterOf(
   const { from: wa_id = null, from_user_id = null } = message;
   const contact = contactOf(message, contacts);
   const bsuid = from_user_id ?? contact?.user_id ?? null;
-  const username = contact?.profile?.username?.slice(0, 64) ?? null;
+  const username = contact?.profile?.username ?? null;
   return wa_id === null && bsuid === null ? [] : [toSender({ wa_id, bsuid, username })];
 }
 
