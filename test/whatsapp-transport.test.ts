@@ -1,8 +1,11 @@
 /** Which errors on the way to the Cloud API are tried again, and which may have sent the message. */
 import { createServer, type Server } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { inboxes } from "../tools/inboxes.ts";
 import { startTestApp, type TestApp } from "./support/app.ts";
+import { certificate, certificateKey } from "./support/certificate.ts";
 import { lendTestDatabase, type TestDatabase } from "./support/database.ts";
+import { startReceiver } from "./support/receiver.ts";
 import { type ScriptedResponse, startUpstream } from "./support/scripted-service.ts";
 import { type GraphApi, openWindow, sendText, startGraphApi, startWhatsAppApp } from "./support/whatsapp.ts";
 
@@ -71,6 +74,22 @@ describe("a message that certainly did not reach WhatsApp waits for it, and is s
     await app.advanceTime(hour);
     expect(graph.sent()).toHaveLength(1);
     server.close();
+  });
+
+  test("after a certificate that is not trusted", async () => {
+    await using server = await startReceiver(undefined, {
+      tls: { key: certificateKey, cert: certificate },
+    });
+    await restart({ TIDINGS_WHATSAPP_BASE_URL: `https://127.0.0.1:${server.port}` });
+    const { id, read } = await sendText(app, inbox);
+    expect(await read()).toMatchObject({ status: "queued", waiting_for: waiting });
+    await app.advanceTime(10_000);
+    expect([server.connections, server.requests]).toEqual([2, 0]);
+    const { data } = await app.call(inboxes.list_inboxes, {});
+    expect(data.find((one) => one.id === inbox.id)?.health?.status).toBe("unreachable");
+    await restart({});
+    await app.advanceTime(10_000);
+    expect(graph.sent()).toMatchObject([{ biz_opaque_callback_data: id }]);
   });
 
   test.each([

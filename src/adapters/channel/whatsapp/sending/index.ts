@@ -118,19 +118,22 @@ const notUploaded: BusySend = {
   failure: failureOf("The file could not be uploaded to WhatsApp"),
 };
 
-/** @throws the error if it says nothing of the channel: one of our own, or the end of the caller's time. */
+/**
+ * @throws the error of a request that was written, if it says nothing of the channel: one of our own, or the
+ * end of the caller's time.
+ */
 function toResult(
   error: unknown,
   { signal, isWritten }: { readonly signal: AbortSignal; readonly isWritten: boolean },
 ): BusySend | UnknownSend {
-  if (isUnsent(error)) {
+  if (!isWritten) {
     return unreachable;
   }
   const title = describeNoAnswer(error);
   if (title === undefined || signal.aborted) {
     throw error;
   }
-  return isWritten ? { outcome: "unknown", failure: failureOf(title) } : unreachable;
+  return { outcome: "unknown", failure: failureOf(title) };
 }
 
 function react({ refusals }: OutboundMessage, error: GraphError): SendResult {
