@@ -174,6 +174,38 @@ test("older messages, of before the first search, are added step by step", async
   expect(await textsOf("antediluvian")).toHaveLength(1);
 });
 
+test("a long word of characters beyond the basic plane is found by its first 64 units", async () => {
+  const letter = "\u{1e922}";
+  const { conversation_id: id } = await newPhone().write(`a${letter.repeat(40)}`);
+  expect((await search(`a${letter.repeat(31)}`)).conversations).toMatchObject([{ id }]);
+});
+
+test("no character of a text around a match is halved", async () => {
+  await newPhone().write(`halfway${"😀".repeat(200)}`);
+  expect(await textsOf("halfway")).toEqual([`halfway${"😀".repeat(56)}…`]);
+});
+
+test("words that can't be stored do not stop the job for other organizations", async () => {
+  await newPhone().write("blocked");
+  await textsOf("blocked");
+  const other = await createOrganizationFor(app, "Unblocked");
+  await app.call(messages.search_messages, { query: "unblocked" }, { key: other.key });
+  await openPhone(app, "+14155550805", other.key).write("unblocked");
+  const { queries } = app.server.database;
+  const [own] = await queries.selectFrom("message_searches").selectAll().orderBy("organization_id").execute();
+  const constraint = sql`message_words add constraint blocked check (organization_id <> ${sql.lit(own?.organization_id)}) not valid`;
+  await newPhone().write("blocked again");
+  await sql`alter table ${constraint}`.execute(queries);
+  await app.advanceTime(2 * 60_000);
+  await sql`alter table message_words drop constraint blocked`.execute(queries);
+  const stored = await queries.selectFrom("message_words").selectAll().execute();
+  expect(stored.filter(({ words }) => words.includes("'unblocked'"))).toHaveLength(1);
+});
+
+test("a query that has only accents finds nothing", async () => {
+  expect(await search("\u037a")).toEqual({ conversations: [], cursor: null, is_complete: true });
+});
+
 test("another organization finds nothing of it", async () => {
   await newPhone().write("confidential");
   const other = await createOrganizationFor(app, "Other");

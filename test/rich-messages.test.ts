@@ -1,6 +1,7 @@
 /** What can be sent besides texts and files: what is rejected, and what lists, searches and phones show. */
 import { describe, expect, test } from "vitest";
 import { sampleFiles } from "../emulator/control/sample-files.ts";
+import { conversations } from "../tools/conversations.ts";
 import { messages } from "../tools/messages/index.ts";
 import { uploads } from "../tools/uploads.ts";
 import { useTestApp } from "./support/app.ts";
@@ -115,6 +116,18 @@ test("a location and cards have a summary, which the phone, lists and searches s
   expect(shown.map(({ summary }) => summary)).toEqual(data.map(({ summary }) => summary));
   const found = await app.call(messages.search_messages, { query: "our shop" });
   expect(found.data.conversations.map(({ id }) => id)).toEqual([conversation_id]);
+});
+
+test("a long summary is cut, and no character of it is halved", async () => {
+  const location = { ...place, name: "N", address: "😀".repeat(512) };
+  const { status, body } = await post({ type: "location", location });
+  expect(status).toBe(201);
+  const { conversation_id } = body.data;
+  const [message] = (await app.call(messages.list_messages, { conversation_id })).data;
+  expect(message?.summary).toBe(`Location: N, ${"😀".repeat(493)}`);
+  const { data } = await app.call(conversations.list_conversations, {});
+  const listed = data.find(({ id }) => id === conversation_id);
+  expect(listed?.last_message?.text).toBe(`Location: N, ${"😀".repeat(53)}…`);
 });
 
 describe("a file", () => {

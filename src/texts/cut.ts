@@ -1,11 +1,12 @@
 /** Cuts texts at a length. */
 
 /**
- * The first `maxLength` UTF-16 code units, one less if the cut would halve a surrogate pair: PostgreSQL
+ * The first `maxLength` UTF-16 code units, or one less if the cut would halve a surrogate pair: PostgreSQL
  * rejects a lone surrogate in JSON.
  */
 export function cutText(text: string, maxLength: number): string {
-  return text.length > maxLength ? text.slice(0, maxLength).replace(/[\ud800-\udbff]$/, "") : text;
+  const isPair = text.length > maxLength && /[\ud800-\udbff]/.test(text.charAt(maxLength - 1));
+  return text.slice(0, isPair ? maxLength - 1 : maxLength);
 }
 
 /** The same with an ellipsis after a text that is cut. */

@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import type { OutputOf } from "../../../tools/contract/index.ts";
 import { plans } from "../../../tools/plans.ts";
 import type { CallOptions, Client } from "../../client/index.ts";
+import { shortenText } from "../../texts/cut.ts";
 import type { UserAnswer } from "./call.ts";
 
 interface ConfirmingCall {
@@ -79,5 +80,5 @@ function describeSample({ name, to, text, excluded }: ShownPlan["samples"][numbe
 }
 
 function quote(text: string): string {
-  return JSON.stringify(text.length > maxText ? `${text.slice(0, maxText)}…` : text);
+  return JSON.stringify(shortenText(text, maxText));
 }

@@ -3,6 +3,7 @@
  * cursor of before the restore is rejected, because its numbers of transactions are of another database.
  */
 import { failField } from "../../../tools/errors.ts";
+import { shortenText } from "../../texts/cut.ts";
 import type { World } from "./kernel/index.ts";
 import { readRestoreId } from "./settings.ts";
 
@@ -42,6 +43,5 @@ const ofAnother = "of another database";
 const beforeRestore = "of before this database was restored from a backup";
 
 export function failCursor(text: string, reason: string) {
-  const value = text.length > 64 ? `${text.slice(0, 64)}…` : text;
-  return failField("after", "invalid_cursor", { value, reason });
+  return failField("after", "invalid_cursor", { value: shortenText(text, 64), reason });
 }

@@ -1,6 +1,7 @@
 /** Describes a failure to a model: what went wrong, and what to do next. */
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { removeMentions } from "../../../../tools/contract/index.ts";
+import { cutText, shortenText } from "../../../texts/cut.ts";
 import type { ToolFailure } from "./failure.ts";
 
 export interface DescribeOptions {
@@ -93,7 +94,7 @@ function describeFacts(error: Readonly<Record<string, unknown>>, described: stri
         !(typeof value === "string" && described.includes(value)) &&
         !(Array.isArray(value) && value.length === 0),
     )
-    .map(([name, value]) => `${name}: ${JSON.stringify(value).slice(0, 1000)}.`);
+    .map(([name, value]) => `${name}: ${cutText(JSON.stringify(value), 1000)}.`);
 }
 
 function nextStep({ status, error, retryAfterSeconds, mayHaveRun }: ToolFailure, isWrite: boolean): string {
@@ -128,6 +129,6 @@ const nextStepByStatus: Readonly<Record<number, string>> = {
 
 /** Ends the text as a sentence and limits its length. */
 function toSentence(text: string): string {
-  const short = text.length > 1000 ? `${text.slice(0, 1000)}…` : text;
+  const short = shortenText(text, 1000);
   return /[.!?…]$/.test(short) ? short : `${short}.`;
 }

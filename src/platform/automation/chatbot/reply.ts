@@ -1,6 +1,7 @@
 /** Composes the bot's reply to a message. Called outside any transaction; it stores and sends nothing. */
 import type { TurnSource } from "../../../database/schema/index.ts";
 import type { TokenUsage } from "../../../ports/models/language-model.ts";
+import { cutText } from "../../../texts/cut.ts";
 import {
   type KnowledgeResults,
   type QueryWord,
@@ -65,7 +66,7 @@ export async function composeReply(world: World, request: ReplyRequest): Promise
   const { answer, handoff, passages, texts } = result;
   const said = handoff ? [...texts, handoff.text ?? handoffText] : texts;
   return {
-    text: said.join("\n\n").slice(0, maxAnswer),
+    text: cutText(said.join("\n\n"), maxAnswer),
     agent_used: describeAgent(result),
     sources: answer?.outcome === "answered" ? answer.sources.map(toSource) : [],
     found: passages.map(toSource),

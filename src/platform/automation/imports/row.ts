@@ -6,6 +6,7 @@
  */
 
 import { maxMetadata, tag, tagLimits } from "../../../../tools/contract/index.ts";
+import { cutText } from "../../../texts/cut.ts";
 import { type PhoneRegion, readPhone } from "../../account/phone/index.ts";
 import type { ContactInput } from "../../inbox/contacts/index.ts";
 import { maxColumns, UnreadableFileError } from "./csv.ts";
@@ -55,7 +56,7 @@ export function readHeader(cells: readonly string[]): ImportColumns {
     if (Object.hasOwn(knownTitles, plain)) {
       return knownTitles[plain];
     }
-    return title === "" ? undefined : { attribute: title.slice(0, limits.attribute).toWellFormed() };
+    return title === "" ? undefined : { attribute: cutText(title, limits.attribute) };
   });
   if (!columns.includes("phone_number")) {
     throw new UnreadableFileError(

@@ -1,5 +1,6 @@
 /** The text of a document's pages, as much as one answer may have. */
 import type { DocumentBlock } from "../../../ports/files/document-reader.ts";
+import { cutText } from "../../../texts/cut.ts";
 
 /** About 5,000 tokens. */
 const maxCharacters = 20_000;
@@ -33,6 +34,7 @@ function textOf(blocks: readonly DocumentBlock[], page: number): string {
 }
 
 function limit(text: string): string {
-  const omitted = text.length - maxCharacters;
-  return omitted > 0 ? `${text.slice(0, maxCharacters)}… (${omitted} more characters)` : text;
+  const shown = cutText(text, maxCharacters);
+  const omitted = text.length - shown.length;
+  return omitted > 0 ? `${shown}… (${omitted} more characters)` : text;
 }

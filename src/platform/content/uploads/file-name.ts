@@ -1,4 +1,5 @@
 /** File names that are safe to show and to save a file under. */
+import { cutText } from "../../../texts/cut.ts";
 
 /**
  * Characters that end lines, hide extensions (direction marks), or have a meaning in file systems or headers.
@@ -19,9 +20,7 @@ export function sanitizeFileName(name: string): string {
     .trim()
     .replace(/^\.+/, "");
   const extension = /\.[^.]{1,16}$/.exec(safe)?.[0] ?? "";
-  return safe.length <= maxLength
-    ? safe
-    : safe.slice(0, maxLength - extension.length).toWellFormed() + extension;
+  return safe.length <= maxLength ? safe : cutText(safe, maxLength - extension.length) + extension;
 }
 
 /** The `Content-Disposition` header with a file name (RFC 6266). */

@@ -7,6 +7,7 @@
 import { type QueryOperator, queryOperators } from "../../../../tools/cohorts/index.ts";
 import { nearestName } from "../../../../tools/contract/index.ts";
 import { failField } from "../../../../tools/errors.ts";
+import { cutText } from "../../../texts/cut.ts";
 import { readOperand } from "./operands.ts";
 import type { Attribute, Attributes, Condition, Query } from "./query.ts";
 
@@ -154,10 +155,10 @@ function isOperator(name: unknown): name is QueryOperator {
   return queryOperators.some((operator) => operator === name);
 }
 
-/** A sent value for an error message, cut to 64 characters; cutting may not leave half a surrogate pair. */
+/** A sent value for an error message, cut to 64 characters. */
 function quote(value: unknown): string {
   if (typeof value === "string") {
-    return value.slice(0, 64).toWellFormed();
+    return cutText(value, 64);
   }
   return value === undefined ? "none was sent" : "a value that is not text";
 }

@@ -4,6 +4,7 @@
  * A placeholder is a name with at most one default. Nothing is evaluated, and filled-in values are not read
  * again, so a contact's text can't become a placeholder.
  */
+import { cutText } from "../../../../texts/cut.ts";
 import { maxProblems, type Problem, suggest } from "../graph/index.ts";
 
 /** What placeholders can name. */
@@ -83,7 +84,8 @@ function toParts({ read, encode }: Omit<Filling, "maxLength">, missing: Set<stri
   const texts = new Map<string, string | undefined>();
   const readText = (name: string) => {
     if (!texts.has(name)) {
-      texts.set(name, toText(read(name))?.slice(0, maxValueLength));
+      const text = toText(read(name));
+      texts.set(name, text && cutText(text, maxValueLength));
     }
     return texts.get(name);
   };
@@ -100,7 +102,7 @@ function* partsOfText(template: string, { readText, encode, missing }: Parts): G
     if (value === undefined) {
       missing.add(name);
     }
-    const filled = (value ?? "").slice(0, maxValueLength).toWellFormed();
+    const filled = cutText(value ?? "", maxValueLength);
     yield encode ? encode(filled) : filled;
   }
   yield template.slice(end);
@@ -279,7 +281,7 @@ function collectTexts(members: readonly unknown[], texts: string[], budget: { le
       collectTexts(member, texts, budget);
     } else {
       const text = toText(member);
-      texts.push(...(text === undefined ? [] : [text.slice(0, maxValueLength)]));
+      texts.push(...(text === undefined ? [] : [cutText(text, maxValueLength)]));
     }
   }
 }

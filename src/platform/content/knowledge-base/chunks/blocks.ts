@@ -1,5 +1,6 @@
 /** Divides large blocks of documents, so that each is cleaned and split in a few milliseconds. */
 import type { DocumentBlock } from "../../../../ports/files/document-reader.ts";
+import { cutText } from "../../../../texts/cut.ts";
 import { pause } from "../../../../time/pauses.ts";
 
 /** In characters: some dozen chunks. */
@@ -17,7 +18,7 @@ export async function divideBlocks(blocks: readonly DocumentBlock[]): Promise<Do
       const groups = await groupRows(block.rows);
       divided.push(...groups.map((rows) => ({ ...block, rows })));
     } else if (block.kind === "heading") {
-      divided.push({ ...block, text: block.text.slice(0, maxBlock) });
+      divided.push({ ...block, text: cutText(block.text, maxBlock) });
     } else {
       divided.push(...divideText(block.text).map((text) => ({ ...block, text })));
     }
@@ -30,10 +31,9 @@ function divideText(text: string): string[] {
   const parts: string[] = [];
   let start = 0;
   while (text.length - start > maxBlock) {
-    const part = text.slice(start, start + maxBlock);
+    const part = cutText(text.slice(start), maxBlock);
     const space = Math.max(part.lastIndexOf("\n"), part.lastIndexOf(" "));
-    const isPair = /[\ud800-\udbff]$/.test(part.slice(-1));
-    const end = space > maxBlock / 2 ? space : isPair ? maxBlock - 1 : maxBlock;
+    const end = space > maxBlock / 2 ? space : part.length;
     parts.push(part.slice(0, end));
     start += end;
   }

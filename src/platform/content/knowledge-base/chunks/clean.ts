@@ -1,6 +1,7 @@
 /** Cleans the text of documents, and finds parts that a person should look at. */
 import type { DocumentWarning } from "../../../../database/schema/index.ts";
 import type { DocumentBlock } from "../../../../ports/files/document-reader.ts";
+import { cutText } from "../../../../texts/cut.ts";
 import { pause } from "../../../../time/pauses.ts";
 import { limitMarks } from "../../../foundation/query/index.ts";
 
@@ -61,7 +62,7 @@ function cleanBlock(block: DocumentBlock): DocumentBlock[] {
     return rows.length > 0 ? [{ ...block, rows }] : [];
   }
   const cleaned = cleanText(block.text);
-  const text = block.kind === "heading" ? cleaned.replaceAll("\n", " ").slice(0, maxHeading) : cleaned;
+  const text = block.kind === "heading" ? cutText(cleaned.replaceAll("\n", " "), maxHeading) : cleaned;
   return text === "" ? [] : [{ ...block, text }];
 }
 

@@ -1,4 +1,5 @@
 /** Splits texts that are too long for a chunk: paragraphs at sentences, tables between rows. */
+import { cutText } from "../../../../texts/cut.ts";
 
 /** In characters. A passage of this size can answer a question and be quoted. */
 export const chunkSize = { target: 900, max: 1_500, overlap: 150 } as const;
@@ -47,10 +48,9 @@ function splitSentence(sentence: string): string[] {
   let rest = sentence;
   while (rest.length > target) {
     const space = rest.lastIndexOf(" ", target);
-    const isPair = /[\ud800-\udbff]/.test(rest[target - 1] ?? "");
-    const end = space > target / 2 ? space : isPair ? target - 1 : target;
-    parts.push(rest.slice(0, end));
-    rest = rest.slice(end).trimStart();
+    const part = cutText(rest, space > target / 2 ? space : target);
+    parts.push(part);
+    rest = rest.slice(part.length).trimStart();
   }
   return rest === "" ? parts : [...parts, rest];
 }

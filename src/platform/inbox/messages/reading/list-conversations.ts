@@ -19,6 +19,7 @@ import {
   rowsOf,
   withTimeLimit,
 } from "../../../../database/query/index.ts";
+import { shortenText } from "../../../../texts/cut.ts";
 import type { ReadContext } from "../../../foundation/kernel/index.ts";
 import { unreadBy, unreadOf, windowMs, windowOf } from "../../conversations/index.ts";
 import { findLatestNotes, hasMentionOf, hasUnreadMentionOf } from "../../notes.ts";
@@ -56,7 +57,7 @@ async function readConversations(input: Input, context: ReadContext) {
   const data = rows.flatMap((row) => {
     const found = details.get(row.id);
     const note = notes.get(row.id);
-    const last_note = note ? { ...note, text: shorten(note.text) } : null;
+    const last_note = note ? { ...note, text: shortenText(note.text, previewLength) } : null;
     return found
       ? [
           {
@@ -193,10 +194,12 @@ async function readDetails(
 
 function previewOf({ direction, type, message_status, text, sent_by }: Details) {
   return direction && type && message_status
-    ? { direction, type, text: text && shorten(text), status: shownMessageStatus(message_status), sent_by }
+    ? {
+        direction,
+        type,
+        text: text && shortenText(text, previewLength),
+        status: shownMessageStatus(message_status),
+        sent_by,
+      }
     : null;
-}
-
-function shorten(text: string): string {
-  return text.length > previewLength ? `${text.slice(0, previewLength)}…` : text;
 }

@@ -1,12 +1,13 @@
 /** A readable text of a content without one: lists, the search, flows, the chatbot and plans read it. */
 import type { ReceivedContent } from "../../../../ports/channel/message-content.ts";
+import { cutText } from "../../../../texts/cut.ts";
 
 /** Characters; a contact may send a hundred cards. */
 const maxLength = 1_000;
 
 export function summaryOf(content: ReceivedContent): { readonly summary?: string } {
   const summary = summarize(content);
-  return summary === undefined ? {} : { summary: summary.slice(0, maxLength) };
+  return summary === undefined ? {} : { summary: cutText(summary, maxLength) };
 }
 
 /** Undefined for a content that has a text of its own, or a file. */

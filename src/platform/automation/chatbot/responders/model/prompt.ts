@@ -3,6 +3,7 @@
  * in the message, in blocks with a random marker, so that no text can end its block.
  */
 import type { CompletionRequest } from "../../../../../ports/models/language-model.ts";
+import { cutText } from "../../../../../texts/cut.ts";
 import type { HistoryMessage, Passage, Question } from "../answer.ts";
 import { neutralize, removeHidden } from "../neutralize.ts";
 import { maxAnswer, unknownAnswer } from "../tokens.ts";
@@ -67,6 +68,6 @@ function writePassage(passage: Passage, index: number): string {
 }
 
 function writeHistory({ from, text }: HistoryMessage): string {
-  const line = neutralize(text.slice(0, maxHistoryText)).replace(/\s*\n\s*/g, " ");
+  const line = neutralize(cutText(text, maxHistoryText)).replace(/\s*\n\s*/g, " ");
   return `${from === "contact" ? "Customer" : "Business"} - ${line}`;
 }

@@ -93,7 +93,9 @@ export const indexMessagesJob = defineScheduledJob({
       .orderBy("organization_id")
       .execute();
     for (const { organization_id } of rows) {
-      await addWords(world, organization_id, "job");
+      await addWords(world, organization_id, "job").catch((err: unknown) =>
+        world.log.error({ err, organization_id }, "The words of messages could not be stored for the search"),
+      );
     }
   },
 });

@@ -1,8 +1,8 @@
 /** Searches the texts of messages. */
 import { z } from "zod";
-import { failField } from "../../../../../../tools/errors.ts";
 import type { messages as contract } from "../../../../../../tools/messages/index.ts";
 import { withTimeLimit } from "../../../../../database/query/index.ts";
+import { failCursor } from "../../../../foundation/cursor-texts.ts";
 import type { ReadContext } from "../../../../foundation/kernel/index.ts";
 import { countMatches, findMatches, type SearchPosition } from "./find.ts";
 import { indexMessages } from "./index-words.ts";
@@ -20,6 +20,9 @@ export async function searchMessages(
 ) {
   const { world, organization } = context;
   const words = readQueryWords(query);
+  if (words.length === 0) {
+    return { conversations: [], cursor: null, is_complete: true };
+  }
   const position = after === undefined ? {} : readPosition(after);
   const oldest = await indexMessages(world, organization);
   const search = {
@@ -60,11 +63,7 @@ function writePosition(position: SearchPosition): string {
 function readPosition(text: string): SearchPosition {
   const position = Position.safeParse(parse(Buffer.from(text, "base64url").toString()));
   if (!position.success) {
-    const value = text.length > 64 ? `${text.slice(0, 64)}…` : text;
-    throw failField("after", "invalid_cursor", {
-      value,
-      reason: "not a cursor that search_messages returned",
-    });
+    throw failCursor(text, "not a cursor that search_messages returned");
   }
   return position.data;
 }

@@ -5,6 +5,7 @@
  * engines find the same. There are no stems: a word of a query also finds longer words.
  */
 import { failField } from "../../../../../../tools/errors.ts";
+import { cutText } from "../../../../../texts/cut.ts";
 import { removeAccents } from "../../../../foundation/query/index.ts";
 
 /** Scripts without spaces between words: each character is a word. */
@@ -29,7 +30,7 @@ function* readWords(text: string): Generator<Word> {
   for (const { 0: original, index: start } of text.matchAll(wordPattern)) {
     // A compatible form such as ½ becomes several words.
     for (const [word] of removeAccents(original).matchAll(wordPattern)) {
-      yield { text: word.slice(0, maxWordLength), start };
+      yield { text: cutText(word, maxWordLength), start };
     }
   }
 }
@@ -39,7 +40,7 @@ export function searchWordsOf(text: string): readonly string[] {
   return [...new Set([...readWords(text)].map((word) => word.text))];
 }
 
-/** The different words of a query. @throws Failure `too_many_words`. */
+/** The different words of a query; none if it has only accents. @throws Failure `too_many_words`. */
 export function readQueryWords(query: string): readonly string[] {
   const words = searchWordsOf(query);
   if (words.length > maxQueryWords) {
@@ -82,11 +83,11 @@ function isMatch(word: string, wanted: string): boolean {
   return word === wanted || (wanted.length >= minPrefixLength && word.startsWith(wanted));
 }
 
-/** Cuts between words, so that no character is halved. */
+/** Cuts between words, if there are any. */
 function cutAround(text: string, start: number): string {
   const from = start <= passageLength.before ? 0 : afterSpace(text, start - passageLength.before, start);
   const end = start + passageLength.after;
-  const cut = text.slice(from, end >= text.length ? undefined : beforeSpace(text, end, start));
+  const cut = cutText(text, end >= text.length ? text.length : beforeSpace(text, end, start)).slice(from);
   return `${from > 0 ? "…" : ""}${cut.trim()}${end < text.length ? "…" : ""}`;
 }
 
