@@ -215,9 +215,29 @@ describe("a choice about marketing", () => {
     const { app, person, seconds, write } = customer();
     const { conversation_id } = await write("Hello");
     const { data } = await app.call(conversations.get_conversation, { id: conversation_id });
+    await app.call(contacts.update_contact, { id: data.contact_id, opted_out: true });
     await app.call(contacts.update_contact, { id: data.contact_id, opted_out: false });
     await choose("stop", seconds(0), { wa_id: person().to.slice(1) });
     expect((await contactOf(person().to))?.opted_out).toBe(true);
+  });
+
+  test("to stop counts if it is reported after an update that changed nothing", async () => {
+    const { app, person, seconds, write } = customer();
+    const { conversation_id } = await write("Hello");
+    const { data } = await app.call(conversations.get_conversation, { id: conversation_id });
+    await app.call(contacts.update_contact, { id: data.contact_id, opted_out: false });
+    await choose("stop", seconds(-60), { wa_id: person().to.slice(1) });
+    expect((await contactOf(person().to))?.opted_out).toBe(true);
+  });
+
+  test("to stop does not count if the API opted the contact in since", async () => {
+    const { app, person, seconds, write } = customer();
+    const { conversation_id } = await write("Hello");
+    const { data } = await app.call(conversations.get_conversation, { id: conversation_id });
+    await choose("stop", seconds(-120), { wa_id: person().to.slice(1) });
+    await app.call(contacts.update_contact, { id: data.contact_id, opted_out: false });
+    await choose("stop", seconds(-60), { wa_id: person().to.slice(1) });
+    expect((await contactOf(person().to))?.opted_out).toBe(false);
   });
 
   test("at the simulated phone changes nothing, as there is a real inbox", async () => {

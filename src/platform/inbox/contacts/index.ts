@@ -174,7 +174,7 @@ async function updateContact({ tx, organization, now }: ContactScope, id: string
     .set({
       ...(name === undefined ? {} : { name: name || null, search_text: searchTextAfterRename(name) }),
       metadata: metadata && JSON.stringify(metadata),
-      ...(opted_out === undefined ? {} : { opted_out, consent_at: now.toISOString() }),
+      ...(opted_out === undefined ? {} : { opted_out, consent_at: consentAtAfterChange(opted_out, now) }),
       ...blockColumns(changes, now),
       tags,
       ...normalizedAfterChange({ name, tags, metadata }, now),
@@ -196,6 +196,13 @@ async function updateContact({ tx, organization, now }: ContactScope, id: string
     throw failField("blocked_reason", "contact_not_blocked");
   }
   return { contact, isTagListened, isUpdateListened };
+}
+
+/** An update that changes nothing is no choice: it leaves the time of the latest one. */
+function consentAtAfterChange(opted_out: boolean, now: Date) {
+  return sql<
+    string | null
+  >`case when opted_out = ${opted_out} then consent_at else ${now.toISOString()}::timestamptz end`;
 }
 
 /** Stores the tags of a locked contact. @throws Failure `contact_not_found`. */
