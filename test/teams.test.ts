@@ -98,6 +98,27 @@ test("a team used by an active policy can't be deleted; a deleted team's convers
   expect(await expectFailure(app.call(teams.get_team, { id: team.id }))).toMatchObject({ status: 404 });
 });
 
+test("the waiting conversations of a deleted team are routed by the other policies", async () => {
+  const [team, other] = [
+    await createTeamWithMembers(app, {}, {}),
+    await createTeamWithMembers(app, {}, { Ben: {} }),
+  ];
+  const { conversation_id: id } = await openPhone(app, "+14155550171").write("hi");
+  await app.call(conversations.assign_conversation, { id, team_id: team.id });
+  const { data: policy } = await app.call(routing.create_routing_policy, {
+    name: "Everything else",
+    strategy: "round_robin",
+    target_type: "team",
+    target_id: other.id,
+  });
+  await app.runDueJobs();
+  expect(await get(id)).toMatchObject({ assigned_to: null, team_id: team.id });
+  await app.call(teams.delete_team, { id: team.id });
+  await app.runDueJobs();
+  expect(await get(id)).toMatchObject({ assigned_to: other.users.Ben, team_id: other.id });
+  await app.call(routing.delete_routing_policy, { id: policy.id });
+});
+
 const setMember = (id: string, member_id = "", change: object = {}) =>
   app.call(teams.update_team_member, { id, member_id, ...change });
 

@@ -6,14 +6,7 @@
  * the queue is served.
  */
 import { sql } from "kysely";
-import {
-  allColumnsOf,
-  columnsOf,
-  matchesKey,
-  ofOrganization,
-  recordset,
-  rowsOf,
-} from "../../../database/query/index.ts";
+import { allColumnsOf, columnsOf, matchesKey, recordset, rowsOf } from "../../../database/query/index.ts";
 import { together } from "../../../database/transaction.ts";
 import { capacityFreed } from "../../account/users.ts";
 import { type Change, isListenedTo } from "../../foundation/kernel/index.ts";
@@ -71,18 +64,22 @@ export async function changeConversations(
 }
 
 /**
- * Takes the conversations of a team that is being deleted out of it. The members' counts are
- * deleted with the team.
+ * Takes the conversations of a team that is being deleted out of it, and returns those that now need an
+ * agent. The members' counts are deleted with the team.
  */
 export async function detachConversations(
   { tx }: Change,
   { organization, team_id }: { readonly organization: string; readonly team_id: string },
-): Promise<void> {
-  await ofOrganization(tx, organization)
-    .updateTable("conversations")
-    .set({ team_id: null, queued_at: null, policy_id: null })
-    .where("team_id", "=", team_id)
-    .execute();
+): Promise<readonly ConversationRow[]> {
+  const { rows } = await rowsOf(allColumnsOf("conversations"))`
+    with detached as (
+      update conversations set team_id = null, queued_at = null, policy_id = null
+      where organization_id = ${organization} and team_id = ${team_id}
+      returning *
+    )
+    select * from detached where status = 'open' and assigned_to is null and erased_at is null
+  `.execute(tx);
+  return rows;
 }
 
 /** The conversation's new row. @throws Error if the conversation was not there to be updated. */

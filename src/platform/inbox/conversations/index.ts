@@ -18,7 +18,7 @@ import { detachConversations } from "./change.ts";
 import { eraseConversations, findConversationIds } from "./erase.ts";
 import { getConversationDetails, requireConversation } from "./find/index.ts";
 import { addMember, serveQueueIfWaiting, serveQueueJob, sweepQueueJob } from "./queue/index.ts";
-import { routeJob } from "./route.ts";
+import { requestRouting, routeJob } from "./route.ts";
 import { wakeJob } from "./status.ts";
 
 export { assign, assignByPolicy, findTeamOf, requireActive, unassign } from "./assign.ts";
@@ -113,7 +113,9 @@ export const conversations = implement(
     hooks: [
       capacityFreed.handledBy(serveQueueIfWaiting),
       memberAdded.handledBy(addMember),
-      teamDeleted.handledBy(detachConversations),
+      teamDeleted.handledBy(async (change, team) =>
+        requestRouting(change, await detachConversations(change, team), "reopen"),
+      ),
     ],
   },
 );
