@@ -94,6 +94,19 @@ test("it is shown as sent on the phone, once, and answers the contact", async ()
   expect(graph.sent()).toEqual([]);
 });
 
+test("its receipts count, also those that come before it", async () => {
+  const answer = echo("Until six.");
+  const timestamp = String(Math.floor(app.now().getTime() / 1000));
+  const receipt = (status: string) => ({ id: `wamid.echo${echoes}`, status, timestamp });
+  await deliver(app, inbox, messagesChange({ statuses: [receipt("delivered")] }));
+  await deliver(app, inbox, answer);
+  const { id, listed } = await readConversation();
+  expect(listed[0]?.status).toBe("delivered");
+  await deliver(app, inbox, messagesChange({ statuses: [receipt("read")] }));
+  const { data } = await app.call(messages.list_messages, { conversation_id: id });
+  expect(data[0]?.status).toBe("read");
+});
+
 test("it opens no window, and a contact who never wrote has a conversation", async () => {
   await deliver(app, inbox, echo("Your canoe is ready."));
   const { found, listed } = await readConversation();

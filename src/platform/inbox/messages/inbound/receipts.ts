@@ -14,11 +14,11 @@ import {
   type World,
 } from "../../../foundation/kernel/index.ts";
 import {
+  applyParkedReceipts,
   applyUpdates,
   lockChannelIds,
   lockMessages,
   type Messages,
-  takeParkedReceipts,
   toStatusUpdate,
 } from "../progress/index.ts";
 
@@ -56,27 +56,13 @@ async function applyReceipts(
 /**
  * A message may have been stored while its receipt was being parked: nothing else would apply this receipt.
  */
-const applyParkedReceipt = shareTransactions(applyParkedReceipts);
-
-async function applyParkedReceipts(
-  tx: Transaction,
-  world: World,
-  receipts: readonly Receipt[],
-): Promise<readonly undefined[]> {
-  const organization = organizationOf(receipts);
-  const messages = await lockMessagesOf(tx, receipts);
-  const idOf = createLookup(messages);
-  const channelIds = receipts
-    .filter((receipt) => idOf({ ...receipt, token: null }) !== undefined)
-    .map(({ channel_message_id }) => channel_message_id);
-  const parked = await takeParkedReceipts(tx, { organization, channelIds });
-  const updates = parked.flatMap(({ error: failure, ...receipt }) => {
-    const id = idOf({ ...receipt, token: null });
-    return id === undefined ? [] : [toStatusUpdate(id, { ...receipt, failure })];
-  });
-  await applyUpdates(tx, world, { messages, updates });
-  return receipts.map(() => undefined);
-}
+const applyParkedReceipt = shareTransactions(
+  async (tx: Transaction, world: World, receipts: readonly Receipt[]): Promise<readonly undefined[]> => {
+    const messages = await lockMessagesOf(tx, receipts);
+    await applyParkedReceipts(tx, world, { organization: organizationOf(receipts), messages });
+    return receipts.map(() => undefined);
+  },
+);
 
 function lockMessagesOf(tx: Transaction, receipts: readonly Receipt[]): Promise<Messages> {
   return lockMessages(tx, {

@@ -224,6 +224,25 @@ export async function lockChannelIds(tx: Transaction, channelIds: readonly strin
   `.execute(tx);
 }
 
+/** Applies the receipts that arrived before these messages were known by the channel's ids. */
+export async function applyParkedReceipts(
+  tx: Transaction,
+  world: World,
+  { organization, messages }: { readonly organization: string; readonly messages: Messages },
+): Promise<void> {
+  const ids = new Map(
+    [...messages.values()].flatMap(({ id, channel_message_id }) =>
+      channel_message_id === null ? [] : [[channel_message_id, id] as const],
+    ),
+  );
+  const parked = await takeParkedReceipts(tx, { organization, channelIds: [...ids.keys()] });
+  const updates = parked.flatMap(({ error: failure, ...receipt }) => {
+    const id = ids.get(receipt.channel_message_id);
+    return id === undefined ? [] : [toStatusUpdate(id, { ...receipt, failure })];
+  });
+  await applyUpdates(tx, world, { messages, updates });
+}
+
 type ParkedReceipt = Selectable<Tables["parked_receipts"]>;
 
 /** Takes the receipts that arrived before their messages had these channel ids, the earliest first. */

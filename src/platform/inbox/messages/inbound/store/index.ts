@@ -11,7 +11,7 @@ import { type Change, system, type Transaction, type World } from "../../../../f
 import { insertReceived } from "./insert.ts";
 import type { MessageNames, MessageToStore, StoredMessage } from "./message.ts";
 import { type PlacedMessage, placeMessages, readInboxes } from "./place.ts";
-import { applyWords, recordEcho, recordReceived } from "./record.ts";
+import { applyReceiptsOfEchoes, applyWords, recordEcho, recordReceived } from "./record.ts";
 
 export { insertReceived } from "./insert.ts";
 export type { MessageNames, MessageToStore } from "./message.ts";
@@ -75,9 +75,11 @@ async function storeAll(
     await recordGroup(change, organization, inserted);
     received.push(...inserted);
   }
+  // For all together, because the channel's ids are locked in their order.
+  await applyReceiptsOfEchoes(change, organization, received.filter(isEcho));
   // At the end, because a confirmation changes the wallet's balance, which sending locks after a
   // conversation. In another order, the two could deadlock.
-  for (const one of received.filter(({ stored }) => !stored.message.is_echo)) {
+  for (const one of received.filter((message) => !isEcho(message))) {
     await applyWords(change, one);
   }
   const names = received.map(
@@ -106,15 +108,17 @@ async function recordGroup(
   organization: string,
   messages: readonly StoredMessage[],
 ): Promise<void> {
-  for (const echo of messages.filter(({ stored }) => stored.message.is_echo)) {
+  for (const echo of messages.filter(isEcho)) {
     await recordEcho(change, echo);
   }
   await recordReceived(
     change,
     organization,
-    messages.filter(({ stored }) => !stored.message.is_echo),
+    messages.filter((message) => !isEcho(message)),
   );
 }
+
+const isEcho = ({ stored }: StoredMessage) => stored.message.is_echo === true;
 
 /** The names of those messages that are stored, by the channel's id. */
 async function readNames(

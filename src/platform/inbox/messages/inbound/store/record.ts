@@ -5,7 +5,7 @@ import type { Change, Transaction, World } from "../../../../foundation/kernel/i
 import { addressAmong, senderOf } from "../../../contacts/index.ts";
 import { recordInbound, recordOutbound, requireConversation } from "../../../conversations/index.ts";
 import { applyConsentWords } from "../../consent/index.ts";
-import { applyUpdates, lockMessages } from "../../progress/index.ts";
+import { applyParkedReceipts, applyUpdates, lockMessages } from "../../progress/index.ts";
 import { getWaiters } from "../../waiting/index.ts";
 import { type MessageNames, type MessageToStore, phoneOf, type StoredMessage } from "./message.ts";
 
@@ -43,6 +43,19 @@ export async function recordEcho(change: Change, { stored, names, inbox }: Store
     messages,
     updates: [{ message_id, type: "sent", at, channel_message_id }],
   });
+}
+
+/** Applies the receipts that arrived before their echoes. */
+export async function applyReceiptsOfEchoes(
+  { tx, world }: Change,
+  organization: string,
+  echoes: readonly StoredMessage[],
+): Promise<void> {
+  if (echoes.length > 0) {
+    const ids = echoes.map(({ names }) => names.message_id);
+    const messages = await lockMessages(tx, { organization, ids });
+    await applyParkedReceipts(tx, world, { organization, messages });
+  }
 }
 
 /** Changes the consent if a text is a stop or start word. */
