@@ -6,10 +6,12 @@ import { connectModules, type World } from "../src/platform/foundation/kernel/in
 import { activePolicies, matchPolicies, readFacts } from "../src/platform/inbox/routing/index.ts";
 import { modules } from "../src/platform/index.ts";
 import { conversations } from "../tools/conversations.ts";
+import { flows } from "../tools/flows/index.ts";
 import { routing } from "../tools/routing.ts";
 import { teams } from "../tools/teams.ts";
 import { users } from "../tools/users.ts";
 import { silentLog } from "./support/app.ts";
+import { createFlowHelpers, type NewNode } from "./support/flows.ts";
 import { commitWhenWaiting } from "./support/locks.ts";
 import { useRoutingApp } from "./support/routing.ts";
 import { openPhone } from "./support/simulator.ts";
@@ -104,6 +106,29 @@ describe("without a free agent", () => {
       { name: "Bob", passed_over: "unavailable" },
       { name: "Cyd", passed_over: null },
     ]);
+  });
+
+  test("a policy that a flow chose stays at each escalation", async () => {
+    const team = await createTeamWithMembers(app, { name: "First" }, {});
+    await createTeamWithMembers(app, { name: "Second", tier: 2 }, {});
+    await createTeamWithMembers(app, { name: "Third", tier: 3 }, {});
+    const policy = { strategy: "round_robin", settings: { escalate_after_seconds: 60 } } as const;
+    const conditions = { attribute: "name", operator: "eq", value: "nobody" };
+    const chosen = await createPolicy(team, { ...policy, name: "Chosen", conditions });
+    const assign: NewNode = { id: "a", node_type: "assign", action_config: { policy: chosen.id } };
+    const flow = await createFlowHelpers(app).create([assign], { trigger_keyword: "hi" });
+    const id = await write();
+    await createPolicy(team, { ...policy, name: "Matching" });
+    await app.advanceTime(60_000);
+    await app.advanceTime(60_000);
+    const decisions = await decisionsOf(id);
+    expect(decisions.map(({ trigger, policy_name }) => `${trigger} ${policy_name}`)).toEqual([
+      "escalation Chosen",
+      "escalation Chosen",
+      "assign Chosen",
+      "inbound null",
+    ]);
+    await app.call(flows.delete_flow, { id: flow.id });
   });
 
   test("an unavailable agent's unanswered conversation returns to the queue, if the policy says so", async () => {

@@ -5,7 +5,7 @@ import { ofOrganization } from "../../../database/query/index.ts";
 import type { World } from "../../foundation/kernel/index.ts";
 import { type ConversationFacts, matchPolicies, readFacts } from "./conditions.ts";
 import { defaultPolicy, type Policy, type RoutedConversation, toPolicy } from "./policy.ts";
-import { selectDecisions } from "./records.ts";
+import { selectDecisions, type Trigger } from "./records.ts";
 
 /**
  * The active policies in the order in which they are matched: the highest priority first, then the oldest.
@@ -120,8 +120,14 @@ export async function policyForQueued(
   return own ?? policyForOwnTeam(context, { ...lookup, facts });
 }
 
+/** These decide again about a conversation that has a policy or a team, and do not choose one. */
+const repetitions: readonly Trigger[] = ["escalation", "capacity", "requeue"];
+
 /** Whether a person or a flow, not routing, has given the conversation to its policy or team. */
 async function wasChosen(db: Queries, { organization_id, id }: RoutedConversation): Promise<boolean> {
-  const latest = await selectDecisions(db, organization_id, id).limit(1).executeTakeFirst();
-  return latest?.trigger === "assign";
+  const choice = await selectDecisions(db, organization_id, id)
+    .where("trigger", "not in", repetitions)
+    .limit(1)
+    .executeTakeFirst();
+  return choice?.trigger === "assign";
 }
