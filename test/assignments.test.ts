@@ -165,6 +165,24 @@ test("an unassigned conversation stays unassigned and is not routed again", asyn
   expect(await findWrongChatCounts(app)).toEqual([]);
 });
 
+test("a conversation that was taken out of the queue says so, until the contact writes again", async () => {
+  const team = await createTeamWithMembers(app, { name: "Support" }, {});
+  const id = await write("+14155550289");
+  const waitingReason = async () =>
+    (await app.call(messages.get_conversation_context, { id })).data.waiting_reason;
+  const waits =
+    'The team "Support", which has no policy (by free room), found nobody free (nobody is there): it waits in the queue of Support.';
+  await assign(id, { team_id: team.id });
+  expect(await waitingReason()).toBe(waits);
+  await app.call(conversations.unassign_conversation, { id });
+  expect(await waitingReason()).toBe(
+    "It was taken out of the queue: an agent is looked for when the contact writes again.",
+  );
+  await write("+14155550289");
+  await app.runDueJobs();
+  expect(await waitingReason()).toBe(waits);
+});
+
 test("erasing a contact frees the agent, who gets a waiting conversation", async () => {
   const team = await createTeamWithMembers(app, {}, { Ada: { max_concurrent_chats: 1 } });
   const [first, second] = [await write("+14155550191"), await write("+14155550192")];

@@ -9,17 +9,24 @@ import { selectDecisions } from "./records.ts";
  */
 export async function whyUnassigned(
   db: Queries,
-  conversation: Pick<RoutedConversation, "organization_id" | "id" | "status" | "assigned_to" | "team_id">,
+  conversation: Pick<
+    RoutedConversation,
+    "organization_id" | "id" | "status" | "assigned_to" | "team_id" | "queued_at"
+  >,
 ): Promise<string | null> {
-  const { organization_id, id, status, assigned_to, team_id } = conversation;
+  const { organization_id, id, status, assigned_to, team_id, queued_at } = conversation;
   if (status !== "open" || assigned_to !== null) {
     return null;
   }
   const latest = await selectDecisions(db, organization_id, id).limit(1).executeTakeFirst();
-  if (latest) {
+  const hasLeftQueue = latest?.outcome === "queued" && queued_at === null;
+  if (latest && !hasLeftQueue) {
     return latest.outcome === "assigned" ? null : latest.explanation;
   }
-  return team_id === null && !(await hasPolicies(db, organization_id))
-    ? "No routing policy is active, and the conversation is in no team: no agent is looked for."
+  if (team_id === null && !(await hasPolicies(db, organization_id))) {
+    return "No routing policy is active, and the conversation is in no team: no agent is looked for.";
+  }
+  return hasLeftQueue
+    ? "It was taken out of the queue: an agent is looked for when the contact writes again."
     : null;
 }
