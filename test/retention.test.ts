@@ -95,7 +95,7 @@ beforeAll(async () => {
   await app.call(activity.list_read_counts, {});
   await app.call(activity.list_read_counts, {});
   await app.advanceTime(minute);
-  // A delivery that still has attempts could be changed while it is deleted, and is then kept for an hour more.
+  // A delivery that still has attempts could be changed while it is deleted, and is then kept an hour more.
   expect(receiver.received).toHaveLength(1);
   const organization = "(select id from organizations)";
   await query(`
