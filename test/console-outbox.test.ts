@@ -1,8 +1,10 @@
 /** Messages that the console sends without storage, or after a long time without a connection. */
+import type { Route } from "playwright-core";
 import { expect, test } from "vitest";
 import { useTestApp } from "./support/app.ts";
 import { describePages } from "./support/browser.ts";
 import { consoleFolder, logOf, readLog, reply, useConsolePages } from "./support/console-pages.ts";
+import { waitUntil } from "./support/served-process.ts";
 import { openPhone } from "./support/simulator.ts";
 
 /** The storage of the browser takes nothing. */
@@ -85,6 +87,32 @@ describePages(() => {
     await logOf(page).getByRole("button", { name: "Try again" }).click();
     await logOf(page).locator("[data-message]").getByText("Still there?").waitFor();
     expect(await readPhone(number)).toEqual(["Still there?"]);
+    await page.context().close();
+  });
+
+  test("a reply that is rejected after one has left the conversation is told, with a link to it", async () => {
+    const page = await openConversation("+14155559424");
+    const address = page.url();
+    const held: Route[] = [];
+    await page.route("**/v1/messages", (route) => held.push(route));
+    await reply(page, "On its way.");
+    await waitUntil(async () => held.length > 0);
+    await page.getByRole("link", { name: "Activity" }).click();
+    await page.getByRole("heading", { name: "Activity" }).waitFor();
+    await held[0]?.fulfill({ status: 422, json: { error: { code: "insufficient_funds" } } });
+    const toasts = page.locator(".toasts");
+    await toasts
+      .getByRole("link", { name: /^A message was not sent. The wallet has too little money/ })
+      .click();
+    await logOf(page).getByText("The wallet has too little money").waitFor();
+    expect(page.url()).toBe(address);
+
+    // What is rejected while the conversation is open is said there alone.
+    await logOf(page).getByRole("button", { name: "Try again" }).click();
+    await waitUntil(async () => held.length > 1);
+    await held[1]?.fulfill({ status: 422, json: { error: { code: "contact_blocked" } } });
+    await logOf(page).getByText("The contact is blocked").waitFor();
+    expect(await toasts.textContent()).toBe("");
     await page.context().close();
   });
 });

@@ -193,6 +193,7 @@ export const inbox = {
     waiting: "No connection. It is sent when the connection is back.",
     sent: "Waiting to be sent",
     discard: "Delete",
+    notSent: (problem: string) => `A message was not sent. ${problem}`,
     tooOld: "It was not confirmed for 12 hours. Look whether the contact has it before you send it again.",
   },
 

@@ -8,6 +8,7 @@
  * soon.
  */
 import { signal } from "@preact/signals";
+import { showLink } from "../../controls/toast.tsx";
 import { shareChange } from "../../live/live.ts";
 import { ofPerson } from "../../preferences.ts";
 import { call, type Input } from "../../service/call.ts";
@@ -41,6 +42,15 @@ const queues = new Map<string, Promise<void>>();
 
 /** Names of messages that a full or blocked storage did not take: they are sent while the page stays open. */
 const notStored = new Set<string>();
+
+/** The conversations that the page shows, with their messages that were not sent. */
+const shownConversations = new Set<string>();
+
+/** Says that the page shows the messages of a conversation. @returns a function that ends it */
+export function showOutgoing(conversation_id: string): () => void {
+  shownConversations.add(conversation_id);
+  return () => void shownConversations.delete(conversation_id);
+}
 
 export function sendLater(conversation_id: string, input: Input<"send_message">, preview: string): void {
   const outgoing: Outgoing = {
@@ -81,8 +91,7 @@ export function restoreOutbox(): void {
   const restored = (tryStorage((storage) => Object.keys(storage)) ?? [])
     .filter((name) => name.startsWith(storageKey("")))
     .flatMap(readStored)
-    .sort((a, b) => a.created_at.localeCompare(b.created_at))
-    .map(expire);
+    .sort((a, b) => a.created_at.localeCompare(b.created_at));
   // Messages that only this page has are in their queue already.
   outbox.value = [...outbox.value.filter(({ key }) => notStored.has(storageKey(key))), ...restored];
   for (const outgoing of restored) {
@@ -98,10 +107,6 @@ function readStored(name: string): Outgoing[] {
   } catch {
     return [];
   }
-}
-
-function expire(outgoing: Outgoing): Outgoing {
-  return isTooOld(outgoing) ? { ...outgoing, ...expired } : outgoing;
 }
 
 const expired = { state: "failed", problem: texts.outbox.tooOld } as const;
@@ -178,6 +183,14 @@ function change(key: string, changes: Partial<Outgoing>): void {
   const changed = outbox.value.find((one) => one.key === key);
   if (changed?.state === "failed") {
     store(changed);
+    tellFailure(changed);
+  }
+}
+
+/** A person who has left the conversation does not see its messages. */
+function tellFailure({ conversation_id, problem }: Outgoing): void {
+  if (!shownConversations.has(conversation_id)) {
+    showLink(texts.outbox.notSent(problem), `/console/inbox/${conversation_id}`);
   }
 }
 

@@ -8,7 +8,7 @@ import { texts } from "../../texts.ts";
 import { now } from "../../time.ts";
 import { changeConversation } from "../acts.ts";
 import { Composer } from "../compose/composer.tsx";
-import { forgetShown } from "../compose/outbox.ts";
+import { forgetShown, showOutgoing } from "../compose/outbox.ts";
 import { ContactPanel } from "../panel/contact-panel.tsx";
 import { describeOthers, usePresence } from "../presence.ts";
 import { unreadMentions } from "../unread.ts";
@@ -31,6 +31,7 @@ export function ConversationPane({ id, onLeave, hasPanel = isWide() }: Props) {
   const error = conversation.error.value;
 
   useEffect(() => () => conversation.stop(), [conversation]);
+  useEffect(() => showOutgoing(id), [id]);
   useEffect(
     () => forgetShown(new Set(conversation.messages.value.map((message) => message.id))),
     [conversation.messages.value],
