@@ -5,6 +5,7 @@ import { teams } from "../tools/teams.ts";
 import { useTestApp } from "./support/app.ts";
 import { describePages } from "./support/browser.ts";
 import { consoleFolder, rowOf, useConsolePages } from "./support/console-pages.ts";
+import { expectAccessible } from "./support/expect-accessible.ts";
 import { waitUntil } from "./support/served-process.ts";
 import { openPhone, writeLater } from "./support/simulator.ts";
 
@@ -42,6 +43,7 @@ describePages(() => {
     const id = await write("+14155559511", "And again");
     await rowOf(page, id).getByText("And again").waitFor();
     expect(await rows.count()).toBe(35);
+    await expectAccessible(page, "list that is higher than the window");
     expect(asked).not.toContain("2 of 100");
     await page.context().close();
   });

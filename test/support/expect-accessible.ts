@@ -14,7 +14,7 @@ const contrast = ["color-contrast", "link-in-text-block"];
 
 /**
  * Expects that axe finds nothing on a page that is shown in light, that the contrast suffices in dark too,
- * and that the page is not wider than its window.
+ * and that the page is not wider than its window, nor higher where it has the frame of a window's height.
  * @param place names the part of the page in the message of a failure.
  */
 export async function expectAccessible(page: Page, place: string): Promise<void> {
@@ -23,10 +23,22 @@ export async function expectAccessible(page: Page, place: string): Promise<void>
   await page.emulateMedia({ colorScheme: "dark" });
   const dark = await findViolations(page, contrast);
   await page.emulateMedia({ colorScheme: "light" });
-  const overflow = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
+  const overflow = await page.evaluate(readOverflow);
   const width = page.viewportSize()?.width;
-  expect({ place, width, light, dark, overflow }).toEqual({ place, width, light: [], dark: [], overflow: 0 });
+  expect({ place, width, light, dark, overflow }).toEqual({
+    place,
+    width,
+    light: [],
+    dark: [],
+    overflow: [0, 0],
+  });
 }
+
+/** To the right and downwards, in pixels. */
+const readOverflow = `[
+  document.documentElement.scrollWidth - innerWidth,
+  document.querySelector(".frame") === null ? 0 : document.documentElement.scrollHeight - innerHeight,
+]`;
 
 async function findViolations(page: Page, rules: string[]): Promise<string[]> {
   return page.evaluate(async (runOnly) => {
