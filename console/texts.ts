@@ -51,6 +51,7 @@ export const texts = {
     busy: "Please wait …",
     saved: "Saved.",
     correct: "Correct the marked fields.",
+    unreadable: "Complete this, or leave it empty.",
     other: (field: string, message: string) => `${field}: ${message}`,
   },
 

@@ -133,6 +133,13 @@ describePages(() => {
     await name.fill("Shop <i>two</i>");
     await page.getByRole("button", { name: "Everyday work" }).click();
     await page.getByLabel("Keys, people and settings").selectOption("read");
+    // A date without its time has no value: the key would never end.
+    const expiry = page.getByLabel("Ends at");
+    await expiry.pressSequentially("05012031");
+    await page.getByRole("button", { name: "Make the key" }).click();
+    await page.getByText("Complete this, or leave it empty.").waitFor();
+    await waitUntil(() => hasFocus(expiry));
+    await expiry.fill("2031-05-01T09:00");
     await page.getByRole("button", { name: "Make the key" }).click();
     const secret = await page.getByRole("textbox", { name: "Secret of the key" }).inputValue();
     const ask = async () =>

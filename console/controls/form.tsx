@@ -98,7 +98,10 @@ interface FormProps {
   readonly children: ComponentChildren;
 }
 
-/** After an error the first wrong field has the focus. */
+/**
+ * After an error the first wrong field has the focus. A field that the browser can't read, such as a date
+ * without its time, has no value, and would be submitted as an empty one.
+ */
 export function Form({ form, onSubmit, children }: FormProps) {
   const element = useRef<HTMLFormElement>(null);
   const problems = form.fieldProblems.value;
@@ -114,12 +117,24 @@ export function Form({ form, onSubmit, children }: FormProps) {
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
-        onSubmit();
+        const unreadable = findUnreadable(event.currentTarget);
+        if (unreadable.size > 0) {
+          form.fieldProblems.value = unreadable;
+          form.problem.value = texts.form.correct;
+        } else {
+          onSubmit();
+        }
       }}
     >
       {children}
     </form>
   );
+}
+
+function findUnreadable({ elements }: HTMLFormElement): ReadonlyMap<string, string> {
+  const fields = [...elements].filter((element) => element instanceof HTMLInputElement);
+  const unreadable = fields.filter(({ validity }) => validity.badInput);
+  return new Map(unreadable.map(({ name }) => [name, texts.form.unreadable]));
 }
 
 /** What connects an input with its label, its hint and its error. */
