@@ -1,9 +1,11 @@
 /** The frame of the console: who is signed in, the pages, and what every page needs. */
 import { useSignal } from "@preact/signals";
+import type { ComponentType } from "preact";
 import { useEffect } from "preact/hooks";
 import lazy from "preact-iso/lazy";
 import { LocationProvider, Route, Router } from "preact-iso/router";
 import { watchWaiting } from "./approvals/waiting.ts";
+import { NotLoaded } from "./controls/not-loaded.tsx";
 import { pressOnce } from "./controls/press-once.ts";
 import { showToast, Toasts } from "./controls/toast.tsx";
 import { Frame } from "./frame.tsx";
@@ -16,11 +18,15 @@ import { session } from "./session/session.ts";
 import { SignIn } from "./session/sign-in.tsx";
 import { texts } from "./texts.ts";
 
-const Activity = lazy(async () => (await import("./activity/activity-page.tsx")).ActivityPage);
-const Approvals = lazy(async () => (await import("./approvals/approvals-page.tsx")).ApprovalsPage);
-const Inbox = lazy(async () => (await import("./inbox/inbox-page.tsx")).InboxPage);
-const Playground = lazy(async () => (await import("./playground/playground-page.tsx")).PlaygroundPage);
-const Settings = lazy(async () => (await import("./settings/settings-page.tsx")).SettingsPage);
+const Activity = page(async () => (await import("./activity/activity-page.tsx")).ActivityPage);
+const Approvals = page(async () => (await import("./approvals/approvals-page.tsx")).ApprovalsPage);
+const Inbox = page(async () => (await import("./inbox/inbox-page.tsx")).InboxPage);
+const Playground = page(async () => (await import("./playground/playground-page.tsx")).PlaygroundPage);
+const Settings = page(async () => (await import("./settings/settings-page.tsx")).SettingsPage);
+
+function page(load: () => Promise<ComponentType>) {
+  return lazy(() => load().catch(() => NotLoaded));
+}
 
 export function App() {
   const problem = useSignal("");

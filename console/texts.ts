@@ -72,6 +72,11 @@ export const texts = {
     submit: "Sign in",
   },
 
+  notLoaded: {
+    text: "This page could not be loaded. There may be a newer version of it, or no connection.",
+    reload: "Reload",
+  },
+
   notFound: {
     title: "There is no such page.",
     back: "Open the inbox",

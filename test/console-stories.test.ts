@@ -19,6 +19,24 @@ const { post, write, readPhone } = createStoryService(readAddress);
 describePages(() => {
   const { openSignedIn } = useConsolePages(readAddress);
 
+  test("a page or a section whose script can't be loaded says so, and a reload shows it", async () => {
+    const page = await openSignedIn();
+    const pages = [
+      { script: "**/activity-page-*.js", link: "Activity", shows: "Activity" },
+      { script: "**/settings-keys-*.js", link: "API keys", shows: "API keys" },
+    ];
+    for (const { script, link, shows } of pages) {
+      await page.route(script, (route) => route.abort());
+      await page.getByRole("link", { name: link }).click();
+      await page.getByRole("alert").getByText("This page could not be loaded.").waitFor();
+      await page.unroute(script);
+      await page.getByRole("button", { name: "Reload" }).click();
+      await page.getByRole("heading", { name: shows, exact: true }).waitFor();
+      await page.getByRole("link", { name: "Settings" }).click();
+    }
+    await page.context().close();
+  });
+
   test("two people on one conversation see each other's replies and the assignment, each once", async () => {
     const number = "+14155559101";
     const agent = { email: "agent@example.com", password: "a long enough password" };

@@ -3,7 +3,7 @@ import { useSignal } from "@preact/signals";
 import type { ComponentType } from "preact";
 import { useEffect } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso/router";
-import { describeError } from "../service/describe-error.ts";
+import { NotLoaded } from "../controls/not-loaded.tsx";
 import { texts } from "../texts.ts";
 import type { SectionProps } from "./section-props.ts";
 import { readableSections } from "./sections.ts";
@@ -54,15 +54,13 @@ interface Props extends SectionProps {
 
 function Section({ load, id }: Props) {
   const Loaded = useSignal<{ readonly component: ComponentType<SectionProps> } | null>(null);
-  const problem = useSignal("");
   useEffect(() => {
-    load().then(
-      (component) => (Loaded.value = { component }),
-      (error) => (problem.value = describeError(error)),
-    );
+    void load()
+      .catch(() => NotLoaded)
+      .then((component) => (Loaded.value = { component }));
   }, []);
   if (Loaded.value === null) {
-    return problem.value === "" ? <p>{texts.loading}</p> : <p class="error">{problem.value}</p>;
+    return <p>{texts.loading}</p>;
   }
   const { component: Component } = Loaded.value;
   return <Component id={id} />;
