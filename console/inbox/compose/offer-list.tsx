@@ -32,19 +32,23 @@ export function useOffers({ text, field, source }: Field) {
   /** What follows the sign before the caret; null while there is none. */
   const typed = useSignal<string | null>(null);
   const chosen = useSignal(0);
+  /** Where the caret was when the text before it was looked at. */
+  const caret = useSignal(0);
   const offers = useComputed(() =>
     typed.value === null ? [] : source.find(typed.value.toLowerCase()).slice(0, mostShown),
   );
 
   const insert = (content: string) => {
     const { current: element } = field;
-    if (element === null || typed.value === null) {
+    const replaced = `${source.sign}${typed.value}`;
+    const left = text.value.slice(0, element?.selectionStart);
+    typed.value = null;
+    // The caret may have moved meanwhile.
+    if (element === null || !left.endsWith(replaced)) {
       return;
     }
-    const caret = element.selectionStart;
-    const before = `${text.value.slice(0, caret - typed.value.length - 1)}${content}`;
-    text.value = `${before}${text.value.slice(caret)}`;
-    typed.value = null;
+    const before = `${left.slice(0, -replaced.length)}${content}`;
+    text.value = `${before}${text.value.slice(left.length)}`;
     requestAnimationFrame(() => element.setSelectionRange(before.length, before.length));
   };
   const move = (step: number) => () => {
@@ -62,17 +66,26 @@ export function useOffers({ text, field, source }: Field) {
     Tab: choose,
     Escape: close,
   };
+  /** Looks for the sign before the caret. */
+  const look = ({ value, selectionStart }: HTMLTextAreaElement) => {
+    const before = value.slice(0, selectionStart);
+    const [word = ""] = /\S*$/.exec(before) ?? [];
+    typed.value = word.startsWith(source.sign) ? word.slice(1) : null;
+    chosen.value = 0;
+    caret.value = selectionStart;
+  };
   return {
     label: source.label,
     offers,
     chosen,
     insert,
-    /** Looks for the sign before the caret. */
-    look({ value, selectionStart }: HTMLTextAreaElement) {
-      const before = value.slice(0, selectionStart);
-      const [word = ""] = /\S*$/.exec(before) ?? [];
-      typed.value = word.startsWith(source.sign) ? word.slice(1) : null;
-      chosen.value = 0;
+    close,
+    look,
+    /** Looks again after a key or a click, unless the caret has stayed: Escape has closed the list there. */
+    lookIfMoved(element: HTMLTextAreaElement) {
+      if (element.selectionStart !== caret.value) {
+        look(element);
+      }
     },
     /** @returns whether the key was for the list */
     handleKey(key: string): boolean {
