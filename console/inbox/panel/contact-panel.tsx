@@ -2,8 +2,9 @@
 import type { ComponentChildren } from "preact";
 import { attempt } from "../../controls/attempt.ts";
 import { Icon } from "../../controls/icon.tsx";
+import { SavedCheck } from "../../controls/saved-check.tsx";
 import { call } from "../../service/call.ts";
-import { session } from "../../session/session.ts";
+import { holdsScope } from "../../session/session.ts";
 import { texts } from "../../texts.ts";
 import { formatMoment } from "../../time.ts";
 import { changeConversation } from "../acts.ts";
@@ -20,9 +21,11 @@ interface Props {
 export function ContactPanel({ context, onChange, onClose }: Props) {
   const { contact, conversation } = context;
   const run = async (act: () => Promise<unknown>) => {
-    if (await attempt(act)) {
+    const isDone = await attempt(act);
+    if (isDone) {
       onChange();
     }
+    return isDone;
   };
   const changeTags = (changes: { add?: string[]; remove?: string[] }) =>
     run(() => call("tag_contact", { id: contact.id, ...changes }));
@@ -31,7 +34,7 @@ export function ContactPanel({ context, onChange, onClose }: Props) {
       onChange();
     }
   };
-  const mayTag = session.value?.user.scopes.includes("contacts:manage");
+  const mayTag = holdsScope("contacts:manage");
   return (
     <aside class="panel stack" aria-label={texts.panel.title}>
       <header class="row spread">
@@ -119,34 +122,29 @@ function ContactFacts({ context }: FactProps) {
   );
 }
 
-function Consent({ context: { contact }, run }: FactProps & { run: (act: () => Promise<unknown>) => void }) {
-  const mayChange = session.value?.user.scopes.includes("contacts:write");
+interface ConsentProps extends FactProps {
+  /** Returns whether the act succeeded. */
+  readonly run: (act: () => Promise<unknown>) => Promise<boolean>;
+}
+
+function Consent({ context: { contact }, run }: ConsentProps) {
+  const mayChange = holdsScope("contacts:write");
   return (
     <section class="stack" aria-label={texts.panel.consent}>
       <h3>{texts.panel.consent}</h3>
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={contact.opted_out}
-          disabled={!mayChange}
-          onChange={({ currentTarget: { checked } }) =>
-            run(() => call("update_contact", { id: contact.id, opted_out: checked }))
-          }
-        />
-        {texts.panel.optedOut}
-      </label>
+      <SavedCheck
+        label={texts.panel.optedOut}
+        isChecked={contact.opted_out}
+        isDisabled={!mayChange}
+        save={(opted_out) => run(() => call("update_contact", { id: contact.id, opted_out }))}
+      />
       <p class="small muted">{texts.panel.optedOutHint}</p>
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={contact.blocked}
-          disabled={!mayChange}
-          onChange={({ currentTarget: { checked } }) =>
-            run(() => call("update_contact", { id: contact.id, blocked: checked }))
-          }
-        />
-        {texts.panel.blocked}
-      </label>
+      <SavedCheck
+        label={texts.panel.blocked}
+        isChecked={contact.blocked}
+        isDisabled={!mayChange}
+        save={(blocked) => run(() => call("update_contact", { id: contact.id, blocked }))}
+      />
       {contact.blocked_reason && <p class="small muted">{contact.blocked_reason}</p>}
     </section>
   );

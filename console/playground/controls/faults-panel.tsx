@@ -2,6 +2,7 @@
 import { type Signal, useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { attempt } from "../../controls/attempt.ts";
+import { SavedCheck } from "../../controls/saved-check.tsx";
 import { texts } from "../../texts.ts";
 import type { Faults } from "../simulator.ts";
 import { changeFaults, faultShares, presentFaults, resetFaults } from "./faults.ts";
@@ -13,8 +14,8 @@ const delayStepMs = 50;
 /** Message undeliverable: the most common one. */
 const usualCode = 131026;
 
-/** @returns when the change has ended */
-type Change = (update: (present: Faults) => Partial<Faults>) => Promise<unknown>;
+/** @returns whether the change succeeded, when it has ended */
+type Change = (update: (present: Faults) => Partial<Faults>) => Promise<boolean>;
 
 export function FaultsPanel({ number }: { number: string }) {
   const faults = presentFaults;
@@ -61,22 +62,12 @@ export function FaultsPanel({ number }: { number: string }) {
           onChange={(value) => change(() => ({ [name]: value }))}
         />
       ))}
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={pricing?.is_free === true}
-          onChange={({ currentTarget }) => void setFree(currentTarget.checked)}
-        />
-        {words.free}
-      </label>
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={fetch_media}
-          onChange={({ currentTarget: { checked } }) => void change(() => ({ fetch_media: checked }))}
-        />
-        {words.fetchMedia}
-      </label>
+      <SavedCheck label={words.free} isChecked={pricing?.is_free === true} save={setFree} />
+      <SavedCheck
+        label={words.fetchMedia}
+        isChecked={fetch_media}
+        save={(fetches) => change(() => ({ fetch_media: fetches }))}
+      />
       <button type="button" onClick={() => void reset()}>
         {words.reset}
       </button>
@@ -100,7 +91,13 @@ function FailureFields({ faults: { failures }, number, onChange }: FailureProps)
     const entry = { code: code.value, share, ...to };
     return onChange(({ failures: [, ...rest] }) => ({ failures: share === 0 ? rest : [entry, ...rest] }));
   };
-  const again = () => first !== undefined && void apply(first.share);
+  /** The fields show what the channel has, also if it could not be changed. */
+  const again = async () => {
+    if (first !== undefined && !(await apply(first.share))) {
+      code.value = first.code;
+      isForOne.value = first.to !== undefined;
+    }
+  };
   return (
     <>
       <label>
@@ -109,7 +106,7 @@ function FailureFields({ faults: { failures }, number, onChange }: FailureProps)
           value={String(code.value)}
           onChange={({ currentTarget }) => {
             code.value = Number(currentTarget.value);
-            again();
+            void again();
           }}
         >
           {listCodes(code.value).map((each) => (
@@ -125,7 +122,7 @@ function FailureFields({ faults: { failures }, number, onChange }: FailureProps)
           checked={isForOne.value}
           onChange={({ currentTarget }) => {
             isForOne.value = currentTarget.checked;
-            again();
+            void again();
           }}
         />
         {words.onlyThis(isForOne.value ? (first?.to ?? number) : number)}
