@@ -1,5 +1,6 @@
-/** Settings of the console that several people edit at once. */
+/** Settings of the console that several people edit at once, or that are saved twice. */
 import { expect, test } from "vitest";
+import { apiKeys } from "../tools/api-keys.ts";
 import { rules } from "../tools/rules.ts";
 import { useTestApp } from "./support/app.ts";
 import { describePages } from "./support/browser.ts";
@@ -32,6 +33,31 @@ describePages(() => {
     expect(await read()).toMatchObject({ mcp: { mode: "approve" } });
     await saveRules.click();
     await waitUntil(async () => (await read()).mcp?.mode !== "approve");
+    await page.context().close();
+  });
+
+  test.each([
+    { section: "keys/new", field: "Name", act: "Make the key", shows: "Secret of the key" },
+    {
+      section: "assistant",
+      field: "Name of the assistant",
+      act: "Make its key",
+      shows: "Secret of the key",
+    },
+  ])("a key whose answer was lost is made once in $section", async ({ section, field, act, shows }) => {
+    const page = await openSignedIn(`settings/${section}`);
+    await page.getByLabel(field).fill(`Lost at ${section}`);
+    await page.route("**/api-keys", async (route) => {
+      await route.fetch();
+      await route.abort();
+    });
+    await page.getByRole("button", { name: act }).click();
+    await page.getByText("The service can't be reached.").waitFor();
+    await page.unrouteAll({ behavior: "wait" });
+    await page.getByRole("button", { name: act }).click();
+    await page.getByRole("textbox", { name: shows }).waitFor();
+    const { data } = await app.call(apiKeys.list_api_keys, {});
+    expect(data.filter(({ name }) => name === `Lost at ${section}`)).toHaveLength(1);
     await page.context().close();
   });
 });

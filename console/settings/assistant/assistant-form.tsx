@@ -2,6 +2,7 @@
 import { useSignal } from "@preact/signals";
 import { Form, FormEnd, TextField, useForm } from "../../controls/form.tsx";
 import { call } from "../../service/call.ts";
+import { useOnce } from "../../service/use-once.ts";
 import { texts } from "../../texts.ts";
 import { ScopeFields } from "../keys/scope-fields.tsx";
 import { presets, type ScopeLevels, scopesAt } from "../keys/scope-groups.ts";
@@ -24,12 +25,11 @@ export function AssistantForm({ onMade }: { readonly onMade: (assistant: NewAssi
   const levels = useSignal<ScopeLevels>(presets.assistant);
   const limits = useSignal({ recipients_above: "10", amount_above: "5" });
 
+  const once = useOnce([name.value, levels.value]);
   const make = async () => {
-    const { data } = await call(
-      "create_api_key",
-      { name: name.value, scopes: scopesAt(levels.value) },
-      { variant: "personal" },
-    );
+    const input = { name: name.value, scopes: scopesAt(levels.value) };
+    const variant = "personal";
+    const { data } = await once((options) => call("create_api_key", input, { ...options, variant }));
     try {
       const none = toDraft(null);
       const switches = { ...none.switches, delete: true, export: true, configure: true };

@@ -2,6 +2,7 @@
 import { useSignal } from "@preact/signals";
 import { Field, Form, FormEnd, TextField, useForm } from "../../controls/form.tsx";
 import { type Answer, call } from "../../service/call.ts";
+import { useOnce } from "../../service/use-once.ts";
 import { texts } from "../../texts.ts";
 import { ScopeFields } from "./scope-fields.tsx";
 import { presets, type ScopeLevels, scopesAt } from "./scope-groups.ts";
@@ -16,18 +17,16 @@ export function KeyForm() {
   const expires = useSignal("");
   const created = useSignal<Answer<"create_api_key">["data"] | null>(null);
 
+  const once = useOnce([name.value, levels.value, expires.value]);
   const create = async () => {
-    const { data } = await call(
-      "create_api_key",
-      {
-        name: name.value,
-        scopes: scopesAt(levels.value),
-        ...(expires.value === "" ? {} : { expires_at: new Date(expires.value).toISOString() }),
-      },
-      // This path alone grants the scopes of the account.
-      { variant: "personal" },
-    );
-    created.value = data;
+    const input = {
+      name: name.value,
+      scopes: scopesAt(levels.value),
+      ...(expires.value === "" ? {} : { expires_at: new Date(expires.value).toISOString() }),
+    };
+    // This path alone grants the scopes of the account.
+    const variant = "personal";
+    created.value = (await once((options) => call("create_api_key", input, { ...options, variant }))).data;
   };
   if (created.value !== null) {
     const { id, secret_key } = created.value;
