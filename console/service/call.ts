@@ -39,19 +39,21 @@ export async function call<Name extends OperationName>(
   return (await answer.json()) as Answer<Name>; // the service serializes by the same schema
 }
 
-/** Sends a request with the access token, once more with a new token if the token has ended. */
-export async function authorized(path: string, options: RequestInit): Promise<Response> {
-  const withToken = async () =>
-    request(path, {
-      ...options,
-      headers: { ...options.headers, authorization: `Bearer ${await getToken()}` },
-    });
+/** Sends a request with the access token. */
+export function authorized(path: string, options: RequestInit): Promise<Response> {
+  return withToken((token) =>
+    request(path, { ...options, headers: { ...options.headers, authorization: `Bearer ${token}` } }),
+  );
+}
+
+/** Sends something with the access token, once more with a new token if the token has ended. */
+export async function withToken<Result>(send: (token: string) => Promise<Result>): Promise<Result> {
   try {
-    return await withToken();
+    return await send(await getToken());
   } catch (error) {
     if (error instanceof ServiceError && error.status === 401) {
       await renewSession();
-      return withToken();
+      return send(await getToken());
     }
     throw error;
   }

@@ -1,10 +1,9 @@
 /** Files that are added to a reply: uploaded at once, with progress. */
 import type { Signal } from "@preact/signals";
-import type { Input } from "../../service/call.ts";
+import { type Input, withToken } from "../../service/call.ts";
 import { describeError } from "../../service/describe-error.ts";
 import { ConnectionError } from "../../service/errors.ts";
 import { toServiceError } from "../../service/request.ts";
-import { getToken } from "../../session/session.ts";
 import { texts } from "../../texts.ts";
 
 export interface Attachment {
@@ -69,7 +68,7 @@ async function uploadInto(attachments: Signal<readonly Attachment[]>, id: string
     attachments.value = attachments.value.map((one) => (one.id === id ? { ...one, ...changes } : one));
   };
   try {
-    const url = await upload(file, await getToken(), (progress) => change({ progress }));
+    const url = await withToken((token) => upload(file, token, (progress) => change({ progress })));
     change({ url, progress: 1 });
   } catch (error) {
     change({ problem: describeError(error) });
