@@ -43,6 +43,17 @@ export function write(name: string, value: object | undefined): void {
   }
 }
 
+/** Calls when another tab has changed what is stored under the name. @returns a function that ends it */
+export function watchStored(name: string, onChange: () => void): () => void {
+  const handle = ({ key }: StorageEvent) => {
+    if (key === `tidings.${name}`) {
+      onChange();
+    }
+  };
+  addEventListener("storage", handle);
+  return () => removeEventListener("storage", handle);
+}
+
 /** The name of a stored value of the signed-in person. */
 export function ofPerson(name: string): string {
   return `${session.value?.user.id}.${name}`;

@@ -1,10 +1,14 @@
 /** What is written and chosen in the reply box of the console while the service answers. */
-import type { Request, Route } from "playwright-core";
+import type { Page, Request, Route } from "playwright-core";
 import { expect, test } from "vitest";
+import { messages } from "../tools/messages/index.ts";
 import { notes } from "../tools/notes.ts";
+import { quickReplies } from "../tools/quick-replies.ts";
 import { useTestApp } from "./support/app.ts";
 import { describePages } from "./support/browser.ts";
 import { consoleFolder, logOf, useConsolePages } from "./support/console-pages.ts";
+import { png } from "./support/files.ts";
+import { hasFocus } from "./support/focus-by-tab.ts";
 import { waitUntil } from "./support/served-process.ts";
 import { openPhone } from "./support/simulator.ts";
 
@@ -57,6 +61,158 @@ describePages(() => {
     await waitUntil(async () => (await field.inputValue()) === "");
     const { data } = await app.call(notes.list_notes, { conversation_id });
     expect(data.map(({ text }) => text)).toEqual(["Call back"]);
+    await page.context().close();
+  });
+
+  const replyOf = (page: Page) => page.getByRole("textbox", { name: /Write a reply/ });
+
+  test("the list of quick replies is there while the caret is after its sign alone", async () => {
+    const hours = { short_code: "hours", content: "We are open from 9 to 5." };
+    await app.call(quickReplies.create_quick_reply, hours);
+    const { page } = await openConversation("+14155559444");
+    const field = replyOf(page);
+    const offer = page.getByRole("option", { name: "/hours" });
+    await field.fill("Thanks for asking ");
+    await field.pressSequentially("/ho");
+    await offer.waitFor();
+    await field.press("Home");
+    await offer.waitFor({ state: "detached" });
+    await field.press("End");
+    await offer.waitFor();
+    await field.press("Escape");
+    await offer.waitFor({ state: "detached" });
+    await field.press("u");
+    await offer.waitFor();
+    await page.getByRole("button", { name: "Attach files" }).focus();
+    await offer.waitFor({ state: "detached" });
+
+    // The next key comes before the page learns of the caret.
+    await field.press("r");
+    await offer.waitFor();
+    await page.keyboard.down("Home");
+    await page.keyboard.press("Enter");
+    expect(await field.inputValue()).toBe("Thanks for asking /hour");
+    await page.keyboard.up("Home");
+    await field.press("End");
+    await field.press("Enter");
+    expect(await field.inputValue()).toBe("Thanks for asking We are open from 9 to 5.");
+    await page.context().close();
+  });
+
+  const picture = { name: "order.png", mimeType: "image/png", buffer: png };
+  const trayOf = (page: Page) => page.locator(".tray li");
+
+  test("nothing is cut off: a text too long is not sent, is no caption, and can be edited", async () => {
+    const { page } = await openConversation("+14155559445");
+    const sent: object[] = [];
+    await page.route("**/v1/messages", (route) => {
+      sent.push(route.request().postDataJSON());
+      return route.fulfill({ status: 422, json: { error: { code: "insufficient_funds" } } });
+    });
+    const field = replyOf(page);
+    await field.fill("x".repeat(4_098));
+    await page.getByText("A text has at most 4,096 characters. Remove 2 characters.").waitFor();
+    await field.press("Enter");
+    expect(await page.getByRole("button", { name: "Send", exact: true }).isDisabled()).toBe(true);
+    expect((await field.inputValue()).length).toBe(4_098);
+
+    const long = "y".repeat(1_025);
+    await field.fill(long);
+    await page.setInputFiles("input[type=file]", picture);
+    await page.getByRole("button", { name: "Send", exact: true }).click();
+    const failed = page.locator(".pending.failed");
+    await failed.nth(1).waitFor();
+    expect(sent).toMatchObject([{ type: "image", file_name: "order.png" }, { text: { body: long } }]);
+    expect(sent[0]).not.toHaveProperty("caption");
+
+    await field.fill("And one more thing.");
+    await page.getByRole("button", { name: "Note" }).click();
+    await failed.nth(1).getByRole("button", { name: "Edit" }).click();
+    await failed.nth(1).waitFor({ state: "detached" });
+    expect(await field.inputValue()).toBe(`${long}\nAnd one more thing.`);
+    await waitUntil(() => hasFocus(field));
+    await failed.getByRole("button", { name: "Edit" }).click();
+    await failed.waitFor({ state: "detached" });
+    await field.fill("Here it is.");
+    await field.press("Enter");
+    await failed.waitFor();
+    expect(sent[2]).toMatchObject({ type: "image", file_name: "order.png", caption: "Here it is." });
+    await page.context().close();
+  });
+
+  /** Pastes or drops a file, and perhaps a text. @returns whether the page took it from the browser */
+  const transfer = (page: Page, kind: "paste" | "drop", selector: string, text = "") =>
+    page.evaluate<boolean>(`(() => {
+      const data = new DataTransfer();
+      data.items.add(new File(["%PDF-1.4"], "order.pdf", { type: "application/pdf" }));
+      if (${JSON.stringify(text)} !== "") {
+        data.setData("text/plain", ${JSON.stringify(text)});
+      }
+      const options = { bubbles: true, cancelable: true };
+      const event = ${JSON.stringify(kind)} === "paste"
+        ? new ClipboardEvent("paste", { ...options, clipboardData: data })
+        : new DragEvent("drop", { ...options, dataTransfer: data });
+      return !document.querySelector(${JSON.stringify(selector)}).dispatchEvent(event);
+    })()`);
+
+  test("files are taken wherever they are dropped, stay during a note, and outlast the access token", async () => {
+    const { page } = await openConversation("+14155559446");
+    let uploads = 0;
+    await page.route("**/v1/uploads", (route) => {
+      uploads += 1;
+      const ended = { status: 401, json: { error: { code: "invalid_credential" } } };
+      return uploads === 1 ? route.fulfill(ended) : route.continue();
+    });
+    expect(await transfer(page, "drop", ".log")).toBe(true);
+    await trayOf(page).getByText("order.pdf").waitFor();
+    await waitUntil(() => page.getByRole("button", { name: "Send", exact: true }).isEnabled());
+    expect(uploads).toBe(2);
+    await page.getByRole("button", { name: "Note" }).click();
+    await page.getByRole("textbox", { name: /internal note/ }).waitFor();
+    // A note has no files: the browser pastes what it can.
+    expect(await transfer(page, "paste", ".composer textarea")).toBe(false);
+    await page.getByRole("button", { name: "Reply", exact: true }).click();
+    expect(await trayOf(page).allTextContents()).toEqual(["order.pdf"]);
+
+    // A table program copies cells as a text and as a picture.
+    expect(await transfer(page, "paste", ".composer textarea", "1\t2")).toBe(false);
+    expect(await transfer(page, "paste", ".composer textarea")).toBe(true);
+    expect(await trayOf(page).count()).toBe(2);
+    await page.context().close();
+  });
+
+  test("two tabs share the draft of a conversation, and neither sends what the other has sent", async () => {
+    const { page, conversation_id } = await openConversation("+14155559447");
+    await replyOf(page).fill("The parcel");
+    const other = await page.context().newPage();
+    await other.goto(`${app.address}/console/inbox/${conversation_id}`);
+    await replyOf(other).waitFor();
+    expect(await replyOf(other).inputValue()).toBe("The parcel");
+    await replyOf(other).fill("The parcel is on its way.");
+    await waitUntil(async () => (await replyOf(page).inputValue()) === "The parcel is on its way.");
+    await replyOf(page).press("Enter");
+    await waitUntil(async () => (await replyOf(other).inputValue()) === "");
+    await replyOf(other).press("Enter");
+    await logOf(other).locator("[data-message]").getByText("The parcel is on its way.").waitFor();
+    const { data } = await app.call(messages.list_messages, { conversation_id });
+    expect(data.map(({ text }) => text?.body)).toEqual(["The parcel is on its way.", "Hello?"]);
+    await page.context().close();
+  });
+
+  test("what could not be saved of a contact is not shown as if it were", async () => {
+    const { page } = await openConversation("+14155559448");
+    await page.route("**/v1/contacts/*", (route) => route.abort());
+    for (const name of ["Blocked: gets no messages at all", "Wants no marketing messages"]) {
+      const box = page.getByRole("checkbox", { name });
+      await box.click();
+      await waitUntil(async () => !(await box.isChecked()));
+    }
+    await page.locator(".toasts").getByText("The service can't be reached.").nth(1).waitFor();
+    await page.unroute("**/v1/contacts/*");
+    const box = page.getByRole("checkbox", { name: "Wants no marketing messages" });
+    await box.click();
+    await page.getByText("The contact gets no marketing messages.").first().waitFor();
+    expect(await box.isChecked()).toBe(true);
     await page.context().close();
   });
 

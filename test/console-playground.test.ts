@@ -1,4 +1,5 @@
 /** The playground of the console: from a first start to a delivered message, the phone, and the trace. */
+import type { Route } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { operatorKey, ownerEmail, ownerPassword } from "./support/app.ts";
 import { describePages } from "./support/browser.ts";
@@ -8,7 +9,7 @@ import { createStoryService } from "./support/console-service.ts";
 import { focusByTab } from "./support/focus-by-tab.ts";
 import { phoneOf, traceOf, writeOnPhone } from "./support/playground.ts";
 import { type Receiver, startReceiver } from "./support/receiver.ts";
-import { useService } from "./support/served-process.ts";
+import { useService, waitUntil } from "./support/served-process.ts";
 
 const serve = useService({
   TIDINGS_OWNER_EMAIL: ownerEmail,
@@ -59,6 +60,21 @@ describePages(() => {
     await answer.getByText("Delivered").waitFor();
     await page.getByRole("button", { name: "Read all" }).click();
     await answer.getByText("Read").waitFor();
+    await page.context().close();
+  });
+
+  test("what is typed on the phone while a message is sent stays", async () => {
+    const page = await openSignedIn("playground?number=%2B14155559600&name=Edith");
+    const field = page.getByLabel("Write as the customer");
+    const held: Route[] = [];
+    await page.route("**/simulator/inbound", (route) => held.push(route));
+    await field.fill("Hello");
+    await field.press("Enter");
+    await field.pressSequentially(" again");
+    await waitUntil(async () => held.length > 0);
+    await held[0]?.continue();
+    await page.locator("[data-phone].own").getByText("Hello", { exact: true }).waitFor();
+    expect(await field.inputValue()).toBe("Hello again");
     await page.context().close();
   });
 

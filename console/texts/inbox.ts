@@ -192,6 +192,7 @@ export const inbox = {
     sending: "Sending …",
     waiting: "No connection. It is sent when the connection is back.",
     sent: "Waiting to be sent",
+    edit: "Edit",
     discard: "Delete",
     notSent: (problem: string) => `A message was not sent. ${problem}`,
     tooOld: "It was not confirmed for 12 hours. Look whether the contact has it before you send it again.",
@@ -211,7 +212,9 @@ export const inbox = {
     removeQuote: "Quote no message",
     removeFile: (name: string) => `Remove ${name}`,
     uploading: (name: string) => `Uploading ${name}`,
-    fileTooLarge: "A file can have 32 MB.",
+    fileTooLarge: "A file can be at most 32 MB.",
+    tooLong: (most: number, excess: number) =>
+      `A text has at most ${most.toLocaleString()} characters. Remove ${count(excess, "character", "characters")}.`,
     notPermitted: "Your role may not send messages.",
     blocked: "The contact is blocked and gets no messages. Unblock it in the panel if the contact agreed.",
     windowClosed: "The contact has not written in the last 24 hours. Send an approved template instead.",

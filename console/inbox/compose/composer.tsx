@@ -7,27 +7,28 @@ import { call } from "../../service/call.ts";
 import { useOnce } from "../../service/use-once.ts";
 import { texts } from "../../texts.ts";
 import { describeContent } from "../conversation/message-content.tsx";
-import type { Context, Message } from "../conversation/open-conversation.ts";
+import type { Context } from "../conversation/open-conversation.ts";
 import { AttachButton, AttachmentTray } from "./attachment-tray.tsx";
-import { type Attachment, addFiles, forgetFiles } from "./attachments.ts";
+import { addFiles, forgetFiles } from "./attachments.ts";
 import { type Mode, modes, useDraft } from "./draft.ts";
 import { findMentioned, peopleSource } from "./mentions.ts";
 import { quickReplySource, readQuickReplies } from "./quick-replies.ts";
 import { isReady, sendParts } from "./send-parts.ts";
 import { TemplateDialog } from "./template-dialog.tsx";
-import { TextField } from "./text-field.tsx";
+import { focusTextField, TextField } from "./text-field.tsx";
+import { isTooLong } from "./text-limit.tsx";
+import type { Writing } from "./writing.ts";
 
 interface Props {
   readonly context: Context;
-  /** The message to quote. */
-  readonly quoted: Signal<Message | null>;
+  readonly writing: Writing;
   readonly onChange: () => void;
   /** Called whenever the person types. */
   readonly onWrite: () => void;
 }
 
-export function Composer({ context, quoted, onChange, onWrite }: Props) {
-  const mode = useSignal<Mode>("reply");
+export function Composer({ context, writing, onChange, onWrite }: Props) {
+  const { mode } = writing;
   const isNote = mode.value === "note";
   const obstacle = isNote ? null : describeObstacle(context);
   return (
@@ -41,7 +42,7 @@ export function Composer({ context, quoted, onChange, onWrite }: Props) {
       ) : obstacle === null ? (
         <>
           <ReplyWarnings context={context} />
-          <ReplyForm conversation={context.conversation.id} quoted={quoted} onWrite={onWrite} />
+          <ReplyForm conversation={context.conversation.id} writing={writing} onWrite={onWrite} />
         </>
       ) : (
         <p class="notice">{obstacle}</p>
@@ -63,11 +64,10 @@ function ReplyWarnings({ context: { warnings } }: Pick<Props, "context">) {
 
 function ModeTabs({ mode }: { mode: Signal<Mode> }) {
   const isChosen = useRef(false);
-  const focusField = () => document.querySelector<HTMLElement>('[data-key="r"]')?.focus();
   // Before the next key, which would be a shortcut outside of the field.
   useLayoutEffect(() => {
     if (isChosen.current) {
-      focusField();
+      focusTextField();
     }
   }, [mode.value]);
   return (
@@ -82,7 +82,7 @@ function ModeTabs({ mode }: { mode: Signal<Mode> }) {
           onClick={() => {
             isChosen.current = true;
             mode.value = one;
-            focusField();
+            focusTextField();
           }}
         >
           {texts.compose.modes[one]}
@@ -116,9 +116,10 @@ type FormProps = Pick<Props, "onWrite"> & { readonly conversation: string };
 function NoteForm({ conversation, onChange, onWrite }: FormProps & Pick<Props, "onChange">) {
   const text = useDraft("note", conversation);
   const isBusy = useSignal(false);
+  const canAdd = !isBusy.value && text.value.trim() !== "" && !isTooLong(text.value);
   const once = useOnce([conversation, text.value, findMentioned(text.value).join()]);
   const submit = async () => {
-    if (isBusy.value || text.value.trim() === "") {
+    if (!canAdd) {
       return;
     }
     isBusy.value = true;
@@ -142,7 +143,7 @@ function NoteForm({ conversation, onChange, onWrite }: FormProps & Pick<Props, "
       />
       <div class="row spread">
         <span class="small">{texts.compose.noteHint}</span>
-        <button type="submit" class="primary" disabled={isBusy.value || text.value.trim() === ""}>
+        <button type="submit" class="primary" disabled={!canAdd}>
           <Icon name="note" size={18} />
           {texts.compose.addNote}
         </button>
@@ -151,14 +152,10 @@ function NoteForm({ conversation, onChange, onWrite }: FormProps & Pick<Props, "
   );
 }
 
-function ReplyForm({ conversation, quoted, onWrite }: FormProps & Pick<Props, "quoted">) {
-  const text = useDraft("reply", conversation);
-  const attachments = useSignal<readonly Attachment[]>([]);
+function ReplyForm({ conversation, writing, onWrite }: FormProps & Pick<Props, "writing">) {
+  const { text, attachments, quoted } = writing;
   const canSend = isReady(text.value, attachments.value);
-  useEffect(() => {
-    void readQuickReplies();
-    return () => forgetFiles(attachments, attachments.value);
-  }, []);
+  useEffect(() => void readQuickReplies(), []);
   const submit = () => {
     if (canSend) {
       sendParts(conversation, { text: text.value, attachments: attachments.value, quoted: quoted.value });
@@ -190,7 +187,7 @@ function ReplyForm({ conversation, quoted, onWrite }: FormProps & Pick<Props, "q
   );
 }
 
-function QuoteLine({ quoted }: Pick<Props, "quoted">) {
+function QuoteLine({ quoted }: Pick<Writing, "quoted">) {
   return quoted.value === null ? null : (
     <blockquote class="row small">
       <span class="truncate">{describeContent(quoted.value)}</span>
@@ -216,7 +213,7 @@ function handleSubmit(submit: () => unknown) {
 }
 
 /** Why no reply may be written; null if it may. */
-function describeObstacle({ actions, contact, conversation }: Context): string | null {
+export function describeObstacle({ actions, contact, conversation }: Context): string | null {
   const action = actions.find(({ tool }) => tool === "send_message");
   if (action === undefined || action.is_allowed) {
     return action === undefined ? texts.compose.notPermitted : null;

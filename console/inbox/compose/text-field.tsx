@@ -2,6 +2,7 @@
 import type { Signal } from "@preact/signals";
 import { useId, useRef } from "preact/hooks";
 import { OfferList, type OfferSource, useOffers } from "./offer-list.tsx";
+import { TooLong } from "./text-limit.tsx";
 
 interface Props {
   readonly text: Signal<string>;
@@ -10,11 +11,16 @@ interface Props {
   /** Called whenever the person types. */
   readonly onWrite: () => void;
   readonly onSubmit: () => void;
-  /** Receives files that are pasted or dropped. */
+  /** Receives files that are pasted. */
   readonly onFiles?: (files: readonly File[]) => void;
 }
 
 const mostRows = 10;
+
+/** Sets the focus into the field of the open conversation, if a text may be written there. */
+export function focusTextField(): void {
+  document.querySelector<HTMLElement>('[data-key="r"]')?.focus();
+}
 
 export function TextField({ text, label, source, onWrite, onSubmit, onFiles }: Props) {
   const field = useRef<HTMLTextAreaElement>(null);
@@ -22,11 +28,12 @@ export function TextField({ text, label, source, onWrite, onSubmit, onFiles }: P
   const list = useOffers({ text, field, source });
   const isOffering = list.offers.value.length > 0;
 
-  const take = (event: Event, transfer: DataTransfer | null) => {
-    const files = [...(transfer?.files ?? [])];
-    if (files.length > 0) {
+  /** Programs that copy a text, such as of a table, may add a picture of it: then the text is pasted. */
+  const paste = (event: ClipboardEvent) => {
+    const { files, types } = event.clipboardData ?? new DataTransfer();
+    if (onFiles !== undefined && files.length > 0 && !types.includes("text/plain")) {
       event.preventDefault();
-      onFiles?.(files);
+      onFiles([...files]);
     }
   };
   const handleKey = (event: KeyboardEvent) => {
@@ -49,7 +56,6 @@ export function TextField({ text, label, source, onWrite, onSubmit, onFiles }: P
         aria-label={label}
         placeholder={label}
         rows={Math.min(text.value.split("\n").length + 1, mostRows)}
-        maxLength={4096}
         value={text.value}
         aria-autocomplete="list"
         aria-controls={isOffering ? id : undefined}
@@ -59,11 +65,13 @@ export function TextField({ text, label, source, onWrite, onSubmit, onFiles }: P
           list.look(currentTarget);
           onWrite();
         }}
-        onDragOver={(event) => event.preventDefault()}
-        onDrop={(event) => take(event, event.dataTransfer)}
-        onPaste={(event) => take(event, event.clipboardData)}
+        onKeyUp={({ currentTarget }) => list.lookIfMoved(currentTarget)}
+        onClick={({ currentTarget }) => list.lookIfMoved(currentTarget)}
+        onBlur={list.close}
+        onPaste={paste}
         onKeyDown={handleKey}
       />
+      <TooLong text={text.value} />
     </div>
   );
 }

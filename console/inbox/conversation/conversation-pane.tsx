@@ -7,14 +7,16 @@ import { session } from "../../session/session.ts";
 import { texts } from "../../texts.ts";
 import { now } from "../../time.ts";
 import { changeConversation } from "../acts.ts";
-import { Composer } from "../compose/composer.tsx";
+import { addFiles } from "../compose/attachments.ts";
+import { Composer, describeObstacle } from "../compose/composer.tsx";
 import { forgetShown, showOutgoing } from "../compose/outbox.ts";
+import { useWriting, type Writing } from "../compose/writing.ts";
 import { ContactPanel } from "../panel/contact-panel.tsx";
 import { describeOthers, usePresence } from "../presence.ts";
 import { unreadMentions } from "../unread.ts";
 import { ConversationHeader } from "./conversation-header.tsx";
 import { MessageLog } from "./message-log.tsx";
-import { type Message, type OpenConversation, openConversation } from "./open-conversation.ts";
+import { type Context, type OpenConversation, openConversation } from "./open-conversation.ts";
 
 interface Props {
   readonly id: string;
@@ -26,7 +28,7 @@ interface Props {
 export function ConversationPane({ id, onLeave, hasPanel = isWide() }: Props) {
   const conversation = useMemo(() => openConversation(id), [id]);
   const isPanelOpen = useSignal(hasPanel);
-  const quoted = useSignal<Message | null>(null);
+  const writing = useWriting(id);
   const context = conversation.context.value;
   const error = conversation.error.value;
 
@@ -53,7 +55,12 @@ export function ConversationPane({ id, onLeave, hasPanel = isWide() }: Props) {
   }
   return (
     <>
-      <section class="conversation-pane" aria-label={texts.conversation.title}>
+      <section
+        class="conversation-pane"
+        aria-label={texts.conversation.title}
+        onDragOver={acceptFiles}
+        onDrop={(event) => takeFiles(event, context, writing)}
+      >
         <ConversationHeader
           context={context}
           onLeave={onLeave}
@@ -64,17 +71,11 @@ export function ConversationPane({ id, onLeave, hasPanel = isWide() }: Props) {
           }}
         />
         {error !== null && <p class="notice bad">{describeError(error)}</p>}
-        <MessageLog
-          conversation={conversation}
-          wanted={wanted}
-          onQuote={(message) => {
-            quoted.value = message;
-          }}
-        />
+        <MessageLog conversation={conversation} wanted={wanted} writing={writing} />
         <p class="small muted presence" role="status">
           {describeOthers(id)}
         </p>
-        <Composer context={context} quoted={quoted} onChange={conversation.refresh} onWrite={handleWrite} />
+        <Composer context={context} writing={writing} onChange={conversation.refresh} onWrite={handleWrite} />
       </section>
       {isPanelOpen.value && (
         <ContactPanel
@@ -87,6 +88,26 @@ export function ConversationPane({ id, onLeave, hasPanel = isWide() }: Props) {
       )}
     </>
   );
+}
+
+/** Otherwise the browser would open a file that is dropped. */
+function acceptFiles(event: DragEvent): void {
+  if (event.dataTransfer?.types.includes("Files")) {
+    event.preventDefault();
+  }
+}
+
+/** Files go into the reply, wherever they are dropped, if one may be written. */
+function takeFiles(event: DragEvent, context: Context, { mode, attachments }: Writing): void {
+  const files = [...(event.dataTransfer?.files ?? [])];
+  if (files.length === 0) {
+    return;
+  }
+  event.preventDefault();
+  if (describeObstacle(context) === null) {
+    mode.value = "reply";
+    addFiles(attachments, files);
+  }
 }
 
 function isWide(): boolean {

@@ -5,6 +5,7 @@ import { showToast } from "../../controls/toast.tsx";
 import { texts } from "../../texts.ts";
 import { formatDay } from "../../time.ts";
 import { type Outgoing, outbox } from "../compose/outbox.ts";
+import type { Writing } from "../compose/writing.ts";
 import { MessageBubble } from "./message-bubble.tsx";
 import { NoteBubble } from "./note-bubble.tsx";
 import type { Message, Note, OpenConversation } from "./open-conversation.ts";
@@ -15,14 +16,15 @@ interface Props {
   readonly conversation: OpenConversation;
   /** The id of a message that is shown and marked at first. */
   readonly wanted: string | undefined;
-  readonly onQuote: (message: Message) => void;
+  /** Receives the message to quote, and the one to edit. */
+  readonly writing: Writing;
 }
 
 type Entry =
   | { readonly kind: "message"; readonly at: string; readonly message: Message }
   | { readonly kind: "note"; readonly at: string; readonly note: Note };
 
-export function MessageLog({ conversation, wanted, onQuote }: Props) {
+export function MessageLog({ conversation, wanted, writing }: Props) {
   const messages = conversation.messages.value;
   const notes = conversation.context.value?.notes ?? [];
   const waiting = outbox.value.filter((one) => isWaiting(one, conversation.id, messages));
@@ -58,10 +60,13 @@ export function MessageLog({ conversation, wanted, onQuote }: Props) {
               before={entries[index - 1]}
               messages={messages}
               wanted={wanted}
-              onQuote={onQuote}
+              onQuote={(message) => {
+                writing.quoted.value = message;
+              }}
             />
           ))}
-          {shown.hasLast && waiting.map((one) => <OutgoingBubble key={one.key} outgoing={one} />)}
+          {shown.hasLast &&
+            waiting.map((one) => <OutgoingBubble key={one.key} outgoing={one} writing={writing} />)}
         </ol>
       </div>
       {!shown.hasLast && (

@@ -2,9 +2,21 @@
 import { Icon } from "../../controls/icon.tsx";
 import { texts } from "../../texts.ts";
 import { discard, type Outgoing, sendAgain } from "../compose/outbox.ts";
+import { focusTextField } from "../compose/text-field.tsx";
+import { editAgain, isEditable, type Writing } from "../compose/writing.ts";
 
-export function OutgoingBubble({ outgoing }: { outgoing: Outgoing }) {
+interface Props {
+  readonly outgoing: Outgoing;
+  readonly writing: Writing;
+}
+
+export function OutgoingBubble({ outgoing, writing }: Props) {
   const { key, preview, state, problem } = outgoing;
+  const edit = () => {
+    editAgain(writing, outgoing);
+    // The button that had the focus is gone.
+    requestAnimationFrame(focusTextField);
+  };
   return (
     <li class={`bubble outbound pending${state === "failed" ? " failed" : ""}`}>
       <p class="text">{preview}</p>
@@ -17,6 +29,11 @@ export function OutgoingBubble({ outgoing }: { outgoing: Outgoing }) {
           <button type="button" onClick={() => sendAgain(outgoing)}>
             {texts.tryAgain}
           </button>
+          {isEditable(outgoing) && (
+            <button type="button" class="plain" onClick={edit}>
+              {texts.outbox.edit}
+            </button>
+          )}
           <button type="button" class="plain" onClick={() => discard(key)}>
             {texts.outbox.discard}
           </button>

@@ -5,7 +5,8 @@ import { attempt } from "../../controls/attempt.ts";
 import { Icon } from "../../controls/icon.tsx";
 import { AttachButton, AttachmentTray } from "../../inbox/compose/attachment-tray.tsx";
 import { type Attachment, attachmentType, forgetFiles } from "../../inbox/compose/attachments.ts";
-import { isReady } from "../../inbox/compose/send-parts.ts";
+import { isCaption, isReady } from "../../inbox/compose/send-parts.ts";
+import { TooLong } from "../../inbox/compose/text-limit.tsx";
 import { texts } from "../../texts.ts";
 import type { CustomerMessage } from "../simulator.ts";
 
@@ -32,16 +33,18 @@ export function PhoneForm({ onSend }: Props) {
       return;
     }
     isSending.value = true;
+    const sent = { text: text.value, attachments: attachments.value };
     const isDone = await attempt(async () => {
-      for (const [index, content] of listContents(text.value, attachments.value).entries()) {
+      for (const [index, content] of listContents(sent).entries()) {
         await onSend(content, `${id.value}-${index}`);
       }
     });
     isSending.value = false;
     if (isDone) {
       id.value = crypto.randomUUID();
-      text.value = "";
-      forgetFiles(attachments, attachments.value);
+      // What was written and attached meanwhile stays.
+      text.value = text.value === sent.text ? "" : text.value;
+      forgetFiles(attachments, sent.attachments);
     }
   };
   return (
@@ -53,11 +56,11 @@ export function PhoneForm({ onSend }: Props) {
       }}
     >
       <AttachmentTray attachments={attachments} />
+      <TooLong text={text.value} />
       <div class="row">
         <AttachButton attachments={attachments} />
         <textarea
           rows={2}
-          maxLength={4096}
           aria-label={words.write}
           placeholder={words.write}
           value={text.value}
@@ -85,18 +88,21 @@ export function PhoneForm({ onSend }: Props) {
   );
 }
 
-/** Each file is a message; a text beside one image, video or document is its caption. */
-function listContents(text: string, attachments: readonly Attachment[]): CustomerContent[] {
-  const [first] = attachments;
-  const isCaption = first !== undefined && attachments.length === 1 && attachmentType(first) !== "audio";
-  const hasText = text.trim() !== "";
+interface Written {
+  readonly text: string;
+  readonly attachments: readonly Attachment[];
+}
+
+/** Each file is a message, and a text that is no caption is one. */
+function listContents({ text, attachments }: Written): CustomerContent[] {
+  const caption = isCaption(text, attachments) ? { caption: text } : {};
   const files = attachments.map((attachment) => ({
     media: {
       type: attachmentType(attachment),
       url: attachment.url,
       file_name: attachment.name,
-      ...(isCaption && hasText ? { caption: text } : {}),
+      ...caption,
     },
   }));
-  return hasText && !isCaption ? [...files, { text }] : files;
+  return text.trim() !== "" && !caption.caption ? [...files, { text }] : files;
 }
