@@ -1,6 +1,7 @@
 /** Lists of the console that are longer than a page, or change while they are read. */
 import type { Route } from "playwright-core";
 import { expect, test } from "vitest";
+import { conversations } from "../tools/conversations.ts";
 import { teams } from "../tools/teams.ts";
 import { useTestApp } from "./support/app.ts";
 import { describePages } from "./support/browser.ts";
@@ -66,7 +67,63 @@ describePages(() => {
     await page.waitForURL(/search=order\+47$/);
     expect(await field.inputValue()).toBe("order 47");
     await page.goBack();
-    await waitUntil(async () => (await field.inputValue()) !== "order 47");
+    // A search is one entry of the history, however slowly it is typed.
+    await waitUntil(async () => (await field.inputValue()) === "");
+    await page.getByRole("combobox", { name: "Show" }).waitFor();
+    await page.context().close();
+  });
+
+  /** Answers with pages of a list that is longer than what the page shows. */
+  const answerFrom = (total: number, item: (number: number) => object) => async (route: Route) => {
+    const [page, per_page] = [Number(queryOf(route).get("page")), Number(queryOf(route).get("per_page"))];
+    const first = (page - 1) * per_page;
+    const length = Math.min(per_page, total - first);
+    const data = Array.from({ length }, (_, index) => item(first + index + 1));
+    await route.fulfill({ json: { data, meta: { total, page, per_page } } });
+  };
+
+  test("the list reads on after its last row is opened, and says that it ends after 500", async () => {
+    await write("+14155559555", "Hello");
+    const { data } = await app.call(conversations.list_conversations, { per_page: 1 });
+    const page = await openSignedIn("activity");
+    await page.route(
+      /\/v1\/conversations\?.*per_page=(30|100)$/,
+      answerFrom(600, (number) => ({ ...data[0], id: `conv_${number}` })),
+    );
+    await page.getByRole("link", { name: "Inbox" }).click();
+    await rowOf(page, "conv_30").click();
+    await rowOf(page, "conv_31").waitFor();
+    await page.keyboard.press("j");
+    await page.waitForURL(/conv_31$/);
+    for (const last of [200, 300, 400, 500]) {
+      await page.getByRole("button", { name: "Show more" }).click();
+      await rowOf(page, `conv_${last}`).waitFor();
+    }
+    await page.getByText("Only the first 500 are shown. Search, or choose a filter.").waitFor();
+    expect(await page.getByRole("button", { name: "Show more" }).count()).toBe(0);
+    await page.context().close();
+  });
+
+  test("the list of plans says that it ends after 100", async () => {
+    const plan = (number: number) => ({
+      id: `plan_${number}`,
+      status: "awaiting_approval",
+      created_at: "2026-01-01T00:00:00.000Z",
+      created_by: { type: "api_key", id: "key_1", name: "Key" },
+      summary: `Plan ${number}.`,
+      recipient_count: 0,
+      price: null,
+      input: {},
+    });
+    const page = await openSignedIn("activity");
+    await page.route("**/v1/plans?*", answerFrom(101, plan));
+    await page.getByRole("link", { name: "Approvals" }).click();
+    for (const last of [50, 75, 100]) {
+      await page.getByRole("button", { name: "Show more" }).click();
+      await page.locator(`[data-plan=plan_${last}]`).waitFor();
+    }
+    await page.getByText("Only the newest 100 are shown.").waitFor();
+    expect(await page.getByRole("button", { name: "Show more" }).count()).toBe(0);
     await page.context().close();
   });
 

@@ -8,6 +8,7 @@ import "./approvals.css";
 import { PlanDetail } from "./plan-detail.tsx";
 import {
   createPlanList,
+  mostPlans,
   type Plan,
   type PlanList,
   type PlanView,
@@ -95,9 +96,13 @@ function PlanRows({ list, view, openId, search }: RowsProps) {
       ))}
       {plans.length < list.total.value && (
         <li class="padded">
-          <button type="button" onClick={list.showMore}>
-            {texts.approvals.more}
-          </button>
+          {list.hasMore() ? (
+            <button type="button" onClick={list.showMore}>
+              {texts.approvals.more}
+            </button>
+          ) : (
+            <p class="small muted">{texts.approvals.cut(mostPlans)}</p>
+          )}
         </li>
       )}
     </ul>

@@ -20,12 +20,15 @@ export interface PlanList {
   readonly plans: ReadonlySignal<readonly Plan[] | undefined>;
   readonly total: ReadonlySignal<number>;
   readonly problem: ReadonlySignal<string>;
+  /** Whether `showMore` can show more. */
+  hasMore(): boolean;
   showMore(): void;
   stop(): void;
 }
 
 const pageSize = 25;
-const most = 100;
+/** One request returns no more. */
+export const mostPlans = 100;
 
 export function createPlanList(view: PlanView): PlanList {
   const plans = signal<readonly Plan[] | undefined>(undefined);
@@ -56,8 +59,9 @@ export function createPlanList(view: PlanView): PlanList {
     plans,
     total,
     problem,
+    hasMore: () => wanted < mostPlans,
     showMore() {
-      wanted = Math.min(wanted + pageSize, most);
+      wanted = Math.min(wanted + pageSize, mostPlans);
       refresh();
     },
     stop() {

@@ -37,6 +37,7 @@ export const approvals = {
   hint: "Calls of assistants and keys wait here when their rules or budgets ask for a person.",
   back: "Back to the list",
   more: "Show more",
+  cut: (most: number) => `Only the newest ${most} are shown.`,
   asked: (name: string, time: string) => `Asked by ${name} on ${time}`,
   statuses: {
     preparing: "Being prepared",

@@ -49,6 +49,7 @@ export const inbox = {
     select: (name: string) => `Select ${name}`,
     more: (number: number) => `Show more (${conversations(number)})`,
     windowOpen: (left: string) => `${left} left to reply`,
+    cut: (most: number) => `Only the first ${most} are shown. Search, or choose a filter.`,
     waiting: (time: string) => `Waiting for ${time}`,
   },
 

@@ -15,6 +15,7 @@ export const people = {
   more: "Show more",
   readOnly: "Your role may read this, and not change it.",
   add: "Add a person",
+  cut: (most: number) => `Only the first ${most} are shown. Search for the others.`,
   you: "You",
   inactive: "Deactivated",
   active: "Active",

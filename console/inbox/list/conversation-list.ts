@@ -12,7 +12,7 @@ const firstPage = 30;
 /** The most that one request returns. */
 const longestPage = 100;
 /** Rows beyond this are read by a narrower filter or a search. */
-const mostRows = 500;
+export const mostRows = 500;
 
 /** Events after which the list may look different. */
 const relevant = /^(message|conversation|note|contact)\./;
@@ -60,12 +60,15 @@ export function createConversationList(filter: Filter) {
     }
   });
   refresh.start();
+  const isPart = () => total.value > (items.value?.length ?? 0);
   return {
     items,
     total,
     error,
     refresh,
-    hasMore: () => total.value > (items.value?.length ?? 0) && wanted < mostRows,
+    hasMore: () => isPart() && wanted < mostRows,
+    /** Whether there are more conversations than the list may have. */
+    isCut: () => isPart() && wanted === mostRows,
     readMore() {
       wanted = Math.min(wanted < longestPage ? longestPage : wanted + longestPage, mostRows);
       return read();

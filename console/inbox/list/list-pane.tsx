@@ -10,7 +10,7 @@ import { texts } from "../../texts.ts";
 import { NewConversation } from "../compose/new-conversation.tsx";
 import { type Filter, formatFilter } from "../filter.ts";
 import { BulkBar } from "./bulk-bar.tsx";
-import { type ConversationList, createConversationList } from "./conversation-list.ts";
+import { type ConversationList, createConversationList, mostRows } from "./conversation-list.ts";
 import { ConversationRow } from "./conversation-row.tsx";
 import { FilterBar } from "./filter-bar.tsx";
 import { SearchResults } from "./search.tsx";
@@ -40,7 +40,10 @@ export function ListPane({ filter, openId, onOrder }: Props) {
     }
   }, [list.items.value, filter.search]);
 
-  const change = (changes: Partial<Filter>) => route(`${path}${formatFilter({ ...filter, ...changes })}`);
+  const addressOf = (changes: Partial<Filter>) => `${path}${formatFilter({ ...filter, ...changes })}`;
+  const change = (changes: Partial<Filter>) => route(addressOf(changes));
+  // One entry of the history for a search, not one for each pause in typing.
+  const search = (words: string) => route(addressOf({ search: words }), filter.search !== "");
   return (
     <section class="list-pane" aria-label={texts.list.title}>
       <header class="list-header">
@@ -58,7 +61,7 @@ export function ListPane({ filter, openId, onOrder }: Props) {
             <Icon name="plus" />
           </button>
         </div>
-        <SearchBox search={filter.search} onSearch={(search) => change({ search })} />
+        <SearchBox search={filter.search} onSearch={search} />
         {filter.search === "" && <FilterBar filter={filter} onChange={change} />}
       </header>
       {filter.search === "" ? (
@@ -119,6 +122,12 @@ function Conversations({ list, query, openId, showsWaiting, selected }: Conversa
     }
     selected.value = ids;
   };
+  // The key of the next conversation finds it after the last row.
+  useEffect(() => {
+    if (openId !== undefined && items?.at(-1)?.id === openId && list.hasMore()) {
+      void list.readMore();
+    }
+  }, [items, openId]);
   if (items === null) {
     return <p class="empty">{error === null ? texts.loading : describeError(error)}</p>;
   }
@@ -144,6 +153,7 @@ function Conversations({ list, query, openId, showsWaiting, selected }: Conversa
           {texts.list.more(list.total.value - items.length)}
         </button>
       )}
+      {list.isCut() && <p class="small muted padded">{texts.list.cut(mostRows)}</p>}
     </div>
   );
 }

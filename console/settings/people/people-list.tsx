@@ -11,6 +11,8 @@ import type { Person } from "./person.ts";
 const words = texts.people;
 const pageSize = 25;
 const typingMs = 250;
+/** One request returns no more. */
+const mostPeople = 100;
 
 export function PeopleList() {
   const typed = useSignal("");
@@ -61,9 +63,13 @@ export function PeopleList() {
       {answer?.data.length === 0 && <p class="muted">{words.none}</p>}
       {answer !== null && answer.data.length < answer.meta.total && wanted.value < 100 && (
         <div class="row">
-          <button type="button" onClick={() => (wanted.value += pageSize)}>
-            {words.more}
-          </button>
+          {wanted.value < mostPeople ? (
+            <button type="button" onClick={() => (wanted.value += pageSize)}>
+              {words.more}
+            </button>
+          ) : (
+            <p class="small muted">{words.cut(mostPeople)}</p>
+          )}
         </div>
       )}
       {adds.value && <NewPersonDialog onCreated={() => void reload()} onClose={() => (adds.value = false)} />}
