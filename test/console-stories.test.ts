@@ -37,6 +37,24 @@ describePages(() => {
     await page.context().close();
   });
 
+  test("what the settings could not read is read by the button beside the error", async () => {
+    const page = await openSignedIn("activity");
+    for (const [section, request] of Object.entries({
+      people: "users",
+      teams: "teams",
+      inboxes: "inboxes",
+    })) {
+      await page.route(`**/v1/${request}*`, (route) => route.abort());
+      await page.goto(`${await readAddress()}/console/settings/${section}`);
+      const problem = page.getByRole("alert").getByText("The service can't be reached.");
+      await problem.waitFor();
+      await page.unroute(`**/v1/${request}*`);
+      await page.getByRole("button", { name: "Try again" }).click();
+      await problem.waitFor({ state: "detached" });
+    }
+    await page.context().close();
+  });
+
   test("two people on one conversation see each other's replies and the assignment, each once", async () => {
     const number = "+14155559101";
     const agent = { email: "agent@example.com", password: "a long enough password" };

@@ -19,12 +19,24 @@ export function Loaded<Value>({ read, children }: Props<Value>) {
   return problem.value === "" ? (
     <p>{texts.loading}</p>
   ) : (
+    <ReadProblem problem={problem.value} onRetry={() => void reload()} />
+  );
+}
+
+interface ProblemProps {
+  /** Empty: nothing is shown. */
+  readonly problem: string;
+  readonly onRetry: () => void;
+}
+
+export function ReadProblem({ problem, onRetry }: ProblemProps) {
+  return problem === "" ? null : (
     <div class="stack">
       <p class="error" role="alert">
-        {problem.value}
+        {problem}
       </p>
       <div class="row">
-        <button type="button" onClick={() => void reload()}>
+        <button type="button" onClick={onRetry}>
           {texts.tryAgain}
         </button>
       </div>

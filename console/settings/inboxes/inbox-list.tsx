@@ -4,6 +4,7 @@ import { call } from "../../service/call.ts";
 import { useReading } from "../../service/reading.ts";
 import { holdsScope } from "../../session/session.ts";
 import { texts } from "../../texts.ts";
+import { ReadProblem } from "../loaded.tsx";
 import { type Inbox, isStrict, stateOf } from "./inbox-state.ts";
 import { SimulatedDialog } from "./simulated-dialog.tsx";
 
@@ -29,7 +30,7 @@ export function InboxList() {
       ) : (
         <p class="notice">{words.readOnly}</p>
       )}
-      {problem.value !== "" && <p class="error">{problem.value}</p>}
+      <ReadProblem problem={problem.value} onRetry={() => void reload()} />
       {inboxes === null ? (
         problem.value === "" && <p>{texts.loading}</p>
       ) : (

@@ -5,14 +5,15 @@ import { call } from "../../service/call.ts";
 import { useReading } from "../../service/reading.ts";
 import { holdsScope, session } from "../../session/session.ts";
 import { texts } from "../../texts.ts";
+import { ReadProblem } from "../loaded.tsx";
 import { NewPersonDialog } from "./new-person-dialog.tsx";
 import type { Person } from "./person.ts";
 
 const words = texts.people;
 const pageSize = 25;
-const typingMs = 250;
 /** One request returns no more. */
 const mostPeople = 100;
+const typingMs = 250;
 
 export function PeopleList() {
   const typed = useSignal("");
@@ -50,7 +51,7 @@ export function PeopleList() {
         value={typed.value}
         onInput={({ currentTarget }) => (typed.value = currentTarget.value)}
       />
-      {problem.value !== "" && <p class="error">{problem.value}</p>}
+      <ReadProblem problem={problem.value} onRetry={() => void reload()} />
       {answer === null ? (
         problem.value === "" && <p>{texts.loading}</p>
       ) : (
@@ -61,7 +62,7 @@ export function PeopleList() {
         </ul>
       )}
       {answer?.data.length === 0 && <p class="muted">{words.none}</p>}
-      {answer !== null && answer.data.length < answer.meta.total && wanted.value < 100 && (
+      {answer !== null && answer.data.length < answer.meta.total && (
         <div class="row">
           {wanted.value < mostPeople ? (
             <button type="button" onClick={() => (wanted.value += pageSize)}>

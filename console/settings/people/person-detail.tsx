@@ -9,6 +9,7 @@ import { showToast } from "../../controls/toast.tsx";
 import { useReading } from "../../service/reading.ts";
 import { holdsScope, session } from "../../session/session.ts";
 import { texts } from "../../texts.ts";
+import { ReadProblem } from "../loaded.tsx";
 import { useSaveParts } from "../save-parts.ts";
 import { changePerson, findPerson, makePassword, mayGive, type Person } from "./person.ts";
 import { RoleChoice } from "./role-choice.tsx";
@@ -27,7 +28,7 @@ export function PersonDetail({ id }: { id: string }) {
           {words.back}
         </a>
       </p>
-      {problem.value !== "" && <p class="error">{problem.value}</p>}
+      <ReadProblem problem={problem.value} onRetry={() => void reload()} />
       {person === null ? (
         problem.value === "" && <p>{texts.loading}</p>
       ) : (

@@ -9,6 +9,7 @@ import { useReading } from "../../service/reading.ts";
 import { useOnce } from "../../service/use-once.ts";
 import { holdsScope } from "../../session/session.ts";
 import { texts } from "../../texts.ts";
+import { ReadProblem } from "../loaded.tsx";
 import { RemoveButton } from "../remove-button.tsx";
 import { useSaveParts } from "../save-parts.ts";
 import { ConditionFields } from "./condition-fields.tsx";
@@ -23,7 +24,7 @@ const words = texts.routing;
 const readPolicy = async (id: string) => (await call("get_routing_policy", { id })).data;
 
 export function PolicyDetail({ id }: { id: string }) {
-  const { value, problem } = useReading(async () => {
+  const { value, problem, reload } = useReading(async () => {
     const [policy, named] = await Promise.all([id === "new" ? null : readPolicy(id), readNamed()]);
     return { policy, named };
   }, id);
@@ -35,7 +36,7 @@ export function PolicyDetail({ id }: { id: string }) {
           {words.back}
         </a>
       </p>
-      {problem.value !== "" && <p class="error">{problem.value}</p>}
+      <ReadProblem problem={problem.value} onRetry={() => void reload()} />
       {value.value === null ? problem.value === "" && <p>{texts.loading}</p> : <Shown {...value.value} />}
     </div>
   );

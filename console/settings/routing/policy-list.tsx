@@ -6,6 +6,7 @@ import { call } from "../../service/call.ts";
 import { useReading } from "../../service/reading.ts";
 import { holdsScope } from "../../session/session.ts";
 import { texts } from "../../texts.ts";
+import { ReadProblem } from "../loaded.tsx";
 import { describePolicy } from "./describe-policy.ts";
 import { listPolicies, type NamedRecords, type RoutingPolicy, readNamed, reorder } from "./policies.ts";
 import { TryOut } from "./try-out.tsx";
@@ -32,7 +33,7 @@ export function PolicyList() {
       ) : (
         <p class="notice">{words.readOnly}</p>
       )}
-      {problem.value !== "" && <p class="error">{problem.value}</p>}
+      <ReadProblem problem={problem.value} onRetry={() => void reload()} />
       {found === null ? (
         problem.value === "" && <p>{texts.loading}</p>
       ) : (

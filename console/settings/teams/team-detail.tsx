@@ -6,6 +6,7 @@ import { type Answer, call } from "../../service/call.ts";
 import { useReading } from "../../service/reading.ts";
 import { holdsScope } from "../../session/session.ts";
 import { texts } from "../../texts.ts";
+import { ReadProblem } from "../loaded.tsx";
 import { RemoveButton } from "../remove-button.tsx";
 import { useSaveParts } from "../save-parts.ts";
 import { MemberList } from "./member-list.tsx";
@@ -26,7 +27,7 @@ export function TeamDetail({ id }: { id: string }) {
           {words.back}
         </a>
       </p>
-      {problem.value !== "" && <p class="error">{problem.value}</p>}
+      <ReadProblem problem={problem.value} onRetry={() => void reload()} />
       {team === null ? (
         problem.value === "" && <p>{texts.loading}</p>
       ) : (

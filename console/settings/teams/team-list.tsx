@@ -9,12 +9,13 @@ import { useReading } from "../../service/reading.ts";
 import { useOnce } from "../../service/use-once.ts";
 import { holdsScope } from "../../session/session.ts";
 import { texts } from "../../texts.ts";
+import { ReadProblem } from "../loaded.tsx";
 import { emptyTeam, type Team, TeamFields } from "./team-fields.tsx";
 
 const words = texts.teams;
 
 export function TeamList() {
-  const { value, problem } = useReading(listAllTeams);
+  const { value, problem, reload } = useReading(listAllTeams);
   const adds = useSignal(false);
   const found = value.value;
   return (
@@ -30,7 +31,7 @@ export function TeamList() {
       ) : (
         <p class="notice">{words.readOnly}</p>
       )}
-      {problem.value !== "" && <p class="error">{problem.value}</p>}
+      <ReadProblem problem={problem.value} onRetry={() => void reload()} />
       {found === null ? (
         problem.value === "" && <p>{texts.loading}</p>
       ) : (
