@@ -190,7 +190,9 @@ describePages(() => {
     await page.getByRole("heading", { name: "Katherine Johnson" }).waitFor();
     await page.reload();
     await phoneOf(page, "Katherine Johnson").locator("strong").getByText("there").waitFor();
-    expect(await customers.locator("option").first().innerText()).toBe("Katherine Johnson +14155559605");
+    expect(await customers.locator("option").first().innerText()).toBe(
+      "\u2068Katherine Johnson\u2069 +14155559605",
+    );
     await page.context().close();
   });
 

@@ -1,4 +1,5 @@
 /** Texts of the inbox. */
+import { isolate } from "./isolate.ts";
 
 const plural = new Intl.PluralRules("en");
 const list = new Intl.ListFormat("en");
@@ -35,8 +36,8 @@ export const inbox = {
     save: "Save this view",
     isSaved: (name: string) => `Saved as “${name}” in this menu.`,
     forget: "Delete this view",
-    inboxOption: (name: string, phone: string) => `${name} · ${phone}`,
-    remove: (name: string) => `Show not only ${name}`,
+    inboxOption: (name: string, phone: string) => `${isolate(name)} · ${phone}`,
+    remove: (name: string) => `Remove the filter ${name}`,
     mentions: (number: number) => `${conversations(number)} with new mentions of you`,
   },
 
@@ -45,7 +46,7 @@ export const inbox = {
     empty: "No conversations here.",
     noMessage: "No messages yet",
     unread: "unread messages",
-    sentBy: (sender: string, text: string) => `${sender}: ${text}`,
+    sentBy: (sender: string) => `${sender}: `,
     select: (name: string) => `Select ${name}`,
     more: (number: number) => `Show more (${conversations(number)})`,
     windowOpen: (left: string) => `${left} left to reply`,

@@ -1,4 +1,6 @@
 /** Texts of the playground. */
+import { isolate } from "./isolate.ts";
+
 const number = new Intl.NumberFormat();
 const percent = new Intl.NumberFormat(undefined, { style: "percent" });
 
@@ -37,7 +39,7 @@ export const playground = {
   customer: {
     label: "Customer",
     inbox: "Writes to",
-    option: (name: string | null, phone: string) => (name === null ? phone : `${name} ${phone}`),
+    option: (name: string | null, phone: string) => (name === null ? phone : `${isolate(name)} ${phone}`),
     make: "New customer …",
     number: "Phone number",
     numberHint: "With the country code, for example +14155550123",
@@ -50,7 +52,7 @@ export const playground = {
   phone: {
     title: (name: string) => `Phone of ${name}`,
     of: (name: string | null, phone: string) =>
-      `On the phone of ${name === null ? phone : `${name}, ${phone}`}`,
+      `On the phone of ${name === null ? phone : `${isolate(name)}, ${phone}`}`,
     log: "Messages on the phone",
     empty: "The phone shows no messages yet. Write one below, as the customer.",
     write: "Write as the customer",

@@ -1,4 +1,6 @@
 /** Texts of the settings of people, teams and routing. */
+import { isolate } from "./isolate.ts";
+
 const number = new Intl.NumberFormat();
 const plural = new Intl.PluralRules("en");
 
@@ -13,9 +15,9 @@ export const people = {
   notFound: "There is no such person.",
   back: "All people",
   more: "Show more",
+  cut: (most: number) => `Only the first ${most} are shown. Search for the others.`,
   readOnly: "Your role may read this, and not change it.",
   add: "Add a person",
-  cut: (most: number) => `Only the first ${most} are shown. Search for the others.`,
   you: "You",
   inactive: "Deactivated",
   active: "Active",
@@ -94,6 +96,7 @@ export const teams = {
     done: (name: string) => `${name} is deleted.`,
   },
   member: {
+    option: (name: string, email: string) => `${isolate(name)} (${email})`,
     title: "Members",
     hint: "Routing does not ask whether a member is signed in: it also gives conversations to people who have never signed in. Set an absence for who is away.",
     none: "Nobody is in this team yet.",

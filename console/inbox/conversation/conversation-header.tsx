@@ -52,7 +52,14 @@ export function ConversationHeader({ context, onLeave, onChange, isPanelOpen, on
           <Icon name="info" />
         </button>
       </div>
-      <p class="small muted conversation-state">{describeState(context)}</p>
+      <p class="small muted conversation-state">
+        {describeState(context).map((part, index) => (
+          <span key={index}>
+            {index > 0 && " · "}
+            <bdi>{part}</bdi>
+          </span>
+        ))}
+      </p>
     </header>
   );
 }
@@ -105,7 +112,8 @@ function MoreMenu({ context, onChange }: Pick<Props, "context" | "onChange">) {
 // The keys of the table.
 const snoozeNames = Object.keys(snoozeTimes) as SnoozeTime[];
 
-function describeState({ conversation }: Context): string {
+/** The parts of the line below the name. */
+function describeState({ conversation }: Context): string[] {
   const { status, phone_number, is_within_24h_window, window_expires_at, assigned_to_name } = conversation;
   const { snoozed_until } = conversation;
   const left = is_within_24h_window && window_expires_at ? formatTimeLeft(window_expires_at) : null;
@@ -116,7 +124,5 @@ function describeState({ conversation }: Context): string {
     phone_number,
     assigned_to_name ?? texts.panel.unassigned,
     left === null ? texts.conversation.windowClosed : texts.list.windowOpen(left),
-  ]
-    .filter(Boolean)
-    .join(" · ");
+  ].flatMap((part) => part ?? []);
 }

@@ -100,7 +100,10 @@ function Preview({ conversation }: { conversation: ListedConversation }) {
     return (
       <span class="small preview note-preview">
         <Icon name="note" size={14} />
-        <span class="truncate">{texts.list.sentBy(describeSender(last_note.author), last_note.text)}</span>
+        <span class="truncate">
+          {texts.list.sentBy(describeSender(last_note.author))}
+          <bdi>{last_note.text}</bdi>
+        </span>
       </span>
     );
   }
@@ -110,18 +113,19 @@ function Preview({ conversation }: { conversation: ListedConversation }) {
       {isFailed && <Icon name="warning" size={14} />}
       <span class="truncate">
         {isFailed && `${texts.messageStatuses.failed}. `}
-        {describeMessage(last_message)}
+        {last_message === null ? texts.list.noMessage : <MessagePreview message={last_message} />}
       </span>
     </span>
   );
 }
 
-function describeMessage(message: ListedConversation["last_message"]): string {
-  if (message === null) {
-    return texts.list.noMessage;
-  }
+function MessagePreview({ message }: { message: NonNullable<ListedConversation["last_message"]> }) {
   const { direction, text, type, sent_by } = message;
-  const content = text ?? texts.messageTypes[type] ?? type;
   const sender = sent_by ? describeSender(sent_by) : texts.senders.us;
-  return direction === "outbound" ? texts.list.sentBy(sender, content) : content;
+  return (
+    <>
+      {direction === "outbound" && texts.list.sentBy(sender)}
+      <bdi>{text ?? texts.messageTypes[type] ?? type}</bdi>
+    </>
+  );
 }

@@ -88,7 +88,7 @@ function PersonChoice({ form, members, onValue }: PersonChoiceProps) {
           <select {...attributes} onChange={({ currentTarget }) => onValue(currentTarget.value)}>
             {value.value?.map(({ id, name, email }) => (
               <option key={id} value={id}>
-                {`${name} (${email})`}
+                {words.option(name, email)}
               </option>
             ))}
           </select>
