@@ -88,7 +88,7 @@ function PersonMenu() {
   const { route } = useLocation();
   return (
     <>
-      <Menu class="plain" label={texts.person.menu} button={<PersonName />}>
+      <Menu class="plain" label={texts.person.menu(session.value?.user.name ?? "")} button={<PersonName />}>
         <h3>{session.value?.user.email}</h3>
         <button
           type="button"

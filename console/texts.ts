@@ -107,7 +107,7 @@ export const texts = {
   },
 
   person: {
-    menu: "You and your preferences",
+    menu: (name: string) => `${name}: you and your preferences`,
     soundOn: "Play a sound for new messages",
     soundOff: "Play no sound for new messages",
     sessions: "Sessions",

@@ -12,6 +12,7 @@ import {
 import { createStoryService } from "./support/console-service.ts";
 import { readPageSizes } from "./support/console-sizes.ts";
 import { expectAccessible, pageWidths } from "./support/expect-accessible.ts";
+import { hasFocus } from "./support/focus-by-tab.ts";
 import { useService, waitUntil } from "./support/served-process.ts";
 
 const serve = useService({ TIDINGS_OWNER_EMAIL: ownerEmail, TIDINGS_OWNER_PASSWORD: ownerPassword });
@@ -111,10 +112,35 @@ describePages(() => {
     const row = rowOf(page, id);
     await row.waitFor();
     await log(page).getByText("that is all").waitFor();
-    await page.keyboard.press("e");
+    let changes = 0;
+    await page.route(`**/v1/conversations/${id}`, (route) => {
+      changes += Number(route.request().postData()?.includes("status") ?? false);
+      return route.continue();
+    });
+    // A key that is held down closes it once.
+    for (let press = 0; press < 5; press += 1) {
+      await page.keyboard.down("e");
+    }
+    await page.keyboard.up("e");
     await row.waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Undo" }).click();
     await row.waitFor();
+    expect(changes).toBe(2);
+    await page.context().close();
+  });
+
+  test("on a narrow screen the focus goes with the conversation, and a text keeps its direction", async () => {
+    const id = await write("+14155559008", "שלום! (12)");
+    const page = await openSignedIn("", { width: 390 });
+    const row = rowOf(page, id);
+    await row.click();
+    await log(page).getByText("שלום! (12)").waitFor();
+    const directions =
+      "[...document.querySelectorAll('.log .text')].map((text) => getComputedStyle(text).unicodeBidi)";
+    expect(await page.evaluate(directions)).toEqual(["plaintext"]);
+    await waitUntil(() => hasFocus(page.getByRole("heading", { name: "+14155559008" }).first()));
+    await page.getByRole("button", { name: "Back to the list" }).click();
+    await waitUntil(() => hasFocus(row));
     await page.context().close();
   });
 
@@ -139,9 +165,11 @@ describePages(() => {
   test("signing out ends the session in the browser", async () => {
     const page = await open("");
     await signInByKeyboard(page);
-    await page.getByRole("button", { name: "You and your preferences" }).click();
+    await page.getByRole("button", { name: "Owner: you and your preferences" }).click();
     await page.getByRole("button", { name: "Sign out" }).click();
     await page.getByLabel("E-mail address").waitFor();
+    await waitUntil(() => hasFocus(page.getByLabel("E-mail address")));
+    expect(await page.title()).toBe("Sign in to Tidings");
     await page.reload();
     await page.getByLabel("E-mail address").waitFor();
     await page.context().close();

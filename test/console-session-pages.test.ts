@@ -131,7 +131,7 @@ describePages(() => {
   });
 
   test("sessions are listed and ended by keyboard alone, and the other browser notices", async () => {
-    const { email } = await createPerson();
+    const { email, name } = await createPerson();
     const page = await open(await createLink(email));
     const phone =
       "Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Mobile Safari/537.36";
@@ -163,7 +163,7 @@ describePages(() => {
     expect(await dialog.getByRole("button", { name: "End all other sessions" }).count()).toBe(0);
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "detached" });
-    expect(await page.evaluate("document.activeElement.ariaLabel")).toBe("You and your preferences");
+    expect(await page.evaluate("document.activeElement.ariaLabel")).toBe(`${name}: you and your preferences`);
     await Promise.all(
       browser()
         .contexts()

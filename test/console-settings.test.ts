@@ -90,6 +90,8 @@ describePages(() => {
     await page.getByRole("button", { name: "Approve …" }).click();
     await page.getByRole("button", { name: "Approve", exact: true }).click();
     await page.getByText("Approved").first().waitFor();
+    // The button that opened the dialog is gone.
+    await waitUntil(() => hasFocus(page.getByRole("heading", { level: 2 })));
     const { client } = await serve();
     const read = async () => (await client.call(catalogue.get_broadcast, { id: broadcast })).data;
     await waitUntil(async () => (await read()).execution_status === "completed");

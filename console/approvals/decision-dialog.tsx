@@ -16,10 +16,12 @@ interface Props {
   /** In words; null without one. */
   readonly price: string | null;
   readonly onChange: (plan: Plan) => void;
+  /** Called after the decision: the button that opened the dialog is gone. */
+  readonly onDecided: () => void;
   readonly onClose: () => void;
 }
 
-export function DecisionDialog({ step, plan, price, onChange, onClose }: Props) {
+export function DecisionDialog({ step, plan, price, onChange, onDecided, onClose }: Props) {
   /** What the person has read in this dialog. */
   const shown = useSignal(plan);
   const former = useSignal<Plan | null>(null);
@@ -38,6 +40,7 @@ export function DecisionDialog({ step, plan, price, onChange, onClose }: Props) 
       onChange(next);
       showToast(texts.approvals.done[next.status] ?? texts.approvals.statuses[next.status]);
       onClose();
+      onDecided();
     } catch (error) {
       const changed = changedPlan(error);
       if (changed) {
@@ -93,7 +96,7 @@ export function DecisionDialog({ step, plan, price, onChange, onClose }: Props) 
           </label>
         )}
         <div class="row">
-          <button type="submit" class="primary" disabled={isBusy.value}>
+          <button type="submit" class="primary" aria-disabled={isBusy.value} aria-busy={isBusy.value}>
             {isApproval ? texts.approvals.approveNow : texts.approvals.declineNow}
           </button>
           <button type="button" onClick={onClose}>

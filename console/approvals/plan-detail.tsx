@@ -1,5 +1,6 @@
 /** One plan: what it would do, why it waits, whom it reaches, and the decision. */
 import { useSignal } from "@preact/signals";
+import { useRef } from "preact/hooks";
 import { BroadcastOutcome } from "../activity/broadcast-outcome.tsx";
 import { Icon } from "../controls/icon.tsx";
 import { describeSender } from "../inbox/names.ts";
@@ -50,13 +51,16 @@ interface ShownProps {
 
 function Shown({ plan, onChange }: ShownProps) {
   const step = useSignal<"approve" | "decline" | null>(null);
+  const heading = useRef<HTMLHeadingElement>(null);
   const isOpen = plan.status === "awaiting_approval" || plan.status === "released";
   const broadcast = broadcastOf(plan);
   const price = describePrice(plan, usePlanInbox(plan).value);
   return (
     <>
       <header class="stack">
-        <h2>{plan.summary}</h2>
+        <h2 ref={heading} tabIndex={-1}>
+          {plan.summary}
+        </h2>
         <Subject plan={plan} />
         <p class="small muted">
           {texts.approvals.asked(describeSender(plan.created_by), formatMoment(plan.created_at))}
@@ -92,6 +96,7 @@ function Shown({ plan, onChange }: ShownProps) {
           plan={plan}
           price={price}
           onChange={onChange}
+          onDecided={() => requestAnimationFrame(() => heading.current?.focus())}
           onClose={() => (step.value = null)}
         />
       )}

@@ -12,7 +12,7 @@ import "./list/list.css";
 import "./conversation/conversation.css";
 import { ConversationPane } from "./conversation/conversation-pane.tsx";
 import { ListPane } from "./list/list-pane.tsx";
-import { type FormerPlace, ShortcutHelp, useShortcuts } from "./shortcuts.tsx";
+import { type FormerPlace, findRow, ShortcutHelp, useShortcuts } from "./shortcuts.tsx";
 import { watchUnread } from "./unread.ts";
 
 export function InboxPage() {
@@ -36,6 +36,10 @@ export function InboxPage() {
         ? `/console/${formatFilter(filter)}`
         : `/console/inbox/${next}${formatFilter(filter)}`,
     );
+  const leave = (left: string) => {
+    show(undefined);
+    requestAnimationFrame(() => findRow(left)?.focus());
+  };
   useShortcuts({
     order: () => order.value,
     formerPlace: () => formerPlace.value,
@@ -71,7 +75,7 @@ export function InboxPage() {
           </button>
         </div>
       ) : (
-        <ConversationPane key={id} id={id} onLeave={() => show(undefined)} />
+        <ConversationPane key={id} id={id} onLeave={() => leave(id)} />
       )}
       {isHelpOpen.value && (
         <ShortcutHelp

@@ -34,7 +34,9 @@ export function useShortcuts(inbox: Inbox): void {
         }
         return;
       }
-      if (act(event.key, inbox)) {
+      // A key that is held down moves on in the list, and does nothing else again.
+      const isIgnored = event.repeat && event.key !== "j" && event.key !== "k";
+      if (!isIgnored && act(event.key, inbox)) {
         event.preventDefault();
       }
     };
@@ -47,6 +49,11 @@ function isField(target: EventTarget | null): boolean {
   return target instanceof Element && target.matches("input:not([type=checkbox]), textarea, select");
 }
 
+/** The row of a conversation in the list. */
+export function findRow(id: string): HTMLElement | null {
+  return document.querySelector<HTMLElement>(`[data-conversation="${CSS.escape(id)}"]`);
+}
+
 /** Whether the key does something. */
 function act(key: string, inbox: Inbox): boolean {
   const { show, showHelp } = inbox;
@@ -55,9 +62,7 @@ function act(key: string, inbox: Inbox): boolean {
     const next = findNext(step, inbox);
     if (next !== undefined) {
       show(next);
-      document
-        .querySelector(`[data-conversation="${CSS.escape(next)}"]`)
-        ?.scrollIntoView({ block: "nearest" });
+      findRow(next)?.scrollIntoView({ block: "nearest" });
     }
     return true;
   }

@@ -1,5 +1,6 @@
 /** Signing in with e-mail address and password. */
 import { useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
 import { describeError } from "../service/describe-error.ts";
 import { texts } from "../texts.ts";
 import { linkProblem } from "./link.ts";
@@ -8,6 +9,11 @@ import { signIn } from "./session.ts";
 export function SignIn() {
   const problem = useSignal("");
   const isBusy = useSignal(false);
+  const first = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    document.title = texts.signIn.title;
+    first.current?.focus();
+  }, []);
 
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
@@ -32,7 +38,7 @@ export function SignIn() {
       <form class="stack" onSubmit={(event) => void submit(event)}>
         <label>
           {texts.signIn.email}
-          <input name="email" type="email" autocomplete="username" required />
+          <input ref={first} name="email" type="email" autocomplete="username" required />
         </label>
         <label>
           {texts.signIn.password}

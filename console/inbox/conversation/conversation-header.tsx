@@ -1,4 +1,5 @@
 /** Who the conversation is with, and what can be done with it. */
+import { useEffect, useRef } from "preact/hooks";
 import { Icon } from "../../controls/icon.tsx";
 import { Menu } from "../../controls/menu.tsx";
 import { texts } from "../../texts.ts";
@@ -20,12 +21,19 @@ export function ConversationHeader({ context, onLeave, onChange, isPanelOpen, on
   const { conversation } = context;
   const { status } = conversation;
   const isClosed = status === "closed" || status === "spam";
+  const heading = useRef<HTMLHeadingElement>(null);
+  // On a narrow screen the list is gone, and with it the row that had the focus.
+  useEffect(() => {
+    if (isNarrow() && document.activeElement === document.body) {
+      heading.current?.focus();
+    }
+  }, []);
   return (
     <header class="conversation-header">
       <button type="button" class="plain icon leave" aria-label={texts.conversation.back} onClick={onLeave}>
         <Icon name="back" />
       </button>
-      <h2 class="conversation-name" title={nameOf(context)}>
+      <h2 ref={heading} tabIndex={-1} class="conversation-name" title={nameOf(context)}>
         {nameOf(context)}
       </h2>
       <div class="row">
@@ -62,6 +70,10 @@ export function ConversationHeader({ context, onLeave, onChange, isPanelOpen, on
       </p>
     </header>
   );
+}
+
+function isNarrow(): boolean {
+  return matchMedia("(max-width: 680px)").matches;
 }
 
 function MoreMenu({ context, onChange }: Pick<Props, "context" | "onChange">) {
