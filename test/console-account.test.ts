@@ -52,7 +52,7 @@ describePages(() => {
     await signInByKeyboard(other, person);
     const fields = page.getByRole("region", { name: "Password" });
     const fill = async (present: string, next: string, again: string) => {
-      await fields.getByLabel("Present password").fill(present);
+      await fields.getByLabel("Current password").fill(present);
       await fields.getByLabel("New password", { exact: true }).fill(next);
       await fields.getByLabel("New password again").fill(again);
       await fields.getByRole("button", { name: "Change the password" }).click();
@@ -64,7 +64,7 @@ describePages(() => {
     await fields.getByText("This is not your password.").waitFor();
     await fill(password, next, next);
     await page.getByText("Your sessions in other browsers have ended.").waitFor();
-    expect(await fields.getByLabel("Present password").inputValue()).toBe("");
+    expect(await fields.getByLabel("Current password").inputValue()).toBe("");
     // The page goes on with a new session.
     await page.getByRole("button", { name: "Show my sessions" }).click();
     await page.getByRole("dialog").getByText("This browser").waitFor();

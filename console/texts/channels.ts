@@ -108,7 +108,7 @@ export const channels = {
       startWordsHint: "Separated by commas; empty: the usual words, such as START.",
       stopReply: "Answer to a word that ends marketing",
       startReply: "Answer to a word that resumes marketing",
-      replies: { usual: "The usual text, in English", own: "An own text", none: "No answer" },
+      replies: { usual: "The usual text, in English", own: "A text of your own", none: "No answer" },
       replyText: "Text",
     },
 
@@ -159,7 +159,7 @@ export const channels = {
         },
         access_token: {
           label: "Access token",
-          hint: "Business settings → Users → System users → Generate new token, with whatsapp_business_messaging and whatsapp_business_management, and without an end. The token on the page API setup ends after a day.",
+          hint: "Business settings → Users → System users → Generate new token: one that does not expire, with whatsapp_business_messaging and whatsapp_business_management. The token on the page API setup ends after a day.",
         },
         verify_token: {
           label: "Verify token",

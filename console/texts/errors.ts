@@ -9,7 +9,7 @@ export const errors = {
       "This link was used or has expired: it works once, within 10 minutes. Run tidings console on the machine of the service for a new one.",
     console_session_not_found: "This session has already ended.",
     conversation_not_found: "There is no such conversation. It may have been erased.",
-    invalid_phone_number: "This is no valid phone number. Write it with + and the country code.",
+    invalid_phone_number: "This is not a valid phone number. Write it with + and the country code.",
     insufficient_scope: "Your role may not do this. Ask an administrator.",
     insufficient_funds:
       "The wallet has too little money for this message. Ask an administrator to top it up.",

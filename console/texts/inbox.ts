@@ -49,8 +49,8 @@ export const inbox = {
     sentBy: (sender: string) => `${sender}: `,
     select: (name: string) => `Select ${name}`,
     more: (number: number) => `Show more (${conversations(number)})`,
-    windowOpen: (left: string) => `${left} left to reply`,
     cut: (most: number) => `Only the first ${most} are shown. Search, or choose a filter.`,
+    windowOpen: (left: string) => `${left} left to reply`,
     waiting: (time: string) => `Waiting for ${time}`,
   },
 
@@ -173,7 +173,7 @@ export const inbox = {
     sendAgain: "Send again",
     isSentAgain: "The text was sent again, as a new message.",
     unsupported: "A message of a type that can't be shown.",
-    cameBy: (ad: string) => (ad === "" ? "Came by an ad" : `Came by the ad “${ad}”`),
+    cameBy: (ad: string) => (ad === "" ? "Came from an ad" : `Came from the ad “${ad}”`),
     file: "File",
     reactionFrom: (name: string) => `Reaction from ${name}`,
   },
