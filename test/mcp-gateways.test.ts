@@ -3,6 +3,7 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { beforeAll, describe, expect, test } from "vitest";
 import { apiKeys } from "../tools/api-keys.ts";
 import { contacts } from "../tools/contacts.ts";
+import { plans } from "../tools/plans.ts";
 import { ownerKey, useTestApp } from "./support/app.ts";
 
 const app = useTestApp();
@@ -102,6 +103,21 @@ describe("the gateways", () => {
     }
     const found = await client.callTool({ name: "search_tools", arguments: { query: "pause broadcast" } });
     expect(JSON.stringify(found.structuredContent)).not.toContain('"pause_broadcast"');
+  });
+
+  test.each([
+    [{ "x-tidings-tools-deny": "send_message" }, "X-Tidings-Tools-Deny"],
+    [{ "x-tidings-toolsets": "plans" }, "X-Tidings-Toolsets"],
+  ])("with %j plan no call of a hidden tool", async (headers, setting) => {
+    await using client = await connect(headers);
+    const call = { tool: "send_message", arguments: { to: "+14155550231", body: "x" } };
+    const failure = `plan_call failed: tool_hidden (403). ${setting} disables the tool send_message.`;
+    const direct = await client.callTool({ name: "plan_call", arguments: call });
+    const through = await run(client, "run_write_tool", "plan_call", call);
+    for (const result of [direct, through]) {
+      expect(textOf(result)[0]).toContain(failure);
+    }
+    expect((await app.call(plans.list_plans, {})).meta.total).toBe(0);
   });
 
   test("suggest the nearest name for an unknown one", async () => {

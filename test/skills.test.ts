@@ -138,7 +138,7 @@ describe("an example is accepted as the arguments of its tool:", () => {
     ["rehearse_flow", { nodes, end_action_type: "none" }],
     ["create_inbox", JSON.parse(JSON.stringify(inbox).replaceAll('"…"', '"0123456789"'))],
   ])("%s", (name, example) => {
-    const request = { name, scopes: undefined, hiddenBy: undefined };
+    const request = { name, scopes: undefined, hiddenBy: () => undefined };
     const { operation, input } = readInput({ ...request, arguments: example as Record<string, unknown> });
     expect(operation.input.safeParse(input).error).toBeUndefined();
   });

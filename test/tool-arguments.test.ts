@@ -11,7 +11,7 @@ import { createToolReader } from "../tools/tool-call.ts";
 const read = createToolReader(catalogue);
 
 function inputOf(name: string, args: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return read({ name, arguments: args, scopes: undefined, hiddenBy: undefined }).input;
+  return read({ name, arguments: args, scopes: undefined, hiddenBy: () => undefined }).input;
 }
 
 const template = { to: "+14155550123", template_name: "hours", language: "en" };

@@ -63,6 +63,6 @@ test.each<[string, ToolCall, string]>([
 
 test("a name of an object's prototype is not a tool", () => {
   const read = createToolReader(contacts);
-  const request = { arguments: {}, scopes: undefined, hiddenBy: undefined };
+  const request = { arguments: {}, scopes: undefined, hiddenBy: () => undefined };
   expect(() => read({ ...request, name: "constructor" })).toThrow("There is no tool named constructor.");
 });

@@ -152,6 +152,7 @@ export const plans = {
         place: { arguments: "input" },
       },
     },
+    plansTool: "tool",
   }),
 
   run_plan: operation({

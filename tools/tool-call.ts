@@ -19,8 +19,8 @@ export interface ToolRequest {
   readonly scopes: ReadonlySet<Scope> | undefined;
   /** The operations that rules allow. Undefined while they are unknown. */
   readonly allowed?: AllowedOperations | undefined;
-  /** The setting that hides the tool; undefined if the tool is not hidden. */
-  readonly hiddenBy: string | undefined;
+  /** The setting that hides a tool; undefined if the tool is not hidden. */
+  hiddenBy(tool: string): string | undefined;
   /** Whether the arguments may name files on this machine. */
   readonly isLocal?: boolean;
 }
@@ -48,21 +48,32 @@ export function createToolReader(operations: Readonly<Record<string, Operation>>
       ),
     ),
   );
-  return ({ name, arguments: sent, scopes, allowed = null, hiddenBy: setting, isLocal = false }) => {
+  return ({ name, arguments: sent, scopes, allowed = null, hiddenBy, isLocal = false }) => {
     const tool = tools.get(name);
     if (!tool) {
       throw fail("tool_not_found", { value: name });
     }
-    if (setting !== undefined) {
-      throw fail("tool_hidden", { value: name, setting });
-    }
-    const { scope } = tool.operation;
+    requireShownTool(name, hiddenBy);
+    const { scope, plansTool } = tool.operation;
     // Checked before the arguments are read, so that a missing scope is reported first, as on every route.
     if (scopes && !permits(scopes, scope)) {
       throw fail("insufficient_scope", missingScope(scope));
     }
     requireOperation(allowed, tool.name);
     const mapping = isLocal ? withLocalField(tool.mapping) : tool.mapping;
-    return { ...tool, input: readArguments(mapping, sent) };
+    const input = readArguments(mapping, sent);
+    const planned = plansTool === undefined ? undefined : input[plansTool];
+    if (typeof planned === "string") {
+      requireShownTool(planned, hiddenBy);
+    }
+    return { ...tool, input };
   };
+}
+
+/** @throws Failure `tool_hidden`. */
+function requireShownTool(name: string, hiddenBy: ToolRequest["hiddenBy"]): void {
+  const setting = hiddenBy(name);
+  if (setting !== undefined) {
+    throw fail("tool_hidden", { value: name, setting });
+  }
 }

@@ -137,6 +137,8 @@ export interface Operation<
    * account.
    */
   readonly sensitive: boolean;
+  /** The field of the input that names a tool whose call it plans. */
+  readonly plansTool: string | undefined;
   /** The member of `data` that lists tool calls, each with the tool's name in `tool`. */
   readonly offers: string | undefined;
   /**
@@ -255,6 +257,7 @@ interface Declaration<
   readonly effect?: Declared;
   readonly showsSecret?: boolean;
   readonly sensitive?: boolean;
+  readonly plansTool?: keyof Shape & string;
   readonly offers?: z.output<Output> extends { data: infer Data } ? ListIn<Data> : never;
   readonly hides?: z.output<Output> extends { data: infer Data } ? ListIn<Data> : never;
   readonly image?: z.output<Output> extends { data: infer Data } ? ImageIn<Data> : never;
@@ -293,6 +296,7 @@ export function operation<
     progress: undefined,
     showsSecret: false,
     sensitive: false,
+    plansTool: undefined,
     offers: undefined,
     hides: undefined,
     image: undefined,

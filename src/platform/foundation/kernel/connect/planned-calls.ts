@@ -40,7 +40,7 @@ export function createPlannedCalls(modules: readonly Module[]): Calls {
       return { name, input };
     }
     const allowed = allowedOperations(rules);
-    return readTool({ name: tool, arguments: input, scopes, allowed, hiddenBy: hiddenBy(tool) });
+    return readTool({ name: tool, arguments: input, scopes, allowed, hiddenBy });
   };
 
   return {

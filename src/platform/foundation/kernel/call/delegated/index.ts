@@ -42,8 +42,7 @@ export function createDelegatedRunner(
       list: () => listTools(scopes, allowed),
 
       async call(tool, sent) {
-        const hidden = hiddenBy(tool);
-        const request = { name: tool, arguments: sent, scopes, allowed, hiddenBy: hidden };
+        const request = { name: tool, arguments: sent, scopes, allowed, hiddenBy };
         const { name: operation, input } = readTool(request);
         const response = await call({
           operation,
