@@ -181,6 +181,18 @@ test("an amended plan is a new version with a new hash, and only that runs", asy
   expect(await expectFailure(again)).toMatchObject({ code: "plan_state", error: { current_state: "run" } });
 });
 
+test("an unknown field in an amendment, such as an argument of the tool, is rejected", async () => {
+  const call = { to: "+14155552013", body: "Old" };
+  const made = (await app.call(plans.plan_call, { tool: "send_message", input: call })).data;
+  const amended = app.call(plans.amend_plan, { id: made.id, input: { body: "New" } });
+  expect(await expectFailure(amended)).toMatchObject({
+    status: 400,
+    code: "unknown_argument",
+    error: { value: "body", known: expect.stringContaining("text") },
+  });
+  expect((await app.call(plans.get_plan, { id: made.id })).data.version).toBe(1);
+});
+
 test("a write without a plan of its own runs only if what it changes is as it was", async () => {
   const { data: reply } = await app.call(quickReplies.create_quick_reply, {
     short_code: "hours",

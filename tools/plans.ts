@@ -327,7 +327,10 @@ export const plans = {
     title: "Amend plan",
     description:
       "Plan the call again with another input, as a new version with a new hash. The fields that are sent replace those of the plan's input.",
-    input: z.object({ id: planId, input: callInput.describe("Fields of the operation's input") }),
+    input: z.object({
+      id: planId,
+      input: callInput.describe("Fields of the operation's input, as the plan shows it"),
+    }),
     output: one(CallPlan),
   }),
 

@@ -5,6 +5,7 @@ export {
   describeUnknownFields,
   nearestName,
   readArguments,
+  requireKnownArguments,
   requireKnownMembers,
 } from "./arguments/index.ts";
 export {

@@ -12,7 +12,11 @@ import { requireKnownArguments, requireKnownMembers } from "./unknown-members.ts
 
 export { coerceFields } from "./coerce.ts";
 export { nearestName } from "./nearest.ts";
-export { describeUnknownFields, requireKnownMembers } from "./unknown-members.ts";
+export {
+  describeUnknownFields,
+  requireKnownArguments,
+  requireKnownMembers,
+} from "./unknown-members.ts";
 
 /**
  * Reads a tool's arguments into its operation's input.

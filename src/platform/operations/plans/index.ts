@@ -1,5 +1,6 @@
 /** Plans: what a call would do, frozen until a caller runs it, once, or until it expires. */
 import { sql } from "kysely";
+import { requireKnownArguments } from "../../../../tools/contract/index.ts";
 import { plans as contract } from "../../../../tools/plans.ts";
 import { isDeepPage, ofOrganization, readPage, withTimeLimit } from "../../../database/query/index.ts";
 import {
@@ -169,6 +170,7 @@ export const plans = implement(contract, {
         const changed = { ...readContentOf(world, stored).input, ...input };
         const { operation } = stored;
         const call = world.plannedCalls.find({ operation, input: changed }, asker, world.hiddenBy);
+        requireKnownArguments(call.operation.input, input);
         const steps = await call.prepare({ world, caller });
         return async (context) => {
           const plan = await getPlan(context.tx, context.organization, id, { locks: true });
@@ -209,7 +211,9 @@ function confirmed<Plan>(
 ) {
   const { plan, result } = data;
   const isRun = world.tools.get(tool)?.path === contract.run_plan.path;
-  return { data: { plan, response: result !== null && isRun ? { data } : result } };
+  // A response is of any form, so only here is it reduced to what run_plan shows.
+  const response = result !== null && isRun ? contract.run_plan.output.parse({ data }) : result;
+  return { data: { plan, response } };
 }
 
 /** Otherwise the plan runs a call to a third party, or it did not run. */
