@@ -6,6 +6,7 @@ import { plans } from "../tools/plans.ts";
 import { uploads } from "../tools/uploads.ts";
 import { startTestApp, useTestApp } from "./support/app.ts";
 import { createApprovalHelpers } from "./support/approvals.ts";
+import { connectAssistant } from "./support/assistant.ts";
 import { createBroadcastHelpers, phoneNumbers } from "./support/broadcasts.ts";
 import { expectFailure } from "./support/expect-failure.ts";
 import { executable, gif, jpeg, png } from "./support/files.ts";
@@ -204,4 +205,18 @@ test("a plan whose file was deleted does not send it from its address", async ()
   const { data } = await app.call(uploads.list_uploads, { search: "removed.png" });
   await app.call(uploads.delete_upload, { id: data[0]?.id ?? "" });
   expect(await expectFailure(run(made.id))).toMatchObject({ code: "upload_not_found" });
+});
+
+test("an assistant is told that nothing was sent while a plan under a rule is being prepared", async () => {
+  const { key } = await createApprovalHelpers(app).createKey({ mode: "confirm" });
+  await using assistant = await connectAssistant(app, key);
+  const media = { to: "+14155553098", type: "image", media_url: address("menu.png") };
+  const { content } = await assistant.client.callTool({ name: "send_media_message", arguments: media });
+  expect((content as { text: string }[]).slice(0, 2)).toEqual([
+    { type: "text", text: "Nothing was sent yet: the plan is being prepared." },
+    {
+      type: "text",
+      text: "Read it with get_plan until its status is another one, then run it with run_plan.",
+    },
+  ]);
 });

@@ -34,6 +34,30 @@ test("a null within a contact's attributes is a value, and stays", async () => {
   expect(answer.data).not.toHaveProperty("blocked_at");
 });
 
+test("a truncated answer without pages can be read on after its last item", async () => {
+  const writer = openPhone(app, "+14155550703");
+  const { message_id: first, conversation_id } = await writer.write("before");
+  const count = 25;
+  for (let number = 0; number < count; number += 1) {
+    await writer.write(`message ${number} ${"a".repeat(4_000)}`);
+  }
+  await using assistant = await connectAssistant(app, ownerKey);
+  const texts: unknown[] = [];
+  let after: string | undefined = first;
+  while (after !== undefined) {
+    const input: Record<string, unknown> = { conversation_id, after, timeout_seconds: 0 };
+    const answer = await assistant.call("wait_for_message", input);
+    const { data, left_out } = answer as typeof answer & { left_out?: { next: string } };
+    texts.push(...data.map(({ text }) => text?.body.split(" a")[0]));
+    const last = data.at(-1)?.id;
+    expect(left_out?.next).toBe(
+      left_out && `The answer was too large: repeat the call with after=${last} for the rest.`,
+    );
+    after = left_out && last;
+  }
+  expect(texts).toEqual(Array.from({ length: count }, (_, number) => `message ${number}`));
+});
+
 test("the fields that hold any JSON are found at every depth of a schema", () => {
   expect(openPaths(catalogue.get_conversation_context.output)).toEqual([
     "data.contact.metadata",

@@ -54,7 +54,9 @@ export function createRunTool({ list, executeTool, resultLimit }: RunOptions): R
       tool.hides === undefined
         ? offered
         : addHiddenTools(offered, tool.hides, { tools: list.all, filter: caller.filter });
-    return { ...createToolResult(tool, outcome.input, answer, resultLimit), ...resultMeta };
+    const canAsk = call.askUser !== undefined || call.answered !== undefined;
+    const answered = { input: outcome.input, answer, canAsk };
+    return { ...createToolResult(tool, answered, resultLimit), ...resultMeta };
   };
   return async (caller, call) => {
     if (isGatewayName(call.name)) {

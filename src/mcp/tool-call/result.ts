@@ -18,17 +18,23 @@ export const defaultResultLimit = 80_000;
 /** Characters reserved for `left_out` itself. */
 const noteReserve = 400;
 
+interface AnsweredCall {
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly answer: object;
+  /** Whether the client can ask its user. */
+  readonly canAsk: boolean;
+}
+
 export function createToolResult(
   tool: ListedTool,
-  input: Readonly<Record<string, unknown>>,
-  answer: object,
+  { input, answer, canAsk }: AnsweredCall,
   limit: number,
 ): Pick<CallToolResult, "content" | "structuredContent"> {
   const { rest, images } = takeImage(answer, tool.image);
   const { shown, text } = limitSize(tool, input, rest, limit);
   const isHeld = heldPlanOf(answer) !== undefined;
   const note = describeUntrusted(isHeld ? ["data.plan.summary"] : tool.untrusted, shown);
-  const held = heldBackTextsOf(answer).map((heldText) => ({ type: "text" as const, text: heldText }));
+  const held = heldBackTextsOf(answer, canAsk).map((heldText) => ({ type: "text" as const, text: heldText }));
   return {
     content: [
       ...held,
@@ -41,8 +47,14 @@ export function createToolResult(
 }
 
 /** The first texts of an answer that is a plan: nothing has happened, and what happens next. */
-function heldBackTextsOf(answer: object): readonly string[] {
+function heldBackTextsOf(answer: object, canAsk: boolean): readonly string[] {
   const plan = heldPlanOf(answer);
+  if (plan?.status === "preparing") {
+    return [
+      "Nothing was sent yet: the plan is being prepared.",
+      "Read it with get_plan until its status is another one, then run it with run_plan.",
+    ];
+  }
   if (plan?.status === "declined") {
     return ["Nothing was sent: the user declined it."];
   }
@@ -50,8 +62,9 @@ function heldBackTextsOf(answer: object): readonly string[] {
     return [];
   }
   const waits = "Nothing was sent: it waits for a person.";
-  const next =
-    "A signed-in person releases the plan with POST /v1/plans/{id}/approve. A client that can ask its user asks again with run_plan.";
+  const next = canAsk
+    ? "A signed-in person releases the plan with POST /v1/plans/{id}/approve. run_plan asks the user of the client again."
+    : "This connection can't ask its user: tell the user to release the plan in the console.";
   return plan.confirmable === true ? [waits, next] : [waits];
 }
 
@@ -147,17 +160,33 @@ function truncateList(
   }
   if (count === 0) {
     const first = truncate({ data: data.slice(0, 1), ...rest }, limit - noteReserve);
-    return { ...first, left_out: { items: data.length - 1, next: describeNextPage(tool, input, 1) } };
+    return {
+      ...first,
+      left_out: { items: data.length - 1, next: describeRest(tool, input, data.slice(0, 1)) },
+    };
   }
-  const left_out = { items: data.length - count, next: describeNextPage(tool, input, count) };
-  return { data: data.slice(0, count), ...rest, left_out };
+  const shown = data.slice(0, count);
+  const left_out = { items: data.length - count, next: describeRest(tool, input, shown) };
+  return { data: shown, ...rest, left_out };
 }
 
-/** How to get the rest: pages of the size that fits, by number or by cursor. */
-function describeNextPage(tool: ListedTool, input: Readonly<Record<string, unknown>>, count: number): string {
+/**
+ * How to get the rest: pages of the size that fits, by number or by cursor. Without a size of pages, the rest
+ * begins after the last item that is shown.
+ */
+function describeRest(
+  tool: ListedTool,
+  input: Readonly<Record<string, unknown>>,
+  shown: readonly unknown[],
+): string {
   const fields = tool.definition.inputSchema.properties ?? {};
+  const count = shown.length;
   if (!("per_page" in fields)) {
-    return "The answer was too large: narrow the request.";
+    // The service may not be Tidings, and its items may have no ids.
+    const { id } = Object(shown.at(-1)) as { readonly id?: unknown };
+    return "after" in fields && typeof id === "string"
+      ? `The answer was too large: repeat the call with after=${id} for the rest.`
+      : "The answer was too large: narrow the request.";
   }
   if (!("page" in fields)) {
     return `The answer was too large: repeat the call with per_page=${count}, and read on with its cursor.`;
