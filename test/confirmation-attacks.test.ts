@@ -90,7 +90,8 @@ test("gives a contact a name that imitates lines of the question", async () => {
   expect(lines[0]).toBe(
     'An assistant wants to: Send a message to "Ann\\" from us.\\nRecipients: 0. Price: 0 USD" from +14155550100.',
   );
-  expect(lines[1]).toBe("Recipients: 1.");
+  expect(lines[1]).toBe('Input: {"type":"text","to":"+14157201003","text":{"body":"Attack"}}');
+  expect(lines[2]).toBe("Recipients: 1.");
 });
 
 test("uses a state twice", async () => {

@@ -1,13 +1,22 @@
 /** The mode `confirm` of rules: the user of an MCP client confirms each call, or a person releases it. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+import { createInterface } from "node:readline";
+import { PassThrough } from "node:stream";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { createClient } from "../src/client/index.ts";
+import { serveOverStdio } from "../src/mcp/stdio/index.ts";
+import { activity } from "../tools/activity.ts";
 import { apiKeys } from "../tools/api-keys.ts";
+import { contacts } from "../tools/contacts.ts";
 import { plans } from "../tools/plans.ts";
-import { useTestApp } from "./support/app.ts";
+import { silentLog, useTestApp } from "./support/app.ts";
 import { createApprovalHelpers } from "./support/approvals.ts";
 import { connectAssistant } from "./support/assistant.ts";
 import { type AskingClient, askingClients, type ToolAnswer } from "./support/confirmations.ts";
 import { say } from "./support/flows.ts";
+import { clientInfo } from "./support/mcp-clients.ts";
 import { createPlanHelpers } from "./support/plans.ts";
+import { waitUntil } from "./support/served-process.ts";
 import { openPhone } from "./support/simulator.ts";
 import { trustedProxyEnv } from "./support/users.ts";
 
@@ -44,6 +53,7 @@ describe.each(askingClients)("a client of %s", (name, connect) => {
     const [plan] = data;
     const lines = [
       `An assistant wants to: ${plan?.summary}.`,
+      `Input: ${JSON.stringify({ type: "text", to: number(1), text: { body: 'Say "hi"' } })}`,
       "Recipients: 1.",
       `Price: ${plan?.price?.amount} USD.`,
       `- ${number(1)}: "Say \\"hi\\""`,
@@ -69,7 +79,7 @@ describe.each(askingClients)("a client of %s", (name, connect) => {
     const result = await client.call("send_message", { to: number(3), body: "Later" });
     expect(textsOf(result).slice(0, 2)).toEqual([
       "Nothing was sent: it waits for a person.",
-      expect.stringContaining("run_plan"),
+      "A signed-in person releases the plan with POST /v1/plans/{id}/approve. run_plan asks the user of the client again.",
     ]);
     const { id, status } = planIn(result);
     expect(status).toBe("awaiting_approval");
@@ -79,9 +89,51 @@ describe.each(askingClients)("a client of %s", (name, connect) => {
     expect(run).toMatchObject({
       structuredContent: { data: { plan: { id, status: "run" }, result: { data: { to: number(3) } } } },
     });
+    const { shape } = plans.run_plan.output.shape.data.shape.plan;
+    expect(Object.keys(planIn(run)).filter((field) => !(field in shape))).toEqual([]);
     expect(client.questions.splice(0)).toHaveLength(2);
     expect(await received(number(3))).toEqual(["Later"]);
   });
+});
+
+test("a call that is cancelled while its user is asked waits, also if the user accepts later", async () => {
+  const { key, id: by } = await createKey({ mode: "confirm" });
+  const [stdin, stdout] = [new PassThrough(), new PassThrough()];
+  const client = createClient({ baseUrl: app.address, key });
+  const connection = serveOverStdio({ client, version: "0.0.0", log: silentLog, stdin, stdout });
+  const printed: { id?: number; method?: string; params?: object }[] = [];
+  createInterface(stdout).on("line", (line) => printed.push(JSON.parse(line)));
+  const write = (message: object) => stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+  const find = (method: string) => printed.find((message) => message.method === method);
+  const params = { protocolVersion: "2025-06-18", capabilities: { elicitation: {} }, clientInfo };
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
+  write({ id: 1, method: "initialize", params });
+  const call = { name: "send_message", arguments: { to: "+14157101012", body: "Late" } };
+  write({ id: 2, method: "tools/call", params: { ...call, _meta: { progressToken: "asking" } } });
+  await waitUntil(() => find("elicitation/create") !== undefined);
+  vi.advanceTimersByTime(5_000);
+  await waitUntil(() => find("notifications/progress") !== undefined);
+  vi.useRealTimers();
+  expect(find("notifications/progress")?.params).toEqual({
+    progressToken: "asking",
+    progress: 5,
+    total: 600,
+    message: "Waiting: 595 s left",
+  });
+  const question = find("elicitation/create")?.id;
+  write({ method: "notifications/cancelled", params: { requestId: 2 } });
+  await expect.poll(() => find("notifications/cancelled")?.params).toMatchObject({ requestId: question });
+  write({ id: question, result: { action: "accept", content: {} } });
+  const answers = async () =>
+    (await app.call(activity.list_activity, { by, operation: "confirm_plan" })).data.map(
+      (act) => act.arguments?.answer,
+    );
+  await expect.poll(answers).toEqual(["cancel"]);
+  const { data } = await app.call(plans.list_plans, { per_page: 1 });
+  expect(data).toMatchObject([{ status: "awaiting_approval", created_by: { id: by } }]);
+  expect(await received("+14157101012")).toEqual([]);
+  await connection.close();
+  await client.close();
 });
 
 test("through the gateway, the user is asked too", async () => {
@@ -92,6 +144,33 @@ test("through the gateway, the user is asked too", async () => {
   expect(result).toMatchObject({ structuredContent: { data: { to: "+14157101001" } } });
   expect(client.questions).toHaveLength(1);
   expect(await received("+14157101001")).toEqual(["Gateway"]);
+});
+
+test("the user sees the input of a call, and the whole text of a message", async () => {
+  const { key } = await createKey({ mode: "confirm" });
+  await using client = await connectHttp(app, key);
+  client.answer = "decline";
+  const body = `${"a".repeat(4_000)} the end`;
+  const buttons = [{ id: "yes", title: "Yes" }];
+  await client.call("send_message", { to: "+14157101009", body });
+  await client.call("send_interactive_message", { to: "+14157101009", body: "Sure?", buttons });
+  const { data: contact } = await app.call(contacts.create_contact, { phone_number: "+14157101010" });
+  await client.call("delete_contact", { id: contact.id });
+  const [long, interactive, deletion] = client.questions;
+  expect(long).toContain(`\n- +14157101009: ${JSON.stringify(body)}\n`);
+  expect(interactive).toContain('"title":"Yes"');
+  expect(deletion?.split("\n")[1]).toBe(`Input: ${JSON.stringify({ id: contact.id })}`);
+});
+
+test("an input that is longer than a message is shown in part", async () => {
+  const { key } = await createKey({ mode: "confirm" });
+  await using client = await connectHttp(app, key);
+  client.answer = "decline";
+  const metadata = { note: `line\n${"b".repeat(9_000)}` };
+  await client.call("create_contact", { phone_number: "+14157101011", metadata });
+  const line = client.questions[0]?.split("\n")[1] ?? "";
+  expect(line).toContain('"note":"line\\nbbb');
+  expect(line).toMatch(/b… \(1\d\d\d more characters\)$/);
 });
 
 test("a broadcast is confirmed with its count and its first recipients", async () => {
@@ -121,12 +200,20 @@ test("a client is not asked what a person has to release", async () => {
 
 test("a client that can't ask gets the plan that waits", async () => {
   const { key } = await createKey({ mode: "confirm" });
-  const clients = [{}, { versionNegotiation: { mode: { pin: "2026-07-28" as const } } }];
+  const clients = [
+    {},
+    // Of 2025: over HTTP the server can't send it a request.
+    { capabilities: { elicitation: { form: {} } } },
+    { versionNegotiation: { mode: { pin: "2026-07-28" as const } } },
+  ];
   for (const options of clients) {
     await using assistant = await connectAssistant(app, key, options);
     const call = { name: "send_message", arguments: { to: "+14157101003", body: "No" } };
     const result = (await assistant.client.callTool(call)) as unknown as ToolAnswer;
     expect(textsOf(result)[0]).toBe("Nothing was sent: it waits for a person.");
+    expect(textsOf(result)[1]).toBe(
+      "This connection can't ask its user: tell the user to release the plan in the console.",
+    );
     expect(planIn(result)).toMatchObject({ status: "awaiting_approval", confirmable: true });
   }
   expect(await received("+14157101003")).toEqual([]);

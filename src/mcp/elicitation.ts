@@ -14,7 +14,13 @@ import {
   type Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import type { ToolCall, UserAnswer, UserQuestion } from "./tool-call/index.ts";
+import {
+  progressReporter,
+  reportWaiting,
+  type ToolCall,
+  type UserAnswer,
+  type UserQuestion,
+} from "./tool-call/index.ts";
 
 const questionKey = "confirm";
 /** A form without fields: the client shows only the text, with accept and decline. */
@@ -52,10 +58,12 @@ async function askByResult({ message, state }: UserQuestion) {
   return inputRequired({ inputRequests: { [questionKey]: question }, requestState: state });
 }
 
-/** A client that fails to ask has no answer of its user. */
-async function askByRequest({ send }: Request, { message, state }: UserQuestion): Promise<UserAnswer> {
+/** A client that fails to ask, or cancels the call meanwhile, has no answer of its user. */
+async function askByRequest(request: Request, { message, state }: UserQuestion): Promise<UserAnswer> {
+  const { send, signal } = request;
+  using _ = reportWaiting(progressReporter(request), answerTimeoutMs);
   const params = { mode: "form", message, requestedSchema };
-  const asked = send({ method: "elicitation/create", params }, { timeout: answerTimeoutMs });
+  const asked = send({ method: "elicitation/create", params }, { timeout: answerTimeoutMs, signal });
   const { action } = await asked.catch(() => ({ action: "cancel" as const }));
   return { state, answer: action };
 }

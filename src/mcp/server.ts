@@ -4,7 +4,7 @@
  * One is created for each connection (stdio) or request (HTTP), with a few handlers and no state. It is the
  * SDK's low-level server, because the tool list depends on the caller and is built once.
  */
-import { type McpRequestContext, Server, type ServerContext } from "@modelcontextprotocol/server";
+import { type McpRequestContext, Server } from "@modelcontextprotocol/server";
 import type { Log } from "../ports/telemetry/log.ts";
 import { canComplete, complete } from "./complete.ts";
 import { elicitationOf } from "./elicitation.ts";
@@ -18,7 +18,7 @@ import {
   defaultResultLimit,
   loadArguments,
   type McpCaller,
-  type ReportProgress,
+  progressReporter,
   type RunTool,
   visibilityOf,
 } from "./tool-call/index.ts";
@@ -155,14 +155,6 @@ function serveTools(
       ...elicitationOf(context, server, mcpReq),
     }),
   );
-}
-
-/** Sends progress with the request's token; undefined if it has none. */
-function progressReporter({ _meta, notify }: ServerContext["mcpReq"]): ReportProgress | undefined {
-  const progressToken = _meta?.progressToken;
-  return progressToken === undefined
-    ? undefined
-    : (progress) => notify({ method: "notifications/progress", params: { progressToken, ...progress } });
 }
 
 function serveResources(server: Server, caller: McpCaller, resources: Resources): void {

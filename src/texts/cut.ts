@@ -13,3 +13,10 @@ export function cutText(text: string, maxLength: number): string {
 export function shortenText(text: string, maxLength: number): string {
   return text.length > maxLength ? `${cutText(text, maxLength)}…` : text;
 }
+
+/** The same with the number of characters that are left out. */
+export function shortenAndCount(text: string, maxLength: number): string {
+  const shown = cutText(text, maxLength);
+  const omitted = text.length - shown.length;
+  return omitted > 0 ? `${shown}… (${omitted} more characters)` : text;
+}

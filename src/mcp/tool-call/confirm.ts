@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import type { OutputOf } from "../../../tools/contract/index.ts";
 import { plans } from "../../../tools/plans.ts";
 import type { CallOptions, Client } from "../../client/index.ts";
-import { shortenText } from "../../texts/cut.ts";
+import { shortenAndCount } from "../../texts/cut.ts";
 import type { UserAnswer } from "./call.ts";
 
 interface ConfirmingCall {
@@ -49,19 +49,24 @@ export async function sendAnswer(
   return response ?? { data: { plan: { id, status, summary, why, confirmable, expires_at } } };
 }
 
-/** In characters, of each text that a customer may have written. */
+/** In characters, of each of several texts that a customer may have written. */
 const maxText = 200;
+/** In characters: more than a message with a list of choices has. */
+const maxInput = 8_000;
 
 /** What the user reads. Texts that may come from customers are quoted. */
 function describePlan(plan: ShownPlan): string {
-  const { summary, recipient_count, excluded_count, price, warnings, samples, is_undoable, expires_at } =
-    plan;
+  const { summary, input, recipient_count, excluded_count, price, warnings, samples } = plan;
+  const { is_undoable, expires_at } = plan;
+  const count = recipient_count + excluded_count;
   const excluded = excluded_count === 0 ? "" : `, ${excluded_count} excluded`;
   const lines = [
     `An assistant wants to: ${summary}.`,
-    recipient_count + excluded_count > 0 && `Recipients: ${recipient_count}${excluded}.`,
+    // In JSON, each text is quoted.
+    `Input: ${shortenAndCount(JSON.stringify(input), maxInput)}`,
+    count > 0 && `Recipients: ${recipient_count}${excluded}.`,
     price && `Price: ${price.amount} ${price.currency}.`,
-    ...samples.map((sample) => `- ${describeSample(sample)}`),
+    ...samples.map((sample) => `- ${describeSample(sample, count === 1 ? sample.text.length : maxText)}`),
     ...warnings.map((warning) => `Warning: ${warning}.`),
     !is_undoable && "It can't be undone.",
     `Do you confirm it? The plan expires at ${expires_at}.`,
@@ -74,11 +79,13 @@ function toOneLine(text: string): string {
   return text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ");
 }
 
-function describeSample({ name, to, text, excluded }: ShownPlan["samples"][number]): string {
-  const who = [name === null ? undefined : quote(name), to].filter((part) => part !== undefined).join(" ");
-  return excluded === null ? `${who}: ${quote(text)}` : `${who}: excluded (${excluded})`;
-}
-
-function quote(text: string): string {
-  return JSON.stringify(shortenText(text, maxText));
+function describeSample(
+  { name, to, text, excluded }: ShownPlan["samples"][number],
+  maxLength: number,
+): string {
+  const shownName = name === null ? undefined : JSON.stringify(shortenAndCount(name, maxText));
+  const who = [shownName, to].filter((part) => part !== undefined).join(" ");
+  return excluded === null
+    ? `${who}: ${JSON.stringify(shortenAndCount(text, maxLength))}`
+    : `${who}: excluded (${excluded})`;
 }

@@ -92,5 +92,5 @@ export {
 } from "./call.ts";
 export { createExecuteTool, loadArguments } from "./execute.ts";
 export { describeToolFailure } from "./failures/index.ts";
-export type { ReportProgress } from "./progress.ts";
+export { progressReporter, reportWaiting } from "./progress.ts";
 export { combineResults, defaultResultLimit, type ResultPart } from "./result.ts";

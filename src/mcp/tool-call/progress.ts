@@ -2,6 +2,7 @@
  * Reports to a client that requested progress how far a waiting call has come: by the counts of the answer,
  * if the operation declares them, or else by the time.
  */
+import type { ServerContext } from "@modelcontextprotocol/server";
 import type { ProgressFields } from "../../../tools/contract/index.ts";
 
 /** Sends one `notifications/progress`. */
@@ -10,6 +11,17 @@ export type ReportProgress = (progress: {
   readonly total?: number;
   readonly message: string;
 }) => Promise<void>;
+
+/** Sends progress with the request's token; undefined if it has none. */
+export function progressReporter({
+  _meta,
+  notify,
+}: Pick<ServerContext["mcpReq"], "_meta" | "notify">): ReportProgress | undefined {
+  const progressToken = _meta?.progressToken;
+  return progressToken === undefined
+    ? undefined
+    : (progress) => notify({ method: "notifications/progress", params: { progressToken, ...progress } });
+}
 
 /** Well within the 60 s after which clients give up on a call without progress. */
 const intervalMs = 5_000;

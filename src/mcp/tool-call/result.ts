@@ -7,7 +7,7 @@
  * what was left out.
  */
 import type { CallToolResult } from "@modelcontextprotocol/server";
-import { cutText } from "../../texts/cut.ts";
+import { shortenAndCount } from "../../texts/cut.ts";
 import type { ListedTool } from "../tool-list/index.ts";
 import { leaveOutNulls } from "./leave-out-nulls.ts";
 import { takeImage } from "./take-image.ts";
@@ -219,9 +219,8 @@ function truncate(answer: object, limit: number): object {
 }
 
 function truncateValue(value: unknown, level: TruncationLevel): unknown {
-  if (typeof value === "string" && value.length > level.characters) {
-    const shown = cutText(value, level.characters);
-    return `${shown}… (${value.length - shown.length} more characters)`;
+  if (typeof value === "string") {
+    return shortenAndCount(value, level.characters);
   }
   if (Array.isArray(value)) {
     const items = value.slice(0, level.items).map((item) => truncateValue(item, level));

@@ -1,6 +1,6 @@
 /** The text of a document's pages, as much as one answer may have. */
 import type { DocumentBlock } from "../../../ports/files/document-reader.ts";
-import { cutText } from "../../../texts/cut.ts";
+import { shortenAndCount } from "../../../texts/cut.ts";
 
 /** About 5,000 tokens. */
 const maxCharacters = 20_000;
@@ -23,7 +23,7 @@ export function selectPages(blocks: readonly DocumentBlock[], { page: first, pag
     text += next;
     page += 1;
   }
-  return { text: limit(text), next_page: page <= pages ? page : null };
+  return { text: shortenAndCount(text, maxCharacters), next_page: page <= pages ? page : null };
 }
 
 function textOf(blocks: readonly DocumentBlock[], page: number): string {
@@ -31,10 +31,4 @@ function textOf(blocks: readonly DocumentBlock[], page: number): string {
     .filter((block) => (block.page ?? 1) === page)
     .map((block) => (block.kind === "table" ? block.rows.join("\n") : block.text))
     .join("\n");
-}
-
-function limit(text: string): string {
-  const shown = cutText(text, maxCharacters);
-  const omitted = text.length - shown.length;
-  return omitted > 0 ? `${shown}… (${omitted} more characters)` : text;
 }
