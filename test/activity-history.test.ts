@@ -121,6 +121,34 @@ test("a message of a plan, and one of a planned broadcast, show the plan", async
   });
 });
 
+test("a message shows the call that sent it, and none that only refers to it", async () => {
+  const number = "+14155553007";
+  const { message_id: inbound } = await openPhone(app, number).write("Hello");
+  const answer = (body: string, reply_to: string) =>
+    app.call(messages.send_message, { to: number, type: "text", text: { body }, reply_to });
+  await app.advanceTime(1_000);
+  const { data: first } = await answer("Yes?", inbound);
+  await app.advanceTime(1_000);
+  await answer("Still there?", first.id);
+  expect((await explain(first.id)).call).toMatchObject({ ids: expect.arrayContaining([inbound, first.id]) });
+  expect((await explain(inbound)).call).toBeNull();
+
+  const { id, numbers } = await draft(429, 1);
+  const plan = await planBroadcast(id);
+  await run(plan.id);
+  await deliver();
+  const { data } = await app.call(broadcasts.list_broadcast_recipients, { id });
+  const ofBroadcast = data[0]?.message_id ?? "";
+  await openPhone(app, numbers[0] ?? "").write("Hello");
+  await app.call(messages.send_message, {
+    to: numbers[0] ?? "",
+    type: "text",
+    text: { body: "About the offer" },
+    reply_to: ofBroadcast,
+  });
+  expect((await explain(ofBroadcast)).call).toMatchObject({ operation: "run_plan" });
+});
+
 test("a message of a flow shows the run and the step", async () => {
   const flow = await flows.create([say("Hello there!", "greeting")], { trigger_keyword: "greet" });
   const { conversation_id } = await openPhone(app, "+14155553004").write("greet me");

@@ -28,7 +28,7 @@ export async function explainMessage(context: ReadContext, id: string): Promise<
     canReadKeys ? findDeliveries(db, organization, message) : null,
   ]);
   const { broadcast, flow } = reasons;
-  const call = await findCall(db, organization, [id, broadcast?.id, flow?.run_id]);
+  const call = await findCall(db, organization, message, [broadcast?.id, flow?.run_id]);
   const plan = call && (await findPlan(db, organization, call));
   const { contact_id, refusals, delay, claimed_at, channel_message_id, ...shown } = message;
   const status = shown.status === "sending" ? "queued" : shown.status;

@@ -91,26 +91,32 @@ const sending = [
   "trigger_flow",
 ];
 
-/** The latest act that sent one of these things: the message, else its broadcast, else its run. */
+/**
+ * The act that sent the message: the first that names it, else the latest that names its broadcast, else its
+ * run. A call that began after the message was created only refers to it, as a reply does.
+ */
 export async function findCall(
   db: Queries,
   organization: string,
-  ids: readonly (string | undefined)[],
+  { id, created_at }: Pick<ExplainedMessage, "id" | "created_at">,
+  causes: readonly (string | undefined)[],
 ): Promise<ActRow | null> {
-  for (const id of ids) {
-    const act =
-      id === undefined
-        ? undefined
-        : await ofOrganization(db, organization)
-            .selectFrom("acts")
-            .selectAll()
-            .where(namesAny([id]))
-            .where("status", "<", 400)
-            .where("error", "is", null)
-            .where("operation", "in", sending)
-            .orderBy("id", "desc")
-            .limit(1)
-            .executeTakeFirst();
+  const actsNaming = (named: string) =>
+    ofOrganization(db, organization)
+      .selectFrom("acts")
+      .selectAll()
+      .where(namesAny([named]))
+      .where("created_at", "<=", created_at)
+      .where("status", "<", 400)
+      .where("error", "is", null)
+      .where("operation", "in", sending)
+      .limit(1);
+  const own = await actsNaming(id).orderBy("id").executeTakeFirst();
+  if (own) {
+    return own;
+  }
+  for (const cause of causes) {
+    const act = cause && (await actsNaming(cause).orderBy("id", "desc").executeTakeFirst());
     if (act) {
       return act;
     }
