@@ -83,6 +83,16 @@ describe("search mode", () => {
   });
 });
 
+test("an argument of a prompt that is no text is rejected in one sentence", async () => {
+  const prompt = { name: "answer_customer", arguments: { conversation_id: 7 } };
+  const { status, text } = await post(request("prompts/get", prompt));
+  expect(status).toBe(400);
+  expect(JSON.parse(text).error).toEqual({
+    code: -32_602,
+    message: "Invalid params: the arguments of a prompt must be strings",
+  });
+});
+
 test("an address of a resource that does not exist is quoted in part", async () => {
   const { text } = await post(request("resources/read", { uri: `tidings://${"x".repeat(900_000)}` }));
   expect(text).toContain("Resource not found: tidings://xxx");

@@ -1,4 +1,4 @@
-/** MCP on stdio: the program, the tool list while the key's scopes are unknown, and long lines. */
+/** MCP on stdio: the program, and the tool list while the key's scopes are unknown. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, readdir, readFile } from "node:fs/promises";
@@ -6,43 +6,18 @@ import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { PassThrough } from "node:stream";
 import { describe, expect, inject, test, vi } from "vitest";
-import { createClient } from "../src/client/index.ts";
-import { type StdioOptions, serveOverStdio } from "../src/mcp/stdio/index.ts";
-import { maxLineBytes } from "../src/mcp/stdio/read-lines.ts";
+import type { StdioOptions } from "../src/mcp/stdio/index.ts";
 import type { KeyAccess } from "../src/mcp/tool-list/access.ts";
 import { tools } from "../src/mcp/tool-list/definitions.ts";
 import { allScopes } from "../tools/contract/index.ts";
-import { maxUploadBytes } from "../tools/uploads.ts";
-import { silentLog } from "./support/app.ts";
-import { clientInfo, stdioProgram, useMcpServer } from "./support/mcp-clients.ts";
+import { stdioProgram, useMcpServer } from "./support/mcp-clients.ts";
 import { meanwhile } from "./support/meanwhile.ts";
+import { initialize, lines, serveStdio } from "./support/stdio.ts";
 
 const server = useMcpServer();
 
-const initialize = {
-  jsonrpc: "2.0",
-  id: 1,
-  method: "initialize",
-  params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo },
-};
-const lines = (...requests: object[]) => requests.map((request) => `${JSON.stringify(request)}\n`).join("");
 const listing = { jsonrpc: "2.0", id: 2, method: "tools/list" };
 const listChanged = { method: "notifications/tools/list_changed" };
-
-/** Serves stdio in this process; by default the key's scopes can't be discovered. */
-function serve(baseUrl: string, options: Partial<StdioOptions> = {}) {
-  const [stdin, stdout] = [new PassThrough(), new PassThrough()];
-  const { ended } = serveOverStdio({
-    client: createClient({ baseUrl, key: "sk_live_all" }),
-    version: "0.0.0",
-    log: silentLog,
-    discoverAccess: async () => undefined,
-    stdin,
-    stdout,
-    ...options,
-  });
-  return { stdin, stdout, ended };
-}
 
 describe("the program on stdio", () => {
   function start(env: Record<string, string> = {}) {
@@ -111,8 +86,9 @@ describe("the program on stdio", () => {
 describe("a list with scopes that are remembered", () => {
   const remembered: KeyAccess = { scopes: new Set(["contacts:read"]) };
 
-  function open(discoverAccess: StdioOptions["discoverAccess"]) {
-    const { stdin, stdout } = serve(server.upstream.url, { knownAccess: remembered, discoverAccess });
+  function open(discoverAccess: StdioOptions["discoverAccess"], options: Partial<StdioOptions> = {}) {
+    const settings = { knownAccess: remembered, discoverAccess, ...options };
+    const { stdin, stdout } = serveStdio(server.upstream.url, settings);
     const received: { id?: number; result: { tools: { name: string }[] } }[] = [];
     createInterface(stdout).on("line", (line) => received.push(JSON.parse(line)));
     const list = async (id: number) => {
@@ -147,6 +123,21 @@ describe("a list with scopes that are remembered", () => {
     expect(received).not.toContainEqual(expect.objectContaining(listChanged));
   });
 
+  test("is checked again when it is no longer valid", async () => {
+    const discover = vi
+      .fn<() => Promise<KeyAccess>>()
+      .mockResolvedValueOnce({ scopes: new Set(remembered.scopes) })
+      .mockResolvedValue({ scopes: new Set(allScopes) });
+    const { received, list } = open(discover, { refreshAfterMs: 0 });
+    await list(2);
+    await expect.poll(() => discover.mock.calls).toHaveLength(1);
+    // The timer of 0 ms has fired before the next turn of timers.
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    expect(await list(3)).not.toContain("send_message");
+    await expect.poll(() => received).toContainEqual(expect.objectContaining(listChanged));
+    expect(await list(4)).toContain("send_message");
+  });
+
   test("is that of the program's last start, without a word of the key", async () => {
     const home = await mkdtemp(join(inject("folder"), "home-"));
     const key = "sk_live_reader";
@@ -173,7 +164,7 @@ describe("a list with scopes that are remembered", () => {
 
 describe("while the key's scopes are unknown", () => {
   function open(discoverAccess: StdioOptions["discoverAccess"], options: Partial<StdioOptions> = {}) {
-    const { stdin, stdout } = serve(server.upstream.url, { discoverAccess, ...options });
+    const { stdin, stdout } = serveStdio(server.upstream.url, { discoverAccess, ...options });
     const answers: { id?: number; result: { tools: { name: string }[] } }[] = [];
     createInterface(stdout).on("line", (line) => answers.push(JSON.parse(line)));
     return { stdin, answers };
@@ -236,7 +227,7 @@ describe("while the key's scopes are unknown", () => {
   test.each([
     ["not at once", 3_600_000, 1, true],
     ["after the retry interval", 0, 2, false],
-  ])("after a failed discovery a list tries again %s", async (_, retryAfterMs, attempts, listsAll) => {
+  ])("a failed discovery is tried again %s", async (_, retryAfterMs, attempts, listsAll) => {
     const discover = vi
       .fn<() => Promise<KeyAccess | undefined>>()
       .mockResolvedValueOnce(undefined)
@@ -253,59 +244,21 @@ describe("while the key's scopes are unknown", () => {
     expect([names.includes("list_contacts"), names.includes("send_message")]).toEqual([true, listsAll]);
   });
 
+  test("a list is announced as changed when a later discovery succeeds", async () => {
+    const discover = vi
+      .fn<() => Promise<KeyAccess | undefined>>()
+      .mockResolvedValueOnce(undefined)
+      .mockResolvedValueOnce({ scopes: new Set(["contacts:read"]) });
+    const { stdin, answers } = open(discover, { retryAfterMs: 20 });
+    stdin.write(lines(initialize, listing));
+    await expect.poll(() => answers[2]).toMatchObject(listChanged);
+  });
+
   test("an input that has already ended ends the connection", async () => {
     const stdin = new PassThrough();
     stdin.end();
     stdin.resume();
     await once(stdin, "end");
-    await serve(server.upstream.url, { stdin }).ended;
+    await serveStdio(server.upstream.url, { stdin }).ended;
   });
-});
-
-/** Opens a connection without a reachable service, and records the messages that it sends. */
-function openWithoutService() {
-  const { stdin, stdout, ended } = serve("http://127.0.0.1:9");
-  const received: unknown[] = [];
-  createInterface(stdout).on("line", (line) => received.push(JSON.parse(line)));
-  return { stdin, received, ended };
-}
-
-test("a line that is too long is rejected before it ends, and the next one is read", async () => {
-  const { stdin, received, ended } = openWithoutService();
-  const chunk = Buffer.alloc(1_000_000, "x");
-  await meanwhile(ended, async () => {
-    for (let size = 0; size <= maxLineBytes; size += chunk.length) {
-      await new Promise((resolve) => stdin.write(chunk, resolve));
-    }
-    expect(received).toMatchObject([{ jsonrpc: "2.0", id: null, error: { code: -32_600 } }]);
-    stdin.end(`\n${lines(initialize)}`);
-  });
-  expect(received).toHaveLength(2);
-  expect(received[1]).toMatchObject({ id: 1, result: { serverInfo: { name: "tidings" } } });
-});
-
-test("the largest uploadable file fits in a line", async () => {
-  const { stdin, received, ended } = openWithoutService();
-  const params = {
-    name: "no_such_tool",
-    arguments: { content_base64: "A".repeat(Math.ceil(maxUploadBytes / 3) * 4) },
-  };
-  stdin.write(lines(initialize));
-  stdin.write(lines({ jsonrpc: "2.0", id: 2, method: "tools/call", params }));
-  await meanwhile(ended, async () => {
-    await expect.poll(() => received).toHaveLength(2);
-    expect(received[1]).toMatchObject({
-      id: 2,
-      error: { message: expect.stringContaining("no_such_tool") },
-    });
-    stdin.end();
-  });
-});
-
-test("a line separator inside a message does not end it", async () => {
-  const { stdin, received, ended } = openWithoutService();
-  const clientInfo = { name: "a\u2028b", version: "1" };
-  stdin.end(lines({ ...initialize, params: { ...initialize.params, clientInfo } }));
-  await ended;
-  expect(received).toMatchObject([{ id: 1, result: { serverInfo: { name: "tidings" } } }]);
 });

@@ -56,7 +56,7 @@ export interface McpServerOptions {
 export const defaultToolFilter = createToolFilter(tools, defaultToolFilterSettings);
 
 /** How long clients may cache lists, and so miss a change of the key's scopes; calls check them always. */
-const listCacheHints = { ttlMs: 300_000, cacheScope: "private" } as const;
+export const listCacheHints = { ttlMs: 300_000, cacheScope: "private" } as const;
 
 /** @param callerOf returns the caller of a request (HTTP) or of the connection (stdio). */
 export function createServerFactory(

@@ -52,7 +52,7 @@ export function validateMessage(message: unknown): JsonRpcError | undefined {
   if (message === undefined) {
     return createParseError();
   }
-  const { id: sentId = null, params } = isObject(message) ? message : {};
+  const { id: sentId = null, method, params } = isObject(message) ? message : {};
   const id = typeof sentId === "string" || typeof sentId === "number" ? sentId : null;
   const toError = (code: number, text: string): JsonRpcError => ({
     jsonrpc: "2.0",
@@ -61,6 +61,15 @@ export function validateMessage(message: unknown): JsonRpcError | undefined {
   });
   if (!isObject(message) && !Array.isArray(message)) {
     return toError(-32_600, "Invalid request: a message must be an object");
+  }
+  if (Array.isArray(message) && message.length === 0) {
+    return toError(-32_600, "Invalid request: a batch must have messages");
+  }
+  if (isObject(message) && !hasForm(message)) {
+    return toError(
+      -32_600,
+      'Invalid request: a message has jsonrpc "2.0", a method, and as id a text or a whole number',
+    );
   }
   if (!hasFewValues(message)) {
     return toError(-32_600, `Invalid request: more than ${maxValues} values, without those inside arguments`);
@@ -71,6 +80,9 @@ export function validateMessage(message: unknown): JsonRpcError | undefined {
   if (params !== undefined && !isObject(params)) {
     return toError(-32_602, "Invalid params: params must be an object");
   }
+  if (method === "prompts/get" && isObject(params?.arguments) && !hasTexts(params.arguments)) {
+    return toError(-32_602, "Invalid params: the arguments of a prompt must be strings");
+  }
   const invalid = Object.entries(paramTypes).find(([name, type]) => isWrongType(params?.[name], type));
   return (
     invalid &&
@@ -79,6 +91,17 @@ export function validateMessage(message: unknown): JsonRpcError | undefined {
       `Invalid params: ${invalid[0]} must be ${invalid[1] === "object" ? "an object" : "a string"}`,
     )
   );
+}
+
+function hasTexts(value: Readonly<Record<string, unknown>>): boolean {
+  return Object.values(value).every((member) => typeof member === "string");
+}
+
+/** Whether it is a request, a notification or a response. The SDK checks responses. */
+function hasForm({ jsonrpc, id, method, result, error }: Readonly<Record<string, unknown>>): boolean {
+  const isResponse = method === undefined && (result !== undefined || error !== undefined);
+  const isValidId = id === undefined || typeof id === "string" || Number.isSafeInteger(id);
+  return jsonrpc === "2.0" && (isResponse || (typeof method === "string" && isValidId));
 }
 
 function isWrongType(value: unknown, type: "string" | "object"): boolean {

@@ -12,7 +12,7 @@ import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { parseJson } from "../../../tools/contract/index.ts";
 import type { Client } from "../../client/index.ts";
 import type { HostChannel } from "../host-channel/index.ts";
-import { createServerFactory, defaultToolFilter, type McpServerOptions } from "../server.ts";
+import { createServerFactory, defaultToolFilter, listCacheHints, type McpServerOptions } from "../server.ts";
 import type { McpCaller } from "../tool-call/index.ts";
 import type { KeyAccess } from "../tool-list/index.ts";
 import { createLineTooLongError, type JsonRpcError, validateMessage } from "../validate-message.ts";
@@ -31,8 +31,10 @@ export interface StdioOptions extends McpServerOptions {
   readonly discoverAccess?: () => Promise<KeyAccess | undefined>;
   /** How long a list waits for `discoverAccess`; short, because a person is waiting. */
   readonly listWaitMs?: number;
-  /** How long after a failed attempt a list may start another one. */
+  /** How long after a failed attempt the next one starts. */
   readonly retryAfterMs?: number;
+  /** How long after a successful attempt a list starts another one; by default as long as a list is valid. */
+  readonly refreshAfterMs?: number;
   /** Sends notifications of messages to the client, from when it is connected. */
   readonly channel?: HostChannel | undefined;
   readonly stdin?: Readable;
@@ -148,18 +150,25 @@ interface DiscoveringCaller extends McpCaller {
 /** @param onChange is called when it turns out that the key may do something else than known before. */
 function createCaller(options: StdioOptions, ending: Promise<void>, onChange: () => void): DiscoveringCaller {
   const { client, knownAccess, toolFilter = defaultToolFilter } = options;
-  const { discoverAccess = async () => knownAccess, listWaitMs = 1_500, retryAfterMs = 60_000 } = options;
+  const { discoverAccess = async () => knownAccess, listWaitMs = 1_500 } = options;
+  const { retryAfterMs = 60_000, refreshAfterMs = listCacheHints.ttlMs } = options;
   let access = knownAccess;
   let discovery: Promise<void> | undefined;
   let isListedWithoutAccess = false;
   const tryDiscovery = async () => {
     const found = await discoverAccess().catch(() => undefined);
+    const forget = () => {
+      discovery = undefined;
+    };
     if (!found) {
-      setTimeout(() => {
-        discovery = undefined;
-      }, retryAfterMs).unref();
+      const retry = () => {
+        forget();
+        void discover();
+      };
+      setTimeout(retry, retryAfterMs).unref();
       return;
     }
+    setTimeout(forget, refreshAfterMs).unref();
     const isChanged = access ? !isSameAccess(access, found) : isListedWithoutAccess;
     access = found;
     if (isChanged) {
@@ -207,17 +216,23 @@ function isSameSet(one: ReadonlySet<string> | undefined, other: ReadonlySet<stri
 /** Forwards the input until it ends or the output is closed. */
 function forwardInput(stdin: Readable, stdout: Writable, input: PassThrough, unanswered: UnansweredRequests) {
   const answer = (jsonRpcError: JsonRpcError) => stdout.write(`${JSON.stringify(jsonRpcError)}\n`);
-  const onLine = (line: string) => {
-    if (line.trim() === "") {
-      return;
-    }
-    const message = parseJson(line);
+  const onMessage = (message: unknown, line: string) => {
     const jsonRpcError = validateMessage(message);
     if (jsonRpcError) {
       answer(jsonRpcError);
+    } else if (Array.isArray(message)) {
+      // A batch, which the SDK does not read from stdin.
+      for (const item of message) {
+        onMessage(item, JSON.stringify(item));
+      }
     } else {
       unanswered.add(message);
       input.write(`${line}\n`);
+    }
+  };
+  const onLine = (line: string) => {
+    if (line.trim() !== "") {
+      onMessage(parseJson(line), line);
     }
   };
   readLines(stdin, onLine, () => answer(createLineTooLongError(maxLineBytes)));
