@@ -28,6 +28,13 @@ describe("a map", () => {
         { name: "city", value: "Rome" },
       ],
     ],
+    [
+      "as a list with a number as a name",
+      [
+        { name: 1, value: "Ann" },
+        { name: "city", value: "Rome" },
+      ],
+    ],
     ["as JSON text of either", '[{"name":"1","value":"Ann"},{"name":"city","value":"Rome"}]'],
   ])("of texts is read %s", (_, variables) => {
     const { template: sent } = inputOf("send_template_message", { ...template, variables });
@@ -70,9 +77,17 @@ describe("a map", () => {
       ],
     ],
     ["an entry without a name", [{ value: "a" }]],
-    ["an entry without a value", [{ name: "1" }]],
   ])("with %s is rejected", (_, variables) => {
-    expect(() => inputOf("send_template_message", { ...template, variables })).toThrow("variables");
+    expect(() => inputOf("send_template_message", { ...template, variables })).toThrow(
+      "variables: Each entry of the list needs a name of its own.",
+    );
+  });
+
+  test("with an entry without a value is rejected", () => {
+    const variables = [{ name: "1" }];
+    expect(() => inputOf("send_template_message", { ...template, variables })).toThrow(
+      "variables.1: It must be a text, and is an object.",
+    );
   });
 });
 

@@ -4,13 +4,20 @@
  * as a list. Since null leaves a field out, an empty text removes a value that can be null.
  */
 import { z } from "zod";
+import { failInput } from "../failure.ts";
 import { parseJson } from "../json.ts";
 import { isNullable, unwrap } from "../json-schema/index.ts";
 
-/** Converts each field to the type in its schema; also turns a query string into numbers and booleans. */
+type Path = readonly PropertyKey[];
+
+/**
+ * Converts each field to the type in its schema; also turns a query string into numbers and booleans.
+ * @throws Failure `invalid_request` for a list of entries without a name each.
+ */
 export function coerceFields(
   schema: z.ZodObject,
   sent: Readonly<Record<string, unknown>>,
+  path: Path = [],
 ): Record<string, unknown> {
   const coerced: Record<string, unknown> = {};
   for (const [name, field] of Object.entries(schema.shape)) {
@@ -18,25 +25,27 @@ export function coerceFields(
     // A client in strict mode sends every field.
     const isAbsent = value === undefined || (value === null && field.safeParse(undefined).success);
     if (!isAbsent) {
-      coerced[name] = value === "" && isNullable(field) ? null : coerce(field, value);
+      coerced[name] = value === "" && isNullable(field) ? null : coerce(field, value, [...path, name]);
     }
   }
   return coerced;
 }
 
-function coerce(field: z.core.$ZodType, sent: unknown): unknown {
+function coerce(field: z.core.$ZodType, sent: unknown, path: Path): unknown {
   const schema = unwrap(field);
   const value = typeof sent === "string" ? coerceText(schema, sent) : sent;
   if (schema instanceof z.ZodString) {
     return typeof value === "number" ? String(value) : value; // a phone number or an id
   }
   if (schema instanceof z.ZodArray) {
-    return Array.isArray(value) ? value.map((item) => coerce(schema.element, item)) : value;
+    return Array.isArray(value)
+      ? value.map((item, index) => coerce(schema.element, item, [...path, index]))
+      : value;
   }
   if (schema instanceof z.ZodRecord) {
-    return Array.isArray(value) ? (readEntries(schema, value) ?? value) : value;
+    return Array.isArray(value) ? readEntries(schema, value, path) : value;
   }
-  return schema instanceof z.ZodObject && isRecord(value) ? coerceMembers(schema, value) : value;
+  return schema instanceof z.ZodObject && isRecord(value) ? coerceMembers(schema, value, path) : value;
 }
 
 function coerceText(schema: z.core.$ZodType, text: string): unknown {
@@ -57,24 +66,40 @@ function coerceText(schema: z.core.$ZodType, text: string): unknown {
 const jsonTypes = [z.ZodObject, z.ZodArray, z.ZodRecord, z.ZodUnknown];
 
 /** Unknown members stay, to be rejected by their names. */
-function coerceMembers(schema: z.ZodObject, value: JsonObject): JsonObject {
+function coerceMembers(schema: z.ZodObject, value: JsonObject, path: Path): JsonObject {
   const unknown = Object.entries(value).filter(([name]) => !Object.hasOwn(schema.shape, name));
-  return { ...Object.fromEntries(unknown), ...coerceFields(schema, value) };
+  return { ...Object.fromEntries(unknown), ...coerceFields(schema, value, path) };
 }
 
 /**
- * Reads a map from the list of its entries (`tool-form.ts`); undefined if they have no names,
- * or one of them twice.
+ * Reads a map from the list of its entries (`tool-form.ts`). The list of tools has an open object as an
+ * object, so its schema rejects another list.
+ * @throws Failure `invalid_request` if not each entry has its own name.
  */
-function readEntries(schema: z.ZodRecord, list: readonly unknown[]): JsonObject | undefined {
-  // The texts of an open object stay as they are.
-  const read = (value: unknown) =>
-    schema.valueType instanceof z.ZodUnknown ? value : coerce(schema.valueType, value);
-  const entries = list.flatMap((entry): [string, unknown][] =>
-    isRecord(entry) && typeof entry.name === "string" ? [[entry.name, read(readEntry(schema, entry))]] : [],
-  );
+function readEntries(schema: z.ZodRecord, list: readonly unknown[], path: Path): unknown {
+  const isOpen = schema.valueType instanceof z.ZodUnknown;
+  const entries = list.flatMap((entry): [string, unknown][] => {
+    if (!isRecord(entry) || !isName(entry.name)) {
+      return [];
+    }
+    const [name, value] = [String(entry.name), readEntry(schema, entry)];
+    // The texts of an open object stay as they are.
+    return [[name, isOpen ? value : coerce(schema.valueType, value, [...path, name])]];
+  });
   const map = Object.fromEntries(entries);
-  return Object.keys(map).length === list.length ? map : undefined;
+  if (Object.keys(map).length === list.length) {
+    return map;
+  }
+  if (isOpen) {
+    return list;
+  }
+  const message = "Each entry of the list needs a name of its own.";
+  throw failInput([{ code: "custom", path: [...path], message, input: list }], undefined);
+}
+
+/** The names of a template's variables are numbers. */
+function isName(name: unknown): name is string | number {
+  return typeof name === "string" || typeof name === "number";
 }
 
 /** The value of an entry: the one that it names so, or the object of its other members. */
