@@ -133,6 +133,12 @@ describe("the gateways", () => {
     ["find a contact by name", ["list_contacts"]],
     ["read the customer's choice", ["list_messages"]],
     ["SMS somebody", ["send_message"]],
+    ["who did what yesterday", ["list_activity"]],
+    ["audit log", ["list_activity"]],
+    ["approval", ["list_plans"]],
+    ["waiting approvals", ["list_plans"]],
+    ["why was a message not delivered", ["explain_message"]],
+    ["conversation history", ["list_conversations", "get_conversation"]],
   ])("%s: the matching tools are among the first results", async (query, expected) => {
     await using client = await connect(search);
     const { structuredContent } = await client.callTool({ name: "search_tools", arguments: { query } });
