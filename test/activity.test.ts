@@ -11,6 +11,7 @@ import { payments } from "../tools/payments.ts";
 import { uploads } from "../tools/uploads.ts";
 import { operatorKey, ownerEmail, ownerKey, ownerPassword, useTestApp } from "./support/app.ts";
 import { connectAssistant } from "./support/assistant.ts";
+import { expectFailure } from "./support/expect-failure.ts";
 
 const app = useTestApp();
 
@@ -211,4 +212,28 @@ test("the list has pages, and its CSV file all of it", async () => {
   );
   expect(lines).toHaveLength(1 + all.filter(({ operation }) => operation === "send_message").length);
   expect((await app.fetch("/v1/activity.csv?outcome=maybe")).status).toBe(400);
+});
+
+test("an operation that does not exist, and a name in place of an id, are rejected", async () => {
+  const operation = "send_mesage";
+  const failures = await Promise.all([
+    expectFailure(app.call(activity.list_activity, { operation })),
+    expectFailure(app.call(activity.list_read_counts, { operation })),
+  ]);
+  for (const failure of failures) {
+    expect(failure).toMatchObject({
+      status: 400,
+      message: expect.stringContaining("operation: No operation has this name. Did you mean send_message?"),
+      error: { param: "operation" },
+    });
+  }
+  expect((await app.fetch(`/v1/activity.csv?operation=${operation}`)).status).toBe(400);
+  expect(await expectFailure(app.call(activity.list_activity, { by: "Assistant" }))).toMatchObject({
+    status: 400,
+    message: expect.stringContaining("by: Send the id of an API key or a user, not its name."),
+  });
+  // Of commands on the machine, of a deleted key and of the service itself.
+  for (const filter of [{ operation: "create-key" }, { by: "key_deleted" }, { by: "system" }]) {
+    expect(await list(filter)).toEqual([]);
+  }
 });

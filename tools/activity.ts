@@ -58,7 +58,12 @@ export const ReadCount = z.object({
 });
 
 const operationName = z.string().min(1).max(128).describe("Name of an operation");
-const agentId = z.string().min(1).max(64).describe("Id of an API key or a user");
+/** Also of those that were deleted, of the operator and of the service itself. */
+const agentId = z
+  .string()
+  .max(64)
+  .regex(/^(?:key|usr)_|^(?:machine|operator|system)$/, "Send the id of an API key or a user, not its name.")
+  .describe("Id of an API key or a user");
 
 export const timeFilters = {
   since: inputTimestamp.optional().describe("From this time on"),

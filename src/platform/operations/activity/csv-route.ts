@@ -4,6 +4,7 @@ import { actFilters } from "../../../../tools/activity.ts";
 import { parseFields } from "../../../../tools/contract/index.ts";
 import { toCsvRow } from "../../automation/broadcasts/index.ts";
 import { type ModuleRoute, runForCaller, type World } from "../../foundation/kernel/index.ts";
+import { requireKnownOperation } from "./known-operation.ts";
 import { type ActFilter, readActs, selectActs } from "./rows.ts";
 
 /** About 300 kB of text. */
@@ -30,6 +31,7 @@ export const csvRoute: ModuleRoute = {
 
   async handle({ query, organization_id: organization }, world) {
     const filter = parseFields(Query, query);
+    requireKnownOperation(filter);
     await world.acts.settle();
     return {
       status: 200,

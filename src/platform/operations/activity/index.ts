@@ -6,6 +6,7 @@ import { erasesContact } from "../../inbox/contacts/index.ts";
 import { csvRoute } from "./csv-route.ts";
 import { eraseActs } from "./erase.ts";
 import { explainMessage } from "./explain.ts";
+import { requireKnownOperation } from "./known-operation.ts";
 import { readActs, selectActs } from "./rows.ts";
 import { addReads, insertActs } from "./store.ts";
 
@@ -18,6 +19,7 @@ export const activity = implement(contract, {
   routes: [csvRoute],
   operations: {
     async list_activity({ after, per_page, ...filter }, { world, organization }) {
+      requireKnownOperation(filter);
       // What this process has not written yet belongs to the answer.
       await world.acts.settle();
       // A rare session or operation is looked for in all acts.
@@ -27,6 +29,7 @@ export const activity = implement(contract, {
     },
 
     async list_read_counts({ by, operation, since, until, ...paging }, { db, world, organization }) {
+      requireKnownOperation({ operation });
       await world.acts.settle();
       const query = ofOrganization(db, organization)
         .selectFrom("read_counts")

@@ -1,0 +1,16 @@
+/** Checks what the schema of the filters does not: that the operation exists. */
+import { failInput } from "../../../../tools/contract/index.ts";
+import { catalogue } from "../../../../tools/index.ts";
+import { suggest } from "../../foundation/problems.ts";
+
+const names = Object.keys(catalogue);
+
+/** @throws Failure `invalid_request`, with the nearest name. */
+export function requireKnownOperation({ operation }: { readonly operation?: string | undefined }): void {
+  // The name of a command on the machine has a hyphen.
+  if (operation === undefined || operation.includes("-") || names.includes(operation)) {
+    return;
+  }
+  const message = `No operation has this name.${suggest(operation, names)}`;
+  throw failInput([{ code: "custom", path: ["operation"], message, input: operation }], { operation });
+}
