@@ -182,9 +182,11 @@ describe("the mode", () => {
 });
 
 test("the line about the list says how many tools it has, and what the gateways reach", () => {
-  const line = describeList({ listed: 70, others: ["inboxes", "ledger"], otherCount: 50, isEstimate: false });
-  expect(line).toMatch(/^70 of 120 tools are listed\. .*\(inboxes, ledger\)/);
-  expect(describeList({ listed: 70, others: [], otherCount: 0, isEstimate: false })).toBeUndefined();
+  const known = { others: ["inboxes", "ledger"], runners: ["run_read_tool"], isEstimate: false };
+  expect(describeList({ ...known, listed: 70, otherCount: 50 })).toBe(
+    "70 of 120 tools are listed. Find the others (inboxes, ledger) with search_tools, and run them with run_read_tool.",
+  );
+  expect(describeList({ ...known, listed: 70, others: [], otherCount: 0 })).toBeUndefined();
 });
 
 test("the instructions name no tool of the list", () => {

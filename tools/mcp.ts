@@ -75,7 +75,7 @@ export const toolErrors = {
     "not_found",
     404,
     "There is no tool named {value}.",
-    "GET /v1/mcp/tools lists the tools that this credential can call.",
+    "Find the name with search_tools, over REST with GET /v1/mcp/tools.",
   ),
   tool_hidden: errorEntry(
     "permission",

@@ -27,15 +27,23 @@ export interface ListSummary {
   /** The resources of the tools that only the gateways reach; empty without any. */
   readonly others: readonly string[];
   readonly otherCount: number;
+  /** The gateways that run them. */
+  readonly runners: readonly string[];
   /** Whether the scopes are unknown, so that fewer tools may be listed. */
   readonly isEstimate: boolean;
 }
 
 /** The line about the list, before the instructions; undefined if it has every tool. */
-export function describeList({ listed, others, otherCount, isEstimate }: ListSummary): string | undefined {
+export function describeList({
+  listed,
+  others,
+  otherCount,
+  runners,
+  isEstimate,
+}: ListSummary): string | undefined {
   if (otherCount === 0) {
     return undefined;
   }
   const start = `${isEstimate ? "Up to " : ""}${listed} of ${listed + otherCount} tools are listed.`;
-  return `${start} Find the others (${others.join(", ")}) with search_tools, and run them with run_read_tool, or run_write_tool where they change or send something.`;
+  return `${start} Find the others (${others.join(", ")}) with search_tools, and run them with ${runners.join(" or ")}.`;
 }

@@ -26,6 +26,7 @@ import {
   createToolFilter,
   createToolList,
   defaultToolFilterSettings,
+  gatewayOf,
   type ToolFilter,
   type ToolList,
   tools,
@@ -124,6 +125,7 @@ function summarize(list: ToolList, caller: McpCaller): ListSummary {
     listed: list.callable(viewer).length - unlisted.length,
     others: [...new Set(unlisted.map(({ toolset }) => toolset))],
     otherCount: unlisted.length,
+    runners: [...new Set(unlisted.map(gatewayOf))],
     isEstimate: viewer.scopes === undefined,
   };
 }

@@ -125,7 +125,7 @@ function readNumber(text: string, region: PhoneRegion): string {
   const reading = readPhone(text, region);
   if (reading.reason !== undefined) {
     const explain = (reason: string) =>
-      `The phone number is not valid. ${reason} Write it with the country code, like +14155550123, or set default_country (PUT /v1/organization).`;
+      `The phone number is not valid. ${reason} Write it with the country code, like +14155550123, or set default_country with update_organization (PUT /v1/organization).`;
     throw new RejectedRowError(explain(reading.reason), explain(reading.rule));
   }
   return reading.number;
