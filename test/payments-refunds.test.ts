@@ -62,6 +62,24 @@ describe("the reconciliation", () => {
     expect(await shop.balance()).toBe(500);
   });
 
+  test("of one organization with many orders does not delay another's", async () => {
+    const [many, shop] = [await start(), await start()];
+    await many.order();
+    await sql`
+      insert into payment_orders (organization_id, id, processor, processor_order_id, amount, currency, status,
+        next_check_at, created_at, updated_at)
+      select organization_id, 'por_more_' || number, processor, 'order_more_' || number, amount, currency, status,
+        next_check_at - interval '1 minute', created_at, updated_at
+      from payment_orders, generate_series(1, 500) as number where organization_id = ${many.id}
+    `.execute(app.server.database.queries);
+    await shop.pay((await shop.order()).order_id);
+    await app.advanceTime(3 * minute);
+    expect(await shop.balance()).toBe(500);
+    await sql`update payment_orders set next_check_at = null where organization_id = ${many.id}`.execute(
+      app.server.database.queries,
+    );
+  });
+
   test("credits an order that is paid six days later", async () => {
     const shop = await start();
     const { order_id } = await shop.order();

@@ -8,10 +8,15 @@
  */
 import { sql } from "kysely";
 import { z } from "zod";
-import { columnsOf, recordset } from "../../../database/query/index.ts";
+import { columnsOf, recordset, rowsOf } from "../../../database/query/index.ts";
 import { newJob } from "../../../jobs/job.ts";
 import type { ProcessorPayment } from "../../../ports/payments.ts";
-import { defineJob, defineScheduledJob, type World } from "../../foundation/kernel/index.ts";
+import {
+  defineJob,
+  defineScheduledJob,
+  type Transaction,
+  type World,
+} from "../../foundation/kernel/index.ts";
 import { nextCheckOf, type OrderKey, readOrder } from "./orders.ts";
 import { callProcessor, captureIfOpen } from "./processor.ts";
 import { settlePayment } from "./settle.ts";
@@ -81,16 +86,7 @@ export const reconcilePaymentsJob = defineScheduledJob({
   async run(world) {
     const now = world.now();
     await world.database.transaction(async (tx) => {
-      const due = await tx
-        .selectFrom("payment_orders")
-        .select(["organization_id", "id", "created_at", "paid_at"])
-        .where("next_check_at", "<=", now.toISOString())
-        .where("processor", "=", world.payments.name)
-        .orderBy("next_check_at")
-        .limit(batchSize)
-        .forUpdate()
-        .skipLocked()
-        .execute();
+      const due = await claimDue(tx, world.payments.name, now);
       const checks = due.map((order) => ({ ...order, next_check_at: nextCheckOf(order, now) }));
       const columns = columnsOf("payment_orders", "organization_id", "id", "next_check_at");
       await sql`
@@ -103,3 +99,25 @@ export const reconcilePaymentsJob = defineScheduledJob({
     });
   },
 });
+
+/**
+ * Locks the orders to read now. Organizations take turns, so that many orders of one do not delay the orders
+ * of another. That sorts all orders that are due: half a second for 100,000.
+ */
+async function claimDue(tx: Transaction, processor: string, now: Date) {
+  const columns = columnsOf("payment_orders", "organization_id", "id", "created_at", "paid_at");
+  const at = now.toISOString();
+  const { rows } = await rowsOf(columns)`
+    select organization_id, id, created_at, paid_at from payment_orders
+    where next_check_at <= ${at} and (organization_id, id) in (
+      select organization_id, id from (
+        select organization_id, id, next_check_at,
+          row_number() over (partition by organization_id order by next_check_at) as turn
+        from payment_orders where next_check_at <= ${at} and processor = ${processor}
+      ) as due
+      order by turn, next_check_at limit ${batchSize}
+    )
+    for update skip locked
+  `.execute(tx);
+  return rows;
+}
