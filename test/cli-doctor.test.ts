@@ -15,11 +15,12 @@ interface Finding {
   readonly fix?: string;
 }
 
-async function inspect() {
-  const settings = { TIDINGS_BASE_URL: whatsApp().app.address, TIDINGS_API_KEY: ownerKey };
+async function inspect(more: Readonly<Record<string, string>> = {}) {
+  const settings = { TIDINGS_BASE_URL: whatsApp().app.address, TIDINGS_API_KEY: ownerKey, ...more };
   const { status, stdout, stderr } = await runCommand(["doctor", "--json"], settings);
   const findings: Finding[] = JSON.parse(stdout);
-  return { status, stderr, channels: findings.filter(({ check }) => check === "channel") };
+  const of = (subject: string) => findings.filter(({ check }) => check === subject);
+  return { status, stderr, channels: of("channel"), settings: of("setting") };
 }
 
 test("each inbox is checked at its channel", async () => {
@@ -43,6 +44,28 @@ test("each inbox is checked at its channel", async () => {
       ),
     },
   ]);
+});
+
+test("a test key of Razorpay is a warning", async () => {
+  const razorpay = (keyId: string) => ({
+    TIDINGS_RAZORPAY_KEY_ID: keyId,
+    TIDINGS_RAZORPAY_KEY_SECRET: "the secret of the key",
+    TIDINGS_RAZORPAY_WEBHOOK_SECRET: "the secret of the webhook",
+  });
+  const tested = await inspect(razorpay("rzp_test_1234567890"));
+  expect(tested).toMatchObject({
+    status: 0,
+    settings: [
+      {
+        status: "warning",
+        message:
+          "TIDINGS_RAZORPAY_KEY_ID is a test key: payments move no money, but wallets are credited with real money.",
+        fix: "To take payments, set a key that starts with rzp_live_, with its secret.",
+      },
+    ],
+  });
+  const { settings } = await inspect(razorpay("rzp_live_1234567890"));
+  expect(settings).toMatchObject([{ status: "ok", message: "All settings are valid." }]);
 });
 
 test("at most 20 inboxes are checked, and the others are counted", async () => {

@@ -18,5 +18,7 @@ test.each([
 test("an unknown setting near no other causes a warning, such as those of Kubernetes for a service", () => {
   const names = ["TIDINGS_PORT", "TIDINGS_SERVICE_HOST", "TIDINGS_PORT_3000_TCP_PROTO", "TIDINGS_VERSION"];
   const { warnings } = readConfig({ ...Object.fromEntries(names.map((name) => [name, "x"])), OTHER: "mine" });
-  expect(warnings).toEqual(names.map((name) => `Unknown setting ${name} is ignored.`));
+  expect(warnings.map(({ message }) => message)).toEqual(
+    names.map((name) => `Unknown setting ${name} is ignored.`),
+  );
 });

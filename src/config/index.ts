@@ -6,6 +6,7 @@ import { isLoopback, isTrue } from "./fields.ts";
 import { readChatSettings, readEmbeddingsSettings, readTranscriptionSettings } from "./model-settings.ts";
 import { subjectOf } from "./subjects.ts";
 import { findMisspelt, warnAboutUnknown } from "./unknown-settings.ts";
+import { type SettingWarning, warnAboutTestKey } from "./warnings.ts";
 
 /** Settings that must be set together. */
 const groups = [
@@ -83,7 +84,7 @@ export class ConfigError extends Error {
 export function readConfig(
   env: SettingTexts = process.env,
   given: SettingTexts = {},
-): { config: Config; warnings: string[] } {
+): { config: Config; warnings: readonly SettingWarning[] } {
   const texts = Object.entries({ ...env, ...given });
   const values = Object.fromEntries(texts.filter(([, value]) => value?.trim()));
   const [names, known] = [Object.keys(values), Object.keys(Environment.shape)];
@@ -96,7 +97,11 @@ export function readConfig(
     const invalid = issues.map(({ path, message }) => `${path[0]?.toString()} takes ${message}.`);
     throw new ConfigError([...new Set([...misspelt, ...invalid])].join("\n"));
   }
-  return { config: parsed.data, warnings: warnAboutUnknown(names, known) };
+  const { data: config } = parsed;
+  return {
+    config,
+    warnings: [...warnAboutUnknown(names, known), ...warnAboutTestKey(config.razorpay?.keyId)],
+  };
 }
 
 /** Whether the service can be used on its machine alone: no proxy and no other address leads to it. */

@@ -3,6 +3,7 @@
  * protection.
  */
 import { nearestName } from "../../tools/contract/index.ts";
+import type { SettingWarning } from "./warnings.ts";
 
 const prefix = "TIDINGS_";
 
@@ -23,8 +24,14 @@ export function findMisspelt(
  * One warning for each unknown name. For example, some hosting platforms add such names for a service named
  * tidings.
  */
-export function warnAboutUnknown(names: readonly string[], known: readonly string[]): string[] {
-  return unknownNames(names, known).map((name) => `Unknown setting ${name} is ignored.`);
+export function warnAboutUnknown(
+  names: readonly string[],
+  known: readonly string[],
+): readonly SettingWarning[] {
+  return unknownNames(names, known).map((name) => ({
+    message: `Unknown setting ${name} is ignored.`,
+    fix: "Unset it, or correct its name.",
+  }));
 }
 
 function unknownNames(names: readonly string[], known: readonly string[]): string[] {

@@ -23,8 +23,8 @@ async function checkSettings(options: CommandOptions): Promise<readonly Finding[
   const { ok, warning, problem } = about("setting");
   try {
     const { config, warnings } = readConfig(undefined, settingsOf(options));
-    const unknown = warnings.map((each) => warning(each, "Unset it, or correct its name."));
-    const settings = unknown.length > 0 ? unknown : [ok("All settings are valid.")];
+    const doubtful = warnings.map(({ message, fix }) => warning(message, fix));
+    const settings = doubtful.length > 0 ? doubtful : [ok("All settings are valid.")];
     if (config.upstream) {
       return [...settings, ...(await checkService(config))];
     }

@@ -20,8 +20,8 @@ export async function runMcp(options: CommandOptions, cohort: string | undefined
   guardStdout();
   const { config, warnings } = readConfig(undefined, settingsOf(options));
   const log = createLazyLog(logSettings(config));
-  for (const warning of warnings) {
-    log.warn({}, warning);
+  for (const { message } of warnings) {
+    log.warn({}, message);
   }
   const { ended } = config.upstream
     ? await serveUpstream(config, config.upstream, { log, cohort })

@@ -20,8 +20,8 @@ import { closeProxy, createProxy } from "./proxy/index.ts";
 export async function runServe(options: CommandOptions): Promise<void> {
   const { config, warnings } = readConfig(undefined, settingsOf(options));
   const log = createLog(logSettings(config));
-  for (const warning of warnings) {
-    log.warn({}, warning);
+  for (const { message } of warnings) {
+    log.warn({}, message);
   }
   // Reports an unknown tool name before anything is opened.
   createToolFilter(tools, config.toolFilter);
