@@ -4,9 +4,8 @@
  * PostgreSQL is read through a connection of its own. An embedded database is open in one process only: if
  * the service runs, that process makes a copy of the files between two statements, and the copy is read.
  */
-import { existsSync } from "node:fs";
-import { mkdir, readdir, rm, stat } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { rm } from "node:fs/promises";
+import { basename, join } from "node:path";
 import { z } from "zod";
 import type { Config } from "../../../config/index.ts";
 import { type DatabaseOptions, openDatabase } from "../../../database/connect.ts";
@@ -16,6 +15,7 @@ import { openDataFolder } from "../../data-folder/data-folder.ts";
 import { createVerifier } from "../../data-folder/verify-server.ts";
 import { silentLog } from "../../lazy-log.ts";
 import { copyPath, copyPrefix } from "./copy-route.ts";
+import { removeLeftovers } from "./place/index.ts";
 
 export interface BackupSource extends AsyncDisposable {
   readonly database: Database;
@@ -32,7 +32,7 @@ export async function openSource(
     return toSource(await open(dataDir));
   }
   const folder = await openDataFolder(dataDir);
-  await removeOldCopies(folder.path);
+  await removeLeftovers(folder.path, (name) => name.startsWith(copyPrefix));
   const owner = await folder.owner();
   if (owner === undefined) {
     return toSource(await open(folder.path));
@@ -72,9 +72,10 @@ async function requestCopy(address: string, key: string, path: string): Promise<
   });
   const parsed = CopyAnswer.safeParse(await answer.json().catch(() => undefined));
   if (answer.ok && parsed.success) {
-    const { folder } = parsed.data.data;
-    if (dirname(folder) === path && basename(folder).startsWith(copyPrefix)) {
-      return folder;
+    // The service may name the data folder by another path than this process, such as a symbolic link.
+    const name = basename(parsed.data.data.folder);
+    if (name.startsWith(copyPrefix)) {
+      return join(path, name);
     }
   }
   throw new CommandError(
@@ -82,20 +83,4 @@ async function requestCopy(address: string, key: string, path: string): Promise<
       ? "The running service is of an older version: restart it, then try again."
       : `The running service could not copy its database: it answered ${answer.status}. Its log says why.`,
   );
-}
-
-/** Longer than a backup takes. */
-const staleMs = 24 * 3_600_000;
-
-/** Removes copies of backups that were killed. */
-async function removeOldCopies(path: string): Promise<void> {
-  if (!existsSync(path)) {
-    await mkdir(path, { recursive: true });
-  }
-  for (const name of (await readdir(path)).filter((one) => one.startsWith(copyPrefix))) {
-    const { mtimeMs } = await stat(join(path, name));
-    if (Date.now() - mtimeMs > staleMs) {
-      await rm(join(path, name), { recursive: true, force: true });
-    }
-  }
 }

@@ -1,4 +1,5 @@
 /** Writes the archive of a backup to a file, entry by entry. */
+import { randomUUID } from "node:crypto";
 import { createWriteStream } from "node:fs";
 import { link, open, rm } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
@@ -19,6 +20,9 @@ export interface ArchiveWriter {
   addText(name: string, text: string): Promise<void>;
 }
 
+/** What the name of a backup that is not complete ends with. */
+export const draftSuffix = ".part";
+
 interface ArchiveTarget {
   /** The file, which must not exist. */
   readonly path: string;
@@ -34,7 +38,8 @@ export async function writeArchive<Result>(
   { path, encrypt }: ArchiveTarget,
   fill: (archive: ArchiveWriter) => Promise<Result>,
 ): Promise<Result> {
-  const draft = `${path}.part`;
+  // Another backup to the same path may be written at the same time.
+  const draft = `${path}.${randomUUID()}${draftSuffix}`;
   const { readable, controller } = createTarPacker();
   try {
     const saving = save(readable, draft, encrypt);

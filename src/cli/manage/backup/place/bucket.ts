@@ -10,7 +10,9 @@ import { createLargeObject, type LargeObject, type UploadState } from "../../../
 import type { Config } from "../../../../config/index.ts";
 import { errorCode, replaceFile } from "../../../../database/ownership/index.ts";
 import { CommandError, messageOf, UsageError } from "../../../commands/command-error.ts";
+import { draftSuffix } from "../archive/index.ts";
 import type { BackupPlace, MadeBackup } from "./backup-place.ts";
+import { removeLeftovers } from "./leftovers.ts";
 
 const Report = z.looseObject({
   tables: z.number(),
@@ -70,12 +72,14 @@ export function createBucketPlace({ bucketAccess, dataDir }: Config, address: st
 
     async write(make) {
       await mkdir(folder, { recursive: true, mode: 0o700 });
+      await removeLeftovers(folder, (name) => name.endsWith(draftSuffix));
       const earlier = await readWaiting(statePath);
+      if (earlier === undefined) {
+        // A process that was killed may have left a backup that it did not describe.
+        await rm(path, { force: true });
+      }
       await requireFree(object, { address, path, hasBackup: earlier !== undefined });
-      const waiting: Waiting = earlier ?? {
-        made: await remake(path, make),
-        made_at: new Date().toISOString(),
-      };
+      const waiting: Waiting = earlier ?? { made: await make(path), made_at: new Date().toISOString() };
       const save = (upload: UploadState | undefined) =>
         replaceFile(statePath, JSON.stringify({ ...waiting, upload }));
       await save(waiting.upload);
@@ -99,12 +103,6 @@ export function createBucketPlace({ bucketAccess, dataDir }: Config, address: st
       return object.read();
     },
   };
-}
-
-/** Also if a killed process left a file there that it did not complete. */
-async function remake<Made>(path: string, make: (path: string) => Promise<Made>): Promise<Made> {
-  await rm(path, { force: true });
-  return await make(path);
 }
 
 async function readWaiting(statePath: string): Promise<Waiting | undefined> {

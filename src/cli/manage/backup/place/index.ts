@@ -7,6 +7,8 @@ import { UsageError } from "../../../commands/command-error.ts";
 import type { BackupPlace } from "./backup-place.ts";
 import { createBucketPlace } from "./bucket.ts";
 
+export { removeLeftovers } from "./leftovers.ts";
+
 /** @throws UsageError for an address of a bucket that is not complete, or that can't be used. */
 export function openPlace(config: Config, place: string): BackupPlace {
   return place.startsWith("s3:") ? createBucketPlace(config, place) : createFilePlace(resolve(place));
