@@ -27,6 +27,11 @@ interface TestReport {
   }[];
 }
 
+interface TestRun extends TestReport {
+  /** Not 0 after an error outside any test too, which the report does not have. */
+  readonly exitCode: number;
+}
+
 interface TestFailure {
   readonly file: string;
   readonly test: string;
@@ -75,21 +80,23 @@ function chooseFiles(folder: string): readonly string[] {
     .sort();
 }
 
-async function runTests(folder: string, files: readonly string[]): Promise<TestReport> {
+async function runTests(folder: string, files: readonly string[]): Promise<TestRun> {
   console.log(`Running ${files.length} test files on ${engine}.`);
   const output = process.env.TEST_REPORT ?? join(folder, "report.json");
+  rmSync(output, { force: true });
   const tests = spawn("npx", ["vitest", "run", "--project", engine, "--silent=true", ...files], {
     cwd: folder,
     stdio: ["ignore", "ignore", "inherit"],
     env: { ...process.env, TEST_REPORT: output },
   });
-  await once(tests, "exit");
+  const [exitCode] = await once(tests, "exit");
   // As the JSON reporter of vitest writes it.
-  return JSON.parse(readFileSync(output, "utf8")) as TestReport;
+  const report = JSON.parse(readFileSync(output, "utf8")) as TestReport;
+  return { ...report, exitCode: exitCode ?? 1 };
 }
 
 /** Prints each failure, and returns the exit code. */
-function report({ testResults }: TestReport, folder: string): number {
+function report({ testResults, exitCode }: TestRun, folder: string): number {
   const failures = testResults.flatMap((result) => failuresOf(result, relative(folder, result.name)));
   const passed = testResults
     .flatMap(({ assertionResults }) => assertionResults)
@@ -102,7 +109,11 @@ function report({ testResults }: TestReport, folder: string): number {
   }
   const unexplained = failures.length - explained.length;
   console.log(`\n${passed} passed, ${unexplained} failed, ${explained.length} failed as expected`);
-  return unexplained > 0 || passed === 0 ? 1 : 0;
+  const isBroken = failures.length === 0 && exitCode !== 0;
+  if (isBroken) {
+    console.log(`The run ended with exit code ${exitCode}.`);
+  }
+  return unexplained > 0 || isBroken || passed === 0 ? 1 : 0;
 }
 
 function failuresOf(result: TestReport["testResults"][number], file: string): readonly TestFailure[] {
