@@ -64,6 +64,11 @@ test.each([
     "serve --log-level debug",
     "There is no option --log-level. Set the environment variable TIDINGS_LOG_LEVEL.",
   ],
+  ["serve --data-dir=", "--data-dir is empty. Run tidings serve --help."],
+  [
+    "backup file --recipient age1a --recipient age1b",
+    "--recipient is given more than once. Run tidings backup --help.",
+  ],
   ["serve --port", "Option '--port <value>' argument missing. Run tidings serve --help."],
   ["listen --port 1", "--port is an option of tidings serve, not of tidings listen."],
 ])("tidings %s exits with 2 and names what was probably meant", async (args, message) => {

@@ -100,7 +100,7 @@ test("the route answers to the folder's own key alone", async () => {
 test.each([
   [["--scopes", "everything"], /^tidings: There is no scope "everything"\. .*of: contacts:read/],
   [["--expires-in-days", "0"], /^tidings: --expires-in-days takes a whole number from 1 to 36500/],
-  [["--name", ""], /^tidings: --name takes 1 to 255 characters/],
+  [["--name", "x".repeat(256)], /^tidings: --name takes 1 to 255 characters/],
   [["--forward-to", "http://127.0.0.1"], /^tidings: --forward-to is an option of tidings listen/],
 ])("keys create %s is rejected", async (options, message) => {
   const { status, stdout, stderr } = await waitForExit(startProcess(["keys", "create", ...options], {}));

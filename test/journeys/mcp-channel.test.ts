@@ -233,7 +233,6 @@ describe("the program does not start", () => {
 
   test.each<[string, string[], RegExp]>([
     ["without a cohort", ["--channel"], noCohort],
-    ["with an empty cohort", ["--channel", "--cohort", ""], noCohort],
     [
       "with a cohort alone",
       ["--cohort", "coh_1"],

@@ -94,7 +94,7 @@ export function requireOptions<Name extends TextOption>(
 }
 
 /** The settings that options give, which take the place of the environment's. */
-export function settingsOf({ host, port, "data-dir": dataDir }: CommandOptions): SettingTexts {
-  const given = Object.entries({ HOST: host, PORT: port, TIDINGS_DATA_DIR: dataDir });
+export function settingsOf({ host, port, "data-dir": dataDir, on }: CommandOptions): SettingTexts {
+  const given = Object.entries({ HOST: host, PORT: port, TIDINGS_DATA_DIR: dataDir, DATABASE_URL: on });
   return Object.fromEntries(given.filter(([, value]) => value !== undefined));
 }

@@ -20,7 +20,7 @@ export interface FoundCommand {
   readonly args: readonly string[];
 }
 
-/** @throws UsageError if an option does not exist or has no value. */
+/** @throws UsageError if an option does not exist, has no value or an empty one, or has several. */
 export async function parseArguments(args: string[]): Promise<ParsedArguments> {
   const types = {
     ...optionTypes,
@@ -28,12 +28,33 @@ export async function parseArguments(args: string[]): Promise<ParsedArguments> {
     version: { type: "boolean", short: "v" },
   } as const;
   try {
-    const { values, positionals } = parseArgs({ args, allowPositionals: true, options: types });
+    const parsed = parseArgs({ args, allowPositionals: true, options: types, tokens: true });
+    const { values, positionals, tokens } = parsed;
+    requireOneValue(tokens.filter((token) => token.kind === "option"));
     const { help = false, version = false, ...options } = values;
     // parseArgs has checked the names and types.
     return { words: positionals, options: options as CommandOptions, wantsHelp: help, wantsVersion: version };
   } catch (error) {
     throw new UsageError(await explain(error, args), { cause: error });
+  }
+}
+
+interface GivenOption {
+  readonly name: string;
+  /** Undefined for a flag. */
+  readonly value?: string | undefined;
+}
+
+/** `parseArgs` accepts an empty value, which selects the default, and takes the last of several. */
+function requireOneValue(given: readonly GivenOption[]): void {
+  const withValue = given.filter(({ value }) => value !== undefined);
+  for (const [place, { name, value }] of withValue.entries()) {
+    if (value?.trim() === "") {
+      throw new Error(`--${name} is empty`);
+    }
+    if (withValue.findIndex((other) => other.name === name) < place) {
+      throw new Error(`--${name} is given more than once`);
+    }
   }
 }
 

@@ -30,13 +30,13 @@ interface PlannedMigration {
 /** @throws Error without DATABASE_URL or `--on`, and if a newer version wrote the database. */
 export async function runUpgrade(options: CommandOptions): Promise<void> {
   const { config } = readConfig(undefined, settingsOf(options));
-  const url = options.on ?? config.databaseUrl;
+  const { databaseUrl: url, dataDir } = config;
   if (url === undefined) {
     throw new Error(
       "The embedded database is migrated when the service starts. Set DATABASE_URL, or name a database with --on.",
     );
   }
-  await using database = await openDatabase({ url, dataDir: config.dataDir, poolSize: 2, log: silentLog });
+  await using database = await openDatabase({ url, dataDir, poolSize: 2, log: silentLog });
   const { pending, unknown } = await readMigrationState(database.queries);
   if (unknown[0] !== undefined) {
     throw new Error(
