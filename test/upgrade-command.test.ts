@@ -5,6 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { locksOf } from "../src/cli/manage/statement-locks.ts";
+import { createPostgresTarget } from "./support/backups.ts";
 import { runCommand } from "./support/command.ts";
 import type { TestDatabase } from "./support/database.ts";
 import { connectTo } from "./support/postgres.ts";
@@ -32,6 +33,16 @@ describe("the database of an earlier version", () => {
     expect((await upgrade("--check")).stdout).toBe(stdout);
   });
 
+  test("is not migrated by a command that reads", async () => {
+    const { status, stderr } = await runCommand(["keys", "list"], earlier.env);
+    expect({ status, stderr }).toEqual({
+      status: 1,
+      stderr:
+        "tidings: This version has migrations that have not run on this database, such as 0048-plans. Run tidings upgrade first, or use the version of the service.\n",
+    });
+    expect((await upgrade("--check")).stdout).toMatch(/^0048-plans\n/);
+  });
+
   test("is migrated once, with the time of each migration; after it a check has nothing to show", async () => {
     const { stdout } = await upgrade("--on", earlier.env.DATABASE_URL ?? "");
     expect(stdout).toMatch(/^0048-plans {2}\d+\.\d\d s\n0049-acts {2}/);
@@ -45,6 +56,29 @@ describe("the database of an earlier version", () => {
     const { status, stderr } = await upgrade("--check");
     expect([status, stderr]).toEqual([1, expect.stringContaining("has the migration 9999-later")]);
   });
+});
+
+test("an empty database stays empty after a command that reads", async () => {
+  await using target = (await createPostgresTarget()) ?? expect.fail("There is no server.");
+  const { status, stderr } = await runCommand(["keys", "list"], target.env);
+  expect({ status, stderr }).toEqual({
+    status: 1,
+    stderr:
+      "tidings: No service was started on this database yet. Set DATABASE_URL to the service's, or run tidings serve.\n",
+  });
+  await using client = await connectTo(target.env.DATABASE_URL ?? "");
+  const tables = await client.query(
+    "select relname from pg_class where relnamespace = 'public'::regnamespace",
+  );
+  expect(tables).toEqual([]);
+});
+
+test("what --on names must be the address of a database", async () => {
+  const { status, stderr } = await runCommand(["upgrade", "--on", "tidings"]);
+  expect([status, stderr]).toEqual([
+    1,
+    "tidings: DATABASE_URL takes a PostgreSQL address, for example postgres://user@host:5432/name.\n",
+  ]);
 });
 
 test("the embedded database is left to the start of the service", async () => {

@@ -13,7 +13,7 @@ import { CommandError, describeField, UsageError } from "../commands/command-err
 import { type CommandOptions, settingsOf } from "../commands/options.ts";
 import { type DataFolder, openDataFolder } from "../data-folder/data-folder.ts";
 import { describeFirstStart } from "../data-folder/first-start.ts";
-import { createLazyLog } from "../lazy-log.ts";
+import { createLazyLog, silentLog } from "../lazy-log.ts";
 
 /** The same as in `platform/operations/operator/machine-route.ts`, which would load the service. */
 const commandsPath = "/data-folder/commands/";
@@ -42,6 +42,7 @@ export async function withService<Result>(
     throw new Error("This command works on the machine of the service: unset TIDINGS_BASE_URL.");
   }
   requireStarted(config);
+  await requireMigrated(config);
   // Imported here because it loads the whole service, which the bundle that only forwards does not contain.
   const { openInstance } = await import("../data-folder/instance.ts");
   const folder = await openDataFolder(config.dataDir);
@@ -89,6 +90,34 @@ export function requireStarted({ databaseUrl, dataDir }: Config): void {
   if (databaseUrl === undefined && !existsSync(join(dataDir, "database"))) {
     throw new Error(
       `No service was started in ${dataDir} yet. Set TIDINGS_DATA_DIR to its folder, or run tidings serve.`,
+    );
+  }
+}
+
+/**
+ * @throws if no service was started on PostgreSQL, where the command would create an organization, or if
+ *   migrations are pending, which it would run.
+ */
+async function requireMigrated(config: Config): Promise<void> {
+  const { databaseUrl: url, dataDir, databaseStartWaitMs: waitMs } = config;
+  if (url === undefined) {
+    return;
+  }
+  // Imported here because the bundle that only forwards does not contain the database.
+  const [{ openDatabase }, { readMigrationState }] = await Promise.all([
+    import("../../database/connect.ts"),
+    import("../../database/migrate.ts"),
+  ]);
+  await using database = await openDatabase({ url, dataDir, poolSize: 1, waitMs, log: silentLog });
+  const { pending } = await readMigrationState(database.queries);
+  if (pending.includes("0001-foundation")) {
+    throw new Error(
+      "No service was started on this database yet. Set DATABASE_URL to the service's, or run tidings serve.",
+    );
+  }
+  if (pending.length > 0) {
+    throw new Error(
+      `This version has migrations that have not run on this database, such as ${pending[0]}. Run tidings upgrade first, or use the version of the service.`,
     );
   }
 }
