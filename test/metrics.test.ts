@@ -2,7 +2,8 @@
 import { randomUUID } from "node:crypto";
 import { connect } from "node:net";
 import { sql } from "kysely";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
+import { openTelemetry } from "../src/adapters/telemetry/index.ts";
 import { metricCatalogue } from "../src/adapters/telemetry/metric-catalogue.ts";
 import { version } from "../src/cli/version.ts";
 import { retryDelaysMs } from "../src/platform/automation/webhooks/schedule.ts";
@@ -155,6 +156,29 @@ test("waiting and dead-letter jobs are counted in the database; jobs of suspende
   expect(metrics.get('tidings_jobs_waiting{group="channel",priority="bulk",when="due"}')).toBe(1);
   expect(metrics.get('tidings_jobs_oldest_due_seconds{group="channel",priority="bulk"}')).toBe(600);
   expect(metrics.get('tidings_jobs_dead{name="message.deliver"}')).toBe(1);
+});
+
+test("while the database is away, the values that are read from it are missing", async () => {
+  const lane = { group: "channel", isBulk: false, due: 2, later: 3, oldestSeconds: 90 };
+  const gauges = vi
+    .fn()
+    .mockResolvedValueOnce({ lanes: [lane], deadLetters: [{ name: "message.deliver", count: 1 }] })
+    .mockRejectedValueOnce(new Error("There is no connection."));
+  const telemetry = await openTelemetry({ isScraped: true, collector: undefined, version: "1" });
+  const pool = { inUse: 0, waiting: 0, statements: 0, waits: 0 };
+  const read = telemetry.scrape?.({ gauges, pool: () => pool, machineAheadMs: () => undefined });
+  const shared = /^tidings_(?:database_up|jobs_\w+)(?:\{.*\})? .*$/gm;
+  const clock = vi.spyOn(performance, "now").mockReturnValue(0);
+  expect((await read?.())?.match(shared)).toEqual([
+    'tidings_jobs_waiting{group="channel",priority="normal",when="due"} 2',
+    'tidings_jobs_waiting{group="channel",priority="normal",when="later"} 3',
+    'tidings_jobs_oldest_due_seconds{group="channel",priority="normal"} 90',
+    'tidings_jobs_dead{name="message.deliver"} 1',
+    "tidings_database_up 1",
+  ]);
+  // What was read is used for 5 seconds.
+  clock.mockReturnValue(6_000);
+  expect((await read?.())?.match(shared)).toEqual(["tidings_database_up 0"]);
 });
 
 test("a webhook delivery that is not tried again is counted once as failed", async () => {

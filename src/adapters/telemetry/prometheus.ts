@@ -86,9 +86,6 @@ function createScrape(registry: Registry, sources: GaugeSources): () => Promise<
   const read = cacheGauges(sources.gauges);
 
   const set = ({ lanes, deadLetters }: Gauges) => {
-    for (const each of [waiting, oldest, dead]) {
-      each.reset();
-    }
     for (const { group, isBulk, due, later, oldestSeconds } of lanes) {
       const priority = isBulk ? "bulk" : "normal";
       waiting.set({ group, priority, when: "due" }, due);
@@ -102,6 +99,9 @@ function createScrape(registry: Registry, sources: GaugeSources): () => Promise<
   return async () => {
     const gauges = await read();
     isUp.set({}, gauges ? 1 : 0);
+    for (const each of [waiting, oldest, dead]) {
+      each.reset();
+    }
     if (gauges) {
       set(gauges);
     }
