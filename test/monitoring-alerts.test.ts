@@ -80,6 +80,8 @@ const cases: Readonly<Record<string, AlertCase>> = {
       [`tidings_http_requests_total{${a},operation="send_message",status="5xx"}`]: "0+10x100",
       // Health checks hide no errors.
       [`tidings_http_requests_total{${a},operation="/readyz",status="2xx"}`]: "0+900x100",
+      // Nor do the requests over MCP, which are counted as their operations too.
+      [`tidings_http_requests_total{${a},operation="/mcp",status="2xx"}`]: "0+100x100",
     },
     silent: {
       [`tidings_http_requests_total{${a},operation="send_message",status="2xx"}`]: "0+90x100",
@@ -90,17 +92,19 @@ const cases: Readonly<Record<string, AlertCase>> = {
   },
   TidingsRequestsSlow: {
     fires: {
-      [`tidings_http_request_duration_seconds_bucket{${a},operation="send_message",le="1"}`]: "0+90x100",
-      [`tidings_http_request_duration_seconds_bucket{${a},operation="send_message",le="2.5"}`]: "0+100x100",
-      [`tidings_http_request_duration_seconds_bucket{${a},operation="send_message",le="+Inf"}`]: "0+100x100",
+      [`tidings_http_request_duration_seconds_bucket{${a},operation="list_contacts",le="1"}`]: "0+90x100",
+      [`tidings_http_request_duration_seconds_bucket{${a},operation="list_contacts",le="2.5"}`]: "0+100x100",
+      [`tidings_http_request_duration_seconds_bucket{${a},operation="list_contacts",le="+Inf"}`]: "0+100x100",
     },
     // Only calls that wait are slow.
     silent: {
-      [`tidings_http_request_duration_seconds_bucket{${a},operation="send_message",le="1"}`]: "0+100x100",
-      [`tidings_http_request_duration_seconds_bucket{${a},operation="send_message",le="+Inf"}`]: "0+100x100",
+      [`tidings_http_request_duration_seconds_bucket{${a},operation="list_contacts",le="1"}`]: "0+100x100",
+      [`tidings_http_request_duration_seconds_bucket{${a},operation="list_contacts",le="+Inf"}`]: "0+100x100",
       [`tidings_http_request_duration_seconds_bucket{${a},operation="wait_for_message",le="1"}`]: "0x100",
       [`tidings_http_request_duration_seconds_bucket{${a},operation="wait_for_message",le="+Inf"}`]:
         "0+100x100",
+      [`tidings_http_request_duration_seconds_bucket{${a},operation="send_message",le="1"}`]: "0x100",
+      [`tidings_http_request_duration_seconds_bucket{${a},operation="send_message",le="+Inf"}`]: "0+100x100",
       [`tidings_http_request_duration_seconds_bucket{${a},operation="/mcp",le="1"}`]: "0x100",
       [`tidings_http_request_duration_seconds_bucket{${a},operation="/mcp",le="+Inf"}`]: "0+100x100",
     },

@@ -77,7 +77,8 @@ function placePanels(): readonly object[] {
   });
 }
 
-function renderPanel(id: number, { title, description, queries, unit, isFigure }: Panel, gridPos: Position) {
+function renderPanel(id: number, panel: Panel, gridPos: Position) {
+  const { title, description, queries, unit, isFigure, isSigned } = panel;
   return {
     id,
     type: isFigure ? "stat" : "timeseries",
@@ -86,7 +87,11 @@ function renderPanel(id: number, { title, description, queries, unit, isFigure }
     datasource,
     gridPos,
     fieldConfig: {
-      defaults: { unit: unit ?? "short", min: 0, ...(isFigure ? {} : { custom: { fillOpacity: 10 } }) },
+      defaults: {
+        unit: unit ?? "short",
+        ...(isSigned ? {} : { min: 0 }),
+        ...(isFigure ? {} : { custom: { fillOpacity: 10 } }),
+      },
       overrides: [],
     },
     options: isFigure

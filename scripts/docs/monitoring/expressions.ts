@@ -9,6 +9,7 @@ import {
   metricCatalogue,
   metricPrefix,
 } from "../../../src/adapters/telemetry/metric-catalogue.ts";
+import type { RecordingRule } from "./recording-rules.ts";
 
 interface KnownMetric {
   /** As in the catalogue; undefined for labels that are not checked. */
@@ -52,23 +53,40 @@ interface Selector {
 
 /**
  * What is wrong with the names of the expression; empty if nothing is.
- * @param recorded the names of recording rules, which may be used like metrics.
+ * @param rules the recording rules, whose names may be used like metrics.
  */
-export function findUnknownSeries(expression: string, recorded: ReadonlySet<string>): readonly string[] {
-  return selectorsIn(expression).flatMap(({ metric, matchers }) => {
-    if (recorded.has(metric)) {
-      return [];
-    }
-    const found = known.get(metric);
-    return found ? findUnknownLabels(metric, found, matchers) : [`there is no metric ${metric}`];
+export function findUnknownSeries(expression: string, rules: readonly RecordingRule[]): readonly string[] {
+  const recorded = new Map(rules.map(({ record, expr }) => [record, readRecorded(expr)]));
+  const selected = selectorsIn(expression).map((one) => {
+    return { ...one, found: known.get(one.metric) ?? recorded.get(one.metric) };
   });
+  const problems = selected.flatMap(({ metric, matchers, found }) =>
+    found ? findUnknownLabels(metric, found, matchers) : [`there is no metric ${metric}`],
+  );
+  const labelSets = selected.map(({ found }) => found?.labels);
+  const ungrouped = labelsIn(expression).filter(
+    (label) => !addedLabels.has(label) && labelSets.every((labels) => labels && !(label in labels)),
+  );
+  return [...problems, ...ungrouped.map((label) => `no metric has the label ${label}`)];
+}
+
+/** The series that a recording rule makes: they have the labels by which it groups. */
+function readRecorded(expr: string): KnownMetric {
+  const grouped = new Set(labelsIn(expr));
+  const labels = selectorsIn(expr).flatMap(({ metric }) => Object.entries(known.get(metric)?.labels ?? {}));
+  return { labels: Object.fromEntries(labels.filter(([label]) => grouped.has(label))) };
+}
+
+/** What stands after the words that name labels: `sum by (channel) (…)`. */
+const grouping = /\b(?:by|without|on|ignoring|group_left|group_right)\s*\(([^)]*)\)/g;
+
+/** The labels by which an expression groups or joins series. */
+function labelsIn(expression: string): readonly string[] {
+  return Array.from(expression.matchAll(grouping)).flatMap(([, list = ""]) => list.match(/\w+/g) ?? []);
 }
 
 export function selectorsIn(expression: string): readonly Selector[] {
-  const withoutGrouping = expression.replace(
-    /\b(?:by|without|on|ignoring|group_left|group_right)\s*\([^)]*\)/g,
-    " ",
-  );
+  const withoutGrouping = expression.replace(grouping, " ");
   return Array.from(withoutGrouping.matchAll(selector), ([, metric, matchers = ""]) => ({ metric, matchers }))
     .filter((found): found is Selector => found.metric !== undefined)
     .filter(({ metric }) => !operators.has(metric));

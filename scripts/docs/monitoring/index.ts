@@ -17,9 +17,8 @@ const files: Readonly<Record<string, string>> = {
   "tidings-dashboard.json": dashboardFile(),
 };
 
-const recorded = new Set(recordingRules.map(({ record }) => record));
 const unknown = expressions.flatMap((expr) =>
-  findUnknownSeries(expr, recorded).map((problem) => `${problem}: ${expr}`),
+  findUnknownSeries(expr, recordingRules).map((problem) => `${problem}: ${expr}`),
 );
 if (unknown.length > 0) {
   throw new Error(unknown.join("\n"));

@@ -6,6 +6,8 @@ export interface Panel {
   readonly queries: Readonly<Record<string, string>>;
   /** A unit of Grafana; default: a plain number. */
   readonly unit?: string;
+  /** Whether values may be below 0. */
+  readonly isSigned?: true;
   /** One figure in place of a curve. */
   readonly isFigure?: true;
   readonly description?: string;
@@ -36,7 +38,8 @@ const overview: PanelRow = {
     },
     {
       title: "Requests",
-      queries: { "": total("tidings_http_requests_total") },
+      // A call over MCP is counted as its operation too.
+      queries: { "": total("tidings_http_requests_total", 'operation!="/mcp"') },
       unit: "reqps",
       isFigure: true,
     },
@@ -245,6 +248,7 @@ const database: PanelRow = {
     {
       title: "Difference to the clock of the database",
       queries: { "{{instance}}": of("tidings_clock_difference_seconds") },
+      isSigned: true,
       unit: "s",
     },
   ],

@@ -6,13 +6,17 @@ export interface RecordingRule {
   readonly expr: string;
 }
 
+/** Inputs with which a caller chooses how long the request waits for an event. */
+const waitFields = ["wait_seconds", "timeout_seconds"];
+
 /**
  * Operations whose duration says nothing about this service, because they wait for an event, a client or
  * another server; and routes, such as streams, which are no operations.
  */
 const unmeasured = Object.entries(operationsOf())
   .filter(
-    ([name, { effect }]) => effect === "outward" || effect === "streamed" || name.startsWith("wait_for_"),
+    ([, { effect, input }]) =>
+      effect === "outward" || effect === "streamed" || waitFields.some((field) => field in input.shape),
   )
   .map(([name]) => name);
 
@@ -21,6 +25,9 @@ const measured = `operation!~"${[...unmeasured, "/.*"].join("|")}"`;
 /** Requests of clients: many answered health checks would hide errors. */
 const ofClients = 'operation!~"/healthz|/drainz|/readyz|/metrics"';
 
+/** A call over MCP is counted as its operation too, unless the service answered 5xx before it. */
+const countedTwice = 'operation="/mcp",status!="5xx"';
+
 export const recordingRules: readonly RecordingRule[] = [
   {
     record: "tidings:http_requests:rate5m",
@@ -28,7 +35,7 @@ export const recordingRules: readonly RecordingRule[] = [
   },
   {
     record: "tidings:http_errors:ratio5m",
-    expr: `(sum(rate(tidings_http_requests_total{${ofClients},status="5xx"}[5m])) or vector(0)) / sum(rate(tidings_http_requests_total{${ofClients}}[5m]))`,
+    expr: `(sum(rate(tidings_http_requests_total{${ofClients},status="5xx"}[5m])) or vector(0)) / (sum(rate(tidings_http_requests_total{${ofClients}}[5m])) - (sum(rate(tidings_http_requests_total{${countedTwice}}[5m])) or vector(0)))`,
   },
   {
     record: "tidings:http_request_duration_seconds:p95_5m",
