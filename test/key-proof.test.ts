@@ -17,8 +17,8 @@ beforeEach(() => {
   vi.spyOn(console, "error").mockImplementation(warn);
 });
 
-function verifierFor(credential: string) {
-  return createVerifier({ path: "/data", credential: async () => credential });
+function verifierFor(credential: string | undefined) {
+  return createVerifier({ path: "/data", storedCredential: async () => credential });
 }
 
 /** A proof, written from the description of the protocol alone. */
@@ -33,6 +33,10 @@ describe("a running app", () => {
   test("proves that it has the key", async () => {
     expect(await verifierFor(key)(app.address)).toBe(app.address);
     expect(warn).not.toHaveBeenCalled();
+  });
+
+  test("proves nothing to a folder without a key", async () => {
+    expect(await verifierFor(undefined)(app.address)).toBeUndefined();
   });
 
   test("does not prove that it has another key", async () => {

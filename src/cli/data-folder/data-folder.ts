@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { access, constants, mkdir, readFile, realpath } from "node:fs/promises";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import {
   type ClaimOptions,
   claim,
@@ -43,11 +43,19 @@ export async function openDataFolder(dir: string): Promise<DataFolder> {
       { cause },
     );
   }
-  const path = await realpath(dir);
+  return toDataFolder(await realpath(dir));
+}
+
+/** As `openDataFolder`, but a missing folder stays missing: it has no owner and no key. */
+export async function findDataFolder(dir: string): Promise<DataFolder> {
+  return existsSync(dir) ? await openDataFolder(dir) : toDataFolder(resolve(dir));
+}
+
+function toDataFolder(path: string): DataFolder {
   return {
     path,
     claim: (options) => claim(path, options),
-    owner: () => readOwner(path),
+    owner: async () => (existsSync(path) ? readOwner(path) : undefined),
     waitForOwnerEnd: (signal) => waitForOwnerEnd(path, signal),
     credential: () => readCredential(path),
     storedCredential: async () => (existsSync(join(path, "credential")) ? readCredential(path) : undefined),

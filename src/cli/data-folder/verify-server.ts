@@ -15,7 +15,10 @@ import { proofPath, signNonce } from "./key-proof.ts";
 export type Verifier = (address: string) => Promise<string | undefined>;
 
 /** Prints one line on stderr if a program does not prove itself. */
-export function createVerifier({ path, credential }: Pick<DataFolder, "path" | "credential">): Verifier {
+export function createVerifier({
+  path,
+  storedCredential,
+}: Pick<DataFolder, "path" | "storedCredential">): Verifier {
   const proven = new Map<string, string>();
   let reported: string | undefined;
 
@@ -24,7 +27,9 @@ export function createVerifier({ path, credential }: Pick<DataFolder, "path" | "
     if (known !== undefined) {
       return known;
     }
-    const outcome = await challenge(address, await credential());
+    // Without a key in the folder no server has it: none proves that it has a random one.
+    const key = (await storedCredential()) ?? randomBytes(32).toString("base64url");
+    const outcome = await challenge(address, key);
     if (outcome === "unproven" && reported !== address) {
       reported = address;
       console.error(describeUnproven(address, path));

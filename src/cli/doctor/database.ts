@@ -93,8 +93,10 @@ async function checkPostgres(
     })`
       select
         current_setting('server_version') as version,
-        current_setting('max_connections')::integer as max_connections,
-        (select count(*)::integer from pg_stat_activity where backend_type = 'client backend') as used,
+        (current_setting('max_connections')::integer
+          - current_setting('superuser_reserved_connections')::integer) as max_connections,
+        -- pg_stat_activity has no types of the sessions of other users, unless the role may read all statistics.
+        (select sum(numbackends)::integer from pg_stat_database) as used,
         (extract(epoch from clock_timestamp()) * 1000)::double precision as ms
     `.execute(opened.queries);
     const [row] = rows;

@@ -1,8 +1,9 @@
 /** `tidings doctor`: checks the settings, this machine, the database and the running service. */
 import { ConfigError, readConfig } from "../../config/index.ts";
+import { createToolFilters, ToolFilterError, tools } from "../../mcp/tool-list/index.ts";
 import { type CommandOptions, settingsOf } from "../commands/options.ts";
 import { print } from "../commands/print.ts";
-import { openDataFolder } from "../data-folder/data-folder.ts";
+import { findDataFolder } from "../data-folder/data-folder.ts";
 import { checkDatabase } from "./database.ts";
 import { checkErasures } from "./erasures.ts";
 import { about, type Finding } from "./finding.ts";
@@ -23,12 +24,14 @@ async function checkSettings(options: CommandOptions): Promise<readonly Finding[
   const { ok, warning, problem } = about("setting");
   try {
     const { config, warnings } = readConfig(undefined, settingsOf(options));
+    // The start checks the names of tools after the other settings.
+    createToolFilters(tools, config.toolFilter);
     const doubtful = warnings.map(({ message, fix }) => warning(message, fix));
     const settings = doubtful.length > 0 ? doubtful : [ok("All settings are valid.")];
     if (config.upstream) {
       return [...settings, ...(await checkService(config))];
     }
-    const folder = await openDataFolder(config.dataDir);
+    const folder = await findDataFolder(config.dataDir);
     const disk = await checkDisk(folder.path);
     const { findings, processes } = await checkDatabase(config, folder, options.deep === true);
     const erasures = await checkErasures(config);
@@ -42,7 +45,7 @@ async function checkSettings(options: CommandOptions): Promise<readonly Finding[
       ...(await checkService(config, { processes })),
     ];
   } catch (error) {
-    if (!(error instanceof ConfigError)) {
+    if (!(error instanceof ConfigError || error instanceof ToolFilterError)) {
       throw error;
     }
     const fix = "Correct it. tidings help settings has all settings.";

@@ -1,7 +1,9 @@
 /** Checks of this machine: the version of Node, the disk, and the port. */
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { statfs } from "node:fs/promises";
 import { createServer } from "node:net";
+import { dirname } from "node:path";
 import type { Config } from "../../config/index.ts";
 import { toAddress } from "../address.ts";
 import type { DataFolder } from "../data-folder/data-folder.ts";
@@ -27,8 +29,13 @@ const megabyte = 1_000_000;
 const freeMegabytes = { problem: 200, warning: 2_000 };
 
 export async function checkDisk(path: string): Promise<Finding> {
-  const { bavail, bsize } = await statfs(path);
+  const { bavail, bsize } = await statfs(nearestFolder(path));
   return describeDisk(path, (bavail * bsize) / megabyte);
+}
+
+/** The folder, or while it is missing the nearest one above it, on whose disk it will be. */
+function nearestFolder(path: string): string {
+  return existsSync(path) ? path : nearestFolder(dirname(path));
 }
 
 export function describeDisk(path: string, megabytes: number): Finding {

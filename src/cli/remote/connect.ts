@@ -4,7 +4,7 @@ import { type Config, readConfig } from "../../config/index.ts";
 import { toAddress } from "../address.ts";
 import { CommandError, describeField, UsageError } from "../commands/command-error.ts";
 import { type CommandOptions, settingsOf } from "../commands/options.ts";
-import { openDataFolder } from "../data-folder/data-folder.ts";
+import { findDataFolder } from "../data-folder/data-folder.ts";
 import { createVerifier } from "../data-folder/verify-server.ts";
 import { version } from "../version.ts";
 
@@ -26,7 +26,7 @@ export async function connectToService(config: Config, command: string): Promise
   if (upstream) {
     return { client: createClient({ ...settings, ...upstream }), description: upstream.baseUrl };
   }
-  const folder = await openDataFolder(dataDir);
+  const folder = await findDataFolder(dataDir);
   const verify = createVerifier(folder);
   const defaultUrl = toAddress(host, port);
   const client = createClient({
