@@ -1,6 +1,6 @@
 /** Damaged folders of the embedded database: each damage is named, with the way back. */
-import { copyFile, cp, rename, rm, truncate, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { copyFile, cp, readdir, rename, rm, rmdir, truncate, writeFile } from "node:fs/promises";
+import { join, relative } from "node:path";
 import { expect, test } from "vitest";
 import { openDatabase } from "../src/database/connect.ts";
 import { silentLog } from "./support/app.ts";
@@ -36,6 +36,14 @@ const damages: Readonly<Record<string, readonly [Damage, string]>> = {
     (folder) => rm(join(folder, "global/pg_control")),
     "The file global/pg_control is missing.",
   ],
+  "missing settings": [
+    (folder) => rm(join(folder, "postgresql.conf")),
+    "The file postgresql.conf is missing.",
+  ],
+  "missing rules of access": [
+    (folder) => rm(join(folder, "pg_hba.conf")),
+    "The file pg_hba.conf is missing.",
+  ],
   "a cut control file": [
     (folder) => truncate(join(folder, "global/pg_control"), 4_096),
     "The file global/pg_control has 4096 bytes and should have 8192.",
@@ -66,6 +74,25 @@ test("each damage of the files is found at the start and by the doctor, and undo
     expect([name, doctor.stdout]).toEqual([name, expect.stringContaining(message)]);
     expect(doctor.status).toBe(1);
   }
+  await (await open(folder.path))[Symbol.asyncDispose]();
+}, 180_000);
+
+test("a copy without the empty folders opens", async () => {
+  await using folder = await createFolder();
+  await (await open(folder.path))[Symbol.asyncDispose]();
+  const database = join(folder.path, "database");
+  const folders = (await readdir(database, { recursive: true, withFileTypes: true })).filter((entry) =>
+    entry.isDirectory(),
+  );
+  const empty: string[] = [];
+  for (const { parentPath, name } of folders) {
+    const path = join(parentPath, name);
+    if ((await readdir(path)).length === 0) {
+      empty.push(relative(database, path));
+      await rmdir(path);
+    }
+  }
+  expect(empty).toEqual(expect.arrayContaining(["pg_commit_ts", "pg_notify", "pg_replslot", "pg_twophase"]));
   await (await open(folder.path))[Symbol.asyncDispose]();
 }, 180_000);
 

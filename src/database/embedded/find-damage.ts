@@ -1,5 +1,5 @@
-/** Finds damage of an embedded database that can be seen before the engine opens it. */
-import { readdir, readFile, stat } from "node:fs/promises";
+/** Finds damage of an embedded database before the engine opens it, and makes the empty folders it needs. */
+import { mkdir, readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { errorCode } from "../ownership/index.ts";
 
@@ -9,10 +9,15 @@ const engineVersion = "18";
 /** Folders without which the engine aborts or loses what was committed. */
 const neededFolders = ["base", "global", "pg_wal", "pg_xact", "pg_multixact"];
 
-/** Files with their only length in bytes. */
-const fixedFiles = new Map([
+/** Folders that the engine needs too, and that are empty while it does not run. */
+const emptyFolders = ["pg_commit_ts", "pg_notify", "pg_replslot", "pg_twophase"];
+
+/** Files that the engine needs, with their length in bytes if it is always the same. */
+const neededFiles = new Map([
   ["global/pg_control", 8_192],
   ["global/pg_filenode.map", 524],
+  ["postgresql.conf", undefined],
+  ["pg_hba.conf", undefined],
 ]);
 
 /** The first damage, as a sentence; undefined for an intact, a new or an empty folder. */
@@ -25,8 +30,16 @@ export async function findDamage(data: string): Promise<string | undefined> {
   return (
     (await findOtherVersion(data)) ??
     (missing === undefined ? undefined : `The folder ${missing} is missing.`) ??
-    (await findCutFile(data))
+    (await findDamagedFile(data))
   );
+}
+
+/** Makes the empty folders of a database, which some copies leave out, such as those of git. */
+export async function restoreEmptyFolders(data: string): Promise<void> {
+  // A new folder stays empty: the engine fills it.
+  if ((await readdir(data).catch(emptyIfMissing)).length > 0) {
+    await Promise.all(emptyFolders.map((name) => mkdir(join(data, name), { recursive: true, mode: 0o700 })));
+  }
 }
 
 /** What to do about a damaged database. */
@@ -44,13 +57,13 @@ async function findOtherVersion(data: string): Promise<string | undefined> {
     : `It has the version ${JSON.stringify(text.slice(0, 20))}, and this version of Tidings reads ${engineVersion}.`;
 }
 
-async function findCutFile(data: string): Promise<string | undefined> {
-  for (const [name, bytes] of fixedFiles) {
+async function findDamagedFile(data: string): Promise<string | undefined> {
+  for (const [name, bytes] of neededFiles) {
     const file = await stat(join(data, name)).catch(undefinedIfMissing);
     if (file === undefined) {
       return `The file ${name} is missing.`;
     }
-    if (file.size !== bytes) {
+    if (bytes !== undefined && file.size !== bytes) {
       return `The file ${name} has ${file.size} bytes and should have ${bytes}.`;
     }
   }

@@ -9,7 +9,7 @@ import type pg from "pg";
 import { claimOrFail, type Ownership } from "../ownership/index.ts";
 import { archiveName } from "./archive-name.ts";
 import type { ThreadSettings } from "./embedded-worker.ts";
-import { damageAdvice, findDamage } from "./find-damage.ts";
+import { damageAdvice, findDamage, restoreEmptyFolders } from "./find-damage.ts";
 import { exitedThreadId, PortStream } from "./port-stream.ts";
 
 export { damageAdvice, findDamage } from "./find-damage.ts";
@@ -83,6 +83,7 @@ async function start(
   if (damage !== undefined) {
     throw new Error(`The database in ${data} is damaged. ${damage} ${damageAdvice}`);
   }
+  await restoreEmptyFolders(data);
   const archive = fileURLToPath(new URL(archiveName(), import.meta.url));
   const thread = startThread({ data, archive: startsEmpty ? undefined : archive, hasPageTools });
   lost.addEventListener("abort", () => void thread.terminate());
