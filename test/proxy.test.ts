@@ -1,6 +1,7 @@
 /** A process that follows the owner of a data folder forwards requests to the owner, and nowhere else. */
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { promisify } from "node:util";
 import { afterEach, describe, expect, test } from "vitest";
 import { closeProxy, createProxy } from "../src/cli/serve/proxy/index.ts";
 import { contacts } from "../tools/contacts.ts";
@@ -130,6 +131,22 @@ describe("the body of a request", () => {
     const body = expect.stringContaining('"code":"body_too_large"');
     expect(await sendRaw(await startProxy(), lines)).toMatchObject({ status: 413, body });
   });
+});
+
+test("a request whose client is gone is not sent again", async () => {
+  await using owner = await startUpstream(["hang"]);
+  const port = await startProxy({ to: owner.url });
+  const leaving = new AbortController();
+  const running = fetch(`http://127.0.0.1:${port}/first`, { signal: leaving.signal });
+  running.catch(() => undefined); // awaited below
+  await expect.poll(() => owner.requests).toHaveLength(1);
+  leaving.abort();
+  await expect(running).rejects.toThrow("aborted");
+  const connections = promisify(lastServer().getConnections.bind(lastServer()));
+  await expect.poll(connections).toBe(0);
+  owner.respond = () => ({});
+  await fetch(`http://127.0.0.1:${port}/second`);
+  expect(owner.requests.map(({ path }) => path)).toEqual(["/first", "/second"]);
 });
 
 describe("headers", () => {

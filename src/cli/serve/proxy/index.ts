@@ -80,7 +80,12 @@ export function createProxy({ address, bodyLimit, trustedProxies = [], stopping 
     const request = { method, path, headers: { ...passedOn, ...framingOf(body, passedOn) }, body };
     for (let number = 1; ; number += 1) {
       try {
-        return await forwardOnce(await address(), request, { response, stopping });
+        const origin = await address();
+        if (response.destroyed) {
+          // The client is gone, so no event would end a request to the owner any more.
+          return;
+        }
+        return await forwardOnce(origin, request, { response, stopping });
       } catch (error) {
         if (number === maxAttempts || response.headersSent || !isRepeatable(request, error)) {
           throw fail("unavailable", { reason: "its owner ended; try again.", retry_after: 1 }, error);
