@@ -123,6 +123,13 @@ describe("restart", () => {
     expect(await restart([port, 1], "1")).toEqual({ code: 1, calls: [`restart tidings@${port}`] });
   });
 
+  test("ends after the given time if a process accepts connections and does not answer", async () => {
+    await using one = await startUpstream(["hang"]);
+    const port = Number(new URL(one.url).port);
+    expect(await restart([port, 1], "1")).toEqual({ code: 1, calls: [`restart tidings@${port}`] });
+    expect(one.requests).toHaveLength(1);
+  });
+
   test("needs a port", async () => {
     expect(await runProgram("deploy/restart", [])).toEqual({
       code: 2,
