@@ -2,7 +2,7 @@
  * Traces: one from a tool call to the channel, continued from the caller's, and without
  * delays by the collector.
  */
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { simulatorCapabilities } from "../src/adapters/channel/capabilities.ts";
 import { createRazorpay } from "../src/adapters/payments/razorpay/index.ts";
 import { createInstruments, openTelemetry } from "../src/adapters/telemetry/index.ts";
@@ -51,6 +51,24 @@ test("the caller's trace is continued: from a header, and from the meta of a too
   expect(continued.map((span) => span.traceId)).toEqual([traceId, traceId]);
   // An invalid header starts a new trace; a trace that the caller does not sample is not sent.
   expect(collector.spans.filter(({ name }) => name === "list_contacts")).toHaveLength(3);
+});
+
+test("the environment names the service and its attributes", async () => {
+  vi.stubEnv("OTEL_SERVICE_NAME", "chat");
+  vi.stubEnv("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment=staging");
+  await using collector = await startTraceCollector();
+  try {
+    await using app = await startTestApp({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url } });
+    await app.fetch("/v1/contacts");
+  } finally {
+    vi.unstubAllEnvs();
+  }
+  const attribute = (key: string, stringValue: string) => ({ key, value: { stringValue } });
+  expect(JSON.parse(collector.text).resourceSpans[0].resource.attributes).toEqual([
+    attribute("deployment.environment", "staging"),
+    attribute("service.name", "chat"),
+    attribute("service.version", expect.any(String)),
+  ]);
 });
 
 test("a failed span contains only the error code", async () => {

@@ -16,7 +16,7 @@ import {
   trace,
 } from "@opentelemetry/api";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
-import { resourceFromAttributes } from "@opentelemetry/resources";
+import { detectResources, envDetector, resourceFromAttributes } from "@opentelemetry/resources";
 import { BasicTracerProvider, BatchSpanProcessor } from "@opentelemetry/sdk-trace-node";
 import type { Span, SpanOptions, Tracer } from "../../ports/telemetry/telemetry.ts";
 
@@ -45,8 +45,10 @@ export function createTraces({ collector, version }: { collector: string; versio
     scheduledDelayMillis: batchDelayMs,
     exportTimeoutMillis: exportTimeoutMs,
   });
+  const defaults = resourceFromAttributes({ "service.name": "tidings", "service.version": version });
   const provider = new BasicTracerProvider({
-    resource: resourceFromAttributes({ "service.name": "tidings", "service.version": version }),
+    // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES take the place of the defaults.
+    resource: defaults.merge(detectResources({ detectors: [envDetector] })),
     spanProcessors: [processor],
   });
   return {
