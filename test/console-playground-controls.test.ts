@@ -46,6 +46,22 @@ describePages(() => {
     const failures = async () => ((await read("/simulator/faults")).data as { failures?: object }).failures;
     await expect.poll(failures).toEqual([{ code: 131026, share: 1, to: number }]);
 
+    // What can't be changed is shown as it is.
+    await page.route("**/simulator/faults", (route) =>
+      route.request().method() === "PUT" ? route.abort() : route.continue(),
+    );
+    const boxes = [
+      { name: `Only messages to ${number}`, isChecked: true },
+      { name: "Receipts say that messages are free", isChecked: false },
+    ];
+    for (const [index, { name, isChecked }] of boxes.entries()) {
+      const box = page.getByRole("checkbox", { name });
+      await box.click();
+      await page.locator(".toasts").getByText("The service can't be reached.").nth(index).waitFor();
+      expect(await box.isChecked()).toBe(isChecked);
+    }
+    await page.unroute("**/simulator/faults");
+
     // Also where the controls are not shown.
     const notice = page.getByText("Messages that fail: 100% (131026");
     await notice.waitFor();

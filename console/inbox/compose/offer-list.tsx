@@ -38,13 +38,19 @@ export function useOffers({ text, field, source }: Field) {
     typed.value === null ? [] : source.find(typed.value.toLowerCase()).slice(0, mostShown),
   );
 
+  const close = () => {
+    typed.value = null;
+  };
   const insert = (content: string) => {
     const { current: element } = field;
+    if (element === null || typed.value === null) {
+      return;
+    }
     const replaced = `${source.sign}${typed.value}`;
-    const left = text.value.slice(0, element?.selectionStart);
-    typed.value = null;
+    const left = text.value.slice(0, element.selectionStart);
+    close();
     // The caret may have moved meanwhile.
-    if (element === null || !left.endsWith(replaced)) {
+    if (!left.endsWith(replaced)) {
       return;
     }
     const before = `${left.slice(0, -replaced.length)}${content}`;
@@ -56,9 +62,6 @@ export function useOffers({ text, field, source }: Field) {
     chosen.value = (chosen.value + step + length) % length;
   };
   const choose = () => insert(offers.value[chosen.value]?.content ?? "");
-  const close = () => {
-    typed.value = null;
-  };
   const keys: Readonly<Record<string, () => void>> = {
     ArrowDown: move(1),
     ArrowUp: move(-1),
