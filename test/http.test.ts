@@ -212,15 +212,20 @@ test("headers that are too large are answered 431 in the envelope", async () => 
   expect([status, JSON.parse(body)]).toMatchObject([431, { error: { code: "headers_too_large" } }]);
 });
 
-test("a request that does not arrive in time is answered 408 in the envelope", async () => {
+test("a request that does not arrive in time is answered 408 in the envelope, and its connection is closed", async () => {
   const options = { requestTimeout: 1, headersTimeout: 1, connectionsCheckingInterval: 1 };
   const server = createServer(options).on("clientError", handleClientError).listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();
   const port = typeof address === "object" ? address?.port : undefined;
   const { status, body } = await sendRaw(`http://127.0.0.1:${port}`, "GET / HTTP/1.1\r\n");
-  server.close();
   expect([status, JSON.parse(body)]).toMatchObject([408, { error: { code: "request_too_slow" } }]);
+  // Also if the client does not close its side.
+  const socket = connect({ port: Number(port), host: "127.0.0.1", allowHalfOpen: true });
+  socket.write("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n");
+  await once(socket.resume(), "end");
+  await once(server.close(), "close");
+  socket.destroy();
 });
 
 test("the simulator's controls require the scopes of the data they read and change", async () => {

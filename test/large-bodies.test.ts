@@ -2,7 +2,7 @@
  * Large bodies are read one after the other, in turn for each owner, with the requests of others in between.
  */
 import { expect, test } from "vitest";
-import { createLargeBodies } from "../src/http/large-bodies.ts";
+import { createLargeBodies } from "../src/http/bodies/index.ts";
 import { useTestApp } from "./support/app.ts";
 
 const app = useTestApp();

@@ -15,6 +15,7 @@ import type {
   RouteWithBody,
 } from "../ports/transport/http-route.ts";
 import { type Admission, type LoginLimit, toExchange } from "./admission/index.ts";
+import type { ReceiveBody } from "./bodies/index.ts";
 import { toUrl } from "./operations/index.ts";
 
 interface RouteTypes {
@@ -26,20 +27,21 @@ export interface MountOptions {
   readonly routes: readonly HttpRoute[];
   readonly platform: Pick<Platform, "runFor">;
   readonly admission: Pick<Admission, "verify">;
+  readonly receive: ReceiveBody;
   readonly loginLimit: LoginLimit;
   /** The limit for requests with a credential, in bytes, if the route has no limit of its own. */
   readonly bodyLimit: number;
 }
 
 export function mountRoutes(app: FastifyInstance, options: MountOptions): void {
-  const { routes } = options;
+  const { routes, receive } = options;
   for (const route of routes.filter(({ body }) => body !== "raw")) {
     mountRoute(app, route, options);
   }
   // In a separate scope, because their bodies may have any content type and are not parsed.
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
+    scope.addContentTypeParser("*", receive);
     for (const route of routes.filter(({ body }) => body === "raw")) {
       mountRoute(scope, route, options);
     }

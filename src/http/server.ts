@@ -26,11 +26,10 @@ import {
   type MessageAdmission,
   type RateLimits,
 } from "./admission/index.ts";
+import { addJsonParser, createBodyReceiver, createJsonReader, drainRequest } from "./bodies/index.ts";
 import { allowOrigins, compressAnswers } from "./browsers.ts";
 import { addApiDocument } from "./document.ts";
-import { drainRequest } from "./drain.ts";
 import { createReportError, createSendFailure } from "./error-response.ts";
-import { addJsonParser, createJsonReader } from "./json-body.ts";
 import { mountRoutes } from "./mount-routes.ts";
 import {
   addOperations,
@@ -173,7 +172,8 @@ async function createApp(
   await allowOrigins(app, options.corsOrigins);
   await compressAnswers(app);
   const readJson = createJsonReader(app);
-  addJsonParser(app, readJson);
+  const receive = createBodyReceiver();
+  addJsonParser(app, { receive, readJson });
   app.setErrorHandler(sendFailure);
   app.setNotFoundHandler(({ method, url }) => {
     const path = url.split("?")[0] ?? "";
@@ -216,7 +216,7 @@ async function createApp(
     addMetrics(app, options.metricsEndpoint);
   }
   addOperations(app, { ...options, serve });
-  mountRoutes(app, { ...options, admission, loginLimit });
+  mountRoutes(app, { ...options, receive, admission, loginLimit });
   addApiDocument(app, { ...options, operations: withoutOperator(operations) });
   return { app, inProcess };
 }
@@ -245,6 +245,10 @@ export function handleClientError(error: NodeJS.ErrnoException, socket: Socket):
     const body = JSON.stringify(failure.body(id));
     const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\nX-Request-Id: ${id}\r\nConnection: close`;
     socket.end(`${head}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+    if (failure.code === "request_too_slow") {
+      // A client that does not close its side would keep the request, and what has arrived of its body.
+      socket.destroySoon();
+    }
   }
 }
 

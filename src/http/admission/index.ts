@@ -5,4 +5,5 @@ export { createAuthenticator } from "./authenticator.ts";
 export { holdRequests } from "./hold-requests.ts";
 export { admitRequests, type RequestActor, toActor, toExchange } from "./hook.ts";
 export { createLoginLimit, type LoginLimit } from "./login-limit.ts";
+export { networkOf } from "./network.ts";
 export type { RateLimits } from "./token-buckets.ts";

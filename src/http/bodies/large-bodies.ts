@@ -6,7 +6,7 @@
  * organizations take turns. If an organization has too many waiting bodies, further ones are rejected,
  * because each body is kept in memory.
  */
-import { fail } from "../../tools/errors.ts";
+import { fail } from "../../../tools/errors.ts";
 
 /** A smaller body takes about a millisecond. */
 export const largeBodyBytes = 32 * 1024;

@@ -3,9 +3,10 @@
  * bodies wait for their turn.
  */
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { Failure } from "../../tools/contract/index.ts";
-import { fail } from "../../tools/errors.ts";
+import type { Failure } from "../../../tools/contract/index.ts";
+import { fail } from "../../../tools/errors.ts";
 import { createLargeBodies, largeBodyBytes } from "./large-bodies.ts";
+import type { ReceiveBody } from "./receive.ts";
 
 export interface JsonBody {
   /** In bytes. */
@@ -55,13 +56,20 @@ export function createJsonReader(app: Pick<FastifyInstance, "getDefaultJsonParse
   };
 }
 
+export interface JsonParts {
+  readonly receive: ReceiveBody;
+  readonly readJson: ReadJsonBody;
+}
+
 /** Parses the bodies of requests with the content type of JSON. */
-export function addJsonParser(app: FastifyInstance, readJson: ReadJsonBody): void {
+export function addJsonParser(app: FastifyInstance, { receive, readJson }: JsonParts): void {
   const utf8 = new TextDecoder("utf-8", { fatal: true });
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser("application/json", { parseAs: "buffer" }, (request, body, done) => {
-    const bytes = body as Buffer; // by parseAs: "buffer"
+  app.addContentTypeParser("application/json", (request, _payload, done) => {
     const owner = request.caller?.organization_id ?? "";
-    readJson({ size: bytes.length, owner, decode: () => utf8.decode(bytes) }, done);
+    void receive(request).then(
+      (bytes) => readJson({ size: bytes.length, owner, decode: () => utf8.decode(bytes) }, done),
+      done,
+    );
   });
 }
