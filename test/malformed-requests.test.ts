@@ -144,6 +144,22 @@ test.each([
   }
 });
 
+test.each([
+  ["POST /webhooks/whatsapp/%00/%00", "{}"],
+  ["GET /webhooks/whatsapp/%00/%00", ""],
+  ["POST /console/login", '{"email":"a\\u0000@example.com","password":"b"}'],
+  ["PUT /v1/events/presence", '{"conversation_id":"x\\u0000"}'],
+  ["POST /simulator/payments/%00/pay", ""],
+  ["GET /v1/broadcasts/%00/recipients.csv", ""],
+  ["GET /v1/activity.csv?by=%00", ""],
+])("a zero byte in %s %s is named", async (line, body) => {
+  const answer = await send({ line, headers: [key, json, "Origin: http://localhost"], body });
+  expect([answer.status, JSON.parse(answer.body)]).toMatchObject([
+    400,
+    { error: { code: "unstorable_text" } },
+  ]);
+});
+
 const disposition = "Content-Disposition: form-data; ";
 
 test.each<[string, readonly string[]]>([

@@ -5,7 +5,9 @@ import { inboxes } from "../tools/inboxes.ts";
 import vectors from "./fixtures/whatsapp/hub-signature-vectors.json" with { type: "json" };
 import type { TestApp } from "./support/app.ts";
 import { iterations } from "./support/iterations.ts";
+import { sendRaw } from "./support/raw-request.ts";
 import {
+  createWhatsAppInbox,
   credentials,
   deliver,
   envelope,
@@ -112,6 +114,51 @@ describe("a signature", () => {
     const missing = await postWebhook(app, { callback_url: `${inbox.callback_url}x` }, { body });
     expect([forged.status, missing.status]).toEqual([400, 400]);
   });
+});
+
+describe("an address without an inbox", () => {
+  const guess = (number: number) =>
+    postWebhook(app, { callback_url: `${inbox.callback_url}${number}` }, { body: "{}" });
+
+  test("is limited to 30 guesses a minute for a network, which block no inbox", async () => {
+    await app.advanceTime(60_000);
+    const other = { phone_number: "+16315555556", credentials: { ...credentials, phone_number_id: "1" } };
+    graph.routes["GET phone_numbers"] = () => ({
+      body: { data: [{ id: "1", display_phone_number: "+1 631-555-5556" }] },
+    });
+    const unused = await createWhatsAppInbox(app, other);
+    const statuses = [];
+    for (let number = 1; number <= 32; number += 1) {
+      statuses.push((await guess(number)).status);
+    }
+    expect(statuses).toEqual([...Array(30).fill(400), 429, 429]);
+    const body = JSON.stringify(envelope());
+    for (const { callback_url } of [inbox, unused]) {
+      expect((await postWebhook(app, { callback_url }, { body })).status).toBe(200);
+    }
+    const { pathname } = new URL(`${inbox.callback_url}x`);
+    expect((await app.fetch(pathname, { key: null })).status).toBe(429);
+    await app.advanceTime(60_000);
+    expect((await app.fetch(pathname, { key: null })).status).toBe(403);
+  });
+
+  test("is answered before the body is read", async () => {
+    const head = `POST ${new URL(`${inbox.callback_url}x`).pathname} HTTP/1.1\r\nHost: localhost`;
+    const { status } = await sendRaw(app.address, `${head}\r\nContent-Length: 3000000\r\n\r\n`);
+    expect(status).toBe(400);
+  });
+});
+
+test("another spelling of an address has the same limit", async () => {
+  await app.advanceTime(60_000);
+  for (let number = 1; number <= 30; number += 1) {
+    expect((await post("{}", "sha256=")).status).toBe(400);
+  }
+  const callback_url = inbox.callback_url?.replace("/webhooks/whatsapp/o", "/webhooks/whatsapp/%6f") ?? null;
+  expect(callback_url).not.toBe(inbox.callback_url);
+  expect((await postWebhook(app, { callback_url }, { body: JSON.stringify(envelope()) })).status).toBe(429);
+  await app.advanceTime(60_000);
+  expect((await postWebhook(app, { callback_url }, { body: JSON.stringify(envelope()) })).status).toBe(200);
 });
 
 test("the inbox has the time of the last signed request, which is stored at most once a minute", async () => {

@@ -8,6 +8,12 @@ export const inboxErrors = {
     "The request is not signed with the app secret of an inbox with this address.",
     "Check the app secret of the inbox's credentials, and the address in the app's dashboard.",
   ),
+  webhook_not_verified: errorEntry(
+    "permission",
+    403,
+    "The verify token is wrong, or no inbox has this address.",
+    "Enter the callback_url and the verify token of the inbox in the app's dashboard.",
+  ),
   inbox_exists: errorEntry(
     "conflict",
     409,

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { missingScope, permits, readToolHeader } from "../../tools/contract/index.ts";
 import { fail } from "../../tools/errors.ts";
 import { allowedOperations, requireOperation } from "../../tools/rule-operations.ts";
+import { requireStorable } from "../../tools/storable.ts";
 import type { Platform } from "../platform/index.ts";
 import type { Caller } from "../ports/transport/caller.ts";
 import type {
@@ -14,7 +15,7 @@ import type {
   HttpRoute,
   RouteWithBody,
 } from "../ports/transport/http-route.ts";
-import { type Admission, type LoginLimit, toExchange } from "./admission/index.ts";
+import { type LoginLimit, toExchange, type Verification } from "./admission/index.ts";
 import type { ReceiveBody } from "./bodies/index.ts";
 import { toUrl } from "./operations/index.ts";
 
@@ -26,7 +27,7 @@ interface RouteTypes {
 export interface MountOptions {
   readonly routes: readonly HttpRoute[];
   readonly platform: Pick<Platform, "runFor">;
-  readonly admission: Pick<Admission, "verify">;
+  readonly verification: Verification;
   readonly receive: ReceiveBody;
   readonly loginLimit: LoginLimit;
   /** The limit for requests with a credential, in bytes, if the route has no limit of its own. */
@@ -51,7 +52,7 @@ export function mountRoutes(app: FastifyInstance, options: MountOptions): void {
 function mountRoute<Body extends BodyKind>(
   app: FastifyInstance,
   route: RouteWithBody<Body>,
-  { platform, admission, loginLimit, bodyLimit: defaultBodyLimit }: MountOptions,
+  { platform, verification, loginLimit, bodyLimit: defaultBodyLimit }: MountOptions,
 ): void {
   const { credential, isRateLimited = true, isForOwnPages = false, maxBodyBytes } = route;
   const bodyLimit = maxBodyBytes ?? (credential === "none" ? undefined : defaultBodyLimit);
@@ -60,6 +61,14 @@ function mountRoute<Body extends BodyKind>(
     url: toUrl(route.path),
     config: { credential, isRateLimited, isForOwnPages },
     ...(bodyLimit === undefined ? {} : { bodyLimit }),
+    async onRequest(request, reply) {
+      const { params, query } = request;
+      requireStorable({ ...query, ...params });
+      if (route.credential === "none" && route.limitsRejections) {
+        const requireTarget = () => platform.runFor(null, async () => route.requireTarget?.(params));
+        await verification.admit(toExchange(request, reply), { route: route.path, params, requireTarget });
+      }
+    },
     async handler(request, reply) {
       const read: HttpRequest<Body> = {
         params: request.params,
@@ -73,9 +82,12 @@ function mountRoute<Body extends BodyKind>(
       if (route.credential === "none") {
         const work = () => platform.runFor(null, () => route.handle(read));
         const handle = route.triesPassword ? () => limitLogin(loginLimit, { request, reply }, work) : work;
+        const path = { route: route.path, params: request.params };
         return send(
           reply,
-          await (route.limitsRejections ? verifyWith(admission, { request, reply }, handle) : handle()),
+          await (route.limitsRejections
+            ? verification.verify(toExchange(request, reply), path, handle)
+            : handle()),
         );
       }
       const caller = authorize(request, route);
@@ -107,19 +119,12 @@ async function limitLogin(
   return answer;
 }
 
-/** Limits requests to a path whose handler rejects them. */
-async function verifyWith(
-  { verify }: Pick<Admission, "verify">,
-  { request, reply }: Received,
-  handle: () => Promise<HttpAnswer>,
-): Promise<HttpAnswer> {
-  const isRejection = (answer: HttpAnswer) => "status" in answer && [401, 403].includes(answer.status);
-  return verify(toExchange(request, reply), request.url.split("?")[0] ?? "", { handle, isRejection });
-}
-
 const readBody: { readonly [Body in BodyKind]: (body: unknown) => HttpRequest<Body>["body"] } = {
   none: () => undefined,
-  json: (body) => body,
+  json(body) {
+    requireStorable(body);
+    return body;
+  },
   // The parser does not run if there is no body.
   raw: (body) => (body instanceof Uint8Array ? body : new Uint8Array()),
 };

@@ -22,6 +22,7 @@ import {
   createAdmission,
   createAuthenticator,
   createLoginLimit,
+  createVerification,
   holdRequests,
   type MessageAdmission,
   type RateLimits,
@@ -216,7 +217,8 @@ async function createApp(
     addMetrics(app, options.metricsEndpoint);
   }
   addOperations(app, { ...options, serve });
-  mountRoutes(app, { ...options, receive, admission, loginLimit });
+  const verification = createVerification(options.now);
+  mountRoutes(app, { ...options, receive, verification, loginLimit });
   addApiDocument(app, { ...options, operations: withoutOperator(operations) });
   return { app, inProcess };
 }

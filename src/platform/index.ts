@@ -337,6 +337,9 @@ function bindRoute<Body extends BodyKind>(
   return route.credential === "none"
     ? {
         ...route,
+        async requireTarget(params: HttpRequest<Body>["params"]) {
+          await route.requireTarget?.(params, world).catch(throwDatabaseFailure);
+        },
         handle: (request: HttpRequest<Body>) => route.handle(request, world).catch(throwDatabaseFailure),
       }
     : {

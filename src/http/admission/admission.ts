@@ -15,6 +15,7 @@ import type { Clock } from "../../ports/clock.ts";
 import { type AttemptWindows, createAttemptWindows } from "./attempt-windows.ts";
 import { createBoundedMap } from "./bounded-map.ts";
 import { networkOf } from "./network.ts";
+import { createTaskQueues } from "./task-queues.ts";
 import { createTokenBuckets, type Quota, type RateLimits } from "./token-buckets.ts";
 
 export type AdmittedCaller = Awaited<ReturnType<Platform["authenticate"]>>;
@@ -39,20 +40,8 @@ export interface Admission {
    * @throws Failure `operator_key_required`, `rate_limited`.
    */
   identifyOperator(exchange: Exchange): void;
-  /**
-   * Runs a handler that verifies its request itself, unless too many requests from the network to this path
-   * were rejected.
-   * @throws Failure `rate_limited`, and the errors of the handler.
-   */
-  verify<Answer>(exchange: Exchange, path: string, request: Verification<Answer>): Promise<Answer>;
   /** For a request with several messages, which are counted one by one. */
   forMessages(exchange: Exchange): MessageAdmission;
-}
-
-export interface Verification<Answer> {
-  handle(): Promise<Answer>;
-  /** Whether an answer rejects the request. A failure that the handler throws always does. */
-  isRejection(answer: Answer): boolean;
 }
 
 export interface MessageAdmission {
@@ -76,7 +65,7 @@ export interface AdmissionOptions {
   readonly operatorKey?: string | undefined;
 }
 
-const guessLimits = { limit: 30, seconds: 60 };
+export const guessLimits = { limit: 30, seconds: 60 };
 
 export function createAdmission({ rateLimits, platform, now, operatorKey }: AdmissionOptions): Admission {
   const { sharedUse } = platform;
@@ -118,7 +107,6 @@ export function createAdmission({ rateLimits, platform, now, operatorKey }: Admi
       }
       throw fail("operator_key_required");
     },
-    verify: createVerification(createAttemptWindows(guessLimits, now)),
     forMessages: (exchange) => ({
       maxMessages: credentials.size,
       async identify() {
@@ -135,7 +123,7 @@ export function createAdmission({ rateLimits, platform, now, operatorKey }: Admi
  * look-up.
  */
 function createLookUp(platform: Pick<Platform, "authenticate">, guesses: AttemptWindows) {
-  const runInTurn = createTurns();
+  const runInTurn = createTaskQueues();
   /**
    * Ids of credentials by the hash of a spelling. An id selects only a bucket: whether the credential is
    * valid is looked up each time.
@@ -174,29 +162,6 @@ function createLookUp(platform: Pick<Platform, "authenticate">, guesses: Attempt
   };
 }
 
-/**
- * Limited by network and path, so that guesses from one network block no other network. A provider that signs
- * with the wrong secret gets 429, and repeats its request later.
- */
-function createVerification(rejections: AttemptWindows): Admission["verify"] {
-  return async (exchange, path, { handle, isRejection }) => {
-    const key = `${networkOf(exchange.address)} ${path}`;
-    if (rejections.isFull(key)) {
-      applyAddressQuota(exchange, rejections.take(key));
-    }
-    const answer = await handle().catch((error: unknown) => {
-      if (error instanceof Failure && error.status < 500) {
-        rejections.take(key);
-      }
-      throw error;
-    });
-    if (isRejection(answer)) {
-      rejections.take(key);
-    }
-    return answer;
-  };
-}
-
 function isSuspension(error: unknown): boolean {
   return error instanceof Failure && error.code === "organization_suspended";
 }
@@ -208,29 +173,11 @@ function createKeyCheck(key: string | undefined): (credential: string) => boolea
   return (credential) => expected !== undefined && timingSafeEqual(digest(credential), expected);
 }
 
-/** Runs the tasks of each key one after the other. */
-function createTurns() {
-  const last = new Map<string, Promise<unknown>>();
-  return async <Result>(key: string, task: () => Promise<Result>): Promise<Result> => {
-    const before = last.get(key) ?? Promise.resolve();
-    const running = before.then(task);
-    const ended = running.catch(() => undefined);
-    last.set(key, ended);
-    try {
-      return await running;
-    } finally {
-      if (last.get(key) === ended) {
-        last.delete(key);
-      }
-    }
-  };
-}
-
 /**
  * Also closes the connection of a request over the limit: the next ten thousand requests may be in the same
  * packets.
  */
-function applyAddressQuota(exchange: Exchange, quota: Quota): void {
+export function applyAddressQuota(exchange: Exchange, quota: Quota): void {
   if (quota.waitSeconds > 0) {
     exchange.setHeader("connection", "close");
   }

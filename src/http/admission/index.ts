@@ -7,3 +7,4 @@ export { admitRequests, type RequestActor, toActor, toExchange } from "./hook.ts
 export { createLoginLimit, type LoginLimit } from "./login-limit.ts";
 export { networkOf } from "./network.ts";
 export type { RateLimits } from "./token-buckets.ts";
+export { createVerification, type Verification } from "./verification.ts";

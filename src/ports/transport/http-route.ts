@@ -19,6 +19,16 @@ interface PublicRoute<Body extends BodyKind, Extra extends readonly unknown[]> e
   readonly credential: "none";
   /** Whether requests try a password: the limits of the operations that take one apply. Default: false. */
   readonly triesPassword?: boolean;
+  /**
+   * Whether requests that are rejected with a Failure are limited, by the network of the client and the path.
+   * Default: false.
+   */
+  readonly limitsRejections?: boolean;
+  /**
+   * Throws a Failure if nothing is at the path with these placeholders. With `limitsRejections` it is called
+   * before the body is read, and its failures are limited by the network of the client and the route.
+   */
+  requireTarget?(params: HttpRequest<Body>["params"], ...extra: Extra): Promise<void>;
   handle(request: HttpRequest<Body>, ...extra: Extra): Promise<HttpAnswer>;
 }
 
@@ -48,11 +58,6 @@ interface Declaration<Body extends BodyKind> {
   readonly isRateLimited?: boolean;
   /** Whether requests must come from a page that this service serves. Default: false. */
   readonly isForOwnPages?: boolean;
-  /**
-   * Whether requests that the handler rejects are limited, by the network of the client and the
-   * path. Default: false.
-   */
-  readonly limitsRejections?: boolean;
 }
 
 /** What the OpenAPI document says of a route: of its first method, if it has several. */

@@ -1,11 +1,6 @@
 /** Parses the input of an operation, and checks that PostgreSQL can store it unchanged. */
-import {
-  formatPath,
-  type Operation,
-  parseFields,
-  requireKnownMembers,
-} from "../../../../../tools/contract/index.ts";
-import { failField } from "../../../../../tools/errors.ts";
+import { type Operation, parseFields, requireKnownMembers } from "../../../../../tools/contract/index.ts";
+import { requireStorable } from "../../../../../tools/storable.ts";
 
 /**
  * @throws Failure `invalid_request`, with one entry per wrong field; `unknown_argument`, `unstorable_text`,
@@ -16,53 +11,4 @@ export function parseInput({ input: schema }: Operation, input: unknown): unknow
   requireKnownMembers(schema, input as Readonly<Record<string, unknown>>); // the schema is an object schema
   requireStorable(fields);
   return fields;
-}
-
-/** Deeper than attributes written by people, and far below the depth at which recursive code fails. */
-const maxDepth = 32;
-
-/**
- * PostgreSQL stores neither a zero byte nor half of a surrogate pair. The input has passed its schema, which
- * limits its size.
- */
-function requireStorable(input: unknown): void {
-  const found = findUnstorable(input, 0);
-  if (found) {
-    const { code, path } = found;
-    throw code === "nested_too_deeply"
-      ? failField(String(path[0] ?? ""), code, { limit: maxDepth })
-      : failField(formatPath(path), code);
-  }
-}
-
-interface Unstorable {
-  readonly code: "nested_too_deeply" | "unstorable_text";
-  /** The names that lead from the input to the value. */
-  readonly path: readonly (string | number)[];
-}
-
-function findUnstorable(value: unknown, depth: number): Unstorable | undefined {
-  if (typeof value === "string") {
-    return isStorable(value) ? undefined : { code: "unstorable_text", path: [] };
-  }
-  if (typeof value !== "object" || value === null) {
-    return undefined;
-  }
-  if (depth > maxDepth) {
-    return { code: "nested_too_deeply", path: [] };
-  }
-  for (const [name, member] of Array.isArray(value) ? value.entries() : Object.entries(value)) {
-    if (typeof name === "string" && !isStorable(name)) {
-      return { code: "unstorable_text", path: [] };
-    }
-    const found = findUnstorable(member, depth + 1);
-    if (found) {
-      return { ...found, path: [name, ...found.path] };
-    }
-  }
-  return undefined;
-}
-
-function isStorable(text: string): boolean {
-  return !text.includes("\0") && text.isWellFormed();
 }

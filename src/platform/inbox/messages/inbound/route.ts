@@ -33,12 +33,16 @@ const handshakeRoute: ModuleRoute = {
   body: "none",
   ...limits,
 
+  async requireTarget(params, world) {
+    await findTarget(world, params, "webhook_not_verified");
+  },
   async handle({ params, query }, world) {
-    const target = await findTarget(world, params);
-    const answer = target?.webhook.answerHandshake(target.account, query);
-    return answer === undefined
-      ? { status: 403, headers, body: "The verify token is wrong, or no inbox has this address." }
-      : { status: 200, headers, body: answer };
+    const { webhook, account } = await findTarget(world, params, "webhook_not_verified");
+    const answer = webhook.answerHandshake(account, query);
+    if (answer === undefined) {
+      throw fail("webhook_not_verified");
+    }
+    return { status: 200, headers, body: answer };
   },
 };
 
@@ -50,10 +54,13 @@ const updatesRoute: ModuleRoute = {
   ...limits,
   maxBodyBytes,
 
+  async requireTarget(params, world) {
+    await findTarget(world, params, "webhook_not_signed");
+  },
   async handle({ params, headers, body }, world) {
-    const target = await findTarget(world, params);
-    const updates = target?.webhook.readRequest(target.account, { headers, body }) ?? "forged";
-    if (updates === "forged" || !target) {
+    const target = await findTarget(world, params, "webhook_not_signed");
+    const updates = target.webhook.readRequest(target.account, { headers, body });
+    if (updates === "forged") {
       throw fail("webhook_not_signed");
     }
     await recordWebhook(world, target);
@@ -82,12 +89,19 @@ const readAccountTogether = shareReading(
   ({ organization_id, inbox_id }) => [organization_id, inbox_id],
 );
 
-/** Undefined too if the channel of the inbox reports to no address. */
+/**
+ * The channel of the inbox may report to no address.
+ * @throws Failure with this code, as for a request that the inbox rejects.
+ */
 async function findTarget(
   world: World,
   { channel = "", organization_id = "", inbox_id = "" }: Readonly<Record<string, string>>,
-): Promise<Target | undefined> {
+  missing: "webhook_not_verified" | "webhook_not_signed",
+): Promise<Target> {
   const found = await readAccountTogether(world, { organization_id, inbox_id });
   const webhook = found && providerOf(world, found.channel)?.webhook;
-  return webhook && found.channel === channel ? { organization_id, ...found, webhook } : undefined;
+  if (!webhook || found.channel !== channel) {
+    throw fail(missing);
+  }
+  return { organization_id, ...found, webhook };
 }
