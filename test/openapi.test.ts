@@ -134,6 +134,13 @@ test("every reference is to a component that exists, and every schema is used", 
   expect([...used].sort()).toEqual(existing.sort());
 });
 
+test("an estimate declares variables that can't be mapped, and a DELETE bodies that can't be read", async () => {
+  const { paths } = await fetchDocument();
+  const statuses = (path: string, method: string) => Object.keys(paths[path]?.[method]?.responses ?? {});
+  expect(statuses("/v1/broadcasts/{id}/estimate", "get")).toContain("422");
+  expect(statuses("/v1/contacts/{id}", "delete")).toEqual(expect.arrayContaining(["413", "415"]));
+});
+
 test("the resources of the specification have their names", async () => {
   const { components } = await fetchDocument();
   const resources = [

@@ -245,6 +245,7 @@ export const broadcasts = {
       "Count whom a draft, scheduled or failed broadcast would reach and exclude now, its cost by country, and whether the wallet can pay it (is_affordable).",
     input: z.object({ id: broadcastId }),
     output: one(BroadcastEstimate),
+    failures: [422],
   }),
 
   test_broadcast: operation({

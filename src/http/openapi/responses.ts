@@ -98,6 +98,8 @@ export function failuresOf(operation: Operation, path: string, credential: Crede
   const isGuarded = credential !== "none";
   const isWrite = operation.effect !== "read";
   const hasBody = !hasQuery(operation);
+  // A DELETE needs no body, but one that is sent is read.
+  const mayHaveBody = operation.method !== "GET";
   const isPossible: Readonly<Record<number, boolean>> = {
     400: fields.length > 0 || hasBody || isWrite,
     // A write without a credential in the header, such as signing in, has one in its body.
@@ -105,8 +107,8 @@ export function failuresOf(operation: Operation, path: string, credential: Crede
     403: isGuarded || isWrite,
     404: path.includes("{") || fields.some((field) => /(?:^to|_ids?)$/.test(field)),
     409: isWrite,
-    413: hasBody,
-    415: hasBody,
+    413: mayHaveBody,
+    415: mayHaveBody,
     422: isWrite || fields.includes("search"),
     429: true,
   };
