@@ -2,6 +2,7 @@
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { request } from "undici";
 import { describe, expect, test } from "vitest";
+import { createEncodeContent } from "../src/http/encodings.ts";
 import { ownerKey, useTestApp } from "./support/app.ts";
 
 const origin = "https://app.example.com";
@@ -113,6 +114,16 @@ describe("without the setting", () => {
     });
     expect(compressed.bytes.length).toBeLessThan(plain.bytes.length / 4);
     expect(decompress(compressed.bytes).equals(plain.bytes)).toBe(true);
+  });
+
+  test("what needs no credential is compressed once for each encoding", async () => {
+    const encode = createEncodeContent(Buffer.alloc(2_000, "x"));
+    const { content, headers } = await encode("gzip, br");
+    expect(headers).toEqual({ vary: "accept-encoding", "content-encoding": "br" });
+    expect((await encode("br;q=0.5")).content).toBe(content);
+    const gzipped = await encode("br;q=0, gzip");
+    expect(gzipped.headers).toEqual({ vary: "accept-encoding", "content-encoding": "gzip" });
+    expect((await encode("gzip")).content).toBe(gzipped.content);
   });
 
   test("a small answer is not compressed", async () => {

@@ -19,6 +19,21 @@ test("/docs leads to the documentation, under a policy that allows nothing else"
   expect(await answer.text()).toContain("<h1>Documentation</h1>");
 });
 
+test.each(["br", "gzip"])("a page is sent with %s, the same each time", async (encoding) => {
+  const page = `${(await serve()).address}/docs/api`;
+  const ask = (accepted: string) => fetch(page, { headers: { "accept-encoding": accepted } });
+  const plain = await ask("identity");
+  expect([plain.status, plain.headers.get("content-encoding")]).toEqual([200, null]);
+  const text = await plain.text();
+  for (const _ of [1, 2]) {
+    const answer = await ask(encoding);
+    expect(answer.headers.get("content-encoding")).toBe(encoding);
+    expect(answer.headers.get("vary")).toBe("accept-encoding");
+    expect(Number(answer.headers.get("content-length"))).toBeLessThan(text.length / 2);
+    expect(await answer.text()).toBe(text);
+  }
+});
+
 test("every link of every page leads to a page, and to a heading on it", async () => {
   const texts = new Map<string, string>();
   for (const path of ["", ...paths]) {

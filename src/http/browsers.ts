@@ -41,7 +41,7 @@ export async function allowOrigins(app: FastifyInstance, origins: readonly strin
 }
 
 /** Smaller answers fit in one packet. */
-const minCompressedBytes = 1_024;
+export const minCompressedBytes = 1_024;
 
 /**
  * Compresses answers of the routes that ask for it (`compress: {}`). Await it before the routes are added.

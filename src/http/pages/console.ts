@@ -9,6 +9,7 @@ import { extname } from "node:path";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { fail } from "../../../tools/errors.ts";
 import { isHeld } from "../document.ts";
+import { acceptsEncoding } from "../encodings.ts";
 import { sendErrorPage } from "./error-page.ts";
 
 /**
@@ -151,7 +152,9 @@ async function findFile(
   if (!plainName.test(name)) {
     return undefined;
   }
-  for (const { encoding, suffix } of compressedForms.filter((form) => accepts(accepted, form.encoding))) {
+  for (const { encoding, suffix } of compressedForms.filter((form) =>
+    acceptsEncoding(accepted, form.encoding),
+  )) {
     const content = await readIfExists(new URL(name + suffix, folder));
     if (content) {
       return { name, content, encoding };
@@ -159,14 +162,6 @@ async function findFile(
   }
   const content = await readIfExists(new URL(name, folder));
   return content && { name, content, encoding: undefined };
-}
-
-function accepts(header: string | string[] | undefined, encoding: string): boolean {
-  const parts = String(header ?? "").split(",");
-  return parts.some((part) => {
-    const [name = "", quality = ""] = part.split(";").map((text) => text.trim().toLowerCase());
-    return name === encoding && !/^q=0(?:\.0*)?$/.test(quality);
-  });
 }
 
 async function readIfExists(file: URL): Promise<Buffer | undefined> {
