@@ -52,6 +52,23 @@ const image = (id: string, more: object = {}) => ({
   image: { id, mime_type: "image/jpeg", sha256: "x", caption: "Look" },
 });
 
+test("a message that arrives late is unread for who has read the conversation meanwhile", async () => {
+  const [key, from] = [await app.signOwner(), "14155550177"];
+  const write = async (body: string, at: Date) => {
+    const message = inboundText(body, { from, timestamp: String(Math.floor(at.getTime() / 1_000)) });
+    await deliver(app, inbox, messagesChange({ messages: [message] }));
+  };
+  const writtenAt = app.now();
+  await write("Hello?", writtenAt);
+  await app.advanceTime(60_000);
+  const { conversation_id: id } = await newest();
+  await app.call(conversations.update_conversation, { id, is_unread: false }, { key });
+  await app.advanceTime(1_000);
+  await write("Is anybody there?", writtenAt);
+  const { data } = await app.call(conversations.get_conversation, { id }, { key });
+  expect(data).toMatchObject({ is_unread: true, is_unread_by_me: true });
+});
+
 describe("a file", () => {
   test("is copied into our store, with a link that is renewed with each answer", async () => {
     await deliver(app, inbox, messagesChange({ messages: [image("1003383421387256")] }));

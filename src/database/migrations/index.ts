@@ -64,6 +64,7 @@ import * as receivedDetails from "./0063-received-details.ts";
 import * as copiedOriginals from "./0064-copied-originals.ts";
 import * as roomForUpdates from "./0065-room-for-updates.ts";
 import * as usageEntries from "./0066-usage-entries.ts";
+import * as receivedTime from "./0068-received-time.ts";
 
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
@@ -127,4 +128,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0064-copied-originals": copiedOriginals,
   "0065-room-for-updates": roomForUpdates,
   "0066-usage-entries": usageEntries,
+  "0068-received-time": receivedTime,
 };

@@ -301,6 +301,7 @@ export const sqlTypes: SqlTypes = {
     may_be_automated: "boolean",
     unread_count: "integer",
     referrals: "jsonb",
+    last_received_at: "timestamptz",
   },
   dead_jobs: {
     id: "text",
@@ -1071,4 +1072,4 @@ export const sqlTypes: SqlTypes = {
 };
 
 /** Of the migrations and the declarations that this file was made from. */
-export const digest = "6a6430e264dd1c5a";
+export const digest = "a36202ac86cd84a9";

@@ -346,6 +346,7 @@ export interface Tables {
     unread_count: Generated<number>;
     /** The first and the latest ad or post by which the contact came to write. */
     referrals: Json<{ readonly first: StoredReferral; readonly latest: StoredReferral }> | null;
+    last_received_at: string | null;
   };
   /** The dead-letter queue. */
   dead_jobs: {

@@ -9,11 +9,12 @@ interface Reader {
 }
 
 /**
- * Whether the contact has written since the person read the conversation last, or since the person joined: an
- * expression in a query of `conversations`.
+ * Whether a message from the contact was stored since the person read the conversation last, or since the
+ * person joined: an expression in a query of `conversations`. A message may be stored long after it was
+ * written. Only its own time is known of those before migration 0068.
  */
 export function unreadBy({ organization, reader }: Reader): RawBuilder<boolean> {
-  return sql<boolean>`coalesce(conversations.last_user_message_at > coalesce(
+  return sql<boolean>`coalesce(greatest(conversations.last_received_at, conversations.last_user_message_at) > coalesce(
     (select read_at from conversation_reads as read
       where read.organization_id = ${organization} and read.user_id = ${reader}
         and read.conversation_id = conversations.id),

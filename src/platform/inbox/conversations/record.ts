@@ -64,6 +64,7 @@ export async function recordInbound(
     update conversations set
       last_message_at = greatest(last_message_at, received.at),
       last_user_message_at = greatest(last_user_message_at, received.at),
+      last_received_at = ${change.now.toISOString()}::timestamptz,
       -- The contact has waited since the first of several unanswered messages.
       waiting_since = case when received.needs_answer then coalesce(waiting_since, received.at) end,
       is_unread = true,

@@ -114,6 +114,7 @@ function sampleConversation({
     tags: [],
     last_message_at: null,
     last_user_message_at: null,
+    last_received_at: null,
     last_agent_message_at: null,
     assigned_to: null,
     team_id: null,
