@@ -2,6 +2,7 @@
 
 import { chatbot as contract } from "../../../../tools/chatbot.ts";
 import { fail } from "../../../../tools/errors.ts";
+import { newJob } from "../../../jobs/job.ts";
 import { countKnowledge } from "../../content/knowledge-base/index.ts";
 import { implement } from "../../foundation/kernel/index.ts";
 import { erasesContact } from "../../inbox/contacts/index.ts";
@@ -18,6 +19,7 @@ import {
   readBot,
   receiveJob,
   recordMessages,
+  releaseJob,
 } from "./conversations/index.ts";
 import { deleteOldTurnsJob, eraseTurns } from "./turns.ts";
 import { countTokens } from "./usage.ts";
@@ -31,7 +33,12 @@ export const chatbot = implement(contract, {
     chat_with_bot: chat,
 
     async configure_chatbot(input, context) {
-      return { data: await showConfig(context.tx, await configure(input, context), context.now) };
+      const { tx, organization, now } = context;
+      const config = await configure(input, context);
+      if (!config.is_active) {
+        await tx.enqueue([newJob(releaseJob, { organization_id: organization, after: "" })]);
+      }
+      return { data: await showConfig(tx, config, now) };
     },
 
     async get_chatbot_config(_, { db, organization, now }) {
@@ -57,7 +64,7 @@ export const chatbot = implement(contract, {
       return { data: { ready, doc_count, qa_count, mode, model, ...tokens, embedder_note } };
     },
   },
-  jobs: [receiveJob, answerJob, deleteOldTurnsJob],
+  jobs: [receiveJob, answerJob, releaseJob, deleteOldTurnsJob],
   recordEvents: recordMessages,
   hooks: [
     heldByBot.handledBy(findHeldByBot),

@@ -4,7 +4,7 @@ import type { Queries } from "../../../../database/database.ts";
 import { columnOf, columnsOf, matchesKey, recordset, rowsOf } from "../../../../database/query/index.ts";
 import type { EventRecorder } from "../../../foundation/kernel/index.ts";
 import { createReceiveJob } from "./receive.ts";
-import { isWithPerson } from "./state.ts";
+import { isWithPerson, resumableReasons } from "./state.ts";
 
 /**
  * Whether the bot gets a message of the contact. Reads rows of `chatbot_configs`, `conversations`,
@@ -16,7 +16,7 @@ const isForBot = sql`
   and contacts.blocked_at is null
   and (
     state.state = 'active'
-    or inboxes.settings ->> 'chatbot' = 'true' and (state.state is null or state.ended_reason = 'closed')
+    or inboxes.settings ->> 'chatbot' = 'true' and (state.state is null or state.ended_reason = any(${resumableReasons}::text[]))
       and not ${isWithPerson}
   )`;
 

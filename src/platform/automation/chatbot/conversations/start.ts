@@ -5,7 +5,7 @@ import { type ConversationRow, unassign } from "../../../inbox/conversations/ind
 import { latestAssignment } from "../../../inbox/routing/index.ts";
 import { requireActiveConfig } from "../config.ts";
 import { createReceiveJob } from "./receive.ts";
-import { findPart, hasPersonAnswered } from "./state.ts";
+import { findPart, hasPersonAnswered, resumableReasons } from "./state.ts";
 
 interface Start {
   /** The message that the bot answers; null: the bot begins with the contact's next message. */
@@ -57,8 +57,8 @@ export async function startBot(
 }
 
 /**
- * Whether people handle the conversation: the bot's part ended for another reason than a closed conversation,
- * a person has answered, or a person or a flow (not routing) has assigned the conversation.
+ * Whether people handle the conversation: the bot's part ended for good, a person has answered, or a person or
+ * a flow (not routing) has assigned the conversation.
  */
 async function isWithPeople(
   { tx, organization }: OrganizationChange,
@@ -68,7 +68,7 @@ async function isWithPeople(
   if (part?.state === "active") {
     return false;
   }
-  if (part && part.ended_reason !== "closed") {
+  if (part && !resumableReasons.includes(part.ended_reason)) {
     return true;
   }
   if (await hasPersonAnswered(tx, conversation)) {

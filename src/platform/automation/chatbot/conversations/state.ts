@@ -2,9 +2,10 @@
  * Which conversations the bot has, one row for each.
  *
  * active: the bot answers. This state begins with a message in an inbox of the bot, or with a flow. It ends
- * when a person replies or is assigned, or when the conversation is handed off, closed or erased; then the
- * bot is silent. A flow may give the conversation to the bot again, and an inbox of the bot does so with the
- * first message after the conversation was closed.
+ * when a person replies or is assigned, when the conversation is handed off, closed or erased, or when the
+ * bot is switched off; then the bot is silent. A flow may give the conversation to the bot again, and an
+ * inbox of the bot does so with the first message after the conversation was closed or the bot was switched
+ * on.
  */
 
 import { type RawBuilder, sql } from "kysely";
@@ -20,11 +21,14 @@ import {
 } from "../../../inbox/conversations/index.ts";
 
 /** Why the bot's part ended. */
-type EndReason = "person_replied" | "assigned" | "contact_erased";
+type EndReason = "person_replied" | "assigned" | "contact_erased" | "switched_off";
+
+/** After these ends, the contact's next message may begin the bot's part again. */
+export const resumableReasons: readonly (string | null)[] = ["closed", "switched_off"];
 
 /**
- * The statement that ends the bot's part in conversations. Conversations in which the bot has no part stay as
- * they are.
+ * The statement that ends the bot's part in conversations, also a part that could begin again when the bot is
+ * switched on. Conversations in which the bot has no part stay as they are.
  */
 export function endStatement(
   organization_id: string,
@@ -33,7 +37,8 @@ export function endStatement(
 ): RawBuilder<unknown> {
   return sql`
     update chatbot_conversations set state = 'ended', ended_reason = ${reason}, ended_at = ${now.toISOString()}::timestamptz
-    where organization_id = ${organization_id} and conversation_id = any(${conversation_ids}::text[]) and state = 'active'`;
+    where organization_id = ${organization_id} and conversation_id = any(${conversation_ids}::text[])
+      and (state = 'active' or ended_reason = 'switched_off')`;
 }
 
 /** Ends the bot's part by a hand-off, also if the bot has answered only through chat_with_bot. */
@@ -124,7 +129,7 @@ export async function requestAgent(change: OrganizationChange, conversation: Con
   await openIfPending(change, conversation.id);
 }
 
-/** Finds the conversations that routing leaves to the bot. */
+/** Finds the conversations that routing leaves to the bot: none while the bot is switched off. */
 export async function findHeldByBot(
   db: Queries,
   {
@@ -134,7 +139,9 @@ export async function findHeldByBot(
 ): Promise<ReadonlySet<string>> {
   const rows = await ofOrganization(db, organization)
     .selectFrom("chatbot_conversations")
+    .innerJoin("chatbot_configs", "chatbot_configs.organization_id", "chatbot_conversations.organization_id")
     .select("conversation_id")
+    .where("chatbot_configs.is_active", "=", true)
     .where("state", "=", "active")
     .where(sql<boolean>`conversation_id = any(${conversation_ids}::text[])`)
     .execute();
