@@ -1,5 +1,5 @@
 /** What a flow leaves to the chatbot, and which conversations the bot leaves to people. */
-import { beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { flows } from "../tools/flows/index.ts";
 import { teams } from "../tools/teams.ts";
 import { useTestApp } from "./support/app.ts";
@@ -60,6 +60,56 @@ describe("a flow that every message starts", () => {
     await bot.write(phone, "helper");
     await bot.write(phone, hours);
     expect(await bot.sentTo(phone)).toEqual([answer]);
+    await app.call(flows.toggle_flow, { id });
+  });
+});
+
+describe("the bot answers meanwhile, if a flow", () => {
+  const tag = { id: "tag", node_type: "add_tag", action_config: { tag: "seen" } } as const;
+  const wait = { id: "wait", node_type: "wait", action_config: { duration: "2d" } } as const;
+  const onEachMessage = {
+    trigger_type: "event",
+    trigger_event_type: "message.received",
+    trigger_keyword: undefined,
+  } as const;
+
+  beforeAll(() => bot.setInbox(true));
+  afterAll(() => bot.setInbox(false));
+
+  test("calls another system and sends nothing", async () => {
+    const phone = "+14155550121";
+    const call = {
+      id: "call",
+      node_type: "http_request",
+      action_config: { method: "GET", url: "https://orders.invalid" },
+    } as const;
+    const { id } = await create(chain(call, tag), onEachMessage);
+    await bot.write(phone, hours);
+    expect(await bot.sentTo(phone)).toEqual([answer]);
+    await app.call(flows.toggle_flow, { id });
+  });
+
+  test("waits for a time and sends nothing", async () => {
+    const phone = "+14155550122";
+    const { id } = await create(chain(wait, tag), onEachMessage);
+    await bot.write(phone, hours);
+    expect(await bot.sentTo(phone)).toEqual([answer]);
+    await app.call(flows.toggle_flow, { id });
+  });
+
+  test("has got its reply and waits for a time", async () => {
+    const phone = "+14155550123";
+    const ask = {
+      id: "ask",
+      node_type: "ask",
+      action_config: { text: "Which one?", save_as: "one" },
+    } as const;
+    const { id } = await create(chain(ask, wait, say("Still happy?")), { trigger_keyword: "order" });
+    await bot.write(phone, "order");
+    await bot.write(phone, hours);
+    expect(await bot.sentTo(phone)).toEqual(["Which one?"]);
+    await bot.write(phone, hours);
+    expect(await bot.sentTo(phone)).toEqual(["Which one?", answer]);
     await app.call(flows.toggle_flow, { id });
   });
 });

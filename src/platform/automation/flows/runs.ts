@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import type { z } from "zod";
 import { fail } from "../../../../tools/errors.ts";
-import type { flows as contract } from "../../../../tools/flows/index.ts";
+import { type flows as contract, nodes, nodeTypes } from "../../../../tools/flows/index.ts";
 import type { ActiveRun } from "../../../../tools/messages/index.ts";
 import type { Queries } from "../../../database/database.ts";
 import { ofOrganization, readPage, refersTo } from "../../../database/query/index.ts";
@@ -154,14 +154,16 @@ export async function findActiveRun(
     : null;
 }
 
+const takesReplies = sql<boolean>`
+  (flow_runs.is_interactive and (flow_runs.status = 'running' or flow_runs.wait ->> 'for' <> 'time'))`;
+
 /** Whether a run waits for the contact's reply, or may wait for one in its next nodes. */
 export async function hasRunForReply(
   db: Queries,
   { organization, conversation_id }: ConversationKey,
 ): Promise<boolean> {
   const run = await selectActiveRuns(db, organization, conversation_id)
-    .where("is_interactive", "=", true)
-    .where(sql<boolean>`(status = 'running' or wait ->> 'for' <> 'time')`)
+    .where(takesReplies)
     .limit(1)
     .executeTakeFirst();
   return run !== undefined;
@@ -172,13 +174,30 @@ interface ConversationKey {
   readonly conversation_id: string;
 }
 
-/** Whether a flow is sending to the contact, or has taken this message. */
+const sendingTypes = nodeTypes.filter((type) => nodes[type].sends);
+
+const sends = sql<boolean>`exists (
+  select from flow_versions cross join lateral jsonb_array_elements(flow_versions.nodes) as node
+  where flow_versions.organization_id = flow_runs.organization_id
+    and flow_versions.flow_id = flow_runs.flow_id and flow_versions.version = flow_runs.version
+    and node ->> 'node_type' = any(${sendingTypes}::text[])
+)`;
+
+/**
+ * Whether a run waits for the contact's reply, or has this message: it waited for the message, or the message
+ * has started it and it sends something.
+ */
 export async function hasRunFor(
   db: Queries,
   { organization, conversation_id, message_id }: ConversationKey & { readonly message_id: string },
 ): Promise<boolean> {
   const run = await selectActiveRuns(db, organization, conversation_id)
-    .where((row) => row.or([row("is_interactive", "=", true), row("message_id", "=", message_id)]))
+    .where((row) =>
+      row.or([
+        takesReplies,
+        row.and([row("message_id", "=", message_id), row.or([row("is_interactive", "=", true), sends])]),
+      ]),
+    )
     .limit(1)
     .executeTakeFirst();
   return run !== undefined;
