@@ -128,6 +128,9 @@ describe("a schedule", () => {
     const once = { id, trigger_schedule_at: "2026-03-05T10:00:00Z" };
     const { data } = await app.call(flows.update_flow, once);
     expect(data).toMatchObject({ trigger_schedule: null, next_run_at: "2026-03-05T10:00:00.000Z" });
+    // A change of another field of the schedule keeps the time.
+    const kept = (await app.call(flows.update_flow, { id, trigger_schedule_timezone: "Asia/Kolkata" })).data;
+    expect(kept.next_run_at).toBe("2026-03-05T10:00:00.000Z");
     await app.call(flows.update_flow, { id, trigger_type: "keyword", trigger_keyword: "zebra" });
     expect(await next(id)).toBeNull();
   });

@@ -43,7 +43,8 @@ export function readTrigger<Input extends SentTrigger>(
   storedZone: string | null = null,
 ) {
   const { trigger_schedule_at: time, trigger_schedule_timezone: zone = storedZone ?? "UTC" } = input;
-  const trigger = { ...input, trigger_schedule_at: time && toInstant(time, zone) };
+  // A field that was not sent must not be set: it would replace the stored time.
+  const trigger = { ...input, ...(time === undefined ? {} : { trigger_schedule_at: toInstant(time, zone) }) };
   if (settings === undefined) {
     return trigger;
   }
