@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { conversations } from "../tools/conversations.ts";
 import { flows } from "../tools/flows/index.ts";
 import { messages } from "../tools/messages/index.ts";
+import { teams } from "../tools/teams.ts";
 import { useTestApp } from "./support/app.ts";
 import { chain, createFlowHelpers, say, textsOf } from "./support/flows.ts";
 import { openPhone } from "./support/simulator.ts";
@@ -172,4 +173,15 @@ test("a schedule that is created disabled has no next time until it is enabled",
   expect(flow.next_run_at).toBeNull();
   await app.call(flows.toggle_flow, { id: flow.id, is_enabled: true });
   expect((await app.call(flows.get_flow, { id: flow.id })).data.next_run_at).not.toBeNull();
+});
+
+test("another end action takes of the stored config what it can use", async () => {
+  const { data: team } = await app.call(teams.create_team, { name: "Support" });
+  const flow = await create([say("Bye")], {
+    trigger_keyword: "farewell",
+    end_action_type: "assign",
+    end_action_config: { team_id: team.id },
+  });
+  const { data } = await app.call(flows.update_flow, { id: flow.id, end_action_type: "resolve" });
+  expect(data).toMatchObject({ end_action_type: "resolve", end_action_config: {} });
 });

@@ -93,10 +93,11 @@ export async function updateFlow(
   const { name, description, inbox_id, is_enabled, priority, end_action_type, nodes } = input;
   const end_action_config = input.end_action_config && readEndAction(input.end_action_config);
   const isNewVersion = [end_action_type, end_action_config, nodes].some((field) => field !== undefined);
+  const wantedEnd = end_action_type ?? before.end_action_type;
   const wanted = {
     nodes: nodes?.map(toStoredNode) ?? before.nodes,
-    end_action_type: end_action_type ?? before.end_action_type,
-    end_action_config: end_action_config ?? before.end_action_config,
+    end_action_type: wantedEnd,
+    end_action_config: end_action_config ?? keepFields(before.end_action_config, wantedEnd),
   };
   const version = isNewVersion ? await prepareStored(context, wanted, { inspections, before }) : undefined;
   const trigger_columns = hasTrigger(input)
@@ -250,13 +251,24 @@ const endActionFields: Readonly<
   handoff_chatbot: [],
 };
 
+const takesField = (type: Version["end_action_type"], name: string) =>
+  endActionFields[type].some((field) => field === name);
+
+/** The stored fields that the end action takes. */
+function keepFields(
+  stored: StoredEndActionConfig,
+  end_action_type: Version["end_action_type"],
+): StoredEndActionConfig {
+  return Object.fromEntries(Object.entries(stored).filter(([name]) => takesField(end_action_type, name)));
+}
+
 function checkEndAction({
   end_action_type,
   end_action_config,
 }: Pick<Version, "end_action_type" | "end_action_config">) {
   const allowed = endActionFields[end_action_type];
   return Object.entries(end_action_config)
-    .filter(([name, value]) => value !== undefined && !allowed.some((field) => field === name))
+    .filter(([name, value]) => value !== undefined && !takesField(end_action_type, name))
     .map(([name]) => ({
       field: `end_action_config.${name}`,
       code: "unknown_argument",
