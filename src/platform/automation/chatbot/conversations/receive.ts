@@ -23,8 +23,8 @@ const Payload = z.object({
 type Payload = z.infer<typeof Payload>;
 
 /**
- * Whether a flow waits for a reply in a conversation, or has taken this message. Not an event: whether the bot
- * gets a turn depends on the result.
+ * Whether a flow waits for a reply in a conversation, or has taken this message. Not an event: whether the
+ * bot gets a turn depends on the result.
  */
 export const flowAnswers = defineHook<
   [

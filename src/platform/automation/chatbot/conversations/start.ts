@@ -57,8 +57,8 @@ export async function startBot(
 }
 
 /**
- * Whether people handle the conversation: the bot's part ended for good, a person has answered, or a person or
- * a flow (not routing) has assigned the conversation.
+ * Whether people handle the conversation: the bot's part ended for good, a person has answered, or a person
+ * or a flow (not routing) has assigned the conversation.
  */
 async function isWithPeople(
   { tx, organization }: OrganizationChange,
