@@ -71,6 +71,22 @@ describe("with a limit", () => {
     expect(calls).toBe(3);
   });
 
+  test("all nodes of a turn count, and a node's reservation includes what earlier nodes have used", async () => {
+    const nodes = ["one", "two", "three"].map((id) => ({ id, type: "llm" }));
+    const edges = [
+      { source: "one", target: "two" },
+      { source: "two", target: "three" },
+    ];
+    await bot.configure({ graph_definition: { entry_point: "one", nodes, edges } });
+    const { conversation_id } = await openPhone(app, "+14155550607").write("Hello");
+    const message = question;
+    const { data } = await app.call(chatbot.chat_with_bot, { conversation_id, message });
+    expect(calls).toBe(2);
+    expect(data).toMatchObject({ response: "From 9.\n\nFrom 9." });
+    expect(await readStatus()).toMatchObject({ tokens_used: 9900 });
+    await bot.configure();
+  });
+
   test("answers for a caller count, and are limited", async () => {
     const { conversation_id } = await openPhone(app, "+14155550603").write("Hello");
     const ask = async () =>

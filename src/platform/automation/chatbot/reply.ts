@@ -11,7 +11,7 @@ import type { World } from "../../foundation/kernel/index.ts";
 import { type ConfigRow, graphOf } from "./config.ts";
 import { type GraphResult, maxTopK, runGraph } from "./graph/index.ts";
 import { type HistoryMessage, maxAnswer, type Passage, respond } from "./responders/index.ts";
-import { reserveTokens } from "./usage.ts";
+import { countUsed, reserveTokens, sumUsages } from "./usage.ts";
 
 /** What is sent to a contact if the graph has no text of its own. */
 const handoffText = "I can't answer that. A person will get back to you.";
@@ -36,6 +36,7 @@ export interface Reply {
   /** Null: no person is needed. */
   readonly handoff: { readonly reason: string; readonly team_id: string | null } | null;
   readonly model: string | null;
+  /** Of all nodes; null: no model has answered. */
   readonly usage: TokenUsage | null;
 }
 
@@ -46,6 +47,7 @@ export async function composeReply(world: World, request: ReplyRequest): Promise
   let terms: readonly QueryWord[] = [];
   // All nodes search for the same question: one search finds the most passages that a node takes.
   let search: Promise<KnowledgeResults> | undefined;
+  const usages: TokenUsage[] = [];
   const result = await runGraph(graphOf(config), question, {
     async retrieve(limit) {
       search ??= searchKnowledge(world, { organization, query: question, limit: maxTopK, signal });
@@ -55,12 +57,15 @@ export async function composeReply(world: World, request: ReplyRequest): Promise
     },
     async respond(passages, { instructions, max_tokens: maxTokens }) {
       const turn = { organization_id: organization, id: turn_id };
-      const reserve = (tokens: number) => reserveTokens(world, turn, tokens);
-      return respond(
+      // What earlier nodes have used is recorded with the reply.
+      const reserve = (tokens: number) => reserveTokens(world, turn, countUsed(usages) + tokens);
+      const answer = await respond(
         languageModel,
         { text: question, history, passages, terms },
         { instructions, maxTokens, reserve, embedder, signal },
       );
+      usages.push(...(answer.usage ? [answer.usage] : []));
+      return answer;
     },
   });
   const { answer, handoff, passages, texts } = result;
@@ -72,7 +77,7 @@ export async function composeReply(world: World, request: ReplyRequest): Promise
     found: passages.map(toSource),
     handoff: handoff && { reason: handoff.reason, team_id: handoff.team_id },
     model: answer?.model ?? null,
-    usage: answer?.usage ?? null,
+    usage: sumUsages(usages),
   };
 }
 

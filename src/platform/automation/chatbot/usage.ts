@@ -19,6 +19,21 @@ export async function countTokens(db: Queries, organization: string, now: Date):
   return rows[0]?.tokens ?? 0;
 }
 
+/** The tokens of all calls of a model for a turn; null without any. */
+export function sumUsages(usages: readonly TokenUsage[]): TokenUsage | null {
+  if (usages.length === 0) {
+    return null;
+  }
+  return {
+    input_tokens: usages.reduce((sum, { input_tokens }) => sum + input_tokens, 0),
+    output_tokens: usages.reduce((sum, { output_tokens }) => sum + output_tokens, 0),
+  };
+}
+
+export function countUsed(usages: readonly TokenUsage[]): number {
+  return usages.reduce((sum, { input_tokens, output_tokens }) => sum + input_tokens + output_tokens, 0);
+}
+
 /**
  * Longer than any call of a model may take. After this time a reservation of a crashed process no longer
  * counts.
