@@ -106,6 +106,24 @@ describe("reading", () => {
     expect(messages).toContain("There is no node fnd. Did you mean find?");
   });
 
+  test("names that every object has are unknown, like other names", () => {
+    const problems = problemsOf({
+      nodes: [
+        { id: "a", type: "llm" },
+        { id: "b", type: "constructor" },
+      ],
+      edges: [{ source: "a", target: "b", condition: "toString" }],
+    });
+    expect(problems).toContainEqual([
+      "graph_definition.nodes[1].type",
+      "The node b has the unknown type constructor.",
+    ]);
+    expect(problems).toContainEqual([
+      "graph_definition.edges[0].condition",
+      "There is no condition toString.",
+    ]);
+  });
+
   test.each<[string, Record<string, unknown>, string]>([
     ["no nodes", { nodes: [] }, "graph_definition.nodes"],
     ["an unknown member", { ...sample, edge: [] }, "graph_definition.edge"],

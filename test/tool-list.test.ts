@@ -271,3 +271,8 @@ test.each([
   const listed = describeTools(catalogue).map((definition) => ({ definition }));
   expect(rankTools(listed as never, query)[0]?.definition.name).toBe(expected);
 });
+
+test("a search for a name that every object has finds nothing", () => {
+  const listed = describeTools(catalogue).map((definition) => ({ definition }));
+  expect(rankTools(listed as never, "constructor")).toEqual([]);
+});

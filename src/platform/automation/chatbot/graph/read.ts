@@ -84,7 +84,9 @@ function readNode(
   }
   const { id, type: sentType, name, config = {} } = parsed.data;
   const types = Object.keys(chatbotNodeTypes);
-  const type = typeAliases[sentType] ?? types.find((one) => one === sentType);
+  const type = Object.hasOwn(typeAliases, sentType)
+    ? typeAliases[sentType]
+    : types.find((one) => one === sentType);
   if (type === undefined) {
     const message = `The node ${id} has the unknown type ${sentType}.${suggest(sentType, types)}`;
     return {
@@ -127,7 +129,7 @@ type ReadCondition = { readonly condition: TurnCondition | null } | { readonly p
 
 function readCondition(sent: string | Record<string, unknown> | null, field: string): ReadCondition {
   if (sent === null || typeof sent === "string") {
-    const condition = sent === null ? null : shorthands[sent];
+    const condition = sent === null ? null : Object.hasOwn(shorthands, sent) ? shorthands[sent] : undefined;
     const words = Object.keys(shorthands);
     const message = `There is no condition ${sent}.${suggest(sent ?? "", words)}`;
     const fix = `Send one of these: ${words.join(", ")}; or {"field", "operator", "value"}.`;
