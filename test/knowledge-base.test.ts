@@ -164,6 +164,11 @@ describe("a source is refused:", () => {
     expect(await create({ source_type: "pdf", ...two })).toMatchObject({ code: "one_source_needed" });
     const content = { source_type: "pdf", upload_id: "upl_1", content: "x" } as const;
     expect(await create(content)).toMatchObject({ status: 400 });
+    const message = "A document of type url can't have a source of this kind.";
+    expect(await create({ upload_id: "upl_1" })).toMatchObject({
+      code: "document_source_not_possible",
+      error: { param: "upload_id", details: [{ field: "upload_id", message }] },
+    });
     expect(await create({ source_type: "markdown", upload_id: "upl_1" })).toMatchObject({ status: 404 });
   });
 

@@ -219,7 +219,7 @@ export const knowledgeErrors = {
   document_source_not_possible: errorEntry(
     "invalid_request",
     400,
-    "A document of type {source_type} can't have {param} of this kind.",
+    "A document of type {source_type} can't have a source of this kind.",
     "{reason}",
   ),
   qa_pair_not_found: errorEntry(
