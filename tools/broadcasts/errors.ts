@@ -14,6 +14,12 @@ export const broadcastErrors = {
     "A {current_state} broadcast can't be {action}.",
     "Only a broadcast of status {allowed} can be {action}. get_broadcast (GET /v1/broadcasts/{id}) shows the status.",
   ),
+  broadcast_outdated: errorEntry(
+    "conflict",
+    409,
+    "The template {name} can't be sent now, or was changed after the broadcast began.",
+    "get_template (GET /v1/templates/{id}) shows the template. If it was changed, create a new broadcast.",
+  ),
   variables_unmapped: errorEntry(
     "business_rule",
     422,

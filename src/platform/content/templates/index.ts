@@ -27,7 +27,7 @@ export {
   createComposer,
   findTemplates,
   invalidValueCodes,
-  isTemplateSendable,
+  isVersionSendable,
   placeholderValues,
   requireApproved,
   requireApprovedById,

@@ -231,7 +231,10 @@ function toSubmitted(
  * Compares texts without the addresses of media, which the authority replaces, and without the names of
  * variables.
  */
-function hasSameTexts(one: { template_data: TemplateData }, other: { template_data: TemplateData }): boolean {
+export function hasSameTexts(
+  one: { template_data: TemplateData },
+  other: { template_data: TemplateData },
+): boolean {
   return describe(one.template_data) === describe(other.template_data);
 }
 

@@ -1,9 +1,9 @@
-/** The hook that runs before an approved template can't be sent any more. */
+/** The hook that runs before the approved version of a template is given up. */
 import { type Change, defineHook } from "../../foundation/kernel/index.ts";
 
 /**
- * An approved template is about to be submitted again or deleted, and can't be sent from then on. Not an
- * event: a handler can reject the change.
+ * A template that was submitted is about to be submitted again or deleted, and can't be sent from then on.
+ * Not an event: a handler can reject the change.
  * @throws Failure `template_in_use` if something is waiting to be sent with the template.
  */
 export const templateWithdrawn =

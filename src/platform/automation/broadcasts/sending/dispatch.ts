@@ -30,7 +30,7 @@ import {
   type ApprovedTemplate,
   createComposer,
   invalidValueCodes,
-  isTemplateSendable,
+  isVersionSendable,
 } from "../../../content/templates/index.ts";
 import { defineJob, type Transaction, type World } from "../../../foundation/kernel/index.ts";
 import { type BulkMessages, enqueueBulkMessages } from "../../../inbox/messages/index.ts";
@@ -139,9 +139,13 @@ async function dispatchBatch(
   if (today?.left === 0) {
     return "wait long";
   }
-  // The template may have been paused, disabled or removed since the execution.
-  if (!(await isTemplateSendable(tx, organization, broadcast.template_id))) {
-    await pauseIfProcessing(tx, broadcast, { paused_reason: "template_not_sendable", now: world.now() });
+  // The template may have been paused, disabled, removed or changed since the execution.
+  if (
+    !(await isVersionSendable(tx, organization, { id: broadcast.template_id, version: template.version }))
+  ) {
+    await ((await hasPending(tx, broadcast))
+      ? pauseIfProcessing(tx, broadcast, { paused_reason: "template_not_sendable", now: world.now() })
+      : completeIfDone(tx, { organization, ids: [id], now: world.now() }));
     return "end";
   }
   const size = Math.min(batchSize, free, today?.left ?? batchSize);

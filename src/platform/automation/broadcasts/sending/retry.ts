@@ -1,6 +1,8 @@
 /** Sends a broadcast again to recipients whose message failed, or who were excluded by a cancel. */
+import { fail } from "../../../../../tools/errors.ts";
 import { columnsOf, rowsOf } from "../../../../database/query/index.ts";
 import { toLaterBudgets } from "../../../account/rules/index.ts";
+import { isVersionSendable } from "../../../content/templates/index.ts";
 import type { Transaction } from "../../../foundation/kernel/index.ts";
 import { replaceBroadcastMessages } from "../../../inbox/messages/index.ts";
 import { failInsufficient } from "../../../money/wallet/index.ts";
@@ -19,7 +21,8 @@ const retryable = { allowed: ["completed", "cancelled"], action: "retried" } as 
 
 /**
  * Returns the broadcast and how many recipients get it again.
- * @throws Failure `insufficient_funds`: what was held for the failed or cancelled messages has been released.
+ * @throws Failure `broadcast_outdated`; `insufficient_funds`, because what was held for the failed or cancelled
+ *   messages has been released.
  */
 export async function retryBroadcast(
   context: Omit<ExecuteContext, "broadcast"> & { readonly organization: string },
@@ -37,7 +40,13 @@ export async function retryBroadcast(
   if (count === 0) {
     return { broadcast: locked, count };
   }
-  const { currency, failed, queued, total, excluded, runs } = locked;
+  const { currency, failed, queued, total, excluded, runs, template, template_id } = locked;
+  if (
+    !template ||
+    !(await isVersionSendable(tx, organization, { id: template_id, version: template.version }))
+  ) {
+    throw fail("broadcast_outdated", { name: template?.name ?? "" });
+  }
   const held = { amount: cost, currency: currency ?? "" };
   const executing = { ...context, broadcast: locked };
   const payment = await paymentOfBroadcast(executing);

@@ -8,7 +8,6 @@ import { fail } from "../../../../../tools/errors.ts";
 import { ofOrganization } from "../../../../database/query/index.ts";
 import { outward } from "../../../foundation/kernel/index.ts";
 import { getTemplate, getTemplateInbox, lockTemplate } from "../find.ts";
-import { isSendable } from "../states.ts";
 import { templateWithdrawn } from "../withdrawn.ts";
 import { authorityOf, callTimeoutMs, InboxOfTemplate, withAccount } from "./authority.ts";
 
@@ -29,7 +28,8 @@ export const deleteTemplate = outward({
     if (template.submitting_since !== null) {
       throw fail("template_not_editable", { current_state: "being submitted" });
     }
-    if (isSendable(template)) {
+    // Also a template that can't be sent now: the authority may allow it again.
+    if (template.submitted !== null) {
       const { inbox_id } = template;
       await templateWithdrawn.run(world, context, { organization, inbox_id, template_id: id });
     }

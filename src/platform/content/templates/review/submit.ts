@@ -23,7 +23,6 @@ import {
   findEditLimit,
   hasAccepted,
   isNewAtAuthority,
-  isSendable,
   type TemplateRow,
 } from "../states.ts";
 import { templateWithdrawn } from "../withdrawn.ts";
@@ -67,7 +66,8 @@ export const submitTemplate = outward({
     const sample_url = template.template_data.header?.media_url;
     const sample = sample_url === undefined ? undefined : await findUploadAt(tx, organization, sample_url);
     requireLanguage(world, inbox.channel, template.language);
-    if (isSendable(template)) {
+    // Also a template that can't be sent now: the authority may allow it again.
+    if (template.submitted !== null) {
       const { inbox_id } = template;
       await templateWithdrawn.run(world, context, { organization, inbox_id, template_id: id });
     }

@@ -5,7 +5,7 @@ import { fail } from "../../../../../tools/errors.ts";
 import type { Queries } from "../../../../database/database.ts";
 import { ofOrganization } from "../../../../database/query/index.ts";
 import { getTemplate } from "../find.ts";
-import { isSendable, type TemplateRow } from "../states.ts";
+import { hasSameTexts, isSendable, type TemplateRow } from "../states.ts";
 import type { ApprovedTemplate } from "./sendable.ts";
 
 interface TemplateName {
@@ -105,9 +105,17 @@ function selectApproved(db: Queries, organization: string) {
     .where("submitted", "is not", null);
 }
 
-export async function isTemplateSendable(db: Queries, organization: string, id: string): Promise<boolean> {
-  const row = await selectApproved(db, organization).select("id").where("id", "=", id).executeTakeFirst();
-  return row !== undefined;
+/** Whether the template can be sent, and its texts are still those of this version. */
+export async function isVersionSendable(
+  db: Queries,
+  organization: string,
+  { id, version }: Pick<ApprovedTemplate, "id" | "version">,
+): Promise<boolean> {
+  const row = await selectApproved(db, organization)
+    .select("submitted")
+    .where("id", "=", id)
+    .executeTakeFirst();
+  return row?.submitted !== undefined && row.submitted !== null && hasSameTexts(row.submitted, version);
 }
 
 const maxSuggestions = 3;

@@ -1,7 +1,7 @@
 /** Messages with templates: finding the template, and composing the message. */
 export {
   findTemplates,
-  isTemplateSendable,
+  isVersionSendable,
   requireApproved,
   requireApprovedById,
   suggestTemplates,
