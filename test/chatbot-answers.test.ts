@@ -50,6 +50,18 @@ beforeAll(async () => {
   await bot.addPair("Do you sell gift cards?", "Yes, at the till.");
 });
 
+test("an answer of an earlier version is cut to one message, and halves no character", async () => {
+  await bot.addPair("Which emoji do you like?", "These.");
+  const { queries } = app.server.database;
+  await queries
+    .updateTable("knowledge_qa_pairs")
+    .set({ answer: `x${"😀".repeat(2_050)}` })
+    .where("answer", "=", "These.")
+    .execute();
+  expect((await ask("Which emoji do you like?")).response).toBe(`x${"😀".repeat(2_047)}`);
+  await queries.deleteFrom("knowledge_qa_pairs").where("question", "=", "Which emoji do you like?").execute();
+});
+
 describe("a search", () => {
   test.each(["How long do parcels to Norway take?", "When do tulips bloom?", "hello", "zebra giraffe"])(
     "has no result of score 0: %s",

@@ -102,7 +102,8 @@ export const QaPair = z.object({
 });
 
 export const question = z.string().trim().min(1).max(2000).describe("Question, as customers ask it");
-export const answer = z.string().trim().min(1).max(8000).describe("Answer to give");
+/** One text message carries it. */
+export const answer = z.string().trim().min(1).max(4096).describe("Answer to give");
 export const documentTags = z.array(z.string().min(1).max(64)).max(50).describe("Tags");
 
 /** A qa_pair has question and answer; a chunk has document_id and content. */
