@@ -6,8 +6,9 @@ import { contacts } from "../tools/contacts.ts";
 import { uploads } from "../tools/uploads.ts";
 import { useTestApp } from "./support/app.ts";
 import { expectFailure } from "./support/expect-failure.ts";
+import { startReceiver } from "./support/receiver.ts";
 
-const app = useTestApp();
+const app = useTestApp({ env: { TIDINGS_ALLOW_LOCAL_SOURCES: "true" } });
 const known = "+14155550110";
 
 async function upload(text: string, key?: string): Promise<string> {
@@ -132,6 +133,21 @@ test("a cohort that is deleted before it is built leaves no file", async () => {
   await app.call(cohorts.delete_cohort, { id });
   await app.runDueJobs();
   expect(await expectFailure(app.call(uploads.get_upload, { id: upload_id }))).toMatchObject({ status: 404 });
+});
+
+test("a cohort that is deleted during the download of its file leaves no file", async () => {
+  let remove: () => Promise<unknown> = async () => undefined;
+  await using source = await startReceiver(async (_, response) => {
+    await remove();
+    response.writeHead(200, { "content-type": "text/csv" }).end(`phone\n${known}\n`);
+  });
+  const csv_url = `http://127.0.0.1:${source.port}/people.csv`;
+  const { data } = await app.call(cohorts.create_cohort, { name: "File", type: "csv", query: {}, csv_url });
+  remove = () => app.call(cohorts.delete_cohort, { id: data.id });
+  const listed = (await app.call(uploads.list_uploads, {})).meta.total;
+  await app.runDueJobs();
+  expect(source.requests).toBe(1);
+  expect((await app.call(uploads.list_uploads, {})).meta.total).toBe(listed);
 });
 
 test("an erased contact is no longer a member", async () => {

@@ -45,6 +45,9 @@ async function build(payload: CohortBuild, world: World): Promise<Outcome> {
     return finish(world, payload, null);
   }
   const upload_id = cohort.upload_id ?? (await storeFile(payload, world, cohort.csv_url ?? ""));
+  if (upload_id === undefined) {
+    return finish(world, payload, null);
+  }
   const { key } = await getUpload(world.database.queries, payload.organization_id, upload_id);
   const file = await world.storage.read(key);
   if (!file) {
@@ -64,16 +67,24 @@ function onlyIdentity(columns: ImportColumns): ImportColumns {
   return columns.map((column) => (column === "phone_number" || column === "name" ? column : undefined));
 }
 
-/** Downloads the file, so that a run after a crash reads the same lines. */
-async function storeFile(payload: CohortBuild, world: World, url: string): Promise<string> {
+/**
+ * Downloads the file, so that a run after a crash reads the same lines. Returns undefined and keeps no file if
+ * the cohort was deleted meanwhile.
+ */
+async function storeFile(payload: CohortBuild, world: World, url: string): Promise<string | undefined> {
+  const { organization_id: organization, cohort_id } = payload;
   const received = await fetchCsv(world, payload, url);
   return world.database.transaction(async (tx) => {
     const { id } = await commitUpload({ tx, world }, received, false);
-    await ofOrganization(tx, payload.organization_id)
+    const { numUpdatedRows } = await ofOrganization(tx, organization)
       .updateTable("cohorts")
       .set({ upload_id: id })
-      .where("id", "=", payload.cohort_id)
-      .execute();
+      .where("id", "=", cohort_id)
+      .executeTakeFirstOrThrow();
+    if (numUpdatedRows === 0n) {
+      await removeUpload({ tx, organization }, id);
+      return undefined;
+    }
     return id;
   });
 }
