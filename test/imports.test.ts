@@ -1,6 +1,7 @@
 /** Imports: which rows become contacts, which are rejected and why, and recovery after a crash. */
 import { beforeAll, expect, test } from "vitest";
 import { apiKeys } from "../tools/api-keys.ts";
+import { cohorts } from "../tools/cohorts/index.ts";
 import { contacts } from "../tools/contacts.ts";
 import { imports } from "../tools/imports.ts";
 import { uploads } from "../tools/uploads.ts";
@@ -49,6 +50,19 @@ test("columns become a contact's number, name, tags and attributes, all as text"
     name: null,
     metadata: { City: 'a "b", c', Note: "@SUM(A1)" },
   });
+});
+
+test("an attribute whose title has a dot can be used in conditions", async () => {
+  await importText("phone,Kd.Nr,address.city\n+14155550113,7,Oslo\n");
+  expect(await find("+14155550113")).toMatchObject({ metadata: { Kd_Nr: "7", address_city: "Oslo" } });
+  const query = { attribute: "metadata.address_city", operator: "eq", value: "Oslo" };
+  expect((await app.call(cohorts.preview_cohort, { query })).data.contact_count).toBe(1);
+  // A name that has a dot nevertheless is not listed.
+  await app.call(contacts.create_contact, { phone_number: "+14155550114", metadata: { "Kd.Nr": 8 } });
+  const { metadata_attributes } = (await app.call(cohorts.describe_attributes, {})).data;
+  const listed = metadata_attributes.map(({ attribute }) => attribute);
+  expect(listed).toContain("metadata.Kd_Nr");
+  expect(listed).not.toContain("metadata.Kd.Nr");
 });
 
 test("a known contact keeps the values that the file does not name", async () => {

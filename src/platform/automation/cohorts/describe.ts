@@ -124,7 +124,10 @@ function mostFrequentTags(table: RawBuilder<unknown>, organization: string) {
   `;
 }
 
-/** Lists the members of the metadata down to two levels, with the types of their values. */
+/**
+ * Lists the members of the metadata down to two levels, with the types of their values. A condition can't name
+ * a member that has a dot in its own name.
+ */
 async function readMetadataInUse(db: Queries, organization: string) {
   const { rows } = await rowsOf({ attribute: "text", types: "text[]", contacts: "bigint" })`
     with newest as (
@@ -132,13 +135,13 @@ async function readMetadataInUse(db: Queries, organization: string) {
       where organization_id = ${organization} and erased_at is null and metadata <> '{}'
       order by id desc limit ${maxExamined}
     ),
-    members as (select key, value from newest, jsonb_each(metadata)),
+    members as (select key, value from newest, jsonb_each(metadata) where strpos(key, '.') = 0),
     found as (
       select key as path, value from members
       union all
       select members.key || '.' || inner_member.key, inner_member.value
       from members, jsonb_each(case jsonb_typeof(members.value) when 'object' then members.value end) as inner_member
-      where strpos(members.key, '.') = 0
+      where strpos(inner_member.key, '.') = 0
     )
     select 'metadata.' || path as attribute, count(*) as contacts,
       array_agg(distinct case jsonb_typeof(value) when 'array' then 'list' when 'string' then 'text' when 'boolean'

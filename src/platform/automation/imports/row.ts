@@ -56,7 +56,8 @@ export function readHeader(cells: readonly string[]): ImportColumns {
     if (Object.hasOwn(knownTitles, plain)) {
       return knownTitles[plain];
     }
-    return title === "" ? undefined : { attribute: cutText(title, limits.attribute) };
+    // A dot would divide the name: metadata.address.city is the member city of address.
+    return title === "" ? undefined : { attribute: cutText(title.replaceAll(".", "_"), limits.attribute) };
   });
   if (!columns.includes("phone_number")) {
     throw new UnreadableFileError(
