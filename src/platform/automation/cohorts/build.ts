@@ -68,8 +68,8 @@ function onlyIdentity(columns: ImportColumns): ImportColumns {
 }
 
 /**
- * Downloads the file, so that a run after a crash reads the same lines. Returns undefined and keeps no file if
- * the cohort was deleted meanwhile.
+ * Downloads the file, so that a run after a crash reads the same lines. Returns undefined and keeps no file
+ * if the cohort was deleted meanwhile.
  */
 async function storeFile(payload: CohortBuild, world: World, url: string): Promise<string | undefined> {
   const { organization_id: organization, cohort_id } = payload;

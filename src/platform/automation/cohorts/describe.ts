@@ -125,8 +125,8 @@ function mostFrequentTags(table: RawBuilder<unknown>, organization: string) {
 }
 
 /**
- * Lists the members of the metadata down to two levels, with the types of their values. A condition can't name
- * a member that has a dot in its own name.
+ * Lists the members of the metadata down to two levels, with the types of their values. A condition can't
+ * name a member that has a dot in its own name.
  */
 async function readMetadataInUse(db: Queries, organization: string) {
   const { rows } = await rowsOf({ attribute: "text", types: "text[]", contacts: "bigint" })`

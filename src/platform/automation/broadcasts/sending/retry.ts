@@ -21,8 +21,8 @@ const retryable = { allowed: ["completed", "cancelled"], action: "retried" } as 
 
 /**
  * Returns the broadcast and how many recipients get it again.
- * @throws Failure `broadcast_outdated`; `insufficient_funds`, because what was held for the failed or cancelled
- *   messages has been released.
+ * @throws Failure `broadcast_outdated`; `insufficient_funds`, because what was held for the failed or
+ *   cancelled messages has been released.
  */
 export async function retryBroadcast(
   context: Omit<ExecuteContext, "broadcast"> & { readonly organization: string },
