@@ -1,11 +1,14 @@
-/** A broadcast whose template is paused, changed or withdrawn: what is refused, and how it ends. */
+/** A broadcast whose template is paused, changed or withdrawn, or whose file is deleted: how it ends. */
 import { beforeEach, expect, test } from "vitest";
 import { broadcasts } from "../tools/broadcasts/index.ts";
 import { templates } from "../tools/templates/index.ts";
+import { uploads } from "../tools/uploads.ts";
 import { useTestApp } from "./support/app.ts";
 import { createBroadcastHelpers, phoneNumbers } from "./support/broadcasts.ts";
 import { expectFailure } from "./support/expect-failure.ts";
+import { png } from "./support/files.ts";
 import { setFaults } from "./support/simulator.ts";
+import { createUploadHelpers } from "./support/uploads.ts";
 
 const app = useTestApp();
 const { approve, create, createCohort, deliver, execute, get } = createBroadcastHelpers(app);
@@ -83,4 +86,30 @@ test("a retry after a change of the template is refused, and a dispatch with oth
     paused_reason: "template_not_sendable",
     stats: { sent: 0 },
   });
+});
+
+test("a broadcast whose header file is deleted pauses with the reason, and can be cancelled", async () => {
+  const file = await createUploadHelpers(app).upload({ name: "logo.png", bytes: png });
+  const { cohort } = await createCohort(phoneNumbers(2, ++areas));
+  const header = { type: "image" as const, media_url: file.storage_url };
+  const { id: template_id } = await approve({
+    name: `news_${areas}`,
+    template_data: { body: "Look at this.", header },
+  });
+  const { id } = await create({
+    name: "News",
+    cohort_id: cohort.id,
+    template_id,
+    header_media_url: file.storage_url,
+  });
+  await execute(id);
+  await app.call(uploads.delete_upload, { id: file.id });
+  await deliver();
+  expect(await get(id)).toMatchObject({
+    execution_status: "paused",
+    paused_reason: "file_missing",
+    stats: { sent: 0 },
+  });
+  await app.call(broadcasts.cancel_broadcast, { id });
+  expect(await get(id)).toMatchObject({ execution_status: "cancelled", excluded: { cancelled: 2 } });
 });

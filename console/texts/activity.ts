@@ -126,6 +126,7 @@ export const activity = {
       requested: "Somebody paused it",
       missed_schedule: "Its time has passed",
       template_not_sendable: "The template can't be sent any more",
+      file_missing: "A file of the message was deleted",
       too_many_failures: "Too many messages failed",
       budget_reached: "A budget is used up",
       internal_error: "An error of the service",

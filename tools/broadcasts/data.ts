@@ -26,6 +26,7 @@ export const pausedReasons = [
   "requested",
   "missed_schedule",
   "template_not_sendable",
+  "file_missing",
   "too_many_failures",
   "budget_reached",
   "internal_error",

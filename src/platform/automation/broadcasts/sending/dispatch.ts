@@ -8,9 +8,8 @@
 
 import { sql } from "kysely";
 import { z } from "zod";
-import type { ExclusionReason, PausedReason } from "../../../../../tools/broadcasts/index.ts";
+import type { PausedReason } from "../../../../../tools/broadcasts/index.ts";
 import { ReachedBudget } from "../../../../../tools/budgets.ts";
-import { Failure } from "../../../../../tools/contract/index.ts";
 import { InboxSettings } from "../../../../../tools/inboxes.ts";
 import {
   allColumnsOf,
@@ -22,20 +21,15 @@ import {
   recordset,
   rowsOf,
 } from "../../../../database/query/index.ts";
-import type { MessageCharge, SentTemplate } from "../../../../database/schema/index.ts";
+import type { MessageCharge } from "../../../../database/schema/index.ts";
 import { newJob } from "../../../../jobs/job.ts";
-import { capabilitiesOf, getOrDefaultInbox } from "../../../account/inboxes/index.ts";
-import type { ReachedLimit } from "../../../account/rules/index.ts";
-import {
-  type ApprovedTemplate,
-  createComposer,
-  invalidValueCodes,
-  isVersionSendable,
-} from "../../../content/templates/index.ts";
+import { getOrDefaultInbox } from "../../../account/inboxes/index.ts";
+import { isVersionSendable } from "../../../content/templates/index.ts";
 import { defineJob, type Transaction, type World } from "../../../foundation/kernel/index.ts";
 import { type BulkMessages, enqueueBulkMessages } from "../../../inbox/messages/index.ts";
 import { type BroadcastRow, changeBroadcast, getBroadcast } from "../find.ts";
 import { countMessages, type DispatchedBroadcast, findDispatched } from "./budgets.ts";
+import { composeMessages, type MessagesToCompose } from "./compose.ts";
 import { leftToday } from "./daily-limit.ts";
 import { excludeRecipients } from "./exclude.ts";
 import { completeIfDone } from "./progress.ts";
@@ -151,16 +145,14 @@ async function dispatchBatch(
   const size = Math.min(batchSize, free, today?.left ?? batchSize);
   const recipients = await claimPending(tx, broadcast, { size, after });
   if (recipients.length > 0) {
-    const reached = await sendBatch(tx, world, {
+    const pause = await sendBatch(tx, world, {
       broadcast,
       inbox,
       recipients,
       template: { organization_id: organization, id: broadcast.template_id, ...template },
     });
-    if (reached) {
-      const paused_budget = JSON.stringify(ReachedBudget.parse(reached));
-      const paused = { paused_reason: "budget_reached", paused_budget, now: world.now() } as const;
-      await pauseIfProcessing(tx, broadcast, paused);
+    if (pause) {
+      await pauseIfProcessing(tx, broadcast, { ...pause, now: world.now() });
       return "end";
     }
   }
@@ -244,26 +236,23 @@ async function pauseIfProcessing(
   }
 }
 
-interface Batch {
+interface Batch extends MessagesToCompose<Recipient> {
   readonly broadcast: DispatchedBroadcast;
   readonly inbox: BulkMessages["inbox"] & { readonly channel: string };
-  readonly recipients: readonly Recipient[];
-  readonly template: ApprovedTemplate;
 }
 
-/** Returns the budget that left recipients of the batch pending; undefined if none did. */
+/** Returns why recipients of the batch stay pending; undefined if none do. */
 async function sendBatch(
   tx: Transaction,
   world: World,
-  { broadcast, inbox, recipients, template }: Batch,
-): Promise<ReachedLimit | undefined> {
+  batch: Batch,
+): Promise<Omit<Pause, "now"> | undefined> {
+  const { broadcast, inbox, template } = batch;
   const { organization_id: organization, id: broadcast_id, currency, simulated } = broadcast;
   const now = world.now();
-  const { media } = capabilitiesOf(world, inbox);
-  const compose = await createComposer(tx, { template, media }, broadcast.header_media_url ?? undefined);
-  const composed: ComposedRecipient[] = [];
-  for (const recipient of recipients) {
-    composed.push({ recipient, ...(await composeFor(recipient, compose)) });
+  const composed = await composeMessages(tx, world, batch);
+  if (!composed) {
+    return { paused_reason: "file_missing" };
   }
   await excludeRecipients(
     { tx, now, broadcast },
@@ -286,36 +275,12 @@ async function sendBatch(
   );
   await markQueued(tx, broadcast, ids);
   await completeIfDone(tx, { organization, ids: [broadcast_id], now });
-  return reached;
-}
-
-type Compose = Awaited<ReturnType<typeof createComposer>>;
-
-interface Composition {
-  readonly content?: SentTemplate;
-  readonly reason?: ExclusionReason;
-}
-
-interface ComposedRecipient extends Composition {
-  readonly recipient: Recipient;
-}
-
-/** The content for a recipient, or why there is none: the contact has changed since the execution. */
-async function composeFor(
-  { is_erased, is_blocked, opted_out, variables }: Recipient,
-  compose: Compose,
-): Promise<Composition> {
-  if (is_erased || is_blocked || opted_out) {
-    return { reason: is_erased ? "erased" : is_blocked ? "blocked" : "opted_out" };
-  }
-  try {
-    return { content: await compose(variables ?? {}) };
-  } catch (error) {
-    if (error instanceof Failure && invalidValueCodes.includes(error.code)) {
-      return { reason: "invalid_value" };
+  return (
+    reached && {
+      paused_reason: "budget_reached",
+      paused_budget: JSON.stringify(ReachedBudget.parse(reached)),
     }
-    throw error;
-  }
+  );
 }
 
 async function markQueued(
