@@ -16,7 +16,7 @@ for (const step of broken) {
 for (const engine of ["embedded", "postgres"]) {
   const file = `${engine}.json`;
   if (!existsSync(join(folder, file))) {
-    // The run failed as a whole.
+    console.log(`\nFAILED ${engine}: its run wrote no report.`);
     failed += 1;
     continue;
   }

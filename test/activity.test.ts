@@ -228,6 +228,8 @@ test("an operation that does not exist, and a name in place of an id, are reject
     });
   }
   expect((await app.fetch(`/v1/activity.csv?operation=${operation}`)).status).toBe(400);
+  // A command on the machine.
+  expect((await app.call(activity.list_activity, { operation: "release" })).data).toEqual([]);
   expect(await expectFailure(app.call(activity.list_activity, { by: "Assistant" }))).toMatchObject({
     status: 400,
     message: expect.stringContaining("by: Send the id of an API key or a user, not its name."),

@@ -36,5 +36,8 @@ test("a run that an error outside the tests ended is a failure, though its repor
 });
 
 test("a run without a report is a failure", async () => {
-  expect(await summarize({ postgres: 0 })).toEqual({ status: 1, lines: ["2 passed, 1 failed"] });
+  expect(await summarize({ postgres: 0 })).toEqual({
+    status: 1,
+    lines: ["FAILED embedded: its run wrote no report.", "2 passed, 1 failed"],
+  });
 });

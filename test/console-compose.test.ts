@@ -141,12 +141,12 @@ describePages(() => {
   });
 
   /** Pastes or drops a file, and perhaps a text. @returns whether the page took it from the browser */
-  const transfer = (page: Page, kind: "paste" | "drop", selector: string, text = "") =>
+  const transfer = (page: Page, kind: "paste" | "drop", selector: string, types: object = {}) =>
     page.evaluate<boolean>(`(() => {
       const data = new DataTransfer();
       data.items.add(new File(["%PDF-1.4"], "order.pdf", { type: "application/pdf" }));
-      if (${JSON.stringify(text)} !== "") {
-        data.setData("text/plain", ${JSON.stringify(text)});
+      for (const [type, text] of Object.entries(${JSON.stringify(types)})) {
+        data.setData(type, text);
       }
       const options = { bubbles: true, cancelable: true };
       const event = ${JSON.stringify(kind)} === "paste"
@@ -174,9 +174,11 @@ describePages(() => {
     await page.getByRole("button", { name: "Reply", exact: true }).click();
     expect(await trayOf(page).allTextContents()).toEqual(["order.pdf"]);
 
-    // A table program copies cells as a text and as a picture.
-    expect(await transfer(page, "paste", ".composer textarea", "1\t2")).toBe(false);
-    expect(await transfer(page, "paste", ".composer textarea")).toBe(true);
+    // A table program copies cells as a text and as a picture, and a file manager a file with its name.
+    const cells = { "text/plain": "1\t2", "text/rtf": "{\\rtf1 1\\tab 2}" };
+    expect(await transfer(page, "paste", ".composer textarea", cells)).toBe(false);
+    const name = { "text/plain": "order.pdf" };
+    expect(await transfer(page, "paste", ".composer textarea", name)).toBe(true);
     expect(await trayOf(page).count()).toBe(2);
 
     // A long text leaves the button in a low window.

@@ -256,7 +256,7 @@ describe("a number without a country code", () => {
       {
         line: 3,
         reason:
-          "The phone number is not valid. It has no + with a country code, and there is no default_country. Perhaps +16502530011 is meant. Write it with the country code, like +14155550123, or set default_country (PUT /v1/organization).",
+          "The phone number is not valid. It has no + with a country code, and there is no default_country. Perhaps +16502530011 is meant. Write it with the country code, like +14155550123, or set default_country with update_organization (PUT /v1/organization).",
       },
     ]);
     await update({ default_country: "US" });

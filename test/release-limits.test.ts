@@ -99,10 +99,13 @@ test("whom a flow with a schedule reaches is not known, so a role with a limit n
   const path = `/v1/automation/flows/${(body.data.result as { data: { id: string } }).data.id}`;
   const changed = await park("PUT", path, { nodes: [say("Another offer")] });
   expect(await decide("approve", changed, admin)).toMatchObject(unknown);
-  const toggled = await park("PATCH", `${path}/toggle`, {});
-  expect(await decide("approve", toggled, admin)).toMatchObject(unknown);
-  const disabled = await park("PUT", path, { is_enabled: false });
+  // What leaves it disabled starts nothing.
+  const disabled = await park("PATCH", `${path}/toggle`, {});
   expect((await decide("approve", disabled, admin)).status).toBe(200);
+  const renamed = await park("PUT", path, { name: "Much later" });
+  expect((await decide("approve", renamed, admin)).status).toBe(200);
+  const enabled = await park("PATCH", `${path}/toggle`, {});
+  expect(await decide("approve", enabled, admin)).toMatchObject(unknown);
 });
 
 test("a limit that is set between a release and its time counts", async () => {

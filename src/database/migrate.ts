@@ -117,16 +117,24 @@ function requireKnown([unknown]: readonly string[]): void {
   }
 }
 
-/** The migrations that have not run, and those of a newer version that have. */
+interface MigrationState {
+  /** The migrations that have not run. */
+  readonly pending: readonly string[];
+  /** Those of a newer version that have. */
+  readonly unknown: readonly string[];
+  /** Whether the first one has run, which creates the tables. */
+  readonly hasTables: boolean;
+}
+
 export async function readMigrationState(
   queries: Queries,
   known: Migrations = migrations,
-): Promise<{ readonly pending: readonly string[]; readonly unknown: readonly string[] }> {
+): Promise<MigrationState> {
   const { rows: tables } = await rowsOf({ name: nullable("text") })`
     select to_regclass('kysely_migration')::text as name
   `.execute(queries);
   if (!tables[0]?.name) {
-    return { pending: Object.keys(known), unknown: [] };
+    return { pending: Object.keys(known), unknown: [], hasTables: false };
   }
   const { rows } = await rowsOf({ name: "text" })`
     select name::text as name from kysely_migration order by name
@@ -135,5 +143,6 @@ export async function readMigrationState(
   return {
     pending: Object.keys(known).filter((name) => !applied.has(name)),
     unknown: [...applied].filter((name) => !(name in known)),
+    hasTables: applied.has("0001-foundation"),
   };
 }

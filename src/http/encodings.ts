@@ -1,5 +1,5 @@
 /**
- * Contents for everyone, compressed once: compressing them for each request, which needs no credential, would
+ * Compresses public contents once: compressing them for each request, which needs no credential, would
  * cost the processor much more than sending them.
  */
 import { promisify } from "node:util";
@@ -11,10 +11,10 @@ export interface EncodedContent {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Returns the content in the encoding that this Accept-Encoding prefers. */
+/** Returns the content in the first encoding of `compress` that the client accepts, or as it is. */
 export type EncodeContent = (accepted: string | string[] | undefined) => Promise<EncodedContent>;
 
-/** As `compressAnswers`: a higher quality takes seconds for a megabyte. */
+/** Well below the default of 11, which takes seconds for a megabyte. */
 const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
 
 /** The first that the client accepts is sent. */

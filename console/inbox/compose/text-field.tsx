@@ -28,10 +28,10 @@ export function TextField({ text, label, source, onWrite, onSubmit, onFiles }: P
   const list = useOffers({ text, field, source });
   const isOffering = list.offers.value.length > 0;
 
-  /** Programs that copy a text, such as of a table, may add a picture of it: then the text is pasted. */
+  /** Office programs add a picture of the text that they copy: then the text is pasted. */
   const paste = (event: ClipboardEvent) => {
     const { files, types } = event.clipboardData ?? new DataTransfer();
-    if (onFiles !== undefined && files.length > 0 && !types.includes("text/plain")) {
+    if (onFiles !== undefined && files.length > 0 && !types.includes("text/rtf")) {
       event.preventDefault();
       onFiles([...files]);
     }

@@ -29,11 +29,19 @@ export function isEditable({ input: { type } }: Outgoing): boolean {
   return type !== "template";
 }
 
-/** Takes a rejected message back into the reply, before what was written meanwhile. */
-export function editAgain({ mode, text, attachments }: Writing, { key, input }: Outgoing): void {
+/**
+ * Takes a rejected message back into the reply, before what was written meanwhile. The message that it quotes
+ * may be among `messages`.
+ */
+export function editAgain(
+  { mode, text, attachments, quoted }: Writing,
+  { key, input }: Outgoing,
+  messages: readonly Message[],
+): void {
   const { type, media_url, file_name = "", caption } = input;
   discard(key);
   mode.value = "reply";
+  quoted.value = messages.find(({ id }) => id === input.reply_to) ?? quoted.value;
   text.value = [input.text?.body ?? caption, text.value].filter(Boolean).join("\n");
   if (media_url !== undefined) {
     const file = { name: file_name, mediaType: `${type}/*`, url: media_url, progress: 1 };

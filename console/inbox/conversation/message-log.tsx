@@ -66,7 +66,9 @@ export function MessageLog({ conversation, wanted, writing }: Props) {
             />
           ))}
           {shown.hasLast &&
-            waiting.map((one) => <OutgoingBubble key={one.key} outgoing={one} writing={writing} />)}
+            waiting.map((one) => (
+              <OutgoingBubble key={one.key} outgoing={one} conversation={conversation} writing={writing} />
+            ))}
         </ol>
       </div>
       {!shown.hasLast && (

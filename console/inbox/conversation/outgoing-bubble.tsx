@@ -1,19 +1,24 @@
 /** A message that the service has not confirmed yet. */
 import { Icon } from "../../controls/icon.tsx";
 import { texts } from "../../texts.ts";
+import { describeObstacle } from "../compose/composer.tsx";
 import { discard, type Outgoing, sendAgain } from "../compose/outbox.ts";
 import { focusTextField } from "../compose/text-field.tsx";
 import { editAgain, isEditable, type Writing } from "../compose/writing.ts";
+import type { OpenConversation } from "./open-conversation.ts";
 
 interface Props {
   readonly outgoing: Outgoing;
+  readonly conversation: OpenConversation;
   readonly writing: Writing;
 }
 
-export function OutgoingBubble({ outgoing, writing }: Props) {
+export function OutgoingBubble({ outgoing, conversation, writing }: Props) {
   const { key, preview, state, problem } = outgoing;
+  const context = conversation.context.value;
+  const canReply = context !== null && describeObstacle(context) === null;
   const edit = () => {
-    editAgain(writing, outgoing);
+    editAgain(writing, outgoing, conversation.messages.value);
     // The button that had the focus is gone.
     requestAnimationFrame(focusTextField);
   };
@@ -29,7 +34,7 @@ export function OutgoingBubble({ outgoing, writing }: Props) {
           <button type="button" onClick={() => sendAgain(outgoing)}>
             {texts.tryAgain}
           </button>
-          {isEditable(outgoing) && (
+          {canReply && isEditable(outgoing) && (
             <button type="button" class="plain" onClick={edit}>
               {texts.outbox.edit}
             </button>

@@ -60,15 +60,15 @@ export function createConversationList(filter: Filter) {
     }
   });
   refresh.start();
-  const isPart = () => total.value > (items.value?.length ?? 0);
+  const shown = () => items.value?.length ?? 0;
   return {
     items,
     total,
     error,
     refresh,
-    hasMore: () => isPart() && wanted < mostRows,
+    hasMore: () => total.value > shown() && shown() < mostRows,
     /** Whether there are more conversations than the list may have. */
-    isCut: () => isPart() && wanted === mostRows,
+    isCut: () => total.value > shown() && shown() >= mostRows,
     readMore() {
       wanted = Math.min(wanted < longestPage ? longestPage : wanted + longestPage, mostRows);
       return read();

@@ -27,7 +27,7 @@ export function createVerifier({
     if (known !== undefined) {
       return known;
     }
-    // Without a key in the folder no server has it: none proves that it has a random one.
+    // Without a stored key a random one is used, which no server can prove to have.
     const key = (await storedCredential()) ?? randomBytes(32).toString("base64url");
     const outcome = await challenge(address, key);
     if (outcome === "unproven" && reported !== address) {

@@ -128,9 +128,9 @@ async function checkPostgres(
   }
 }
 
-type MigrationState = Awaited<ReturnType<typeof readMigrationState>>;
+type KnownMigrations = Pick<Awaited<ReturnType<typeof readMigrationState>>, "pending" | "unknown">;
 
-export function describeMigrations({ pending, unknown }: MigrationState): Finding {
+export function describeMigrations({ pending, unknown }: KnownMigrations): Finding {
   const { ok, warning, problem } = about("migrations");
   if (unknown.length > 0) {
     return problem(

@@ -104,13 +104,14 @@ async function requireMigrated(config: Config): Promise<void> {
     return;
   }
   // Imported here because the bundle that only forwards does not contain the database.
-  const [{ openDatabase }, { readMigrationState }] = await Promise.all([
+  const [{ openDatabase }, { readMigrationState }, { readSetting }] = await Promise.all([
     import("../../database/connect.ts"),
     import("../../database/migrate.ts"),
+    import("../../platform/foundation/settings.ts"),
   ]);
   await using database = await openDatabase({ url, dataDir, poolSize: 1, waitMs, log: silentLog });
-  const { pending } = await readMigrationState(database.queries);
-  if (pending.includes("0001-foundation")) {
+  const { pending, hasTables } = await readMigrationState(database.queries);
+  if (!hasTables || (await readSetting(database, "first_organization")) === undefined) {
     throw new Error(
       "No service was started on this database yet. Set DATABASE_URL to the service's, or run tidings serve.",
     );

@@ -5,6 +5,7 @@ import type { Database, Queries } from "../../database/database.ts";
 import { migrate, readMigrationState } from "../../database/migrate.ts";
 import { migrations } from "../../database/migrations/index.ts";
 import { rowsOf } from "../../database/query/index.ts";
+import { shortenText } from "../../texts/cut.ts";
 import { type CommandOptions, settingsOf } from "../commands/options.ts";
 import { print } from "../commands/print.ts";
 import { silentLog } from "../lazy-log.ts";
@@ -98,7 +99,7 @@ function describeMigration({ name, statements }: PlannedMigration): string[] {
 const longestStatement = 100;
 
 function describeStatement({ statement, locks }: PlannedStatement): string[] {
-  const shown = statement.length > longestStatement ? `${statement.slice(0, longestStatement)}…` : statement;
+  const shown = shortenText(statement, longestStatement);
   const described = locks.map(
     ({ table, mode, blocks, rows, megabytes }) =>
       `    ${mode} on ${table}, which blocks ${blocks}: about ${rows} rows, ${megabytes.toFixed(1)} MB`,

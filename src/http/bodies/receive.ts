@@ -12,8 +12,8 @@ import { readBytes } from "../../streams/bytes.ts";
 import { networkOf } from "../admission/index.ts";
 import { largeBodyBytes } from "./large-bodies.ts";
 
-/** 64 bodies of the default `TIDINGS_BODY_LIMIT`. */
-const maxUnfinishedBytes = 64 * 1024 * 1024;
+/** 64 bodies of the default `TIDINGS_BODY_LIMIT`; eight of the largest ones if that is more. */
+const maxUnfinishedBytes = (bodyLimit: number) => Math.max(64 * 1024 * 1024, 8 * bodyLimit);
 
 /** @throws Failure `body_too_large`, `rate_limited`, `malformed_body` if the client disconnects. */
 export type ReceiveBody = (request: FastifyRequest) => Promise<Buffer>;
@@ -29,7 +29,7 @@ export function createBodyReceiver(): ReceiveBody {
     // A rejected body must not destroy the connection: the error is sent on it.
     const arriving = raw.iterator({ destroyOnReturn: false });
     try {
-      return await readBytes(holdBytes(sender, arriving), bodyLimit, tooLarge);
+      return await readBytes(holdBytes(sender, arriving, bodyLimit), bodyLimit, tooLarge);
     } catch (error) {
       throw error instanceof Failure
         ? error
@@ -47,13 +47,13 @@ type Bytes = AsyncIterable<Uint8Array>;
  */
 function createUnfinishedBytes() {
   const bySender = new Map<string, number>();
-  return async function* (sender: string, body: Bytes): AsyncGenerator<Uint8Array, void, undefined> {
+  return async function* (sender: string, body: Bytes, bodyLimit: number): AsyncGenerator<Uint8Array> {
     let size = 0;
     try {
       for await (const chunk of body) {
         const others = (bySender.get(sender) ?? 0) - size;
         size += chunk.length;
-        if (size > largeBodyBytes && others >= maxUnfinishedBytes) {
+        if (size > largeBodyBytes && others >= maxUnfinishedBytes(bodyLimit)) {
           size -= chunk.length;
           throw fail("rate_limited", { retry_after: 1 });
         }

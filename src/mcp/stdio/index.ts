@@ -223,7 +223,8 @@ function forwardInput(stdin: Readable, stdout: Writable, input: PassThrough, una
     } else if (Array.isArray(message)) {
       // A batch, which the SDK does not read from stdin.
       for (const item of message) {
-        onMessage(item, JSON.stringify(item));
+        // A batch in a batch is no message.
+        onMessage(Array.isArray(item) ? null : item, JSON.stringify(item));
       }
     } else {
       unanswered.add(message);

@@ -189,7 +189,8 @@ export function describeNoAnswer(error: unknown): string | undefined {
   return brokenCodes.includes(code) ? "The connection to WhatsApp broke" : undefined;
 }
 
-function codeOf(error: unknown): unknown {
+/** Of an error of the network; undefined for an error of our own. */
+export function codeOf(error: unknown): unknown {
   return error instanceof Error && "code" in error ? error.code : undefined;
 }
 

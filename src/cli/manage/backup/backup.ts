@@ -69,13 +69,13 @@ function readLocalConfig(options: CommandOptions): Config {
 
 /** @throws CommandError if no service was started on the database. */
 async function readGeneratedSecret(database: Database) {
-  const { pending, unknown } = await readMigrationState(database.queries);
+  const { hasTables, unknown } = await readMigrationState(database.queries);
   if (unknown.length > 0) {
     throw new CommandError(
       `A newer version of Tidings wrote this database: it has the migration ${unknown[0]}. Use the newer version.`,
     );
   }
-  const secret = pending.includes("0001-foundation") ? undefined : await readSetting(database, "secret");
+  const secret = hasTables ? await readSetting(database, "secret") : undefined;
   if (secret === undefined) {
     throw new CommandError("No service was started on this database yet: there is nothing to back up.");
   }

@@ -154,8 +154,7 @@ async function requireEmpty(database: Database, manifest: Manifest): Promise<voi
   if (foreign !== undefined) {
     throw new CommandError(`${place} has the table ${foreign}, which is not of Tidings. ${another}.`);
   }
-  const { pending, unknown } = await readMigrationState(database.queries);
-  const hasTables = !pending.includes("0001-foundation");
+  const { pending, unknown, hasTables } = await readMigrationState(database.queries);
   if (hasTables && (await hasOrganizations(database))) {
     throw new CommandError(`${place} is in use: it has organizations. ${another}.`);
   }

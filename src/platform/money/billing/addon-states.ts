@@ -4,8 +4,9 @@
  * trialing → active: the last unit of the trial was used. From then on each unit is charged, and a fee for
  * each new period. active → grace: a charge took the wallet below zero; the add-on is charged all the same,
  * so the wallet owes the amount. grace → suspended: after 7 days below zero. grace, suspended → active: the
- * wallet is above zero again and can pay a fee that is due. Any state → cancelled: the add-on works and is
- * charged until the period ends, and no further period begins.
+ * wallet is above zero again and can pay a fee that is due. Any state → cancelled: until the period ends, the
+ * add-on works and is charged as before, but one that was suspended only works once the wallet can pay. No
+ * further period begins.
  */
 import { type AddonStatus, addonTerms } from "../../../../tools/billing.ts";
 import { addMonths } from "./periods.ts";

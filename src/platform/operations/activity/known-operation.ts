@@ -7,8 +7,9 @@ const names = Object.keys(catalogue);
 
 /** @throws Failure `invalid_request`, with the nearest name. */
 export function requireKnownOperation({ operation }: { readonly operation?: string | undefined }): void {
-  // The name of a command on the machine has a hyphen.
-  if (operation === undefined || operation.includes("-") || names.includes(operation)) {
+  // The other names are of commands on the machine.
+  const isCommand = operation === "release" || operation?.includes("-");
+  if (operation === undefined || isCommand || names.includes(operation)) {
     return;
   }
   const message = `No operation has this name.${suggest(operation, names)}`;

@@ -22,6 +22,7 @@ import { toWhatsAppAccount, type WhatsAppAccount } from "../account.ts";
 import { type Reaction, reactionTo, toFailure } from "../error-codes.ts";
 import {
   askGraph,
+  codeOf,
   describeNoAnswer,
   type GraphError,
   isUnsent,
@@ -87,7 +88,13 @@ async function send(
     isWritten = true;
   };
   const request = { method: "POST", path, json: toBody(message, ids), onWrite } as const;
-  const answer = await askGraph(api, request).catch((error) => toResult(error, { signal, isWritten }));
+  const answer = await askGraph(api, request).catch((error) => {
+    if (!isWritten) {
+      // The end of our own time says nothing of the channel.
+      requireClaim();
+    }
+    return toResult(error, { signal, isWritten });
+  });
   if (answer.outcome === "busy" || answer.outcome === "unknown") {
     return answer;
   }
@@ -118,15 +125,15 @@ const notUploaded: BusySend = {
   failure: failureOf("The file could not be uploaded to WhatsApp"),
 };
 
-/**
- * @throws the error of a request that was written, if it says nothing of the channel: one of our own, or the
- * end of the caller's time.
- */
+/** @throws the error if it says nothing of the channel: one of our own, or the end of the caller's time. */
 function toResult(
   error: unknown,
   { signal, isWritten }: { readonly signal: AbortSignal; readonly isWritten: boolean },
 ): BusySend | UnknownSend {
   if (!isWritten) {
+    if (codeOf(error) === undefined) {
+      throw error;
+    }
     return unreachable;
   }
   const title = describeNoAnswer(error);

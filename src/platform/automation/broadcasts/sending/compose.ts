@@ -67,9 +67,15 @@ async function composeFor(
   try {
     return { content: await compose(variables ?? {}) };
   } catch (error) {
-    if (error instanceof Failure && invalidValueCodes.includes(error.code)) {
+    if (error instanceof Failure && isOfValue(error, Object.keys(variables ?? {}))) {
       return { reason: "invalid_value" };
     }
     throw error;
   }
+}
+
+/** A missing file is either a value of the recipient, or one of the template: then all messages lack it. */
+function isOfValue({ code, detail }: Failure, names: readonly string[]): boolean {
+  const isOwnFile = names.some((name) => detail.param === `template.variables.${name}`);
+  return invalidValueCodes.includes(code) && (code !== "upload_not_found" || isOwnFile);
 }

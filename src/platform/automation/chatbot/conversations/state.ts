@@ -88,8 +88,8 @@ export async function findPart(db: Queries, { organization_id, id }: Conversatio
 }
 
 /**
- * Whether a person or an API key has answered the contact since the conversation was last closed. Reads rows
- * of `conversations` and `state`. A message that they sent before the contact wrote, such as a notification,
+ * Whether a person or an API key has answered the contact since the bot's part last ended. Reads rows of
+ * `conversations` and `state`. A message that they sent before the contact wrote, such as a notification,
  * is no answer.
  */
 export const isWithPerson = sql`exists (

@@ -4,25 +4,25 @@ import { ofOrganization } from "../../../../database/query/index.ts";
 
 const operations = ["create_flow", "update_flow", "toggle_flow"];
 
-/** Also a call that changes another part of a scheduled flow, unless it disables the flow. */
+/** Also a call that changes another part of a scheduled flow, unless the flow is disabled after it. */
 export async function isSchedulingFlow(
   db: Queries,
   organization: string,
   { operation, input }: { readonly operation: string; readonly input: unknown },
 ): Promise<boolean> {
-  const { id, is_enabled, trigger_type } = Object(input);
-  if (!operations.includes(operation) || is_enabled === false) {
+  if (!operations.includes(operation)) {
     return false;
   }
-  const trigger = trigger_type ?? (await findTriggerType(db, organization, id));
-  return trigger === "schedule";
+  const { id, is_enabled, trigger_type } = Object(input);
+  const flow = id === undefined ? undefined : await findTrigger(db, organization, id);
+  const wasEnabled = flow?.is_enabled ?? true;
+  const isEnabled = is_enabled ?? (operation === "toggle_flow" ? !wasEnabled : wasEnabled);
+  return isEnabled && (trigger_type ?? flow?.trigger_type) === "schedule";
 }
 
-async function findTriggerType(db: Queries, organization: string, id: string) {
-  const flow = await ofOrganization(db, organization)
+const findTrigger = (db: Queries, organization: string, id: string) =>
+  ofOrganization(db, organization)
     .selectFrom("flows")
-    .select("trigger_type")
+    .select(["trigger_type", "is_enabled"])
     .where("id", "=", id)
     .executeTakeFirst();
-  return flow?.trigger_type;
-}
