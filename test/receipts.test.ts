@@ -9,7 +9,7 @@ import { receiveReceipts } from "../src/platform/inbox/messages/index.ts";
 import {
   applyUpdates,
   lockMessages,
-  takeParkedReceipts,
+  takeParkedUpdates,
 } from "../src/platform/inbox/messages/progress/index.ts";
 import { modules } from "../src/platform/index.ts";
 import type { Receipt, ReceiptType } from "../src/ports/channel/channel.ts";
@@ -104,7 +104,8 @@ test("a receipt that arrives while its message is being stored as sent is applie
       .executeTakeFirstOrThrow();
     const messages = await lockMessages(tx, { organization: organization_id, ids: [message.id] });
     const accepted = { message_id: message.id, type: "accepted", at: at(0), channel_message_id } as const;
-    await takeParkedReceipts(tx, { organization: organization_id, channelIds: [channel_message_id] });
+    const ids = new Map([[channel_message_id, message.id]]);
+    await takeParkedUpdates(tx, { organization: organization_id, ids });
     await applyUpdates(tx, world, { messages, updates: [accepted] });
     const receipt: Receipt = {
       organization_id,

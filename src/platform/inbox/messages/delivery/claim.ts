@@ -19,8 +19,7 @@ import {
   lockMessages,
   type MessageRow,
   type StatusUpdate,
-  takeParkedReceipts,
-  toStatusUpdate,
+  takeParkedUpdates,
 } from "../progress/index.ts";
 import { type DeliveryError, internalFailures } from "../wording/index.ts";
 import { createQuotas, type PersonQuotas, personRateOf } from "./person-quota.ts";
@@ -280,20 +279,13 @@ async function storeOutcomes(
   outcomes: readonly SendOutcome[],
 ): Promise<readonly undefined[]> {
   const organization = outcomes[0]?.organization_id ?? "";
-  const byChannelId = new Map(
-    outcomes.map(({ channel_message_id, message_id }) => [channel_message_id, message_id]),
+  const ids = outcomes.map(
+    ({ channel_message_id = null, message_id }) => [channel_message_id, message_id] as const,
   );
-  const [messages, parked] = await together(
+  const [messages, receipts] = await together(
     lockMessages(tx, { organization, ids: outcomes.map(({ message_id }) => message_id) }),
-    takeParkedReceipts(tx, {
-      organization,
-      channelIds: outcomes.flatMap(({ channel_message_id }) => channel_message_id ?? []),
-    }),
+    takeParkedUpdates(tx, { organization, ids: new Map(ids) }),
   );
-  const receipts = parked.flatMap(({ error: failure, ...receipt }) => {
-    const id = byChannelId.get(receipt.channel_message_id);
-    return id === undefined ? [] : [toStatusUpdate(id, { ...receipt, failure })];
-  });
   await applyUpdates(tx, world, { messages, updates: [...outcomes, ...receipts] });
   return outcomes.map(() => undefined);
 }

@@ -230,26 +230,23 @@ export async function applyParkedReceipts(
   world: World,
   { organization, messages }: { readonly organization: string; readonly messages: Messages },
 ): Promise<void> {
-  const ids = new Map(
-    [...messages.values()].flatMap(({ id, channel_message_id }) =>
-      channel_message_id === null ? [] : [[channel_message_id, id] as const],
-    ),
-  );
-  const parked = await takeParkedReceipts(tx, { organization, channelIds: [...ids.keys()] });
-  const updates = parked.flatMap(({ error: failure, ...receipt }) => {
-    const id = ids.get(receipt.channel_message_id);
-    return id === undefined ? [] : [toStatusUpdate(id, { ...receipt, failure })];
-  });
+  const ids = [...messages.values()].map(({ id, channel_message_id }) => [channel_message_id, id] as const);
+  const updates = await takeParkedUpdates(tx, { organization, ids: new Map(ids) });
   await applyUpdates(tx, world, { messages, updates });
 }
 
-type ParkedReceipt = Selectable<Tables["parked_receipts"]>;
+interface ParkedFor {
+  readonly organization: string;
+  /** The id of each message by that of the channel. A message without an id of the channel has none. */
+  readonly ids: ReadonlyMap<string | null, string>;
+}
 
-/** Takes the receipts that arrived before their messages had these channel ids, the earliest first. */
-export async function takeParkedReceipts(
+/** Takes the receipts that arrived before their messages had the ids of the channel, the earliest first. */
+export async function takeParkedUpdates(
   tx: Transaction,
-  { organization, channelIds }: { readonly organization: string; readonly channelIds: readonly string[] },
-): Promise<readonly ParkedReceipt[]> {
+  { organization, ids }: ParkedFor,
+): Promise<readonly StatusUpdate[]> {
+  const channelIds = [...ids.keys()].filter((id) => id !== null);
   if (channelIds.length === 0) {
     return [];
   }
@@ -264,7 +261,10 @@ export async function takeParkedReceipts(
       select * from taken order by occurred_at
     `.execute(tx),
   );
-  return rows;
+  return rows.flatMap(({ error: failure, ...receipt }) => {
+    const id = ids.get(receipt.channel_message_id);
+    return id === undefined ? [] : [toStatusUpdate(id, { ...receipt, failure })];
+  });
 }
 
 export function toStatusUpdate(
