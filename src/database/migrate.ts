@@ -120,7 +120,7 @@ function requireKnown([unknown]: readonly string[]): void {
 interface MigrationState {
   /** The migrations that have not run. */
   readonly pending: readonly string[];
-  /** Those of a newer version that have. */
+  /** The migrations of a newer version that have run. */
   readonly unknown: readonly string[];
   /** Whether the first one has run, which creates the tables. */
   readonly hasTables: boolean;

@@ -34,7 +34,7 @@ export async function findDamage(data: string): Promise<string | undefined> {
   );
 }
 
-/** Makes the empty folders of a database, which some copies leave out, such as those of git. */
+/** Makes the empty folders of a database: git and some other ways of copying leave out empty folders. */
 export async function restoreEmptyFolders(data: string): Promise<void> {
   // A new folder stays empty: the engine fills it.
   if ((await readdir(data).catch(emptyIfMissing)).length > 0) {

@@ -9,7 +9,7 @@ import { isInputRequiredResult } from "@modelcontextprotocol/server";
 import { type Operation, toolHeader } from "../../../tools/contract/index.ts";
 import { type CallOptions, NoResponseError, timeoutFor, waitMsOf } from "../../client/index.ts";
 import type { Log } from "../../ports/telemetry/log.ts";
-import { isRead, type ListedTool, tools } from "../tool-list/index.ts";
+import { createHidingLookup, isRead, type ListedTool, tools } from "../tool-list/index.ts";
 import type { AskUser, ExecuteTool, McpCaller, ToolCall, UserAnswer } from "./call.ts";
 import { reportRejection, toToolFailure } from "./failures/index.ts";
 import type { LocalFile } from "./local-file.ts";
@@ -67,17 +67,12 @@ async function prepareCall(
     arguments: call.arguments ?? {},
     scopes: caller.scopes(),
     allowed: caller.allowed?.(),
-    hiddenBy: (name: string) => hiddenBy(caller, name),
+    hiddenBy: (name: string) => findHiding(caller.filter, name),
   };
   return { ...(await parseCall(request, uploadRoot)), idempotencyKey };
 }
 
-const toolsByName = new Map(tools.map((tool) => [tool.name, tool]));
-
-function hiddenBy({ filter }: McpCaller, name: string): string | undefined {
-  const tool = toolsByName.get(name);
-  return tool && filter.hiddenBy(tool);
-}
+const findHiding = createHidingLookup(tools);
 
 interface PreparedCall {
   readonly tool: ListedTool;

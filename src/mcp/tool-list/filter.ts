@@ -85,13 +85,16 @@ export function createToolFilter(tools: readonly ListedTool[], settings: ToolFil
  */
 export function createToolFilters(tools: readonly ListedTool[], settings: ToolFilterSettings) {
   const toolFilter = createToolFilter(tools, settings);
+  const find = createHidingLookup(tools);
+  return { toolFilter, hiddenBy: (name: string) => find(toolFilter, name) };
+}
+
+/** Looks up which setting of a filter hides a tool, by the tool's name. */
+export function createHidingLookup(tools: readonly ListedTool[]) {
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
-  return {
-    toolFilter,
-    hiddenBy(name: string): string | undefined {
-      const tool = byName.get(name);
-      return tool && toolFilter.hiddenBy(tool);
-    },
+  return (filter: ToolFilter, name: string): string | undefined => {
+    const tool = byName.get(name);
+    return tool && filter.hiddenBy(tool);
   };
 }
 

@@ -116,6 +116,7 @@ export function createToolList(
 export { discoverAccess, type KeyAccess } from "./access.ts";
 export { type ListedTool, rejectedCallRoute, tools } from "./definitions.ts";
 export {
+  createHidingLookup,
   createToolFilter,
   createToolFilters,
   defaultToolFilterSettings,

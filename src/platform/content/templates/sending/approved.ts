@@ -115,7 +115,8 @@ export async function isVersionSendable(
     .select("submitted")
     .where("id", "=", id)
     .executeTakeFirst();
-  return row?.submitted !== undefined && row.submitted !== null && hasSameTexts(row.submitted, version);
+  const submitted = row?.submitted ?? null;
+  return submitted !== null && hasSameTexts(submitted, version);
 }
 
 const maxSuggestions = 3;

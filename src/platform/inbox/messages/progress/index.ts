@@ -237,7 +237,7 @@ export async function applyParkedReceipts(
 
 interface ParkedFor {
   readonly organization: string;
-  /** The id of each message by that of the channel. A message without an id of the channel has none. */
+  /** The messages' ids by the ids of the channel. Null stands for those that the channel has not accepted. */
   readonly ids: ReadonlyMap<string | null, string>;
 }
 
